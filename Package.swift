@@ -1,0 +1,82 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// Swift 6 mode, every warning an error, and the checks on imports that keep the layers apart.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+}
+
+func system(_ name: String, _ pkgConfig: String, _ debian: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([debian])])
+}
+
+let package = Package(
+  name: "podcastfs",
+  products: [
+    .executable(name: "podcastfs", targets: ["podcastfs"]),
+    .executable(name: "podcastfs-transferd", targets: ["podcastfs-transferd"]),
+  ],
+  targets: [
+    // System libraries: each imported by exactly one wrapper.
+    system("CFuse3", "fuse3", "libfuse3-dev"),
+    system("CCurl", "libcurl", "libcurl4-openssl-dev"),
+    system("CLibXML2", "libxml-2.0", "libxml2-dev"),
+    system("CSQLite", "sqlite3", "libsqlite3-dev"),
+    .target(name: "CLinux"),
+
+    // Wrappers: no C type in their surface.
+    library("PosixKit", ["CLinux"]),
+    library("FuseKit", ["CFuse3", "PosixKit"]),
+    library("HTTPKit", ["CCurl", "PosixKit"]),
+    library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),
+    library("SQLiteKit", ["CSQLite", "PosixKit"]),
+
+    // Values and rules.
+    library("PodcastModel"),
+    library("Configuration", ["PosixKit"]),
+
+    // Episodes: what is here, and how the rest comes.
+    library("EpisodeCache", ["PodcastModel", "PosixKit"]),
+    library("TransferProtocol", ["PodcastModel", "PosixKit"]),
+    library(
+      "TransferClient",
+      ["Configuration", "EpisodeCache", "TransferProtocol", "PodcastModel", "PosixKit", "SQLiteKit"]),
+    library(
+      "Transfers",
+      [
+        "Configuration", "EpisodeCache", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit",
+        "SQLiteKit",
+      ]),
+
+    // What is known, and how it is shown.
+    library("Catalog", ["Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+    library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
+    library("PodcastMount", ["FuseKit", "PodcastTree", "PosixKit"]),
+
+    // A small HTTP server on loopback: the demo's, and the tests' origin.
+    library("HTTPServerKit", ["PosixKit"]),
+
+    .executableTarget(
+      name: "podcastfs",
+      dependencies: ["Configuration", "PosixKit", "PodcastModel"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "podcastfs-transferd",
+      dependencies: ["Configuration", "Transfers", "PosixKit"],
+      swiftSettings: strict),
+
+    tests("PosixKitTests", ["PosixKit"]),
+  ]
+)

@@ -1,0 +1,11 @@
+#ifndef PODCASTFS_CLIBXML2_SHIM_H
+#define PODCASTFS_CLIBXML2_SHIM_H
+
+#include <libxml/parser.h>
+#include <libxml/parserInternals.h>
+#include <libxml/xmlerror.h>
+#include <libxml/encoding.h>
+#include <libxml/HTMLparser.h>
+#include <libxml/uri.h>
+
+#endif

@@ -1,0 +1,96 @@
+#define _GNU_SOURCE
+#include "clinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int podcastfs_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid) {
+  struct ucred credentials;
+  socklen_t size = sizeof credentials;
+  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
+  *pid = credentials.pid;
+  *uid = credentials.uid;
+  return 0;
+}
+
+int podcastfs_rename_noreplace(const char *from, const char *to) {
+  return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+ssize_t podcastfs_getxattr(const char *path, const char *name, void *value, size_t size) {
+  return getxattr(path, name, value, size);
+}
+ssize_t podcastfs_listxattr(const char *path, char *names, size_t size) { return listxattr(path, names, size); }
+int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size) {
+  return setxattr(path, name, value, size, 0);
+}
+
+pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }
+
+void podcastfs_set_thread_name(const char *name) {
+  char kept[16];
+  snprintf(kept, sizeof kept, "%s", name);
+  pthread_setname_np(pthread_self(), kept);
+}
+
+int podcastfs_start_detached(void *(*function)(void *), void *argument, size_t stack) {
+  pthread_attr_t attributes;
+  int error = pthread_attr_init(&attributes);
+  if (error != 0) return error;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  if (stack > 0) pthread_attr_setstacksize(&attributes, stack);
+  pthread_t thread;
+  error = pthread_create(&thread, &attributes, function, argument);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+int podcastfs_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int podcastfs_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+int podcastfs_openat(int directory, const char *path, int flags, mode_t mode) {
+  return openat(directory, path, flags | O_CLOEXEC, mode);
+}
+
+int podcastfs_set_nonblocking(int descriptor) {
+  int flags = fcntl(descriptor, F_GETFL);
+  return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
+}
+
+int podcastfs_try_lock(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int podcastfs_punch_hole(int descriptor, off_t offset, off_t length) {
+  return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
+ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count) {
+  return readahead(descriptor, offset, count);
+}
+
+int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
+
+int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
+  return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
+}
+
+int podcastfs_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
+int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
+  return inotify_add_watch(descriptor, path, mask);
+}

@@ -1,0 +1,56 @@
+/// Every option of PRODUCT.md ("Options"), with its default.
+package struct Settings: Hashable, Sendable {
+  // Search
+  package var searchURL: String?
+  package var country = "us"
+  package var searchLimit = 50
+
+  // Budget, in bytes
+  package var cacheSize: Int64 = 10 << 30
+  package var minimumFree: Int64 = 1 << 30
+
+  // Transfers
+  package var downloads = 3
+  package var perHost = 2
+  /// Bytes per second for background downloads; nil for no bound.
+  package var limitRate: Int64?
+  /// Seconds.
+  package var stallTimeout = 30.0
+  package var readTimeout = 60.0
+  package var connectTimeout = 15.0
+
+  // Catalogue
+  /// Seconds between refreshes of a subscription; at least 900.
+  package var refresh = 3600
+
+  // Mount
+  package var trigger = Trigger.open
+  /// Names of processes whose open starts nothing.
+  package var noTrigger: [String] = Settings.knownIndexers
+  package var sidecars: Set<Sidecar> = [.cover, .transcript, .chapters]
+  package var latest = 100
+  package var notifies = true
+  /// A command run when a download is complete.
+  package var onComplete: String?
+
+  // Network
+  package var proxy: String?
+  package var userAgent: String?
+  /// A file with certificate authorities to trust in place of the system's.
+  package var certificateAuthorities: String?
+
+  package init() {}
+
+  /// What starts a download.
+  package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
+
+  package enum Sidecar: String, Sendable, CaseIterable { case cover, transcript, chapters, notes }
+
+  /// Thumbnailers and indexers of the desktops, by the name in /proc/PID/comm (15 bytes at most).
+  package static let knownIndexers = [
+    "tumblerd", "tracker-miner-f", "tracker-extract", "localsearch-3", "localsearch-ext", "baloo_file",
+    "baloo_file_extr", "baloorunner", "updatedb", "updatedb.mlocat", "updatedb.plocat", "mlocate", "plocate",
+    "totem-video-thu", "ffmpegthumbnail", "gnome-sushi", "recollindex", "kioworker", "kio_thumbnail",
+    "thumbnail.so", "gdk-pixbuf-thum", "evince-thumbnai", "rygel", "minidlnad", "gvfsd-metadata",
+  ]
+}

@@ -1,0 +1,90 @@
+package import PodcastModel
+
+/// What a feed says, after parsing: text is trimmed, entities are resolved, nothing is interpreted that
+/// would need the catalogue or the clock.
+package struct ParsedFeed: Hashable, Sendable {
+  package var title: String?
+  package var author: String?
+  package var link: String?
+  package var description: String?
+  package var language: String?
+  package var imageURL: String?
+  package var categories: [String] = []
+  package var explicit: Bool?
+  package var owner: String?
+  package var copyright: String?
+  /// `podcast:guid`.
+  package var guid: String?
+  /// `itunes:type`: "episodic" or "serial".
+  package var type: String?
+  /// `itunes:new-feed-url`: where the publisher says that the feed has moved.
+  package var newFeedURL: String?
+  /// `itunes:complete`.
+  package var isComplete: Bool = false
+  /// RSS `ttl`, in minutes.
+  package var timeToLive: Int?
+  /// `atom:link rel=next`: the next page (RFC 5005).
+  package var nextPageURL: String?
+  /// Items with an enclosure, in document order.
+  package var episodes: [ParsedEpisode] = []
+  /// What was repaired or left out, one line each, for `podcastfs feed`.
+  package var warnings: [String] = []
+
+  package init() {}
+}
+
+/// An item of a feed that has an enclosure.
+package struct ParsedEpisode: Hashable, Sendable {
+  /// Its place among all items of the document.
+  package var index: Int
+  package var title: String?
+  package var guid: String?
+  /// Seconds since 1970; nil where the feed has no date that can be read.
+  package var published: Int64?
+  /// In seconds.
+  package var duration: Int?
+  /// The one to play first: the first audio or video, else the first.
+  package var enclosures: [Enclosure] = []
+  package var link: String?
+  package var notes: String?
+  package var subtitle: String?
+  package var author: String?
+  package var imageURL: String?
+  package var season: Int?
+  package var episode: Int?
+  /// `itunes:episodeType`: full, trailer, bonus.
+  package var episodeType: String?
+  package var explicit: Bool?
+  package var keywords: [String] = []
+  package var transcripts: [Transcript] = []
+  package var chaptersURL: String?
+  package var persons: [Person] = []
+
+  package init(index: Int) { self.index = index }
+
+  package struct Enclosure: Hashable, Sendable {
+    /// Absolute, http or https.
+    package var url: String
+    /// Media type, lower-case without parameters; nil where the feed has none.
+    package var type: String?
+    /// In bytes; nil where it is missing, 0 or no number.
+    package var length: Int64?
+
+    package init(url: String, type: String?, length: Int64?) {
+      self.url = url
+      self.type = type
+      self.length = length
+    }
+  }
+
+  /// `podcast:person`.
+  package struct Person: Hashable, Sendable {
+    package var name: String
+    package var role: String?
+
+    package init(name: String, role: String?) {
+      self.name = name
+      self.role = role
+    }
+  }
+}

@@ -1,0 +1,23 @@
+package import PosixKit
+
+/// A request that got no usable response. A response of any status is no error here.
+package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    case nameNotResolved, connectionRefused, networkUnreachable, timedOut, stalled, tls, tooManyRedirects
+    case refusedAddress, unsupportedScheme, malformedURL, connectionLost, shortBody, protocolError
+    case bodyTooLong, writeRefused, cancelled, proxy, other
+  }
+  package var code: Code
+  /// One line that a person understands, with the host.
+  package var message: String
+  /// The errno that fits for a caller who waits.
+  package var errno: Errno
+
+  package init(_ code: Code, _ message: String, _ errno: Errno) {
+    self.code = code
+    self.message = message
+    self.errno = errno
+  }
+
+  package var description: String { message }
+}

@@ -1,0 +1,65 @@
+/// A GET request.
+package struct HTTPRequest: Sendable {
+  /// http or https; may hold credentials (sent as Basic authorization to that host only).
+  package var url: String
+  /// Further header lines.
+  package var headers: [(name: String, value: String)] = []
+  package var userAgent: String?
+  /// Whether to ask for gzip and decode it (feeds), or for the bytes as they are (media).
+  package var acceptsCompression = false
+  /// Overrides the environment's `http_proxy`, `https_proxy` and `no_proxy`.
+  package var proxy: String?
+  /// Whether the request and its redirects may connect to private, loopback or link-local addresses;
+  /// checked on the address connected to.
+  package var allowsPrivateHosts = false
+  package var maximumRedirects = 20
+  /// Seconds to a connection.
+  package var connectTimeout: Double = 15
+  /// Seconds without a single byte after which the request fails.
+  package var stallTimeout: Double = 30
+  /// Seconds for the whole; nil for no bound.
+  package var totalTimeout: Double?
+  /// Bodies longer than this fail.
+  package var maximumBody: Int64?
+  /// A file with certificate authorities to trust in place of the system's.
+  package var certificateAuthorities: String?
+  /// Bytes per second at most; nil for no bound.
+  package var rateLimit: Int64?
+
+  package init(url: String) { self.url = url }
+}
+
+/// The head of the final response, after redirects.
+package struct HTTPResponseHead: Sendable {
+  package var status: Int
+  /// In the order received, names in lower case.
+  package var headers: [(name: String, value: String)]
+  /// The address that answered.
+  package var effectiveURL: String
+  /// Each redirect on the way: its status and the address it led to.
+  package var redirects: [(status: Int, location: String)]
+
+  package init(
+    status: Int, headers: [(name: String, value: String)], effectiveURL: String,
+    redirects: [(status: Int, location: String)]
+  ) {
+    self.status = status
+    self.headers = headers
+    self.effectiveURL = effectiveURL
+    self.redirects = redirects
+  }
+
+  /// The value of the last header of that lower-case name.
+  package func value(_ name: String) -> String? { headers.last { $0.name == name }?.value }
+}
+
+/// A whole response, for small bodies.
+package struct HTTPResponse: Sendable {
+  package var head: HTTPResponseHead
+  package var body: [UInt8]
+
+  package init(head: HTTPResponseHead, body: [UInt8]) {
+    self.head = head
+    self.body = body
+  }
+}

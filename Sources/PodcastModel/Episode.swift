@@ -1,0 +1,71 @@
+/// An item of a feed that has an enclosure, as the catalogue keeps it.
+package struct Episode: Hashable, Sendable, Identifiable {
+  /// The catalogue's number for it, never given to another one.
+  package var id: Int64
+  package var podcastID: Int64
+  /// Names its enclosure in the cache.
+  package var mediaKey: MediaKey
+  /// The name without extension, unique in its podcast, given once (PRODUCT.md, Names):
+  /// "2024-01-03 - A quiet harbour".
+  package var stem: String
+  /// The extension with its dot: ".mp3".
+  package var fileExtension: String
+  package var title: String
+  /// The feed's guid; nil where it has none.
+  package var guid: String?
+  /// Publication date in seconds since 1970: the feed's, else when it was first seen.
+  package var published: Int64
+  /// Whether `published` is the feed's word.
+  package var isDated: Bool = true
+  package var enclosureURL: String
+  /// The enclosure's media type as the feed says it, lower-case without parameters.
+  package var mediaType: String?
+  /// The enclosure's length as the feed says it, in bytes, where it is a number above 0.
+  package var feedLength: Int64?
+  /// In seconds.
+  package var duration: Int?
+  package var season: Int?
+  package var episode: Int?
+  package var explicit: Bool?
+  /// The episode's web page.
+  package var link: String?
+  /// Show notes, as the feed has them (often HTML).
+  package var notes: String?
+  package var imageURL: String?
+  package var transcripts: [Transcript] = []
+  package var chaptersURL: String?
+  package var played: Bool = false
+  /// Hidden in subscriptions by `rm`.
+  package var hidden: Bool = false
+
+  package init(
+    id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, title: String,
+    published: Int64, enclosureURL: String
+  ) {
+    self.id = id
+    self.podcastID = podcastID
+    self.mediaKey = mediaKey
+    self.stem = stem
+    self.fileExtension = fileExtension
+    self.title = title
+    self.published = published
+    self.enclosureURL = enclosureURL
+  }
+
+  /// The file's name in its podcast's directory.
+  package var fileName: String { stem + fileExtension }
+}
+
+/// A transcript that a feed names (Podcasting 2.0, `podcast:transcript`).
+package struct Transcript: Hashable, Sendable {
+  package var url: String
+  /// Media type, lower-case.
+  package var type: String?
+  package var language: String?
+
+  package init(url: String, type: String?, language: String?) {
+    self.url = url
+    self.type = type
+    self.language = language
+  }
+}

@@ -1,0 +1,26 @@
+/// Names one enclosure in the cache and to the transfer daemon, for good: the UUID (version 5, in the URL
+/// namespace, RFC 9562 §5.5) of the address under which it was first seen. The catalogue keeps it with the
+/// episode, so that a renewed address (a fresh token) finds what had come under the old one; two feeds with
+/// the same address share one download.
+package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+  /// 32 lower-case hexadecimal digits.
+  package let text: String
+
+  /// - Returns: nil where `text` is not 32 lower-case hexadecimal digits.
+  package init?(_ text: String) {
+    guard text.utf8.count == 32,
+      text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) })
+    else { return nil }
+    self.text = text
+  }
+
+  /// The key of an enclosure's address. A fragment does not count.
+  package init(address: String) {
+    let whole = address.prefix { $0 != "#" }
+    text = UUIDv5.text(namespace: UUIDv5.url, name: Array(whole.utf8)).filter { $0 != "-" }
+  }
+
+  package var description: String { text }
+
+  package static func < (a: MediaKey, b: MediaKey) -> Bool { a.text < b.text }
+}

@@ -1,0 +1,35 @@
+/// A podcast as the catalogue knows it: from a search's answer until its feed has been fetched, then from
+/// the feed's channel.
+package struct Podcast: Hashable, Sendable, Identifiable {
+  /// The catalogue's number for it, never given to another one.
+  package var id: Int64
+  /// Where its feed is now. May hold credentials or tokens: see `publicFeedURL`.
+  package var feedURL: String
+  package var title: String
+  package var author: String?
+  /// The podcast's web page.
+  package var link: String?
+  /// RFC 5646 language tag.
+  package var language: String?
+  package var categories: [String] = []
+  package var description: String?
+  package var imageURL: String?
+  package var explicit: Bool?
+  /// Episodes that the catalogue has of it; 0 before its feed has been fetched.
+  package var episodeCount: Int = 0
+  /// When its feed was last fetched or found unchanged, in seconds since 1970; nil before the first time.
+  package var lastRefresh: Int64?
+  /// When it is due again, in seconds since 1970.
+  package var nextRefresh: Int64?
+  /// Why the last refresh failed: one line for a person; nil after one that worked.
+  package var error: String?
+
+  package init(id: Int64, feedURL: String, title: String) {
+    self.id = id
+    self.feedURL = feedURL
+    self.title = title
+  }
+
+  /// Whether its episodes are known.
+  package var isFetched: Bool { lastRefresh != nil }
+}

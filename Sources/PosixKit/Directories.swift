@@ -1,0 +1,73 @@
+package import Glibc
+
+/// Directories and small files of our own.
+package enum Directories {
+  /// Creates `path` and what is missing above it, each with `mode`; one that is there stays as it is.
+  package static func create(_ path: String, mode: mode_t = 0o700) throws(PosixError) {
+    if mkdir(path, mode) == 0 || Errno.current == .EEXIST { return }
+    guard Errno.current == .ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+      throw .last("create", path)
+    }
+    try create(String(path[..<slash]), mode: mode)
+    if mkdir(path, mode) != 0 && Errno.current != .EEXIST { throw .last("create", path) }
+  }
+
+  /// Creates `path` like `create`, then checks that it is a directory of this user that nobody else may
+  /// enter, and sets its mode to 0700 where it is ours but open.
+  package static func createPrivate(_ path: String) throws(PosixError) {
+    try create(path)
+    var status = stat()
+    try retrying("inspect", path) { lstat(path, &status) }
+    guard status.st_mode & S_IFMT == S_IFDIR else { throw PosixError(.ENOTDIR, "use", path) }
+    guard status.st_uid == geteuid() else {
+      throw PosixError(.EACCES, "use (it belongs to another user)", path)
+    }
+    if status.st_mode & 0o077 != 0 { try retrying("protect", path) { chmod(path, 0o700) } }
+  }
+
+  /// The names in `path` without "." and "..", in no order.
+  package static func names(in path: String) throws(PosixError) -> [String] {
+    guard let directory = opendir(path) else { throw .last("list", path) }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name != "." && name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// The whole of a small file.
+  package static func read(_ path: String, limit: Int = 16 << 20) throws -> [UInt8] {
+    let file = try FileDescriptor(opening: path, O_RDONLY)
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      let start = bytes.count
+      bytes.append(contentsOf: repeatElement(0, count: min(65536, limit - start)))
+      let count = try bytes.withUnsafeMutableBytes { buffer in
+        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
+        return try retrying("read", path) { Glibc.read(file.rawValue, rest.baseAddress, rest.count) }
+      }
+      bytes.removeLast(bytes.count - start - count)
+      if count == 0 { break }
+    }
+    return bytes
+  }
+
+  /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one, also
+  /// after a power loss (rename(2) after fsync(2)).
+  package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws {
+    let temporary = "\(path).\(getpid()).new"
+    do {
+      let file = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
+      try bytes.withUnsafeBytes { try file.append($0) }
+      try file.synchronize()
+      try retrying("replace", path) { rename(temporary, path) }
+    } catch {
+      unlink(temporary)
+      throw error
+    }
+  }
+}

@@ -1,0 +1,70 @@
+internal import Glibc
+
+/// State behind a lock, with a condition to wait for: a pthread mutex, because `Synchronization.Mutex`
+/// collapses under saturation here and misleads the thread sanitizer.
+///
+/// Invariant: the state is reached only in `withLock` and `wait`, under the mutex: that makes it Sendable.
+package final class Monitor<State: ~Copyable>: @unchecked Sendable {
+  private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+  private let condition: UnsafeMutablePointer<pthread_cond_t>
+  private var state: State
+
+  package init(_ state: consuming sending State) {
+    self.state = state
+    mutex = .allocate(capacity: 1)
+    mutex.initialize(to: pthread_mutex_t())
+    pthread_mutex_init(mutex, nil)
+    condition = .allocate(capacity: 1)
+    condition.initialize(to: pthread_cond_t())
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+  }
+
+  deinit {
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Runs `body` alone. Never call out to unknown code from it.
+  package func withLock<R: ~Copyable, E: Error>(
+    _ body: (inout sending State) throws(E) -> sending R
+  ) throws(E) -> sending R {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    return try body(&state)
+  }
+
+  /// Like `withLock`, then wakes all that wait.
+  package func withLockNotifying<R: ~Copyable, E: Error>(
+    _ body: (inout sending State) throws(E) -> sending R
+  ) throws(E) -> sending R {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_broadcast(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return try body(&state)
+  }
+
+  /// Waits until `body` gives a value, asking again after each notification; nil at the deadline.
+  package func wait<R>(
+    until deadline: MonotonicTime = .distantFuture, for body: (inout sending State) -> sending R?
+  ) -> sending R? {
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while true {
+      if let result = body(&state) { return result }
+      if deadline == .distantFuture {
+        pthread_cond_wait(condition, mutex)
+        continue
+      }
+      var time = deadline.timespec
+      if pthread_cond_timedwait(condition, mutex, &time) == ETIMEDOUT { return body(&state) }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+internal import CLinux
+internal import Glibc
+
+/// Unix sockets, stream and datagram, addressed by a name in a directory.
+///
+/// The directory is opened and the name reached through `/proc/self/fd`, so that paths longer than
+/// `sun_path` (108 bytes, unix(7)) work.
+package enum UnixSocket {
+  package enum Kind: Sendable { case stream, datagram }
+
+  /// Binds (and, for a stream, listens on) `path`, mode 0600; an old socket of that name is replaced.
+  package static func listen(
+    at path: String, kind: Kind = .stream, backlog: Int32 = 64
+  ) throws(PosixError) -> FileDescriptor {
+    let socket = try make(kind)
+    unlink(path)
+    let number = socket.rawValue
+    try withAddress(path, "create the socket") { address, length in bind(number, address, length) }
+    chmod(path, 0o600)
+    if kind == .stream { try retrying("listen on", path) { Glibc.listen(number, backlog) } }
+    return socket
+  }
+
+  /// A connected stream socket, or a datagram socket with `path` as its peer; non-blocking.
+  package static func connect(to path: String, kind: Kind = .stream) throws(PosixError) -> FileDescriptor {
+    let socket = try make(kind)
+    let number = socket.rawValue
+    try withAddress(path, "connect to") { address, length in Glibc.connect(number, address, length) }
+    return socket
+  }
+
+  /// The next connection, non-blocking; nil when there is none.
+  package static func accept(on listener: Int32) -> FileDescriptor? {
+    let number = podcastfs_accept(listener)
+    return number < 0 ? nil : FileDescriptor(owning: number)
+  }
+
+  /// The process and user at the other end (SO_PEERCRED).
+  package static func peer(of socket: Int32) throws(PosixError) -> (process: Int32, user: UInt32) {
+    var process: pid_t = 0
+    var user: uid_t = 0
+    try retrying("identify the peer") { podcastfs_peer_credentials(socket, &process, &user) }
+    return (process, user)
+  }
+
+  private static func make(_ kind: Kind) throws(PosixError) -> FileDescriptor {
+    let type = Int32((kind == .stream ? SOCK_STREAM : SOCK_DGRAM).rawValue)
+    let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+    return FileDescriptor(
+      owning: try retrying("create a socket") { socket(AF_UNIX, type | flags, 0) })
+  }
+
+  private static func withAddress(
+    _ path: String, _ operation: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) throws(PosixError) {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let capacity = MemoryLayout.size(ofValue: address.sun_path)
+    var directory: FileDescriptor?
+    var short = path
+    if path.utf8.count >= capacity, let slash = path.lastIndex(of: "/") {
+      let opened = try FileDescriptor(opening: String(path[..<slash]), O_DIRECTORY | O_RDONLY)
+      short = "/proc/self/fd/\(opened.rawValue)/\(path[path.index(after: slash)...])"
+      directory = consume opened
+    }
+    guard short.utf8.count < capacity else { throw PosixError(.ENAMETOOLONG, operation, path) }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
+    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
+    try retrying(operation, path) {
+      withUnsafePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+      }
+    }
+    _ = directory
+  }
+}

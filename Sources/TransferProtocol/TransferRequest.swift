@@ -1,0 +1,36 @@
+package import PodcastModel
+
+/// The facts of a download, as whoever wants it knows them; the daemon keeps them in its store, so that it
+/// finds them again after a restart without asking anybody.
+package struct TransferRequest: Hashable, Sendable {
+  package var key: MediaKey
+  /// The enclosure's address, http or https.
+  package var url: String
+  /// The feed's media type and length, hints only.
+  package var mediaType: String?
+  package var expectedLength: Int64?
+  /// For people: the episode's title and its podcast's, and the name in the mount.
+  package var title: String
+  package var show: String
+  package var fileName: String
+  /// Whether the address may lead to a private, loopback or link-local host: only where the feed that
+  /// named it is itself on such a host (ARCHITECTURE.md, Trust).
+  package var allowsPrivateHosts: Bool
+  /// The feed's own user agent, where the configuration sets one.
+  package var userAgent: String?
+
+  package init(
+    key: MediaKey, url: String, mediaType: String? = nil, expectedLength: Int64? = nil, title: String,
+    show: String, fileName: String, allowsPrivateHosts: Bool = false, userAgent: String? = nil
+  ) {
+    self.key = key
+    self.url = url
+    self.mediaType = mediaType
+    self.expectedLength = expectedLength
+    self.title = title
+    self.show = show
+    self.fileName = fileName
+    self.allowsPrivateHosts = allowsPrivateHosts
+    self.userAgent = userAgent
+  }
+}

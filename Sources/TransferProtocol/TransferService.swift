@@ -1,0 +1,62 @@
+package import PodcastModel
+
+/// What the tree and the command line need of the transfers; `TransferClient` gives it by the daemon, tests
+/// by a fake. Thread-safe; no call waits: what takes time ends in its completion, on any thread, once.
+package protocol TransferService: AnyObject, Sendable {
+  /// What is known of a download; nil where nothing ever was. From memory.
+  func status(of key: MediaKey) -> TransferStatus?
+  /// All that are known, in no order. From memory.
+  func allStatuses() -> [TransferStatus]
+  /// Calls `observer` after each change with what changed (state, size, generation, error, keep, and about
+  /// once a second while bytes come), from one thread. Set once, before anything else.
+  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void)
+
+  /// Opens an episode for reading. Ends when its exact size is known, or when the server says that it has
+  /// none, or with the failure; at the latest after `read_timeout`.
+  func open(
+    _ request: TransferRequest, intent: OpenIntent,
+    completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
+  ) -> any Cancellable
+
+  /// Queues the download, resumes a paused one, tries a failed one again at once.
+  func start(_ request: TransferRequest)
+  func pause(_ key: MediaKey, completion: @escaping @Sendable () -> Void)
+  /// Cancels the download and drops its bytes; readers keep what they have open.
+  func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void)
+  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void)
+}
+
+/// What an open may do.
+package enum OpenIntent: UInt8, Sendable {
+  /// Start the download, and learn the size before the open returns.
+  case download
+  /// Return at once; the first read starts the download (`trigger=read`).
+  case downloadAtRead
+  /// Return at once; reads fetch just what they ask for (`trigger=never`).
+  case fetchOnly
+  /// Return at once; reads get what is cached, else EIO (`no_trigger`).
+  case cachedOnly
+}
+
+/// An open episode: one representation of it, whatever happens to the others.
+package protocol OpenEpisode: AnyObject, Sendable {
+  var generation: UInt32 { get }
+  /// The exact size in bytes, nil where the server gives no length and the end has not come.
+  var size: Int64? { get }
+  /// Copies bytes that are here: as many as `buffer` takes or the file has; 0 at the end; nil where any of
+  /// them is not here. Never waits but for the disk.
+  func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int?
+  /// Ends when `readCached` of that range would answer, or with the failure; at the latest after
+  /// `read_timeout` without a single new byte.
+  func whenAvailable(
+    at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
+  ) -> any Cancellable
+  /// The reader is done with it.
+  func close()
+}
+
+/// Something under way that whoever asked for it may give up.
+package protocol Cancellable: AnyObject, Sendable {
+  /// Ends it with EINTR, unless it has ended already: its completion is called exactly once either way.
+  func cancel()
+}

@@ -1,0 +1,31 @@
+/// Where an episode's download stands: the attribute `user.podcastfs.state`.
+package enum TransferState: UInt8, Sendable, CaseIterable {
+  /// Nobody wants it; what came before may still be here.
+  case remote
+  /// Wanted, and waiting for its turn or its next try.
+  case queued
+  case downloading
+  /// Held, by the user or for lack of room, with what has come.
+  case paused
+  /// It can't be had; `error` says why.
+  case failed
+  /// All of it is here.
+  case cached
+
+  /// The attribute's text.
+  package var name: String {
+    switch self {
+    case .remote: "remote"
+    case .queued: "queued"
+    case .downloading: "downloading"
+    case .paused: "paused"
+    case .failed: "failed"
+    case .cached: "cached"
+    }
+  }
+
+  package init?(name: String) {
+    guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
+    self = state
+  }
+}

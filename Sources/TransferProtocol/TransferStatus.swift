@@ -1,0 +1,52 @@
+package import PodcastModel
+
+/// What is known of one download: the daemon's word, or the store's while no daemon runs.
+package struct TransferStatus: Hashable, Sendable {
+  package var key: MediaKey
+  package var state: TransferState
+  /// Which representation of the enclosure the cached bytes belong to; grows by one with each new one. 0
+  /// before the first byte.
+  package var generation: UInt32
+  /// The exact size in bytes, once a response has told it.
+  package var total: Int64?
+  /// Bytes in the cache.
+  package var received: Int64
+  /// Bytes per second and seconds left, while downloading.
+  package var rate: Int64?
+  package var eta: Int64?
+  /// One line that a person understands: when failed, waiting for a retry, or paused by podcastfs itself.
+  package var error: String?
+  /// Never evicted.
+  package var isKept: Bool
+  /// When it last changed, in seconds since 1970.
+  package var changed: Int64
+  /// The place in the queue: lower comes first.
+  package var order: Int64
+  /// The request's facts for people.
+  package var url: String
+  package var title: String
+  package var show: String
+  package var fileName: String
+
+  package init(
+    key: MediaKey, state: TransferState, generation: UInt32 = 0, total: Int64? = nil, received: Int64 = 0,
+    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false, changed: Int64 = 0,
+    order: Int64 = 0, url: String = "", title: String = "", show: String = "", fileName: String = ""
+  ) {
+    self.key = key
+    self.state = state
+    self.generation = generation
+    self.total = total
+    self.received = received
+    self.rate = rate
+    self.eta = eta
+    self.error = error
+    self.isKept = isKept
+    self.changed = changed
+    self.order = order
+    self.url = url
+    self.title = title
+    self.show = show
+    self.fileName = fileName
+  }
+}
