@@ -6,6 +6,9 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   /// Where its feed is now. May hold credentials or tokens: see `publicFeedURL`.
   package var feedURL: String
   package var title: String
+  /// A directory's name for it, unique among all podcasts of the catalogue without regard to case, given
+  /// once: in `Downloaded/`, and in the names of `Latest/` and `Downloading/`.
+  package var name: String
   package var author: String?
   /// The podcast's web page.
   package var link: String?
@@ -24,10 +27,11 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   /// Why the last refresh failed: one line for a person; nil after one that worked.
   package var error: String?
 
-  package init(id: Int64, feedURL: String, title: String) {
+  package init(id: Int64, feedURL: String, title: String, name: String) {
     self.id = id
     self.feedURL = feedURL
     self.title = title
+    self.name = name
   }
 
   /// Whether its episodes are known.

@@ -1,0 +1,10 @@
+/// An episode together with the podcast it belongs to: what the views across podcasts list.
+package struct EpisodeEntry: Hashable, Sendable {
+  package var episode: Episode
+  package var podcast: Podcast
+
+  package init(episode: Episode, podcast: Podcast) {
+    self.episode = episode
+    self.podcast = podcast
+  }
+}
