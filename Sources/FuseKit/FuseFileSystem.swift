@@ -1,0 +1,43 @@
+/// The operations of a file system, as the kernel asks for them (fuse_lowlevel.h); each answers by its reply,
+/// at once or later, from any thread.
+///
+/// Called on the session's threads: none of these may wait for the network or for another request.
+package protocol FuseFileSystem: AnyObject, Sendable {
+  func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply)
+  func change(
+    node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
+    reply: consuming FuseReply)
+  func access(node: UInt64, mask: Int32, caller: FuseCaller, reply: consuming FuseReply)
+
+  func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func removeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func rename(
+    parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
+    reply: consuming FuseReply)
+  /// mknod, symlink and link.
+  func makeOther(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+
+  func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply)
+  func read(handle: UInt64, offset: Int64, count: Int, caller: FuseCaller, reply: consuming FuseReply)
+  func write(
+    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
+    reply: consuming FuseReply)
+  func flush(handle: UInt64, caller: FuseCaller, reply: consuming FuseReply)
+  func release(handle: UInt64, reply: consuming FuseReply)
+  func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply)
+
+  func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply)
+  func readDirectory(handle: UInt64, offset: Int64, size: Int, plus: Bool, reply: consuming FuseReply)
+  func releaseDirectory(handle: UInt64, reply: consuming FuseReply)
+
+  func statistics(reply: consuming FuseReply)
+
+  func setAttribute(
+    node: UInt64, name: String, value: [UInt8], caller: FuseCaller, reply: consuming FuseReply)
+  func attribute(node: UInt64, name: String, size: Int, caller: FuseCaller, reply: consuming FuseReply)
+  func listAttributes(node: UInt64, size: Int, caller: FuseCaller, reply: consuming FuseReply)
+  func removeAttribute(node: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+}

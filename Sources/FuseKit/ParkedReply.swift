@@ -1,0 +1,74 @@
+internal import CFuse3
+internal import Glibc
+internal import PosixKit
+
+/// A reply that is kept until what it waits for has come: whoever takes it first answers it.
+///
+/// A signal that ends the waiting program reaches us as an INTERRUPT; it calls `onInterrupt`, which gives up
+/// what is under way, whose completion then takes the reply. libfuse calls us with the request's lock held,
+/// and from within the registration when the interrupt came earlier: then the request must outlive the call,
+/// so the interrupt is only noted and handled right after (`State.isRegistering`).
+package final class ParkedReply: Sendable {
+  private struct State: ~Copyable {
+    var reply: FuseReply?
+    var token: UInt = 0
+    var isRegistering = true
+    var isInterrupted = false
+    var onInterrupt: (@Sendable () -> Void)?
+  }
+  private let state: Monitor<State>
+
+  /// Who is parked, by the number that libfuse carries for us: an interrupt that comes too late finds nobody.
+  private static let registry = Monitor(Registry())
+  private struct Registry: ~Copyable {
+    var next: UInt = 1
+    var parked: [UInt: ParkedReply] = [:]
+  }
+
+  package init(_ reply: consuming FuseReply) {
+    let request = reply.request
+    state = Monitor(State(reply: consume reply))
+    let token = Self.registry.withLock { registry in
+      let token = registry.next
+      registry.next += 1
+      registry.parked[token] = self
+      return token
+    }
+    state.withLock { $0.token = token }
+    fuse_req_interrupt_func(
+      request,
+      { _, data in
+        let token = UInt(bitPattern: data)
+        ParkedReply.registry.withLock { $0.parked[token] }?.interrupted()
+      }, UnsafeMutableRawPointer(bitPattern: token))
+    state.withLock { $0.isRegistering = false }
+  }
+
+  /// Takes the reply, to answer it; nil where somebody else has.
+  package func take() -> FuseReply? {
+    let token = state.withLock { state in
+      state.onInterrupt = nil
+      return state.token
+    }
+    Self.registry.withLock { _ = $0.parked.removeValue(forKey: token) }
+    return state.withLock { $0.reply.take() }
+  }
+
+  /// Says what to give up at an interrupt; called at once where one has come already.
+  package func onInterrupt(_ action: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      if state.isInterrupted { return true }
+      if state.reply != nil { state.onInterrupt = action }
+      return false
+    }
+    if isLate { action() }
+  }
+
+  private func interrupted() {
+    let action = state.withLock { state -> (@Sendable () -> Void)? in
+      state.isInterrupted = true
+      return state.isRegistering ? nil : state.onInterrupt
+    }
+    action?()
+  }
+}
