@@ -39,7 +39,7 @@ let package = Package(
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux"]),
     library("FuseKit", ["CFuse3", "PosixKit"]),
-    library("HTTPKit", ["CCurl", "PosixKit"]),
+    library("HTTPKit", ["CCurl", "PodcastModel", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
 

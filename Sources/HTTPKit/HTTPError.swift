@@ -4,7 +4,8 @@ package import PosixKit
 package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable {
     case nameNotResolved, connectionRefused, networkUnreachable, timedOut, stalled, tls, tooManyRedirects
-    case refusedAddress, unsupportedScheme, malformedURL, connectionLost, shortBody, protocolError
+    case refusedAddress, unsupportedScheme, malformedURL, connectionLost, shortBody, streamError,
+      protocolError
     case bodyTooLong, writeRefused, cancelled, proxy, other
   }
   package var code: Code
@@ -20,4 +21,7 @@ package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 
   package var description: String { message }
+
+  /// What `HTTPTask.cancel()`, `HTTPFlow.abort` and `HTTPClient.stop()` end with.
+  package static let cancelled = HTTPError(.cancelled, "cancelled", .ECANCELED)
 }

@@ -38,6 +38,9 @@ package struct HTTPResponseHead: Sendable {
   package var effectiveURL: String
   /// Each redirect on the way: its status and the address it led to.
   package var redirects: [(status: Int, location: String)]
+  /// Whether it came from a private, loopback or link-local address, and by no proxy: what such a host names
+  /// may be on such addresses too.
+  package var isFromPrivateHost = false
 
   package init(
     status: Int, headers: [(name: String, value: String)], effectiveURL: String,

@@ -1,0 +1,133 @@
+internal import CCurl
+internal import Glibc
+internal import PodcastModel
+internal import PosixKit
+
+extension HTTPTransfer {
+  /// libcurl's result as an error of ours. Messages name the host and hold nothing else of the address: its
+  /// userinfo and query may be secrets.
+  func error(_ code: CURLcode) -> HTTPError {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST: return unresolved
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return HTTPError(.proxy, "cannot find the proxy for \(host)", .EHOSTUNREACH)
+    case CURLE_COULDNT_CONNECT: return unconnected
+    case CURLE_OPERATION_TIMEDOUT: return timedOut
+    case CURLE_TOO_MANY_REDIRECTS:
+      return HTTPError(.tooManyRedirects, "more than \(request.maximumRedirects) redirects, at \(host)", .EIO)
+    case CURLE_UNSUPPORTED_PROTOCOL: return unsupported
+    case CURLE_URL_MALFORMAT: return HTTPError(.malformedURL, "not a valid web address", .EINVAL)
+    case CURLE_PARTIAL_FILE:
+      return HTTPError(.shortBody, "\(host) closed the connection before the end", .EIO)
+    case CURLE_HTTP2_STREAM, CURLE_HTTP2:
+      return HTTPError(.streamError, "\(host) broke off (HTTP/2 stream error)", .EIO)
+    case CURLE_GOT_NOTHING:
+      return HTTPError(.connectionLost, "\(host) closed the connection without an answer", .ECONNRESET)
+    case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN: return lost
+    case CURLE_WEIRD_SERVER_REPLY:
+      return HTTPError(.protocolError, "\(host) gave an answer that is no HTTP", .EIO)
+    case CURLE_BAD_CONTENT_ENCODING:
+      return HTTPError(.protocolError, "\(host) sent a damaged compressed body", .EIO)
+    case CURLE_WRITE_ERROR: return HTTPError(.writeRefused, "what \(host) sent was refused", .EIO)
+    case CURLE_OUT_OF_MEMORY: return HTTPError(.other, "no memory for a request to \(host)", .ENOMEM)
+    case CURLE_PROXY: return HTTPError(.proxy, "the proxy for \(host) failed: \(reason(code))", .EIO)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      return HTTPError(.tls, "TLS: certificate of \(host) is not valid: \(reason(code))", .EIO)
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE:
+      return HTTPError(.tls, "TLS: cannot read the certificate authorities: \(reason(code))", .EIO)
+    case CURLE_SSL_CONNECT_ERROR:
+      if systemError == .ECONNRESET || systemError == .EPIPE { return lost }
+      return HTTPError(.tls, "TLS: no secure connection to \(host): \(reason(code))", .EIO)
+    case CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CLIENTCERT, CURLE_SSL_INVALIDCERTSTATUS:
+      return HTTPError(.tls, "TLS: no secure connection to \(host): \(reason(code))", .EIO)
+    default:
+      return HTTPError(.other, "\(host): \(reason(code))", .EIO)
+    }
+  }
+
+  private var unresolved: HTTPError {
+    Self.hasNetwork
+      ? HTTPError(.nameNotResolved, "cannot find the host \(host)", .EHOSTUNREACH)
+      : HTTPError(.networkUnreachable, "no network (looking for \(host))", .ENETUNREACH)
+  }
+
+  private var unconnected: HTTPError {
+    switch systemError {
+    case .ECONNREFUSED: HTTPError(.connectionRefused, "connection refused by \(host)", .ECONNREFUSED)
+    case .ENETUNREACH:
+      HTTPError(.networkUnreachable, "no network (connecting to \(host))", .ENETUNREACH)
+    case .ETIMEDOUT: HTTPError(.timedOut, "no connection to \(host): timed out", .ETIMEDOUT)
+    case .EHOSTUNREACH: HTTPError(.networkUnreachable, "cannot reach the host \(host)", .EHOSTUNREACH)
+    case let errno where errno.rawValue != 0:
+      HTTPError(.connectionLost, "no connection to \(host): \(errno)", errno)
+    default: HTTPError(.connectionRefused, "no connection to \(host)", .ECONNREFUSED)
+    }
+  }
+
+  private var timedOut: HTTPError {
+    if isConnecting {
+      return HTTPError(
+        .timedOut, "no connection to \(host) in \(seconds(request.connectTimeout))", .ETIMEDOUT)
+    }
+    return HTTPError(
+      .timedOut, "\(host) took longer than \(seconds(request.totalTimeout ?? 0))", .ETIMEDOUT)
+  }
+
+  /// A redirect to another scheme, or HTTP/0.9.
+  private var unsupported: HTTPError {
+    if let last = redirects.last, !PublicURL.isWeb(last.location) {
+      return HTTPError(.unsupportedScheme, "\(host) redirects to what is no web address", .EIO)
+    }
+    return HTTPError(.protocolError, "\(host) gave an answer that is no HTTP", .EIO)
+  }
+
+  private var lost: HTTPError {
+    let answer = number(CURLINFO_HTTP_CONNECTCODE)
+    if answer != 0, answer / 100 != 2 {
+      return HTTPError(.proxy, "the proxy refused a connection to \(host) (HTTP \(answer))", .EIO)
+    }
+    return HTTPError(.connectionLost, "the connection to \(host) broke off", .ECONNRESET)
+  }
+
+  private var systemError: Errno { Errno(rawValue: Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO))) }
+
+  /// libcurl's own words: of certificates, files and protocol only, never of an address's userinfo or query.
+  private func reason(_ code: CURLcode) -> String {
+    let text = String(cString: words)
+    return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text.trimmed
+  }
+
+  /// Whether any interface but the loopback is up with an address.
+  private static var hasNetwork: Bool {
+    var first: UnsafeMutablePointer<ifaddrs>?
+    guard getifaddrs(&first) == 0 else { return true }
+    defer { freeifaddrs(first) }
+    var next = first
+    while let entry = next {
+      next = entry.pointee.ifa_next
+      guard let address = entry.pointee.ifa_addr else { continue }
+      let family = Int32(address.pointee.sa_family)
+      let flags = Int32(bitPattern: entry.pointee.ifa_flags)
+      let isUp = flags & Int32(IFF_UP) != 0 && flags & Int32(IFF_LOOPBACK) == 0
+      if isUp && (family == AF_INET || family == AF_INET6) { return true }
+    }
+    return false
+  }
+}
+
+extension HTTPError {
+  static func headTooLong(_ host: String) -> HTTPError {
+    HTTPError(.protocolError, "\(host) sent headers without end", .EIO)
+  }
+  static func bodyTooLong(_ host: String, _ most: Int64) -> HTTPError {
+    HTTPError(.bodyTooLong, "\(host) sent more than \(most) bytes", .EFBIG)
+  }
+  static func refusedAddress(_ host: String) -> HTTPError {
+    HTTPError(.refusedAddress, "\(host) is on a private address, which a public one may not lead to", .EACCES)
+  }
+}
+
+/// "30 s", "0.5 s".
+func seconds(_ value: Double) -> String {
+  value == value.rounded() && abs(value) < 1e9 ? "\(Int(value)) s" : "\(value) s"
+}

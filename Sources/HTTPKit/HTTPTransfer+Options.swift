@@ -1,0 +1,162 @@
+internal import CCurl
+internal import Glibc
+internal import PodcastModel
+
+// How a request's easy handle is set up.
+extension HTTPTransfer {
+  /// The receive buffer: large for speed, small where a rate limit is to be even.
+  static func bufferSize(_ rateLimit: Int64?) -> Int {
+    guard let rateLimit else { return 256 * 1024 }
+    return Int(min(max(rateLimit / 2, 4 * 1024), 256 * 1024))
+  }
+
+  func apply(_ curl: CurlMulti) {
+    let this = Unmanaged.passUnretained(self).toOpaque()
+    set(CURLOPT_PRIVATE, this)
+    set(CURLOPT_ERRORBUFFER, words)
+    set(CURLOPT_NOSIGNAL, 1)
+    // Do not wait for a resolver's thread when the transfer ends: one dead name server would hold up all.
+    set(CURLOPT_QUICK_EXIT, 1)
+    if let share = curl.share { set(CURLOPT_SHARE, UnsafeMutableRawPointer(share)) }
+    setAddress()
+    setHeaders()
+    setBounds()
+    setCallbacks(this)
+  }
+
+  private func setAddress() {
+    set(CURLOPT_URL, Self.escaped(request.url.trimmed))
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_FOLLOWLOCATION, 1)
+    set(CURLOPT_MAXREDIRS, request.maximumRedirects)
+    // Credentials of the address go to its own host only.
+    set(CURLOPT_UNRESTRICTED_AUTH, 0)
+    set(CURLOPT_HTTPAUTH, podcastfs_curl_basic)
+    set(CURLOPT_COOKIEFILE, "")
+    set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
+    if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    if let file = request.certificateAuthorities {
+      set(CURLOPT_CAINFO, file)
+      podcastfs_curl_set_string(easy, CURLOPT_CAPATH, nil)
+    }
+  }
+
+  private func setHeaders() {
+    if let agent = request.userAgent { set(CURLOPT_USERAGENT, Self.line(agent)) }
+    var lines = request.headers.map { name, value in
+      value.isEmpty ? "\(Self.line(name));" : "\(Self.line(name)): \(Self.line(value))"
+    }
+    if request.acceptsCompression {
+      set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+    } else {
+      lines.append("Accept-Encoding: identity")
+    }
+    podcastfs_curl_set_list(easy, CURLOPT_HTTPHEADER, list(of: lines))
+  }
+
+  private func setBounds() {
+    set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
+    if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
+    set(CURLOPT_BUFFERSIZE, Self.bufferSize(request.rateLimit))
+    if let limit = request.rateLimit { podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit)) }
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+  }
+
+  private func setCallbacks(_ this: UnsafeMutableRawPointer) {
+    set(CURLOPT_HEADERDATA, this)
+    podcastfs_curl_set_data_callback(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
+      guard let this else { return 0 }
+      let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      return HTTPTransfer.at(this).received(headerLine: line) ? line.count : 0
+    }
+    set(CURLOPT_WRITEDATA, this)
+    podcastfs_curl_set_data_callback(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
+      guard let this else { return 0 }
+      let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
+      switch HTTPTransfer.at(this).received(body: body) {
+      case .proceed: return body.count
+      case .pause: return Int(CURL_WRITEFUNC_PAUSE)
+      // Any count but the right one ends the transfer; 0 would be right for an empty piece.
+      case .abort: return body.count &+ 1
+      }
+    }
+    set(CURLOPT_OPENSOCKETDATA, this)
+    podcastfs_curl_set_open_socket(easy) { this, _, address in
+      guard let this, let address else { return CURL_SOCKET_BAD }
+      return HTTPTransfer.at(this).openSocket(address)
+    }
+    // A connection that is used again, perhaps one that a request made which may reach private hosts.
+    set(CURLOPT_PREREQDATA, this)
+    podcastfs_curl_set_before_request(easy) { this, address, _, port, _ in
+      guard let this, let address else { return CURL_PREREQFUNC_ABORT }
+      let transfer = HTTPTransfer.at(this)
+      guard let host = HostAddress(String(cString: address)),
+        transfer.mayUse(host, port: UInt16(truncatingIfNeeded: port))
+      else { return CURL_PREREQFUNC_ABORT }
+      transfer.sending()
+      return CURL_PREREQFUNC_OK
+    }
+  }
+
+  /// socket(2) for an address that libcurl wants to connect to, unless it is refused.
+  private func openSocket(_ address: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    var port: UInt16 = 0
+    let count = Int(podcastfs_curl_address(address, &bytes, &port))
+    guard mayUse(HostAddress(bytes: Array(bytes[..<count])), port: port) else { return CURL_SOCKET_BAD }
+    let kind = address.pointee
+    return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
+  }
+
+  static func at(_ pointer: UnsafeMutableRawPointer) -> HTTPTransfer {
+    Unmanaged<HTTPTransfer>.fromOpaque(pointer).takeUnretainedValue()
+  }
+}
+
+// Values as libcurl takes them.
+extension HTTPTransfer {
+  private func set(_ option: CURLoption, _ value: Int) { podcastfs_curl_set_long(easy, option, value) }
+  private func set(_ option: CURLoption, _ value: String) { podcastfs_curl_set_string(easy, option, value) }
+  private func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) {
+    podcastfs_curl_set_pointer(easy, option, value)
+  }
+
+  private static func milliseconds(_ seconds: Double) -> Int { Int(min(max(seconds * 1000, 1), 1e9)) }
+
+  /// A header's text without what would end the line.
+  private static func line(_ text: String) -> String {
+    String(decoding: text.utf8.map { $0 < 32 || $0 == 127 ? 32 : $0 }, as: UTF8.self)
+  }
+
+  /// With blanks, control characters and bytes beyond ASCII behind the host percent-encoded, as browsers do
+  /// and feeds expect (RFC 3986 §2.1); what is encoded already stays.
+  static func escaped(_ url: String) -> String {
+    guard let scheme = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
+    let authority = url.utf8.index(scheme, offsetBy: 3, limitedBy: url.endIndex) ?? url.endIndex
+    let path = url.utf8[authority...].firstIndex { $0 == 47 || $0 == 63 || $0 == 35 } ?? url.endIndex
+    let digits = Array("0123456789ABCDEF".utf8)
+    var result = Array(url.utf8[..<path])
+    for byte in url.utf8[path...] {
+      if byte <= 32 || byte >= 127 {
+        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      } else {
+        result.append(byte)
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}
+
+extension String {
+  /// Without blanks and line ends around it.
+  var trimmed: String {
+    let isBlank: (Character) -> Bool = { $0.isWhitespace || $0.isNewline }
+    guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) })
+    else {
+      return ""
+    }
+    return String(self[first...last])
+  }
+}

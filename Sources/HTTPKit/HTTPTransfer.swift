@@ -1,0 +1,190 @@
+internal import CCurl
+internal import Glibc
+internal import PodcastModel
+internal import PosixKit
+
+/// One request on the client's thread: an easy handle, its callbacks and what they learn.
+final class HTTPTransfer {
+  enum Ending {
+    case result(CURLcode)
+    case stalled
+    case cancelled
+  }
+
+  let id: UInt64
+  let easy: UnsafeMutableRawPointer
+  let request: HTTPRequest
+  let proxyRules: ProxyRules
+  private let receiver: any HTTPResponseReceiver
+
+  /// The head that is coming in; the last one is the final response's.
+  var head = HeadParser()
+  var redirects: [(status: Int, location: String)] = []
+  private var isHeadDelivered = false
+  private var received: Int64 = 0
+  private var isPaused = false
+  private var rateLimit: Int64?
+  /// Why a callback ended the transfer: says more than libcurl's result.
+  private var verdict: HTTPError?
+  /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
+  private var waitingSince: MonotonicTime?
+  /// libcurl's words for what went wrong.
+  let words: UnsafeMutablePointer<CChar>
+  private var lists: [UnsafeMutablePointer<curl_slist>] = []
+
+  init(
+    id: UInt64, request: HTTPRequest, receiver: any HTTPResponseReceiver, curl: CurlMulti
+  ) throws(HTTPError) {
+    guard PublicURL.isWeb(request.url.trimmed) else { throw Self.unusable(request.url.trimmed) }
+    guard let easy = curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
+    self.id = id
+    self.easy = easy
+    self.request = request
+    self.receiver = receiver
+    rateLimit = request.rateLimit
+    proxyRules = ProxyRules(proxy: request.proxy)
+    words = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    apply(curl)
+  }
+
+  deinit {
+    curl_easy_cleanup(easy)
+    for list in lists { curl_slist_free_all(list) }
+    words.deallocate()
+  }
+
+  private static func unusable(_ url: String) -> HTTPError {
+    if let scheme = PublicURL.scheme(url), scheme != "http", scheme != "https" {
+      return HTTPError(.unsupportedScheme, "addresses of \(scheme): are not supported", .EINVAL)
+    }
+    return HTTPError(.malformedURL, "not a valid web address", .EINVAL)
+  }
+
+  /// The transfer that an easy handle belongs to.
+  static func of(_ easy: UnsafeMutableRawPointer) -> HTTPTransfer? {
+    var pointer: UnsafeMutablePointer<CChar>?
+    podcastfs_curl_get_string(easy, CURLINFO_PRIVATE, &pointer)
+    return pointer.map { Unmanaged<HTTPTransfer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Keeps a list alive as long as the handle that uses it.
+  func list(of lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for line in lines { list = curl_slist_append(list, line) ?? list }
+    if let list { lists.append(list) }
+    return list
+  }
+}
+
+// What the client asks of it.
+extension HTTPTransfer {
+  /// When the server will have been silent for too long.
+  var stallDeadline: MonotonicTime? {
+    guard !isPaused, let waitingSince else { return nil }
+    // Under a rate limit libcurl sleeps after each piece for as long as it was too fast.
+    let allowance = rateLimit.map { Double(Self.bufferSize(rateLimit)) / Double(max($0, 1)) } ?? 0
+    return waitingSince.adding(request.stallTimeout + allowance)
+  }
+
+  /// Goes on after a pause; the result where that ended it.
+  func resume() -> CURLcode? {
+    guard isPaused else { return nil }
+    isPaused = false
+    waitingSince = .now
+    // Calls the receiver. libcurl forgets an error of that, and would go on behind the lost piece.
+    let result = curl_easy_pause(easy, CURLPAUSE_CONT)
+    return result == CURLE_OK ? nil : result
+  }
+
+  func limit(_ limit: Int64?) {
+    rateLimit = limit
+    podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit ?? 0))
+  }
+
+  /// Tells the receiver its end; called once, when libcurl has let go of the handle.
+  func finish(_ ending: Ending) {
+    let error: HTTPError? =
+      switch ending {
+      case .cancelled: .cancelled
+      case .stalled:
+        HTTPError(.stalled, "\(host) sent nothing for \(seconds(request.stallTimeout))", .ETIMEDOUT)
+      case .result(CURLE_OK): deliverHead() == .abort ? .cancelled : verdict
+      case .result(let code): verdict ?? self.error(code)
+      }
+    receiver.finished(error)
+  }
+}
+
+// libcurl's callbacks.
+extension HTTPTransfer {
+  /// A line of a head. Answers whether to go on.
+  func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
+    waitingSince = .now
+    if isHeadDelivered { return true }  // Trailers.
+    guard head.append(line) else { return refuse(.headTooLong(host)) }
+    guard head.isComplete, head.status >= 200 else { return true }
+    if (300..<400).contains(head.status), head.status != 304, let location = head.value("location") {
+      // libcurl follows it, unless it ends here with an error.
+      redirects.append((head.status, Self.resolve(location, base: effectiveURL)))
+      waitingSince = nil
+      return true
+    }
+    return deliverHead() != .abort
+  }
+
+  /// A piece of the final response's body.
+  func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
+    waitingSince = .now
+    let flow = deliverHead()
+    if flow != .proceed || body.isEmpty { return flow }
+    if let most = request.maximumBody, received + Int64(body.count) > most {
+      _ = refuse(.bodyTooLong(host, most))
+      return .abort
+    }
+    let answer = receiver.received(body: body)
+    switch answer {
+    case .proceed: received += Int64(body.count)
+    case .pause: isPaused = true
+    case .abort: verdict = .cancelled
+    }
+    return answer
+  }
+
+  /// libcurl is about to open a connection, or to send a request on one.
+  func mayUse(_ address: HostAddress, port: UInt16) -> Bool {
+    if request.allowsPrivateHosts || !address.isPrivate { return true }
+    if proxyRules.proxyPort(for: effectiveURL) == port { return true }
+    return refuse(.refusedAddress(host))
+  }
+
+  /// The request is on its way.
+  func sending() { waitingSince = .now }
+
+  /// Whether there is no connection yet for the address that is being asked.
+  var isConnecting: Bool { waitingSince == nil }
+
+  /// Gives the receiver the head unless it has it.
+  private func deliverHead() -> HTTPFlow {
+    if isHeadDelivered { return .proceed }
+    isHeadDelivered = true
+    if let most = request.maximumBody, let length = head.value("content-length").flatMap({ Int64($0) }),
+      length > most, (200..<300).contains(head.status)
+    {
+      _ = refuse(.bodyTooLong(host, most))
+      return .abort
+    }
+    var delivered = HTTPResponseHead(
+      status: head.status, headers: head.headers, effectiveURL: effectiveURL, redirects: redirects)
+    delivered.isFromPrivateHost =
+      proxyRules.proxyPort(for: effectiveURL) == nil && connectedAddress?.isPrivate == true
+    let flow = receiver.received(head: delivered)
+    if flow == .abort { verdict = .cancelled }
+    return flow
+  }
+
+  private func refuse(_ error: HTTPError) -> Bool {
+    verdict = error
+    return false
+  }
+}

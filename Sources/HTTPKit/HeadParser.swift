@@ -1,0 +1,49 @@
+/// Collects the lines of a response's head as libcurl hands them over (RFC 9112 §2.1; HTTP/2 in the same form).
+struct HeadParser {
+  private(set) var status = 0
+  private(set) var headers: [(name: String, value: String)] = []
+  private(set) var isComplete = false
+  private var size = 0
+
+  /// Bytes of one head at most.
+  static let limit = 256 * 1024
+
+  /// Takes a line with its end; a status line begins a new head.
+  /// - Returns: false where the head is too long.
+  mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+    size += line.count
+    guard size <= Self.limit else { return false }
+    var bytes = line[...]
+    while let last = bytes.last, last == 13 || last == 10 { bytes = bytes.dropLast() }
+    if bytes.isEmpty {
+      isComplete = true
+      return true
+    }
+    if bytes.starts(with: Array("HTTP/".utf8)) {
+      self = HeadParser()
+      size = line.count
+      let fields = bytes.split(separator: 32, maxSplits: 2)
+      status = fields.count > 1 ? Int(String(decoding: fields[1], as: UTF8.self)) ?? 0 : 0
+      return true
+    }
+    if bytes.first == 32 || bytes.first == 9 {
+      // An obsolete fold continues the value before it (RFC 9112 §5.2).
+      if let last = headers.indices.last { headers[last].value += " " + Self.trimmed(bytes) }
+      return true
+    }
+    guard let colon = bytes.firstIndex(of: 58) else { return true }
+    let name = Self.trimmed(bytes[..<colon]).lowercased()
+    headers.append((name, Self.trimmed(bytes[(colon + 1)...])))
+    return true
+  }
+
+  /// The value of the last header of that lower-case name.
+  func value(_ name: String) -> String? { headers.last { $0.name == name }?.value }
+
+  private static func trimmed(_ bytes: UnsafeRawBufferPointer.SubSequence) -> String {
+    var bytes = bytes
+    while let first = bytes.first, first == 32 || first == 9 { bytes = bytes.dropFirst() }
+    while let last = bytes.last, last == 32 || last == 9 { bytes = bytes.dropLast() }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

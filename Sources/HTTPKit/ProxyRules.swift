@@ -1,0 +1,72 @@
+internal import Glibc
+internal import PodcastModel
+
+/// Which proxy libcurl uses for an address: what the request says, else the environment's `http_proxy`,
+/// `https_proxy`, `all_proxy`, but for the hosts of `no_proxy` (libcurl's environment variables,
+/// curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY). Only the address guard asks: a proxy may be on a
+/// private address.
+struct ProxyRules {
+  var proxy: String?
+  var environment: (String) -> String?
+
+  init(
+    proxy: String?,
+    environment: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }
+  ) {
+    self.proxy = proxy
+    self.environment = environment
+  }
+
+  /// The port that a connection for `url` goes to where a proxy is in use for it; nil where none is.
+  func proxyPort(for url: String) -> UInt16? {
+    guard let scheme = PublicURL.scheme(url), let host = PublicURL.host(url), !isExcepted(host) else {
+      return nil
+    }
+    let proxy =
+      self.proxy
+      // HTTP_PROXY in capitals is left out, as by libcurl: in a CGI it is the client's word.
+      ?? environment("\(scheme)_proxy")
+      ?? (scheme == "http" ? nil : environment("\(scheme.uppercased())_PROXY"))
+      ?? environment("all_proxy") ?? environment("ALL_PROXY")
+    guard let proxy, !proxy.isEmpty else { return nil }
+    return Self.port(of: proxy)
+  }
+
+  /// Whether `no_proxy` names the host: the whole name or the end of it at a dot, `*` alone for all, or a
+  /// block of addresses. Where in doubt yes, so that the guard holds.
+  private func isExcepted(_ host: String) -> Bool {
+    guard let list = environment("no_proxy") ?? environment("NO_PROXY") else { return false }
+    let items = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+    return items.contains { item in
+      if item == "*" { return true }
+      if let slash = item.firstIndex(of: "/"), let block = HostAddress(String(item[..<slash])),
+        let address = HostAddress(host), let bits = Int(item[item.index(after: slash)...])
+      {
+        return Self.agree(block.bytes, address.bytes, bits: bits)
+      }
+      var name = item.first == "." ? item.dropFirst() : item
+      if name.last == "." { name = name.dropLast() }
+      if name.first == "[" { name = name.dropFirst().prefix { $0 != "]" } }
+      let plain = host.last == "." ? String(host.dropLast()) : host
+      return plain == name || plain.hasSuffix("." + name)
+    }
+  }
+
+  private static func agree(_ a: [UInt8], _ b: [UInt8], bits: Int) -> Bool {
+    guard a.count == b.count, bits >= 0, bits <= a.count * 8 else { return false }
+    return (0..<bits).allSatisfy { bit in
+      (a[bit / 8] ^ b[bit / 8]) & (0x80 >> UInt8(bit % 8)) == 0
+    }
+  }
+
+  private static func port(of proxy: String) -> UInt16 {
+    let whole = proxy.contains("://") ? proxy : "http://" + proxy
+    let withoutUser = PublicURL.text(whole)
+    let authority = withoutUser.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
+    let rest = authority.last == "]" ? "" : authority
+    if let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]) {
+      return port
+    }
+    return PublicURL.scheme(whole) == "https" ? 443 : 1080
+  }
+}
