@@ -78,5 +78,6 @@ let package = Package(
       swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit"]),
+    tests("PodcastModelTests", ["PodcastModel"]),
   ]
 )

@@ -1,0 +1,26 @@
+/// Times in seconds since 1970, as people and ISO 8601 write them; always UTC, without leap seconds.
+package enum CivilTime {
+  /// "2024-01-03T10:00:00Z".
+  package static func iso8601(_ secondsSinceEpoch: Int64) -> String {
+    let (days, second) = split(secondsSinceEpoch)
+    let clock = padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
+    return "\(CivilDate(daysSinceEpoch: days))T\(clock)Z"
+  }
+
+  /// Whole days since 1970-01-01, and the second of that day, 0 to 86399.
+  static func split(_ secondsSinceEpoch: Int64) -> (days: Int, second: Int) {
+    var days = Int(secondsSinceEpoch / 86_400)
+    var second = Int(secondsSinceEpoch % 86_400)
+    if second < 0 {
+      second += 86_400
+      days -= 1
+    }
+    return (days, second)
+  }
+
+  /// A number that is not negative, with zeros before it.
+  static func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}

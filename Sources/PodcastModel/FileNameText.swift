@@ -1,0 +1,120 @@
+/// Turns any text into one that is a valid part of a file name on Linux, Windows and Samba (PRODUCT.md, Names).
+enum FileNameText {
+  /// The text without what no name may hold, in normalization form C, white space collapsed to single
+  /// blanks, with no blank, dot or mark without a base at its start, and no blank or dot at its end. May be
+  /// empty. Doing it twice changes nothing.
+  static func cleaned(_ text: String) -> String {
+    // A title longer than this is cut anyway: a hostile one shall not cost more than its first part.
+    var input = Array(text.unicodeScalars.prefix(4096))
+    replaceForbidden(&input)
+    var output = String.UnicodeScalarView()
+    var hasPendingBlank = false
+    for scalar in input {
+      if scalar.properties.isWhitespace {
+        hasPendingBlank = true
+        continue
+      }
+      if isDropped(scalar) { continue }
+      if output.isEmpty || hasPendingBlank, isMark(scalar) { continue }
+      if hasPendingBlank, !output.isEmpty { output.append(" ") }
+      hasPendingBlank = false
+      output.append(scalar)
+    }
+    return trimmedEnd(String(output).inNormalizationFormC)
+  }
+
+  /// The longest start of the text that ends between graphemes and has at most `limit` bytes of UTF-8, with
+  /// no blank or dot at its end.
+  static func cut(_ text: String, toBytes limit: Int) -> String {
+    if text.utf8.count <= limit { return trimmedEnd(text) }
+    var bytes = 0
+    var end = text.startIndex
+    for index in text.indices {
+      bytes += text[index].utf8.count
+      if bytes > limit { break }
+      end = text.index(after: index)
+    }
+    return trimmedEnd(String(text[..<end]))
+  }
+
+  /// Without dots, dashes and blanks at its start.
+  static func trimmedStart(_ text: String) -> String {
+    let rest = text.unicodeScalars.drop { $0 == "." || $0 == "-" || $0 == " " || isMark($0) }
+    return String(rest)
+  }
+
+  /// Without dots and blanks at its end.
+  static func trimmedEnd(_ text: String) -> String {
+    var rest = Substring(text).unicodeScalars
+    while let last = rest.last, last == "." || last == " " { rest.removeLast() }
+    return String(rest)
+  }
+
+  /// Marks off a name that Windows takes for a device, whatever its extension: "CON" becomes "CON_",
+  /// "nul.txt" "nul_.txt" (Microsoft, Naming Files, Paths, and Namespaces).
+  static func withoutDeviceName(_ text: String) -> String {
+    let base = text.prefix { $0 != "." }
+    let word = trimmedEnd(String(base)).uppercased()
+    guard isDevice(word) else { return text }
+    return trimmedEnd(String(base)) + "_" + text[base.endIndex...]
+  }
+
+  private static func isDevice(_ word: String) -> Bool {
+    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(word) { return true }
+    guard word.hasPrefix("COM") || word.hasPrefix("LPT") else { return false }
+    let number = word.unicodeScalars.dropFirst(3)
+    guard number.count == 1, let digit = number.first else { return false }
+    return ("0"..."9").contains(digit) || ["¹", "²", "³"].contains(digit)
+  }
+
+  /// What reads best in the place of `/ \ : * ? " < > |`.
+  private static func replaceForbidden(_ scalars: inout [Unicode.Scalar]) {
+    var output: [Unicode.Scalar] = []
+    output.reserveCapacity(scalars.count)
+    for (index, scalar) in scalars.enumerated() {
+      switch scalar {
+      case ":":
+        // "Episode 5: Harbours" reads "Episode 5 - Harbours"; "12:30" reads "12-30".
+        let next = index + 1 < scalars.count ? scalars[index + 1] : " "
+        if next.properties.isWhitespace {
+          if let last = output.last, !last.properties.isWhitespace { output.append(" ") }
+        }
+        output.append("-")
+      case "/", "\\", "|": output.append("-")
+      case "\"": output.append("'")
+      case "<": output.append("‹")
+      case ">": output.append("›")
+      case "*":
+        // Within a word it stands for a letter.
+        let next = index + 1 < scalars.count ? scalars[index + 1] : " "
+        if let last = output.last, isOfWord(last), isOfWord(next) || next == "*" { output.append("_") }
+      case "?": break
+      default: output.append(scalar)
+      }
+    }
+    scalars = output
+  }
+
+  private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_"
+  }
+
+  /// Controls, format and bidi characters, everything of no width, and what is no character at all.
+  private static func isDropped(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return scalar.value < 0x20 || scalar.value == 0x7F }
+    let properties = scalar.properties
+    if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return true }
+    switch properties.generalCategory {
+    case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator: return true
+    default: return false
+    }
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.isASCII { return false }
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark, .spacingMark: return true
+    default: return false
+    }
+  }
+}

@@ -1,0 +1,14 @@
+@_spi(_Unicode) internal import Swift
+
+extension String {
+  /// The same text in Unicode's normalization form C (UAX #15).
+  ///
+  /// The standard library has the tables and compares strings by them, but offers the form itself only
+  /// under this name; Foundation would bring ICU along.
+  package var inNormalizationFormC: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    var scalars = String.UnicodeScalarView()
+    scalars.append(contentsOf: self._nfc)
+    return String(scalars)
+  }
+}
