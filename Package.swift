@@ -79,5 +79,6 @@ let package = Package(
 
     tests("PosixKitTests", ["PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
+    tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
   ]
 )

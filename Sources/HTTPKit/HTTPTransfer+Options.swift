@@ -60,7 +60,9 @@ extension HTTPTransfer {
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
     if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
     set(CURLOPT_BUFFERSIZE, Self.bufferSize(request.rateLimit))
-    if let limit = request.rateLimit { podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit)) }
+    if let limit = request.rateLimit {
+      podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit))
+    }
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
 

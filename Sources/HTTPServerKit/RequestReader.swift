@@ -1,0 +1,71 @@
+internal import Glibc
+internal import PosixKit
+
+/// Reads requests from a connection, one head after the other.
+struct RequestReader {
+  enum Outcome {
+    case request(ServerRequest)
+    /// To be answered with that status, after which the connection closes.
+    case refused(Int)
+    /// The client has closed, or the server stops.
+    case ended
+  }
+
+  /// Bytes of a head at most.
+  static let limit = 64 * 1024
+  /// Seconds that a connection may be idle, and that a head may take.
+  static let patience = 60.0
+
+  private var buffer: [UInt8] = []
+
+  mutating func next(from socket: Int32, stop: WakeupEvent) -> Outcome {
+    let deadline = MonotonicTime.after(Self.patience)
+    while true {
+      if let end = Self.endOfHead(buffer) {
+        let head = Array(buffer[..<end])
+        buffer.removeFirst(end)
+        return Self.parse(head)
+      }
+      if buffer.count > Self.limit { return .refused(431) }
+      switch Readiness.wait(for: .read, of: socket, or: stop, until: deadline) {
+      case .woken, .timedOut: return .ended
+      case .ready: break
+      }
+      var piece = [UInt8](repeating: 0, count: 8192)
+      let count = recv(socket, &piece, piece.count, 0)
+      if count < 0 && (Errno.current == .EAGAIN || Errno.current == .EINTR) { continue }
+      if count <= 0 { return .ended }
+      buffer += piece[..<count]
+    }
+  }
+
+  /// Behind the empty line.
+  private static func endOfHead(_ bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 4 else { return nil }
+    return (0...bytes.count - 4).first {
+      bytes[$0] == 13 && bytes[$0 + 1] == 10 && bytes[$0 + 2] == 13 && bytes[$0 + 3] == 10
+    }.map { $0 + 4 }
+  }
+
+  private static func parse(_ head: [UInt8]) -> Outcome {
+    let text = String(decoding: head, as: UTF8.self)
+    let lines = text.split(separator: "\r\n", omittingEmptySubsequences: true)
+    let words = lines.first?.split(separator: " ") ?? []
+    guard words.count == 3, words[2].hasPrefix("HTTP/1.") else { return .refused(400) }
+    var headers: [(name: String, value: String)] = []
+    for line in lines.dropFirst() {
+      guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return .refused(400) }
+      let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+      headers.append((line[..<colon].lowercased(), String(value)))
+    }
+    let request = ServerRequest(
+      method: String(words[0]), target: String(words[1]), headers: headers,
+      isHTTP11: words[2] == "HTTP/1.1")
+    let hasBody =
+      request.header("transfer-encoding") != nil || (request.header("content-length") ?? "0") != "0"
+    if hasBody { return .refused(413) }
+    guard request.method == "GET" || request.method == "HEAD" else { return .refused(405) }
+    guard request.target.hasPrefix("/") || request.target.hasPrefix("http://") else { return .refused(400) }
+    return .request(request)
+  }
+}

@@ -1,0 +1,189 @@
+import HTTPKit
+import HTTPServerKit
+import PosixKit
+import Testing
+
+@Suite struct HTTPClientTests {
+  let client = HTTPClient(name: "http-test")
+
+  @Test func aReceiverHearsOneHeadThenTheBodyThenOneEnd() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, [("Content-Type", "text/plain"), ("ETag", "\"a\"")], body: Array("hello".utf8))
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    client.start(request(server.address + "/x"), receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.order == ["head", "body", "end"])
+    #expect(record.ends == [nil])
+    #expect(record.body == Array("hello".utf8))
+    #expect(record.heads[0].status == 200)
+    #expect(record.heads[0].value("etag") == "\"a\"")
+    #expect(record.heads[0].effectiveURL == server.address + "/x")
+    #expect(record.heads[0].isFromPrivateHost)
+  }
+
+  @Test func anEmptyBodyAndEveryStatusAreAnswersAndNoErrors() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.respond(Int(request.path.dropFirst()) ?? 500, body: [])
+    }
+    defer { server.stop() }
+    for status in [200, 204, 304, 401, 403, 404, 410, 416, 429, 500, 503] {
+      let answer = try #require(client.answer(request("\(server.address)/\(status)"))).get()
+      #expect(answer.head.status == status)
+      #expect(answer.body.isEmpty)
+    }
+  }
+
+  @Test func redirectsAreFollowedWithTheirCookiesAndOnlyTheLastHeadIsDelivered() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      switch request.path {
+      case "/start":
+        let cookie = [(name: "Set-Cookie", value: "pass=7; Path=/"), (name: "Location", value: "hop?x=1")]
+        try writer.respond(302, cookie, body: Array("moved".utf8))
+      case "/hop": try writer.respond(301, [("Location", "/end")], body: [])
+      default: try writer.respond(200, body: Array((request.header("cookie") ?? "none").utf8))
+      }
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    client.start(request(server.address + "/start"), receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.order == ["head", "body", "end"])
+    #expect(record.body == Array("pass=7".utf8))
+    #expect(record.heads[0].effectiveURL == server.address + "/end")
+    #expect(record.heads[0].redirects.map(\.status) == [302, 301])
+    #expect(
+      record.heads[0].redirects.map(\.location) == [server.address + "/hop?x=1", server.address + "/end"])
+    // Another request starts without the cookies of this one.
+    #expect(try client.answer(request(server.address + "/end"))?.get().body == Array("none".utf8))
+  }
+
+  @Test func aRedirectLoopEndsAtTheBound() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(302, [("Location", "/again")], body: [])
+    }
+    defer { server.stop() }
+    let error = try #require(client.answer(request(server.address))).failure
+    #expect(error?.code == .tooManyRedirects)
+  }
+
+  @Test(arguments: ["ftp://127.0.0.1/x", "file:///etc/passwd", "gopher://127.0.0.1/"])
+  func aRedirectToAnotherSchemeIsRefused(_ target: String) throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(302, [("Location", target)], body: [])
+    }
+    defer { server.stop() }
+    #expect(client.answer(request(server.address))?.failure?.code == .unsupportedScheme)
+    #expect(client.answer(request(target))?.failure?.code == .unsupportedScheme)
+  }
+
+  @Test func aCancelledRequestEndsOnceAsCancelled() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.begin(200, length: 100)
+      try writer.write([1, 2, 3])
+      try writer.pause(60)
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    let task = client.start(request(server.address), receiver: receiver)
+    #expect(receiver.record { $0.body.count == 3 } != nil)
+    task.cancel()
+    task.cancel()
+    #expect(receiver.ended?.ends == [.cancelled])
+    // A later request passes through the same thread: by then a second end would have come.
+    _ = client.answer(request("nonsense"))
+    #expect(receiver.ended?.ends.count == 1)
+  }
+
+  @Test func aReceiverEndsARequestByAbortAtTheHeadAndInTheBody() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, body: [UInt8](repeating: 7, count: 100_000))
+    }
+    defer { server.stop() }
+    let first = RecordingReceiver(onHead: { .abort })
+    client.start(request(server.address), receiver: first)
+    #expect(first.ended?.order == ["head", "end"])
+    #expect(first.ended?.ends == [.cancelled])
+    let second = RecordingReceiver(onBody: { $0 > 30_000 ? .abort : .proceed })
+    client.start(request(server.address), receiver: second)
+    let record = try #require(second.ended)
+    #expect(record.ends == [.cancelled])
+    #expect(record.body.count > 30_000 && record.body.count < 100_000)
+  }
+
+  @Test func aPausedPieceComesAgainAfterResume() throws {
+    let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, body: body)
+    }
+    defer { server.stop() }
+    let pauses = Monitor(3)
+    let receiver = RecordingReceiver(onBody: { soFar in
+      pauses.withLock { left in
+        if left == 0 || soFar < 20_000 { return .proceed }
+        left -= 1
+        return .pause
+      }
+    })
+    let task = client.start(request(server.address), receiver: receiver)
+    for count in 1...3 {
+      #expect(receiver.record { $0.order.count { $0 == "pause" } == count } != nil)
+      task.resume()
+    }
+    #expect(receiver.ended?.ends == [nil])
+    #expect(receiver.ended?.body == body)
+  }
+
+  @Test func anAbortAfterResumeEndsTheRequest() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, body: [UInt8](repeating: 7, count: 200_000))
+    }
+    defer { server.stop() }
+    let calls = Monitor(0)
+    let receiver = RecordingReceiver(onBody: { _ in
+      calls.withLock { count in
+        count += 1
+        return count == 1 ? .pause : .abort
+      }
+    })
+    let task = client.start(request(server.address), receiver: receiver)
+    #expect(receiver.record { $0.order.contains("pause") } != nil)
+    task.resume()
+    #expect(receiver.ended?.ends == [.cancelled])
+    #expect(receiver.ended?.body.isEmpty == true)
+  }
+
+  @Test func aStoppedClientEndsWhatIsUnderWayAndWhatComesLater() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in try writer.pause(60) }
+    defer { server.stop() }
+    let client = HTTPClient(name: "http-stop")
+    let first = RecordingReceiver()
+    client.start(request(server.address), receiver: first)
+    client.stop()
+    #expect(first.ended?.ends == [.cancelled])
+    let second = RecordingReceiver()
+    client.start(request(server.address), receiver: second)
+    #expect(second.ended?.ends == [.cancelled])
+  }
+
+  @Test func aDeadHostHoldsUpNoOther() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/dead" { return try writer.pause(60) }
+      try writer.respond(200, body: Array("alive".utf8))
+    }
+    defer { server.stop() }
+    let dead = (0..<40).map { _ in RecordingReceiver() }
+    let tasks = dead.map { client.start(request(server.address + "/dead"), receiver: $0) }
+    #expect(try client.answer(request(server.address + "/live"))?.get().body == Array("alive".utf8))
+    for task in tasks { task.cancel() }
+    for receiver in dead { #expect(receiver.ended?.ends == [.cancelled]) }
+  }
+}
+
+extension Result {
+  var failure: Failure? {
+    if case .failure(let error) = self { return error }
+    return nil
+  }
+}

@@ -1,0 +1,171 @@
+import HTTPKit
+import HTTPServerKit
+import PosixKit
+import Testing
+
+@Suite struct HTTPErrorTests {
+  let client = HTTPClient(name: "http-test")
+
+  @Test func aRefusedConnectionNamesTheHostAndNoSecret() throws {
+    let server = try HTTPServer { _, _ in }
+    let port = server.port
+    server.stop()
+    let error = client.answer(request("http://me:secret@127.0.0.1:\(port)/feed?token=hidden"))?.failure
+    #expect(error?.code == .connectionRefused)
+    #expect(error?.errno == .ECONNREFUSED)
+    #expect(error?.message == "connection refused by 127.0.0.1")
+  }
+
+  @Test func aHostThatNoNameServerKnowsIsNotFound() {
+    let error = client.answer(request("http://no-such-host.invalid/"))?.failure
+    #expect(error?.code == .nameNotResolved || error?.code == .networkUnreachable)
+    #expect(error?.errno == .EHOSTUNREACH || error?.errno == .ENETUNREACH)
+    #expect(error?.message.contains("no-such-host.invalid") == true)
+  }
+
+  @Test(arguments: ["", "nonsense", "http://", "http:///path", "http://a b/", "http://127.0.0.1:99999/"])
+  func aBadAddressIsAnError(_ url: String) {
+    #expect(client.answer(request(url))?.failure?.code == .malformedURL)
+  }
+
+  @Test func aBodyCutShortIsAnError() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.begin(200, length: 100)
+      try writer.write([1, 2, 3])
+      throw writer.cut()
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    client.start(request(server.address), receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.body == [1, 2, 3])
+    #expect(record.ends.first??.code == .shortBody)
+  }
+
+  @Test func aChunkedBodyWithoutItsLastChunkIsAnError() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.begin(200, length: nil)
+      try writer.write([1, 2, 3])
+      throw writer.cut()
+    }
+    defer { server.stop() }
+    #expect(client.answer(request(server.address))?.failure?.code == .shortBody)
+  }
+
+  @Test func aResetIsALostConnection() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/body" {
+        try writer.begin(200, length: 100)
+        try writer.write([1])
+        try writer.pause(0.05)
+      }
+      throw writer.reset()
+    }
+    defer { server.stop() }
+    for path in ["/", "/body"] {
+      let error = client.answer(request(server.address + path))?.failure
+      #expect(error?.code == .connectionLost)
+      #expect(error?.errno == .ECONNRESET)
+    }
+  }
+
+  @Test func anAnswerThatIsNoHTTPIsAnError() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.writeRaw(Array((request.path == "/old" ? "just text" : "HTTP/9 banana\r\n\r\n").utf8))
+    }
+    defer { server.stop() }
+    #expect(client.answer(request(server.address + "/old"))?.failure?.code == .protocolError)
+    #expect(client.answer(request(server.address + "/new"))?.failure?.code == .protocolError)
+  }
+
+  @Test func headersWithoutEndAreAnError() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.writeRaw(Array("HTTP/1.1 200 OK\r\n".utf8))
+      while true { try writer.writeRaw(Array("X-Line: \(String(repeating: "x", count: 1000))\r\n".utf8)) }
+    }
+    defer { server.stop() }
+    #expect(client.answer(request(server.address))?.failure?.code == .protocolError)
+  }
+
+  @Test func aSilentServerIsAStallBeforeAndInTheBody() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/body" {
+        try writer.begin(200, length: 100)
+        try writer.write([1, 2, 3])
+      }
+      try writer.pause(60)
+    }
+    defer { server.stop() }
+    for path in ["/", "/body"] {
+      var request = request(server.address + path)
+      request.stallTimeout = 0.2
+      let error = client.answer(request)?.failure
+      #expect(error?.code == .stalled)
+      #expect(error?.errno == .ETIMEDOUT)
+      #expect(error?.message == "127.0.0.1 sent nothing for 0.2 s")
+    }
+  }
+
+  @Test func aPausedTransferDoesNotStall() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, body: [UInt8](repeating: 1, count: 50_000))
+    }
+    defer { server.stop() }
+    var request = request(server.address)
+    request.stallTimeout = 0.1
+    let isPaused = Monitor(true)
+    let receiver = RecordingReceiver(onBody: { _ in isPaused.withLock { $0 } ? .pause : .proceed })
+    let task = client.start(request, receiver: receiver)
+    #expect(receiver.record { $0.order.contains("pause") } != nil)
+    // Longer than the stall's bound: another transfer that stalls after 0.3 s measures it.
+    let silent = try HTTPServer { _, writer throws(ResponseWriter.Ended) in try writer.pause(60) }
+    defer { silent.stop() }
+    var measure = HTTPRequest(url: silent.address)
+    measure.allowsPrivateHosts = true
+    measure.stallTimeout = 0.3
+    #expect(client.answer(measure)?.failure?.code == .stalled)
+    isPaused.withLock { $0 = false }
+    task.resume()
+    #expect(receiver.ended?.ends == [nil])
+    #expect(receiver.ended?.body.count == 50_000)
+  }
+
+  @Test func theWholeHasABoundWhereOneIsGiven() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.begin(200, length: 1_000_000)
+      writer.rate = 100
+      try writer.write([UInt8](repeating: 1, count: 1_000_000))
+    }
+    defer { server.stop() }
+    var request = request(server.address)
+    request.totalTimeout = 0.3
+    #expect(client.answer(request)?.failure?.code == .timedOut)
+  }
+
+  @Test func aBodyBeyondTheBoundIsAnErrorWithAndWithoutALength() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.begin(200, length: request.path == "/told" ? 1000 : nil)
+      try writer.write([UInt8](repeating: 1, count: 1000))
+    }
+    defer { server.stop() }
+    for path in ["/told", "/untold"] {
+      var request = request(server.address + path)
+      request.maximumBody = 999
+      #expect(client.answer(request)?.failure?.code == .bodyTooLong)
+      request.maximumBody = 1000
+      #expect(try client.answer(request)?.get().body.count == 1000)
+    }
+  }
+
+  @Test func aProxyThatRefusesIsNamedAsSuch() throws {
+    let server = try HTTPServer { _, _ in }
+    let proxy = server.address
+    defer { server.stop() }
+    var request = request("https://media.example/")
+    request.proxy = proxy
+    // The server knows no CONNECT: 405.
+    let error = client.answer(request)?.failure
+    #expect(error?.code == .proxy)
+    #expect(error?.message == "the proxy refused a connection to media.example (HTTP 405)")
+  }
+}
