@@ -1,0 +1,57 @@
+internal import PodcastModel
+
+// Header fields, understood.
+extension HTTPResponseHead {
+  /// The body's length as sent, in bytes (RFC 9110 §8.6).
+  package var contentLength: Int64? {
+    value("content-length").flatMap { ContentRange.number(Substring($0)) }
+  }
+
+  package var contentRange: ContentRange? { value("content-range").flatMap { ContentRange($0) } }
+
+  /// The media type in lower case, without parameters (RFC 9110 §8.3).
+  package var mediaType: String? {
+    let essence = value("content-type").map(MediaType.essence) ?? ""
+    return essence.isEmpty ? nil : essence
+  }
+
+  /// The charset parameter of the media type, in lower case.
+  package var charset: String? {
+    let parameters = value("content-type")?.split(separator: ";").dropFirst() ?? []
+    for parameter in parameters {
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let name = parts[0].drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " }
+      if parts.count == 2, name.lowercased() == "charset" {
+        let value = parts[1].filter { $0 != "\"" && $0 != "'" && $0 != " " && $0 != "\t" }
+        return value.isEmpty ? nil : value.lowercased()
+      }
+    }
+    return nil
+  }
+
+  /// The entity tag where it is a strong one: the only kind that joins ranges (RFC 9110 §8.8.1, §14.2).
+  package var strongETag: String? {
+    guard let tag = value("etag"), tag.count >= 2, tag.first == "\"", tag.last == "\"" else { return nil }
+    return tag
+  }
+
+  /// Seconds to wait before another request (RFC 9110 §10.2.3), not below 0; nil where the server does not
+  /// say.
+  /// - Parameter now: seconds since 1970, for servers that give a date and no `Date` of their own.
+  package func retryAfter(now: Int64) -> Int64? {
+    guard let text = value("retry-after") else { return nil }
+    if let seconds = ContentRange.number(Substring(text)) { return seconds }
+    guard let date = HTTPDate.seconds(text) else { return nil }
+    // The server's own clock, where it tells it: ours may be wrong.
+    let reference = value("date").flatMap(HTTPDate.seconds) ?? now
+    return max(date - reference, 0)
+  }
+
+  /// The body's coding, in lower case; nil for none and identity (RFC 9110 §8.4).
+  package var contentEncoding: String? {
+    guard let coding = value("content-encoding")?.lowercased(), !coding.isEmpty, coding != "identity" else {
+      return nil
+    }
+    return coding
+  }
+}
