@@ -14,6 +14,9 @@ package struct Places: Hashable, Sendable {
   /// `$XDG_RUNTIME_DIR/podcastfs`: socket, live maps.
   package var runtime: String
 
+  /// What the programs have to say.
+  package var logFile: String { state + "/podcastfs.log" }
+
   /// No usable home directory: names the variable to set.
   package struct Unusable: Error, CustomStringConvertible {
     package var description: String

@@ -26,6 +26,8 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   package var nextRefresh: Int64?
   /// Why the last refresh failed: one line for a person; nil after one that worked.
   package var error: String?
+  /// Whether its enclosures may be on private, loopback or link-local hosts: only where its feed is.
+  package var allowsPrivateHosts: Bool = false
 
   package init(id: Int64, feedURL: String, title: String, name: String) {
     self.id = id

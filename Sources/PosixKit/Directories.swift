@@ -1,9 +1,9 @@
-package import Glibc
+internal import Glibc
 
 /// Directories and small files of our own.
 package enum Directories {
   /// Creates `path` and what is missing above it, each with `mode`; one that is there stays as it is.
-  package static func create(_ path: String, mode: mode_t = 0o700) throws(PosixError) {
+  package static func create(_ path: String, mode: UInt32 = 0o700) throws(PosixError) {
     if mkdir(path, mode) == 0 || Errno.current == .EEXIST { return }
     guard Errno.current == .ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
       throw .last("create", path)
@@ -23,6 +23,13 @@ package enum Directories {
       throw PosixError(.EACCES, "use (it belongs to another user)", path)
     }
     if status.st_mode & 0o077 != 0 { try retrying("protect", path) { chmod(path, 0o700) } }
+  }
+
+  /// Bytes that an ordinary user may still write on the disk of `path`; nil where it can't be told.
+  package static func roomLeft(at path: String) -> Int64? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return Int64(status.f_bavail) * Int64(status.f_frsize)
   }
 
   /// The names in `path` without "." and "..", in no order.
@@ -58,7 +65,7 @@ package enum Directories {
 
   /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one, also
   /// after a power loss (rename(2) after fsync(2)).
-  package static func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws {
+  package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws {
     let temporary = "\(path).\(getpid()).new"
     do {
       let file = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)

@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// An `errno` value of Linux (errno(3)), as system calls leave it and as FUSE replies carry it.
-package struct Errno: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible {
   package var rawValue: Int32
 
   package init(rawValue: Int32) { self.rawValue = rawValue }

@@ -12,7 +12,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// open(2), close-on-exec.
   package init(
-    opening path: String, _ flags: Int32, mode: mode_t = 0o600
+    opening path: String, _ flags: Int32, mode: UInt32 = 0o600
   ) throws(PosixError) {
     rawValue = try retrying("open", path) { podcastfs_open(path, flags, mode) }
   }

@@ -18,9 +18,11 @@ package protocol TransferService: AnyObject, Sendable {
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
   ) -> any Cancellable
 
-  /// Queues the download, resumes a paused one, tries a failed one again at once.
-  func start(_ request: TransferRequest)
-  func pause(_ key: MediaKey, completion: @escaping @Sendable () -> Void)
+  /// Queues the download, resumes a paused one, tries a failed one again at once. The completions below come
+  /// when `status(of:)` shows the change.
+  func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void)
+  /// Keeps the bytes; an episode that nobody wanted yet is remembered as paused.
+  func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void)
   /// Cancels the download and drops its bytes; readers keep what they have open.
   func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void)
   func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void)
