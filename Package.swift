@@ -79,6 +79,7 @@ let package = Package(
 
     tests("PosixKitTests", ["PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
+    tests("ConfigurationTests", ["Configuration", "PosixKit"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
   ]
 )

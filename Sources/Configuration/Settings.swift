@@ -4,6 +4,12 @@ package struct Settings: Hashable, Sendable {
   package var searchURL: String?
   package var country = "us"
   package var searchLimit = 50
+  /// Podcast Index is asked too where both are set.
+  package var podcastIndexKey: String?
+  package var podcastIndexSecret: String?
+  /// Where the usual addresses of these services are not the ones to ask.
+  package var podcastIndexURL: String?
+  package var fyydURL: String?
 
   // Budget, in bytes
   package var cacheSize: Int64 = 10 << 30
@@ -38,6 +44,9 @@ package struct Settings: Hashable, Sendable {
   package var userAgent: String?
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
+
+  /// What the configuration file sets for single feeds, by the feed's address as the file has it.
+  package var feeds: [String: FeedSettings] = [:]
 
   package init() {}
 

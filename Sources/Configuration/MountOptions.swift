@@ -1,0 +1,46 @@
+/// The options that are not ours: FUSE's, the kernel's and mount(8)'s (fuse(8), mount(8)).
+package struct MountOptions: Hashable, Sendable {
+  /// What the file system is mounted with, in the order given: for libfuse, which knows the kernel's flags
+  /// among them.
+  package var passedOn: [OptionList.Option] = []
+
+  package init() {}
+
+  /// Whether users other than the one who mounts may look in.
+  package var allowsOthers: Bool { passedOn.contains { $0.key == "allow_other" } }
+
+  /// `passedOn` as one list, as libfuse's `-o` takes it; empty where there are none.
+  package var text: String { OptionList.text(passedOn) }
+
+  /// Takes an option if it is one of these.
+  /// - Returns: whether it is.
+  package mutating func take(_ option: OptionList.Option) -> Bool {
+    if Self.flags.contains(option.key) && option.value == nil
+      || Self.valued.contains(option.key) && option.value != nil
+    {
+      passedOn.removeAll { $0.key == option.key }
+      passedOn.append(option)
+      return true
+    }
+    return Self.isForOthers(option.key)
+  }
+
+  private static let flags: Set<String> = [
+    "allow_other", "allow_root", "auto_unmount", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec",
+    "noexec", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime",
+    "norelatime", "strictatime", "nostrictatime",
+  ]
+
+  private static let valued: Set<String> = ["fsname", "subtype"]
+
+  /// For mount(8), systemd and file managers, who have had their use of it; and what would change nothing:
+  /// permissions are checked by podcastfs itself.
+  private static func isForOthers(_ key: String) -> Bool {
+    key.hasPrefix("x-") || key.hasPrefix("X-")
+      || [
+        "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner", "noowner", "group",
+        "nogroup", "_netdev", "nofail", "comment", "silent", "loud", "lazytime", "nolazytime", "mand",
+        "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions",
+      ].contains(key)
+  }
+}

@@ -1,0 +1,34 @@
+internal import PosixKit
+
+extension Settings {
+  /// The settings in force: the defaults, then the configuration file where there is one, then the
+  /// environment (`PODCASTFS_SEARCH_URL`), then the option lists, later ones over earlier ones.
+  /// - Parameter options: the texts of all `-o`.
+  /// - Returns: the settings, and the options that are for FUSE and mount(8).
+  /// - Throws: `SettingsError` for what is unknown or cannot be used, naming file and line.
+  package static func load(
+    file: String, environment: [String: String], options: [String] = []
+  ) throws(SettingsError) -> (settings: Settings, mount: MountOptions) {
+    var settings = Settings()
+    if let text = try contents(file) { try settings.read(text, name: file) }
+    if let address = environment["PODCASTFS_SEARCH_URL"], !address.isEmpty {
+      _ = try settings.set("search_url", address)
+    }
+    var mount = MountOptions()
+    for option in options.flatMap({ OptionList($0).options }) {
+      if try settings.set(option.key, option.value) { continue }
+      if !mount.take(option) { throw SettingsError("unknown option: \(option.key)") }
+    }
+    return (settings, mount)
+  }
+
+  private static func contents(_ file: String) throws(SettingsError) -> String? {
+    do {
+      return String(decoding: try Directories.read(file, limit: 1 << 20), as: UTF8.self)
+    } catch let error as PosixError where error.errno == .ENOENT || error.errno == .ENOTDIR {
+      return nil
+    } catch {
+      throw SettingsError("\(error)")
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Configuration
+import Testing
+
+@Suite struct ConfigurationFileTests {
+  private func load(_ text: String) throws -> Settings {
+    let file = try TextFile(text)
+    defer { withExtendedLifetime(file) {} }
+    return try Settings.load(file: file.path, environment: [:]).settings
+  }
+
+  private func refusal(_ text: String) throws -> String? {
+    let file = try TextFile(text)
+    do {
+      _ = try Settings.load(file: file.path, environment: [:])
+      return nil
+    } catch {
+      #expect(error.description.hasPrefix(file.path + ":"))
+      return String(error.description.dropFirst(file.path.count + 1))
+    }
+  }
+
+  @Test func aFileHasKeysCommentsAndSectionsForFeeds() throws {
+    let settings = try load(
+      """
+      \u{feff}# podcastfs
+      downloads=2
+        cache_size =  5G\t
+      on_complete = notify "$PODCASTFS_TITLE" # done
+
+      user_agent = "  spaced  "
+      podcastindex_key = KEY
+      podcastindex_secret = a=b#c
+      notify = off
+      [feed "https://harbour.example/feed?x=1#y"]
+      user_agent = Mozilla/5.0
+      refresh = 60
+      keep = 5
+      [ feed "http://other.example/" ]
+      keep = 14d
+      """)
+    #expect(settings.downloads == 2)
+    #expect(settings.cacheSize == 5 << 30)
+    #expect(settings.onComplete == #"notify "$PODCASTFS_TITLE" # done"#)
+    #expect(settings.userAgent == "  spaced  ")
+    #expect(settings.podcastIndexKey == "KEY")
+    #expect(settings.podcastIndexSecret == "a=b#c")
+    #expect(!settings.notifies)
+    let feed = try #require(settings.feeds["https://harbour.example/feed?x=1#y"])
+    #expect(feed.userAgent == "Mozilla/5.0")
+    #expect(feed.refresh == 900)
+    #expect(feed.keep == .newest(5))
+    #expect(settings.feeds["http://other.example/"]?.keep == .days(14))
+  }
+
+  @Test func linesMayEndAsOnWindows() throws {
+    #expect(try load("downloads = 5\r\n\r\n# x\r\nlatest = 6\r\n").latest == 6)
+  }
+
+  @Test(arguments: [
+    ("\n\ndownlods = 3", "3: unknown key: downlods"),
+    ("downloads 3", "1: not understood: downloads 3 (a line is KEY = VALUE)"),
+    ("downloads = x", "1: downloads=x cannot be used: it takes a number from 1 to 64"),
+    ("a = 1", "1: unknown key: a"),
+    ("[mount]", "1: unknown section: [mount] (there is [feed \"URL\"])"),
+    ("[feed \"http://x/\"\nkeep = 1", "1: unknown section: [feed \"http://x/\" (there is [feed \"URL\"])"),
+    ("[feed \"x\"]", "1: feed=x cannot be used: it takes an address that begins with http:// or https://"),
+    ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a feed's section: downloads"),
+    ("[feed \"http://x/\"]\nkeep = all", "2: keep=all cannot be used: it takes a number from 1 to 10000"),
+  ])
+  func aLineThatCannotBeUsedIsNamedWithItsFileAndNumber(_ text: String, _ message: String) throws {
+    #expect(try refusal(text) == message)
+  }
+
+  @Test func aFileThatCannotBeReadIsAnError() {
+    #expect(throws: SettingsError.self) { try Settings.load(file: "/", environment: [:]) }
+  }
+}
