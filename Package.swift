@@ -66,7 +66,7 @@ let package = Package(
     library("PodcastMount", ["FuseKit", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
-    library("HTTPServerKit", ["PosixKit"]),
+    library("HTTPServerKit", ["PodcastModel", "PosixKit"]),
 
     .executableTarget(
       name: "podcastfs",
@@ -80,6 +80,7 @@ let package = Package(
     tests("PosixKitTests", ["PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
+    tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
   ]
 )

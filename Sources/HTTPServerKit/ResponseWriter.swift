@@ -31,6 +31,9 @@ package final class ResponseWriter {
     keepsConnection = request.isHTTP11 ? wish != "close" : wish == "keep-alive"
   }
 
+  /// Whether only the head is asked for.
+  package var isHead: Bool { request.method == "HEAD" }
+
   /// Sends the head.
   /// - Parameter length: the body's, in bytes; nil sends chunks, or to an HTTP/1.0 client until the close.
   package func begin(
@@ -54,7 +57,7 @@ package final class ResponseWriter {
 
   /// Sends a part of the body, at `rate`. What is beyond the length is left out, and all of it for HEAD.
   package func write(_ bytes: some Collection<UInt8>) throws(Ended) {
-    if request.method == "HEAD" { return }
+    if isHead { return }
     var rest = Array(bytes)
     if let left, Int64(rest.count) > left { rest.removeLast(rest.count - Int(left)) }
     while !rest.isEmpty {
@@ -113,7 +116,7 @@ package final class ResponseWriter {
   /// After the handler has returned: the last chunk; false where the connection must close.
   func finish() -> Bool {
     guard keepsConnection, hasHead else { return false }
-    if request.method == "HEAD" { return true }
+    if isHead { return true }
     if isChunked { return (try? send(Array("0\r\n\r\n".utf8))) != nil }
     return left == nil || left == 0
   }

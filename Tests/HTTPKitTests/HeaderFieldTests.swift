@@ -6,19 +6,6 @@ import Testing
     HTTPResponseHead(status: 200, headers: fields, effectiveURL: "http://media.example/", redirects: [])
   }
 
-  @Test(arguments: [
-    "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-  ])
-  func theThreeFormsOfADateMeanTheSame(_ text: String) {
-    #expect(HTTPDate.seconds(text) == 784_111_777)
-  }
-
-  @Test(arguments: [
-    "", "0", "-1", "Sun, 06 Nov 1994", "Sun, 31 Feb 2024 00:00:00 GMT", "Sun, 06 Nov 1994 25:00:00 GMT",
-    "Sun, 06 Nov 1994 08:49 GMT", "yesterday at noon in the harbour",
-  ])
-  func whatIsNoDateIsNone(_ text: String) { #expect(HTTPDate.seconds(text) == nil) }
-
   @Test func aContentRangeTellsItsBytesAndTheTotal() {
     #expect(ContentRange("bytes 0-99/1234") == ContentRange(range: 0..<100, total: 1234))
     #expect(ContentRange("Bytes 5-5/*") == ContentRange(range: 5..<6, total: nil))

@@ -1,5 +1,3 @@
-internal import PodcastModel
-
 /// Dates of header fields (RFC 9110 §5.6.7), in seconds since 1970.
 package enum HTTPDate {
   private static let months = [
@@ -26,5 +24,18 @@ package enum HTTPDate {
     else { return nil }
     let second = fields[0] * 3600 + fields[1] * 60 + fields[2]
     return Int64(date.daysSinceEpoch) * 86_400 + Int64(second)
+  }
+
+  /// Writes the preferred form: "Sun, 06 Nov 1994 08:49:37 GMT".
+  package static func text(_ secondsSinceEpoch: Int64) -> String {
+    let (days, second) = CivilTime.split(secondsSinceEpoch)
+    let date = CivilDate(daysSinceEpoch: days)
+    let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let weekday = weekdays[((days % 7) + 7) % 7]
+    let month = months[date.month - 1]
+    let clock = [second / 3600, second / 60 % 60, second % 60].map { CivilTime.padded($0, 2) }
+      .joined(separator: ":")
+    return "\(weekday), \(CivilTime.padded(date.day, 2)) \(month.prefix(1).uppercased() + month.dropFirst()) "
+      + "\(CivilTime.padded(date.year, 4)) \(clock) GMT"
   }
 }
