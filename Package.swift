@@ -77,10 +77,17 @@ let package = Package(
       dependencies: ["Configuration", "Transfers", "PosixKit"],
       swiftSettings: strict),
 
+    // What the tests share: an origin with every fault, a directory service, files, processes.
+    .target(
+      name: "TestSupport",
+      dependencies: ["Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
+      path: "Tests/TestSupport", swiftSettings: strict),
+
     tests("PosixKitTests", ["PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
-    tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
-    tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"]),
+    tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
+    tests("TestSupportTests", ["HTTPKit", "TestSupport"]),
+    tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PosixKit", "TestSupport"]),
   ]
 )

@@ -16,6 +16,8 @@
 
 int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
+int podcastfs_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
+
 int podcastfs_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
 int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid) {

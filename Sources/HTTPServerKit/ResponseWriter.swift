@@ -17,6 +17,8 @@ package final class ResponseWriter {
 
   /// Bytes per second at most; nil for no bound.
   package var rate: Int64?
+  /// Hears of the status that is sent.
+  package var onBegin: ((Int) -> Void)?
   /// Hears of each piece of a body that was sent, in bytes.
   package var onSent: ((Int) -> Void)?
 
@@ -52,6 +54,7 @@ package final class ResponseWriter {
     }
     head += keepsConnection ? "Connection: keep-alive\r\n\r\n" : "Connection: close\r\n\r\n"
     hasHead = true
+    onBegin?(status)
     try send(Array(head.utf8))
   }
 

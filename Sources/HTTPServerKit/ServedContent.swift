@@ -26,26 +26,45 @@ package struct ServedContent: Sendable {
     }
   }
 
-  /// Answers with 200, 206, 304 or 416.
-  package func respond(
-    to request: ServerRequest, _ writer: ResponseWriter
-  ) throws(ResponseWriter.Ended) {
+  /// What a request gets: the status, the header fields, and which bytes follow.
+  package struct Answer: Sendable {
+    package var status: Int
+    package var headers: [(name: String, value: String)]
+    /// nil where none do.
+    package var range: Range<Int64>?
+
+    package init(status: Int, headers: [(name: String, value: String)], range: Range<Int64>? = nil) {
+      self.status = status
+      self.headers = headers
+      self.range = range
+    }
+  }
+
+  /// The answer to a request: 200, 206, 304 or 416.
+  package func answer(to request: ServerRequest) -> Answer {
     var headers = [(name: "Accept-Ranges", value: "bytes")]
     if let etag { headers.append(("ETag", etag)) }
     if let lastModified { headers.append(("Last-Modified", HTTPDate.text(lastModified))) }
-    if isUnchanged(for: request) { return try writer.begin(304, headers, length: 0) }
-    headers.append(("Content-Type", mediaType))
+    if isUnchanged(for: request) { return Answer(status: 304, headers: headers) }
+    let typed = headers + [("Content-Type", mediaType)]
     switch RangeRequest(honouredRange(of: request), size: size) {
-    case .whole:
-      try writer.begin(200, headers, length: size)
-      try send(0..<size, writer)
+    case .whole: return Answer(status: 200, headers: typed, range: 0..<size)
     case .part(let range):
-      headers.append(("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"))
-      try writer.begin(206, headers, length: range.upperBound - range.lowerBound)
-      try send(range, writer)
+      let part = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+      return Answer(status: 206, headers: typed + [("Content-Range", part)], range: range)
     case .unsatisfiable:
-      try writer.respond(416, [("Content-Range", "bytes */\(size)")], body: [])
+      return Answer(status: 416, headers: headers + [("Content-Range", "bytes */\(size)")])
     }
+  }
+
+  /// Answers a request.
+  package func respond(
+    to request: ServerRequest, _ writer: ResponseWriter
+  ) throws(ResponseWriter.Ended) {
+    let answer = answer(to: request)
+    let range = answer.range ?? 0..<0
+    try writer.begin(answer.status, answer.headers, length: Int64(range.count))
+    try send(range, writer)
   }
 
   private func send(_ range: Range<Int64>, _ writer: ResponseWriter) throws(ResponseWriter.Ended) {

@@ -1,6 +1,7 @@
 import HTTPKit
 import HTTPServerKit
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct AddressGuardTests {
@@ -44,7 +45,7 @@ import Testing
     }
     defer { server.stop() }
     let client = HTTPClient(name: "http-guard")
-    #expect(try client.answer(request(server.address))?.get().head.status == 200)
+    #expect(try client.answer(.local(server.address))?.get().head.status == 200)
     #expect(client.answer(HTTPRequest(url: server.address))?.failure?.code == .refusedAddress)
     #expect(connections.withLock { $0 } == 1)
   }

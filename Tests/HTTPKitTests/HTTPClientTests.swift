@@ -1,6 +1,7 @@
 import HTTPKit
 import HTTPServerKit
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct HTTPClientTests {
@@ -12,7 +13,7 @@ import Testing
     }
     defer { server.stop() }
     let receiver = RecordingReceiver()
-    client.start(request(server.address + "/x"), receiver: receiver)
+    client.start(.local(server.address + "/x"), receiver: receiver)
     let record = try #require(receiver.ended)
     #expect(record.order == ["head", "body", "end"])
     #expect(record.ends == [nil])
@@ -29,7 +30,7 @@ import Testing
     }
     defer { server.stop() }
     for status in [200, 204, 304, 401, 403, 404, 410, 416, 429, 500, 503] {
-      let answer = try #require(client.answer(request("\(server.address)/\(status)"))).get()
+      let answer = try #require(client.answer(.local("\(server.address)/\(status)"))).get()
       #expect(answer.head.status == status)
       #expect(answer.body.isEmpty)
     }
@@ -47,7 +48,7 @@ import Testing
     }
     defer { server.stop() }
     let receiver = RecordingReceiver()
-    client.start(request(server.address + "/start"), receiver: receiver)
+    client.start(.local(server.address + "/start"), receiver: receiver)
     let record = try #require(receiver.ended)
     #expect(record.order == ["head", "body", "end"])
     #expect(record.body == Array("pass=7".utf8))
@@ -56,7 +57,7 @@ import Testing
     #expect(
       record.heads[0].redirects.map(\.location) == [server.address + "/hop?x=1", server.address + "/end"])
     // Another request starts without the cookies of this one.
-    #expect(try client.answer(request(server.address + "/end"))?.get().body == Array("none".utf8))
+    #expect(try client.answer(.local(server.address + "/end"))?.get().body == Array("none".utf8))
   }
 
   @Test func aRedirectLoopEndsAtTheBound() throws {
@@ -64,7 +65,7 @@ import Testing
       try writer.respond(302, [("Location", "/again")], body: [])
     }
     defer { server.stop() }
-    let error = try #require(client.answer(request(server.address))).failure
+    let error = try #require(client.answer(.local(server.address))).failure
     #expect(error?.code == .tooManyRedirects)
   }
 
@@ -74,8 +75,8 @@ import Testing
       try writer.respond(302, [("Location", target)], body: [])
     }
     defer { server.stop() }
-    #expect(client.answer(request(server.address))?.failure?.code == .unsupportedScheme)
-    #expect(client.answer(request(target))?.failure?.code == .unsupportedScheme)
+    #expect(client.answer(.local(server.address))?.failure?.code == .unsupportedScheme)
+    #expect(client.answer(.local(target))?.failure?.code == .unsupportedScheme)
   }
 
   @Test func aCancelledRequestEndsOnceAsCancelled() throws {
@@ -86,13 +87,13 @@ import Testing
     }
     defer { server.stop() }
     let receiver = RecordingReceiver()
-    let task = client.start(request(server.address), receiver: receiver)
+    let task = client.start(.local(server.address), receiver: receiver)
     #expect(receiver.record { $0.body.count == 3 } != nil)
     task.cancel()
     task.cancel()
     #expect(receiver.ended?.ends == [.cancelled])
     // A later request passes through the same thread: by then a second end would have come.
-    _ = client.answer(request("nonsense"))
+    _ = client.answer(.local("nonsense"))
     #expect(receiver.ended?.ends.count == 1)
   }
 
@@ -102,11 +103,11 @@ import Testing
     }
     defer { server.stop() }
     let first = RecordingReceiver(onHead: { .abort })
-    client.start(request(server.address), receiver: first)
+    client.start(.local(server.address), receiver: first)
     #expect(first.ended?.order == ["head", "end"])
     #expect(first.ended?.ends == [.cancelled])
     let second = RecordingReceiver(onBody: { $0 > 30_000 ? .abort : .proceed })
-    client.start(request(server.address), receiver: second)
+    client.start(.local(server.address), receiver: second)
     let record = try #require(second.ended)
     #expect(record.ends == [.cancelled])
     #expect(record.body.count > 30_000 && record.body.count < 100_000)
@@ -126,7 +127,7 @@ import Testing
         return .pause
       }
     })
-    let task = client.start(request(server.address), receiver: receiver)
+    let task = client.start(.local(server.address), receiver: receiver)
     for count in 1...3 {
       #expect(receiver.record { $0.order.count { $0 == "pause" } == count } != nil)
       task.resume()
@@ -147,7 +148,7 @@ import Testing
         return count == 1 ? .pause : .abort
       }
     })
-    let task = client.start(request(server.address), receiver: receiver)
+    let task = client.start(.local(server.address), receiver: receiver)
     #expect(receiver.record { $0.order.contains("pause") } != nil)
     task.resume()
     #expect(receiver.ended?.ends == [.cancelled])
@@ -159,11 +160,11 @@ import Testing
     defer { server.stop() }
     let client = HTTPClient(name: "http-stop")
     let first = RecordingReceiver()
-    client.start(request(server.address), receiver: first)
+    client.start(.local(server.address), receiver: first)
     client.stop()
     #expect(first.ended?.ends == [.cancelled])
     let second = RecordingReceiver()
-    client.start(request(server.address), receiver: second)
+    client.start(.local(server.address), receiver: second)
     #expect(second.ended?.ends == [.cancelled])
   }
 
@@ -174,16 +175,9 @@ import Testing
     }
     defer { server.stop() }
     let dead = (0..<40).map { _ in RecordingReceiver() }
-    let tasks = dead.map { client.start(request(server.address + "/dead"), receiver: $0) }
-    #expect(try client.answer(request(server.address + "/live"))?.get().body == Array("alive".utf8))
+    let tasks = dead.map { client.start(.local(server.address + "/dead"), receiver: $0) }
+    #expect(try client.answer(.local(server.address + "/live"))?.get().body == Array("alive".utf8))
     for task in tasks { task.cancel() }
     for receiver in dead { #expect(receiver.ended?.ends == [.cancelled]) }
-  }
-}
-
-extension Result {
-  var failure: Failure? {
-    if case .failure(let error) = self { return error }
-    return nil
   }
 }

@@ -1,6 +1,7 @@
 import HTTPKit
 import HTTPServerKit
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct HTTPErrorTests {
@@ -10,14 +11,14 @@ import Testing
     let server = try HTTPServer { _, _ in }
     let port = server.port
     server.stop()
-    let error = client.answer(request("http://me:secret@127.0.0.1:\(port)/feed?token=hidden"))?.failure
+    let error = client.answer(.local("http://me:secret@127.0.0.1:\(port)/feed?token=hidden"))?.failure
     #expect(error?.code == .connectionRefused)
     #expect(error?.errno == .ECONNREFUSED)
     #expect(error?.message == "connection refused by 127.0.0.1")
   }
 
   @Test func aHostThatNoNameServerKnowsIsNotFound() {
-    let error = client.answer(request("http://no-such-host.invalid/"))?.failure
+    let error = client.answer(.local("http://no-such-host.invalid/"))?.failure
     #expect(error?.code == .nameNotResolved || error?.code == .networkUnreachable)
     #expect(error?.errno == .EHOSTUNREACH || error?.errno == .ENETUNREACH)
     #expect(error?.message.contains("no-such-host.invalid") == true)
@@ -25,7 +26,7 @@ import Testing
 
   @Test(arguments: ["", "nonsense", "http://", "http:///path", "http://a b/", "http://127.0.0.1:99999/"])
   func aBadAddressIsAnError(_ url: String) {
-    #expect(client.answer(request(url))?.failure?.code == .malformedURL)
+    #expect(client.answer(.local(url))?.failure?.code == .malformedURL)
   }
 
   @Test func aBodyCutShortIsAnError() throws {
@@ -36,7 +37,7 @@ import Testing
     }
     defer { server.stop() }
     let receiver = RecordingReceiver()
-    client.start(request(server.address), receiver: receiver)
+    client.start(.local(server.address), receiver: receiver)
     let record = try #require(receiver.ended)
     #expect(record.body == [1, 2, 3])
     #expect(record.ends.first??.code == .shortBody)
@@ -49,7 +50,7 @@ import Testing
       throw writer.cut()
     }
     defer { server.stop() }
-    #expect(client.answer(request(server.address))?.failure?.code == .shortBody)
+    #expect(client.answer(.local(server.address))?.failure?.code == .shortBody)
   }
 
   @Test func aResetIsALostConnection() throws {
@@ -63,7 +64,7 @@ import Testing
     }
     defer { server.stop() }
     for path in ["/", "/body"] {
-      let error = client.answer(request(server.address + path))?.failure
+      let error = client.answer(.local(server.address + path))?.failure
       #expect(error?.code == .connectionLost)
       #expect(error?.errno == .ECONNRESET)
     }
@@ -74,8 +75,8 @@ import Testing
       try writer.writeRaw(Array((request.path == "/old" ? "just text" : "HTTP/9 banana\r\n\r\n").utf8))
     }
     defer { server.stop() }
-    #expect(client.answer(request(server.address + "/old"))?.failure?.code == .protocolError)
-    #expect(client.answer(request(server.address + "/new"))?.failure?.code == .protocolError)
+    #expect(client.answer(.local(server.address + "/old"))?.failure?.code == .protocolError)
+    #expect(client.answer(.local(server.address + "/new"))?.failure?.code == .protocolError)
   }
 
   @Test func headersWithoutEndAreAnError() throws {
@@ -84,7 +85,7 @@ import Testing
       while true { try writer.writeRaw(Array("X-Line: \(String(repeating: "x", count: 1000))\r\n".utf8)) }
     }
     defer { server.stop() }
-    #expect(client.answer(request(server.address))?.failure?.code == .protocolError)
+    #expect(client.answer(.local(server.address))?.failure?.code == .protocolError)
   }
 
   @Test func aSilentServerIsAStallBeforeAndInTheBody() throws {
@@ -97,7 +98,7 @@ import Testing
     }
     defer { server.stop() }
     for path in ["/", "/body"] {
-      var request = request(server.address + path)
+      var request = HTTPRequest.local(server.address + path)
       request.stallTimeout = 0.2
       let error = client.answer(request)?.failure
       #expect(error?.code == .stalled)
@@ -111,7 +112,7 @@ import Testing
       try writer.respond(200, body: [UInt8](repeating: 1, count: 50_000))
     }
     defer { server.stop() }
-    var request = request(server.address)
+    var request = HTTPRequest.local(server.address)
     request.stallTimeout = 0.1
     let isPaused = Monitor(true)
     let receiver = RecordingReceiver(onBody: { _ in isPaused.withLock { $0 } ? .pause : .proceed })
@@ -120,10 +121,7 @@ import Testing
     // Longer than the stall's bound: another transfer that stalls after 0.3 s measures it.
     let silent = try HTTPServer { _, writer throws(ResponseWriter.Ended) in try writer.pause(60) }
     defer { silent.stop() }
-    var measure = HTTPRequest(url: silent.address)
-    measure.allowsPrivateHosts = true
-    measure.stallTimeout = 0.3
-    #expect(client.answer(measure)?.failure?.code == .stalled)
+    #expect(client.answer(.local(silent.address) { $0.stallTimeout = 0.3 })?.failure?.code == .stalled)
     isPaused.withLock { $0 = false }
     task.resume()
     #expect(receiver.ended?.ends == [nil])
@@ -137,7 +135,7 @@ import Testing
       try writer.write([UInt8](repeating: 1, count: 1_000_000))
     }
     defer { server.stop() }
-    var request = request(server.address)
+    var request = HTTPRequest.local(server.address)
     request.totalTimeout = 0.3
     #expect(client.answer(request)?.failure?.code == .timedOut)
   }
@@ -149,7 +147,7 @@ import Testing
     }
     defer { server.stop() }
     for path in ["/told", "/untold"] {
-      var request = request(server.address + path)
+      var request = HTTPRequest.local(server.address + path)
       request.maximumBody = 999
       #expect(client.answer(request)?.failure?.code == .bodyTooLong)
       request.maximumBody = 1000
@@ -161,7 +159,7 @@ import Testing
     let server = try HTTPServer { _, _ in }
     let proxy = server.address
     defer { server.stop() }
-    var request = request("https://media.example/")
+    var request = HTTPRequest.local("https://media.example/")
     request.proxy = proxy
     // The server knows no CONNECT: 405.
     let error = client.answer(request)?.failure

@@ -62,19 +62,3 @@ final class RecordingReceiver: HTTPResponseReceiver, Sendable {
   /// The record after the end.
   var ended: Record? { record { !$0.ends.isEmpty } }
 }
-
-extension HTTPClient {
-  /// The answer, or why there is none; nil after ten seconds.
-  func answer(_ request: HTTPRequest) -> Result<HTTPResponse, HTTPError>? {
-    let result = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
-    fetch(request) { answer in result.withLockNotifying { $0 = answer } }
-    return result.wait(until: .after(10)) { $0 }
-  }
-}
-
-/// A request to a server of a test's own.
-func request(_ url: String) -> HTTPRequest {
-  var request = HTTPRequest(url: url)
-  request.allowsPrivateHosts = true
-  return request
-}

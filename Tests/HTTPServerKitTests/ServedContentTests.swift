@@ -1,7 +1,7 @@
 import HTTPKit
 import HTTPServerKit
 import PodcastModel
-import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct ServedContentTests {
@@ -22,12 +22,8 @@ import Testing
   }
 
   private func get(_ headers: (name: String, value: String)...) throws -> HTTPResponse {
-    var request = HTTPRequest(url: server.address + "/a.mp3")
-    request.allowsPrivateHosts = true
-    request.headers = headers
-    let result = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
-    client.fetch(request) { answer in result.withLockNotifying { $0 = answer } }
-    return try #require(result.wait(until: .after(10)) { $0 }).get()
+    let request = HTTPRequest.local(server.address + "/a.mp3") { $0.headers = headers }
+    return try #require(client.answer(request)).get()
   }
 
   @Test func theWholeComesWithItsValidators() throws {

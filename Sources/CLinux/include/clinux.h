@@ -15,6 +15,8 @@ _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
 
 /// eventfd(2), close-on-exec and non-blocking.
 int podcastfs_eventfd(void);
+/// pipe2(2), close-on-exec: the reading end, then the writing end; 0, or -1 with errno.
+int podcastfs_pipe(int ends[_Nonnull 2]);
 /// accept4(2) with SOCK_CLOEXEC | SOCK_NONBLOCK.
 int podcastfs_accept(int listener);
 /// SO_PEERCRED of a connected Unix socket; 0, or -1 with errno.

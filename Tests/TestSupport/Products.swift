@@ -1,0 +1,31 @@
+internal import Glibc
+internal import PosixKit
+
+/// The programs that were built along with the tests.
+package enum Products {
+  /// The file of a product: beside the tests' own program.
+  package static func path(_ name: String) -> String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = max(readlink("/proc/self/exe", &buffer, buffer.count - 1), 0)
+    let own = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return own.prefix(own.lastIndex(of: "/").map { own.distance(from: own.startIndex, to: $0) } ?? 0)
+      + "/\(name)"
+  }
+
+  /// Starts a product.
+  package static func start(
+    _ name: String, _ arguments: [String], in environment: TestEnvironment
+  ) throws -> RunningProcess {
+    try RunningProcess(path(name), arguments, environment: environment.variables)
+  }
+
+  /// Runs a product to its end.
+  /// - Returns: its end, nil where it had to be killed; and what it wrote.
+  package static func run(
+    _ name: String, _ arguments: [String], in environment: TestEnvironment, seconds: Double = 30
+  ) throws -> (end: RunningProcess.End?, output: String, errors: String) {
+    let process = try start(name, arguments, in: environment)
+    let end = process.wait(seconds: seconds)
+    return (end, process.output, process.errors)
+  }
+}

@@ -1,0 +1,51 @@
+internal import Glibc
+internal import PosixKit
+
+/// A directory of a test's own, removed with all that is in it when the value ends.
+package final class TemporaryDirectory: Sendable {
+  /// Absolute, without a slash at its end.
+  package let path: String
+
+  package init() throws {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/podcastfs-test-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else {
+      throw PosixError.last("create a directory", base)
+    }
+    path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+  }
+
+  deinit { Self.remove(path) }
+
+  /// A path in it.
+  package func path(_ name: String) -> String { "\(path)/\(name)" }
+
+  /// Writes a file in it, with the directories above it.
+  @discardableResult
+  package func write(_ name: String, _ bytes: some Collection<UInt8>) throws -> String {
+    let path = path(name)
+    if let slash = path.lastIndex(of: "/") { try Directories.create(String(path[..<slash])) }
+    try Directories.replace(path, with: Array(bytes))
+    return path
+  }
+
+  @discardableResult
+  package func write(_ name: String, _ text: String) throws -> String { try write(name, text.utf8) }
+
+  /// Removes a file or a directory's tree; never leaves the file system it is on, so that a mount that a
+  /// failed test left there loses nothing.
+  private static func remove(_ path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      unlink(path)
+      return
+    }
+    for name in (try? Directories.names(in: path)) ?? [] {
+      var inner = stat()
+      let entry = "\(path)/\(name)"
+      if lstat(entry, &inner) == 0, inner.st_dev == status.st_dev { remove(entry) }
+    }
+    rmdir(path)
+  }
+}
