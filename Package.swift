@@ -14,8 +14,9 @@ func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
-func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-  .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
+/// - Parameter exclude: files that the tests find beside their sources.
+func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String] = []) -> Target {
+  .testTarget(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: strict)
 }
 
 func system(_ name: String, _ pkgConfig: String, _ debian: String) -> Target {
@@ -85,6 +86,7 @@ let package = Package(
 
     tests("PosixKitTests", ["PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
+    tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),

@@ -8,4 +8,7 @@
 #include <libxml/HTMLparser.h>
 #include <libxml/uri.h>
 
+/// xmlFree, which is a variable.
+static inline void podcastfs_xml_free(void *memory) { xmlFree(memory); }
+
 #endif

@@ -25,6 +25,8 @@ package struct ParsedFeed: Hashable, Sendable {
   package var timeToLive: Int?
   /// `atom:link rel=next`: the next page (RFC 5005).
   package var nextPageURL: String?
+  /// `atom:link rel=self`: where the feed says that it is.
+  package var selfURL: String?
   /// Items with an enclosure, in document order.
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
@@ -43,7 +45,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var published: Int64?
   /// In seconds.
   package var duration: Int?
-  /// The one to play first: the first audio or video, else the first.
+  /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements,
+  /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`.
   package var enclosures: [Enclosure] = []
   package var link: String?
   package var notes: String?
@@ -63,18 +66,26 @@ package struct ParsedEpisode: Hashable, Sendable {
   package init(index: Int) { self.index = index }
 
   package struct Enclosure: Hashable, Sendable {
-    /// Absolute, http or https.
+    /// Absolute, http or https, with what no address may hold percent-encoded.
     package var url: String
-    /// Media type, lower-case without parameters; nil where the feed has none.
+    /// The address as the feed writes it, trimmed.
+    package var address: String
+    /// Media type as the feed writes it (see `MediaType.essence`), trimmed; nil where it has none.
     package var type: String?
     /// In bytes; nil where it is missing, 0 or no number.
     package var length: Int64?
 
-    package init(url: String, type: String?, length: Int64?) {
+    package init(url: String, type: String?, length: Int64?, address: String? = nil) {
       self.url = url
-      self.type = type
+      self.address = address ?? url
+      self.type = type.flatMap { $0.utf8.contains(UInt8(ascii: "/")) ? $0 : nil }
       self.length = length
     }
+  }
+
+  /// The enclosure to play: the first audio or video, else the first.
+  package var enclosure: Enclosure? {
+    enclosures.first { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } ?? enclosures.first
   }
 
   /// `podcast:person`.

@@ -1,6 +1,8 @@
 extension HTMLEntity {
-  /// The named references of HTML 4 (§24) and `apos`.
-  static let named: [String: String] = {
+  /// What a named reference of HTML 4 (§24) or `apos` stands for.
+  package static func named(_ name: String) -> String? { table[name] }
+
+  private static let table: [String: String] = {
     var table: [String: String] = [:]
     for line in list.split(separator: "\n") {
       for entry in line.split(separator: " ") {

@@ -12,7 +12,7 @@ package enum HTMLEntity {
     if first == UInt8(ascii: "#") {
       return number(name.dropFirst()).map { (String(Character($0)), length) }
     }
-    guard let value = named[String(decoding: name, as: UTF8.self)] else { return nil }
+    guard let value = named(String(decoding: name, as: UTF8.self)) else { return nil }
     return (value, length)
   }
 

@@ -1,5 +1,20 @@
 /// The code page that most text without a declared encoding is in (WHATWG Encoding, windows-1252).
 package enum Windows1252 {
+  /// Appends what a byte means, in UTF-8.
+  package static func append(_ byte: UInt8, to text: inout [UInt8]) {
+    let scalar = (0x80...0x9F).contains(byte) ? scalars[Int(byte) - 0x80] : UInt16(byte)
+    if scalar < 0x80 {
+      text.append(UInt8(scalar))
+    } else if scalar < 0x800 {
+      text.append(0xC0 | UInt8(scalar >> 6))
+      text.append(0x80 | UInt8(scalar & 0x3F))
+    } else {
+      text.append(0xE0 | UInt8(scalar >> 12))
+      text.append(0x80 | UInt8(scalar >> 6 & 0x3F))
+      text.append(0x80 | UInt8(scalar & 0x3F))
+    }
+  }
+
   /// What the bytes 0x80 to 0x9F mean; all others are those of Latin 1.
   package static let scalars: [UInt16] = [
     0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152,

@@ -1,0 +1,154 @@
+internal import PodcastModel
+
+/// An item while its elements come.
+struct EpisodeDraft {
+  var episode: ParsedEpisode
+  /// `rdf:about` (RSS 1.0): stands for the guid where there is none.
+  var aboutAddress: String?
+  private var titleRank = 0
+  private var guidRank = 0
+  private var dateRank = 0
+  private var authorRank = 0
+  private var imageRank = 0
+  private var notesRank = 0
+  /// The same thing in several forms: only the first kind that has any counts.
+  private var enclosures: [ParsedEpisode.Enclosure] = []
+  private var mediaContents: [ParsedEpisode.Enclosure] = []
+  private var linked: [ParsedEpisode.Enclosure] = []
+  private var alternates: [ParsedEpisode.Enclosure] = []
+  private var alternate: (type: String?, length: Int64?) = (nil, nil)
+  private var hasUnusable = false
+
+  init(index: Int) { episode = ParsedEpisode(index: index) }
+
+  /// The episode; nil for an item with nothing to play.
+  func finished(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
+    var result = episode
+    result.enclosures = [enclosures, linked, mediaContents, alternates].first { !$0.isEmpty } ?? []
+    if result.guid == nil { result.guid = aboutAddress }
+    if result.enclosures.isEmpty {
+      warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
+      return nil
+    }
+    return result
+  }
+
+  mutating func setTitle(_ title: String, rank: Int) {
+    if rank > titleRank { (episode.title, titleRank) = (title, rank) }
+  }
+
+  mutating func setGuid(_ guid: String, rank: Int) {
+    if rank > guidRank { (episode.guid, guidRank) = (guid, rank) }
+  }
+
+  mutating func setPublished(_ date: Int64?, rank: Int) {
+    if rank > dateRank, let date { (episode.published, dateRank) = (date, rank) }
+  }
+
+  mutating func setAuthor(_ author: String, rank: Int) {
+    if rank > authorRank { (episode.author, authorRank) = (author, rank) }
+  }
+
+  mutating func setImage(_ address: String?, rank: Int) {
+    if rank > imageRank, let address { (episode.imageURL, imageRank) = (address, rank) }
+  }
+
+  mutating func setKeywords(_ text: String) {
+    guard episode.keywords.isEmpty else { return }
+    episode.keywords = text.split(separator: ",").prefix(100).map { FeedText.oneLine(String($0)) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// Whether a text would replace the one that is there.
+  func wants(_ kind: FeedElement) -> Bool { kind == .mediaTitle || Self.rank(ofNotes: kind) > notesRank }
+
+  mutating func setNotes(_ notes: String, _ kind: FeedElement) {
+    let rank = Self.rank(ofNotes: kind)
+    if rank > notesRank { (episode.notes, notesRank) = (notes, rank) }
+  }
+
+  private static func rank(ofNotes kind: FeedElement) -> Int {
+    switch kind {
+    case .contentEncoded, .atomContent: 4
+    case .description, .atomSummary: 3
+    case .itunesSummary: 2
+    default: 1
+    }
+  }
+}
+
+/// What an item says about its files.
+extension EpisodeDraft {
+  typealias Resolver = (String) -> String?
+
+  private static let most = 50
+
+  mutating func addEnclosure(_ element: XMLElement, _ absolute: Resolver) {
+    let found = enclosure(
+      element.attribute("url"), element.attribute("type"), element.attributeBytes("length"), absolute)
+    if let found, enclosures.count < Self.most { enclosures.append(found) }
+  }
+
+  mutating func addMediaContent(_ element: XMLElement, _ absolute: Resolver) {
+    guard let address = element.attribute("url") else { return }
+    let type = element.attribute("type")
+    let medium = element.attribute("medium")?.lowercased()
+    if medium == "image" {
+      if let url = absolute(address) { setImage(url, rank: 1) }
+      return
+    }
+    guard medium == "audio" || medium == "video" || MediaType.isAudioOrVideo(type: type, url: address) else {
+      return
+    }
+    let found = enclosure(address, type, element.attributeBytes("filesize"), absolute)
+    if let found, mediaContents.count < Self.most { mediaContents.append(found) }
+    if episode.duration == nil, let duration = element.attributeBytes("duration") {
+      episode.duration = DurationText.seconds(duration)
+    }
+  }
+
+  mutating func addLink(_ element: XMLElement, _ absolute: Resolver) {
+    let address = element.attribute("href")
+    switch element.attribute("rel")?.lowercased() ?? "alternate" {
+    case "enclosure":
+      let found = enclosure(address, element.attribute("type"), element.attributeBytes("length"), absolute)
+      if let found, linked.count < Self.most { linked.append(found) }
+    case "alternate":
+      episode.link = episode.link ?? address.flatMap(absolute)
+    default: break
+    }
+  }
+
+  mutating func beginAlternate(_ element: XMLElement) {
+    alternate = (element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber))
+  }
+
+  /// `podcast:source`: of other schemes (IPFS, torrents) we know nothing.
+  mutating func addAlternateSource(_ element: XMLElement) {
+    guard alternates.count < Self.most, let address = element.attribute("uri") else { return }
+    guard let url = FeedAddress.absolute(address, base: nil) else { return }
+    alternates.append(
+      ParsedEpisode.Enclosure(
+        url: url, type: alternate.type, length: alternate.length, address: address))
+  }
+
+  mutating func addTranscript(_ element: XMLElement, _ absolute: Resolver) {
+    guard episode.transcripts.count < Self.most, let url = element.attribute("url").flatMap(absolute) else {
+      return
+    }
+    let type = element.attribute("type").map(MediaType.essence)
+    episode.transcripts.append(Transcript(url: url, type: type, language: element.attribute("language")))
+  }
+
+  private mutating func enclosure(
+    _ address: String?, _ type: String?, _ length: UnsafeBufferPointer<UInt8>?, _ absolute: Resolver
+  ) -> ParsedEpisode.Enclosure? {
+    guard let address else { return nil }
+    guard let url = absolute(address) else {
+      hasUnusable = true
+      return nil
+    }
+    return ParsedEpisode.Enclosure(
+      url: url, type: type, length: length.flatMap(FeedText.wholeNumber), address: address)
+  }
+}

@@ -1,0 +1,121 @@
+/// Addresses as feeds write them, made fit for a request (RFC 3986).
+enum FeedAddress {
+  /// - Parameters:
+  ///   - text: the address; white space around it and line breaks in it do not count.
+  ///   - base: what a relative one starts from.
+  /// - Returns: an absolute http or https address in ASCII but for its host, or nil.
+  static func absolute(_ text: String, base: String?) -> String? {
+    if isPlain(text) { return text }
+    let reference = escaped(text)
+    guard let first = reference.utf8.first else { return nil }
+    if let scheme = scheme(of: reference) {
+      guard scheme == "http" || scheme == "https" else { return nil }
+      let rest = reference.utf8.dropFirst(scheme.utf8.count + 1)
+      guard rest.starts(with: "//".utf8), let host = rest.dropFirst(2).first, host != UInt8(ascii: "/") else {
+        return nil
+      }
+      return scheme + ":" + String(Substring(rest))
+    }
+    guard let base, base != text, let root = absolute(base, base: nil) else { return nil }
+    if reference.hasPrefix("//") {
+      return absolute(String(root.prefix { $0 != ":" }) + ":" + reference, base: nil)
+    }
+    let (authority, path) = split(root)
+    switch first {
+    case UInt8(ascii: "/"): return authority + withoutDots(reference)
+    case UInt8(ascii: "?"): return authority + String(path.prefix { $0 != "?" && $0 != "#" }) + reference
+    case UInt8(ascii: "#"): return authority + String(path.prefix { $0 != "#" }) + reference
+    default:
+      let folder = path.prefix { $0 != "?" && $0 != "#" }
+      let end = folder.lastIndex(of: "/").map { folder.index(after: $0) } ?? folder.startIndex
+      let merged = folder[..<end] + reference
+      return authority + withoutDots(merged.hasPrefix("/") ? String(merged) : "/" + merged)
+    }
+  }
+
+  /// Whether it is what most addresses are: http or https, with nothing in it that needs escaping.
+  private static func isPlain(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8) else { return false }
+    let hostStart = bytes.dropFirst(bytes.starts(with: "https".utf8) ? 8 : 7).first
+    guard let hostStart, hostStart != UInt8(ascii: "/") else { return false }
+    return bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && !isUnsafe($0) }
+  }
+
+  private static func isUnsafe(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"), UInt8(ascii: "^"),
+      UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
+      true
+    default: false
+    }
+  }
+
+  /// Trimmed, without controls, and with everything percent-encoded that no address may hold.
+  private static func escaped(_ text: String) -> String {
+    var text = text
+    let trimmed = text.withUTF8 { Array(FeedText.trimmed($0)) }
+    let hostRange = hostRange(trimmed)
+    var output: [UInt8] = []
+    output.reserveCapacity(trimmed.count + 16)
+    let digits = Array("0123456789ABCDEF".utf8)
+    for (index, byte) in trimmed.enumerated() {
+      if byte < 0x20 || byte == 0x7F { continue }
+      if byte == 0x20 || isUnsafe(byte) || byte >= 0x80 && !hostRange.contains(index) {
+        output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      } else {
+        output.append(byte)
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Where the host stands, which has its own way to be international.
+  private static func hostRange(_ bytes: [UInt8]) -> Range<Int> {
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[(colon + 1)...].starts(with: "//".utf8)
+    else {
+      return 0..<0
+    }
+    let start = colon + 3
+    let end = bytes[start...].firstIndex {
+      [UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#")].contains($0)
+    }
+    return start..<(end ?? bytes.count)
+  }
+
+  /// The scheme in lower case; nil for a relative address.
+  private static func scheme(of text: String) -> String? {
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    let name = text[..<colon]
+    guard let first = name.utf8.first, XMLWindow.isNameStart(first) else { return nil }
+    let isScheme = name.utf8.allSatisfy { byte in
+      XMLWindow.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
+    }
+    return isScheme ? name.lowercased() : nil
+  }
+
+  /// Parts "https://host/path" into "https://host" and "/path".
+  private static func split(_ address: String) -> (authority: String, path: Substring) {
+    let start = address.utf8.index(address.startIndex, offsetBy: address.hasPrefix("https") ? 8 : 7)
+    let end = address[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? address.endIndex
+    return (String(address[..<end]), address[end...])
+  }
+
+  /// RFC 3986 §5.2.4, for a path that begins with "/"; query and fragment stay.
+  private static func withoutDots(_ text: String) -> String {
+    let pathEnd = text.firstIndex { $0 == "?" || $0 == "#" } ?? text.endIndex
+    var segments: [Substring] = []
+    let parts = text[..<pathEnd].dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (index, part) in parts.enumerated() {
+      let isLast = index == parts.count - 1
+      switch part {
+      case ".": if isLast { segments.append("") }
+      case "..":
+        if !segments.isEmpty { segments.removeLast() }
+        if isLast { segments.append("") }
+      default: segments.append(part)
+      }
+    }
+    return "/" + segments.joined(separator: "/") + text[pathEnd...]
+  }
+}

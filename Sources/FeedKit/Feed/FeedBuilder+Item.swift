@@ -1,0 +1,82 @@
+internal import PodcastModel
+
+extension FeedBuilder {
+  /// An element of an item, or of a `media:group` or `media:content` in it.
+  func itemElement(_ kind: FeedElement, _ element: XMLElement, _ context: Context) {
+    switch kind {
+    case .mediaContent:
+      draft.addMediaContent(element, absolute)
+      if context == .mediaContent { ignore() } else { enter(.mediaContent, element) }
+    case .mediaThumbnail:
+      draft.setImage(element.attribute("url").flatMap(absolute), rank: 1)
+      ignore()
+    case .mediaTitle, .mediaDescription:
+      if draft.wants(kind) { capture(kind) } else { ignore() }
+    case _ where context != .item:
+      ignore()
+    case .enclosure:
+      draft.addEnclosure(element, absolute)
+      ignore()
+    case .atomLink:
+      draft.addLink(element, absolute)
+      ignore()
+    case .itunesImage:
+      draft.setImage((element.attribute("href") ?? element.attribute("url")).flatMap(absolute), rank: 2)
+      ignore()
+    case .podcastTranscript:
+      draft.addTranscript(element, absolute)
+      ignore()
+    case .podcastChapters:
+      draft.episode.chaptersURL = draft.episode.chaptersURL ?? element.attribute("url").flatMap(absolute)
+      ignore()
+    case .podcastPerson:
+      if draft.episode.persons.count < 50 { capturePerson(role: element.attribute("role")) } else { ignore() }
+    case .contentEncoded, .description, .itunesSummary, .atomContent, .atomSummary:
+      if draft.wants(kind) { capture(kind, keepsMarkup: true) } else { ignore() }
+    case .atomTitle:
+      capture(kind, isHTML: Self.isHTML(element))
+    case .title, .itunesTitle, .dcTitle, .guid, .atomID, .link, .pubDate, .date, .dcDate, .atomPublished,
+      .atomUpdated, .itunesDuration, .itunesSubtitle, .itunesAuthor, .author, .creator, .itunesSeason,
+      .podcastSeason, .itunesEpisode, .podcastEpisode, .itunesEpisodeType, .itunesExplicit, .itunesKeywords:
+      capture(kind)
+    default:
+      ignore()
+    }
+  }
+
+  /// The text of an item's element, trimmed and not empty.
+  func storeItem(_ kind: FeedElement, _ text: UnsafeBufferPointer<UInt8>) {
+    switch kind {
+    case .title: draft.setTitle(FeedText.title(text), rank: 5)
+    case .atomTitle: draft.setTitle(plain(text), rank: 4)
+    case .itunesTitle: draft.setTitle(FeedText.title(text), rank: 3)
+    case .mediaTitle: draft.setTitle(FeedText.title(text), rank: 2)
+    case .dcTitle: draft.setTitle(FeedText.title(text), rank: 1)
+    case .guid: draft.setGuid(FeedText.string(text), rank: 2)
+    case .atomID: draft.setGuid(FeedText.string(text), rank: 1)
+    case .link: draft.episode.link = draft.episode.link ?? absolute(FeedText.string(text))
+    case .pubDate, .atomPublished: draft.setPublished(DateText.seconds(text), rank: 3)
+    case .dcDate, .date: draft.setPublished(DateText.seconds(text), rank: 2)
+    case .atomUpdated: draft.setPublished(DateText.seconds(text), rank: 1)
+    case .itunesDuration: draft.episode.duration = draft.episode.duration ?? DurationText.seconds(text)
+    case .contentEncoded, .description, .itunesSummary, .atomContent, .atomSummary, .mediaDescription:
+      draft.setNotes(FeedText.string(text), kind)
+    case .itunesSubtitle: draft.episode.subtitle = draft.episode.subtitle ?? FeedText.collapsed(text)
+    case .itunesAuthor: draft.setAuthor(FeedText.title(text), rank: 4)
+    case .creator: draft.setAuthor(FeedText.title(text), rank: 3)
+    case .author: draft.setAuthor(FeedText.title(text), rank: 2)
+    case .itunesSeason, .podcastSeason:
+      draft.episode.season = draft.episode.season ?? FeedText.smallNumber(text)
+    case .itunesEpisode, .podcastEpisode:
+      draft.episode.episode = draft.episode.episode ?? FeedText.smallNumber(text)
+    case .itunesEpisodeType: draft.episode.episodeType = FeedText.collapsed(text).lowercased()
+    case .itunesExplicit: draft.episode.explicit = draft.episode.explicit ?? FeedText.explicit(text)
+    case .itunesKeywords: draft.setKeywords(FeedText.string(text))
+    case .podcastPerson:
+      var person = capturedPerson
+      person.name = FeedText.title(text)
+      draft.episode.persons.append(person)
+    default: break
+    }
+  }
+}

@@ -1,0 +1,188 @@
+internal import PodcastModel
+
+/// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
+/// the title of an image is not the channel's, an item within a live item or another publisher's element is
+/// none.
+final class FeedBuilder: XMLReceiver {
+  /// What an open element is to its children.
+  enum Context {
+    case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
+  }
+
+  /// More episodes are left out, with a warning.
+  static let episodeLimit = 100_000
+  /// Longer texts are cut.
+  static let textLimit = 1 << 20
+
+  var feed = ParsedFeed()
+  var draft = EpisodeDraft(index: 0)
+  var ranks = FeedRanks()
+  var warnings = FeedWarnings()
+  /// The name of the first element.
+  private(set) var rootName: String?
+  private(set) var isFeed = false
+  private var table = FeedElementTable()
+  private var contexts: [Context] = [.document]
+  /// How many elements are open within one that means nothing to us.
+  private var ignoredDepth = 0
+  private var itemCount = 0
+  /// The element whose text is being collected, and how many elements are open within it.
+  private var captured = FeedElement.other
+  private var isCapturing = false
+  private var capturedDepth = 0
+  private var keepsMarkup = false
+  private(set) var capturedIsHTML = false
+  private var buffer: [UInt8] = []
+  private(set) var capturedPerson = ParsedEpisode.Person(name: "", role: nil)
+  /// Addresses that relative ones start from: the document's own, then each `xml:base`.
+  private var bases: [(depth: Int, address: String)] = []
+  let documentURL: String?
+
+  /// - Parameter documentURL: where the document came from.
+  init(documentURL: String?) {
+    self.documentURL = documentURL
+    buffer.reserveCapacity(4096)
+  }
+
+  override func restart() {
+    feed = ParsedFeed()
+    draft = EpisodeDraft(index: 0)
+    ranks = FeedRanks()
+    warnings = FeedWarnings()
+    (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
+    (isCapturing, capturedDepth, bases) = (false, 0, [])
+    table.removeAll()
+  }
+
+  override func startElement(_ element: XMLElement) {
+    if ignoredDepth > 0 {
+      ignoredDepth += 1
+    } else if isCapturing {
+      capturedDepth += 1
+      if keepsMarkup { appendStartTag(element) }
+    } else {
+      start(element)
+    }
+  }
+
+  override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+    guard isCapturing, ignoredDepth == 0 else { return }
+    let room = Self.textLimit - buffer.count
+    buffer.append(contentsOf: bytes.count <= room ? bytes : UnsafeBufferPointer(rebasing: bytes[..<room]))
+  }
+
+  override func endElement() {
+    if ignoredDepth > 0 {
+      ignoredDepth -= 1
+    } else if isCapturing, capturedDepth > 0 {
+      capturedDepth -= 1
+      if keepsMarkup { buffer.append(0x20) }
+    } else if isCapturing {
+      isCapturing = false
+      buffer.withUnsafeBufferPointer { store(captured, $0, contexts.last ?? .document) }
+      buffer.removeAll(keepingCapacity: true)
+    } else {
+      end(contexts.popLast() ?? .document)
+    }
+  }
+
+  private func start(_ element: XMLElement) {
+    let context = contexts.last ?? .document
+    if context == .document { table.noteRoot(element) }
+    let kind = table.find(element)
+    switch (context, kind) {
+    case (.document, .rss), (.document, .rdf): enter(.root, element)
+    case (.document, .atomFeed), (.document, .channel), (.root, .channel): enter(.channel, element)
+    case (.root, .item), (.channel, .item), (.channel, .atomEntry): beginItem(element)
+    case (.channel, .image), (.root, .image): enter(.image, element)
+    case (.channel, .itunesOwner): enter(.owner, element)
+    case (.channel, .atomAuthor), (.item, .atomAuthor): enter(.author, element)
+    case (.item, .mediaGroup): enter(.mediaGroup, element)
+    case (.item, .podcastAlternateEnclosure): beginAlternate(element)
+    case (.channel, _): channelElement(kind, element)
+    case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
+    case (.image, .url), (.image, .title), (.owner, .itunesName), (.author, .atomName): capture(kind)
+    case (.alternateEnclosure, .podcastSource):
+      draft.addAlternateSource(element)
+      ignore()
+    default: ignore()
+    }
+    if rootName == nil {
+      rootName = String(cString: element.localName).lowercased()
+      isFeed = contexts.count > 1
+    }
+  }
+
+  /// Whether the innermost element that means something belongs to an item.
+  var isInItem: Bool { contexts.contains(.item) }
+
+  func ignore() { ignoredDepth = 1 }
+
+  /// Collects an element's text; `store` gets it at the element's end.
+  func capture(_ kind: FeedElement, keepsMarkup: Bool = false, isHTML: Bool = false) {
+    captured = kind
+    isCapturing = true
+    capturedDepth = 0
+    self.keepsMarkup = keepsMarkup
+    capturedIsHTML = isHTML
+  }
+
+  func capturePerson(role: String?) {
+    capturedPerson.role = role
+    capture(.podcastPerson)
+  }
+
+  func enter(_ context: Context, _ element: XMLElement) {
+    contexts.append(context)
+    if element.attributeCount > 0 {
+      if let base = element.xmlAttribute("base"), let address = absolute(base) {
+        bases.append((contexts.count, address))
+      }
+      if context == .channel, feed.language == nil { feed.language = element.xmlAttribute("lang") }
+    }
+  }
+
+  private func end(_ context: Context) {
+    while let last = bases.last, last.depth > contexts.count { bases.removeLast() }
+    if context == .item { endItem() }
+  }
+
+  private func beginItem(_ element: XMLElement) {
+    enter(.item, element)
+    draft = EpisodeDraft(index: itemCount)
+    itemCount += 1
+    if let about = element.attribute("about"), draft.episode.guid == nil { draft.aboutAddress = about }
+  }
+
+  private func beginAlternate(_ element: XMLElement) {
+    enter(.alternateEnclosure, element)
+    draft.beginAlternate(element)
+  }
+
+  private func endItem() {
+    guard let episode = draft.finished(&warnings) else { return }
+    if feed.episodes.count < Self.episodeLimit {
+      feed.episodes.append(episode)
+    } else {
+      warnings.add("has more than \(Self.episodeLimit) episodes: the rest is left out")
+    }
+  }
+
+  /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
+  func absolute(_ address: String) -> String? {
+    FeedAddress.absolute(address, base: bases.last?.address ?? feed.link ?? documentURL)
+  }
+
+  /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.
+  private func appendStartTag(_ element: XMLElement) {
+    guard buffer.count < Self.textLimit else { return }
+    buffer.append(UInt8(ascii: "<"))
+    buffer += String(cString: element.localName).utf8
+    if let link = element.attributeBytes("href") {
+      buffer += " href=\"".utf8
+      buffer += link
+      buffer.append(UInt8(ascii: "\""))
+    }
+    buffer.append(UInt8(ascii: ">"))
+  }
+}

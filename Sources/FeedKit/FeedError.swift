@@ -1,0 +1,25 @@
+package import PosixKit
+
+/// Why something is no feed or no subscription list.
+package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// It is another kind of document: the name of its first element ("html"), nil where it has none.
+  case notAFeed(root: String?)
+  case notOPML(root: String?)
+  /// It has more bytes than are read.
+  case tooLarge(limit: Int)
+  /// The temporary file failed that keeps what has come.
+  case storage(PosixError)
+  case outOfMemory
+
+  package var description: String {
+    switch self {
+    case .notAFeed(nil), .notOPML(nil): "is not XML"
+    case .notAFeed("html"?): "is a web page, not a feed"
+    case .notAFeed(let root?): "is not a feed: its first element is <\(root)>"
+    case .notOPML(let root?): "is not OPML: its first element is <\(root)>"
+    case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
+    case .storage(let error): error.description
+    case .outOfMemory: "out of memory"
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/// Reads a feed as its bytes come: RSS 0.9x, 1.0 and 2.0, Atom 1.0 and 0.3, with the vocabularies of iTunes,
+/// Podcasting 2.0, Media RSS, content and Dublin Core.
+///
+/// The document is parsed strictly while it comes. Where that fails it is repaired (see `XMLRepairer`) and
+/// parsed again at the end, for which its bytes are kept: the first in memory, the rest in a temporary file.
+package final class FeedParser {
+  /// The most bytes that a feed may have.
+  package static let byteLimit = 64 << 20
+
+  private let builder: FeedBuilder
+  private let reader: XMLDocumentReader
+
+  /// - Parameters:
+  ///   - baseURL: where the feed came from, after redirects: relative addresses start from it.
+  ///   - httpCharset: the `charset` parameter of the answer's Content-Type.
+  ///   - byteLimit: the most bytes that are taken.
+  package init(
+    baseURL: String? = nil, httpCharset: String? = nil, byteLimit: Int = FeedParser.byteLimit
+  ) throws(FeedError) {
+    builder = FeedBuilder(documentURL: baseURL)
+    reader = try XMLDocumentReader(receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit)
+  }
+
+  /// Takes the next bytes.
+  package func consume(_ bytes: UnsafeRawBufferPointer) throws(FeedError) { try reader.consume(bytes) }
+
+  /// All bytes have come.
+  package func finish() throws(FeedError) -> ParsedFeed {
+    let repairs = try reader.finish()
+    guard builder.isFeed else { throw .notAFeed(root: builder.rootName) }
+    var feed = builder.feed
+    feed.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
+    return feed
+  }
+
+  /// Parses a feed that is wholly here.
+  package static func parse(
+    bytes: [UInt8], baseURL: String? = nil, httpCharset: String? = nil
+  ) throws(FeedError) -> ParsedFeed {
+    let parser = try FeedParser(baseURL: baseURL, httpCharset: httpCharset)
+    try bytes.withUnsafeBufferPointer { all throws(FeedError) in
+      try parser.consume(UnsafeRawBufferPointer(all))
+    }
+    return try parser.finish()
+  }
+}

@@ -1,0 +1,10 @@
+/// Is told what an XML document holds, in its order. A base class rather than a protocol, so that the
+/// parser's calls need no existential.
+class XMLReceiver {
+  /// Forget all that came: the document is read again from its start, repaired.
+  func restart() {}
+  func startElement(_ element: XMLElement) {}
+  func endElement() {}
+  /// A piece of text, valid only during the call.
+  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
+}

@@ -1,0 +1,166 @@
+extension XMLRepairer {
+  /// A tag that is longer is text.
+  private static let longestTag = 1 << 18
+
+  /// At "</": copies the end tag with those of the elements that it ends too, or leaves it out.
+  func copyEndTag(_ window: inout XMLWindow) -> Bool {
+    var scan = window
+    scan.position += 2
+    _ = scan.skip(while: XMLWindow.isBlank)
+    let start = scan.position
+    _ = scan.skip(while: XMLWindow.isName)
+    let name = scan.bytes[start..<scan.position]
+    _ = scan.skip { $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "<") }
+    if scan.peek() == nil, !window.atEnd, scan.position - window.position < Self.longestTag { return false }
+    if name.isEmpty { return markupAsText(&window) }
+    if scan.peek() == UInt8(ascii: ">") { scan.position += 1 }
+    window = scan
+    guard let depth = openElements.depth(of: name) else {
+      repairs.strayEndTags += 1
+      return true
+    }
+    close(depth)
+    repairs.missingEndTags += depth - 1
+    if openElements.isEmpty { mode = .epilog }
+    return true
+  }
+
+  /// At a "<" and a letter: copies the start tag with its attributes in order.
+  func copyStartTag(_ window: inout XMLWindow) -> Bool {
+    let bytes = window.bytes
+    let start = window.position + 1
+    guard let end = Self.endOfTag(bytes, start, quotes: true) ?? lateEnd(of: window) else {
+      if !window.atEnd, window.remaining < Self.longestTag { return false }
+      return markupAsText(&window)
+    }
+    var nameEnd = start
+    while nameEnd < end, XMLWindow.isName(bytes[nameEnd]) { nameEnd += 1 }
+    let name = bytes[start..<nameEnd]
+    let isClosed = end > nameEnd && bytes[end - 1] == UInt8(ascii: "/")
+    closeBefore(name)
+    window.position = end < bytes.count && bytes[end] == UInt8(ascii: ">") ? end + 1 : end
+    mode = .content
+    guard openElements.count < OpenElements.depthLimit else { return true }
+    output.append(UInt8(ascii: "<"))
+    output += name
+    copyAttributes(bytes[nameEnd..<(isClosed ? end - 1 : end)])
+    if isClosed || Self.isVoid(name) {
+      output += "/>".utf8
+      if openElements.isEmpty { mode = .epilog }
+    } else {
+      output.append(UInt8(ascii: ">"))
+      openElements.append(name)
+    }
+    return true
+  }
+
+  /// Where a tag ends in which a quote is missing: nothing more will come that could close it.
+  private func lateEnd(of window: XMLWindow) -> Int? {
+    guard window.atEnd || window.remaining >= Self.longestTag else { return nil }
+    return Self.endOfTag(window.bytes, window.position + 1, quotes: false)
+  }
+
+  /// The place of the ">" that ends a tag, or of the "<" that follows one without it.
+  private static func endOfTag(_ bytes: [UInt8], _ start: Int, quotes: Bool) -> Int? {
+    var quote: UInt8 = 0
+    var previous: UInt8 = 0
+    let limit = min(bytes.count, start + longestTag)
+    var index = start
+    while index < limit {
+      let byte = bytes[index]
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") {
+        return index
+      } else if quotes, previous == UInt8(ascii: "="), byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
+      {
+        quote = byte
+      }
+      if !XMLWindow.isBlank(byte) { previous = byte }
+      index += 1
+    }
+    return nil
+  }
+
+  /// Ends what cannot hold an element of this name: an item has no items.
+  private func closeBefore(_ name: ArraySlice<UInt8>) {
+    guard name.elementsEqual("item".utf8) || name.elementsEqual("entry".utf8) else { return }
+    guard let depth = openElements.depth(of: name) else { return }
+    repairs.missingEndTags += depth
+    close(depth)
+  }
+
+  private func close(_ depth: Int) {
+    for _ in 0..<depth { closeLast() }
+  }
+
+  /// Elements of HTML that have no end tag, where show notes stand in a feed unescaped.
+  private static func isVoid(_ name: ArraySlice<UInt8>) -> Bool {
+    guard name.count <= 5 else { return false }
+    let word = String(decoding: name, as: UTF8.self).lowercased()
+    return ["br", "hr", "img", "wbr", "input"].contains(word)
+  }
+
+  /// Writes the attributes again: with quotes, without those that are doubled or have no valid name.
+  private func copyAttributes(_ bytes: ArraySlice<UInt8>) {
+    var seen: [ArraySlice<UInt8>] = []
+    var window = XMLWindow(bytes: Array(bytes), atEnd: true)
+    while true {
+      _ = window.skip { XMLWindow.isBlank($0) || $0 == UInt8(ascii: "/") }
+      guard window.peek() != nil else { return }
+      let start = window.position
+      _ = window.skip { !XMLWindow.isBlank($0) && $0 != UInt8(ascii: "=") }
+      let name = window.bytes[start..<window.position]
+      _ = window.skip(while: XMLWindow.isBlank)
+      var value: ArraySlice<UInt8> = []
+      var isQuoted = false
+      if window.peek() == UInt8(ascii: "=") {
+        window.position += 1
+        (value, isQuoted) = Self.attributeValue(&window)
+      }
+      let isGood =
+        name.first.map(XMLWindow.isNameStart) == true && name.allSatisfy(XMLWindow.isName)
+        && name.last != UInt8(ascii: ":") && !seen.contains { $0.elementsEqual(name) }
+      if !isGood || !isQuoted { repairs.attributes += 1 }
+      guard isGood, seen.count < 100 else { continue }
+      seen.append(name)
+      output.append(UInt8(ascii: " "))
+      output += name
+      output += "=\"".utf8
+      copyAttributeValue(value)
+      output.append(UInt8(ascii: "\""))
+    }
+  }
+
+  private static func attributeValue(_ window: inout XMLWindow) -> (ArraySlice<UInt8>, isQuoted: Bool) {
+    _ = window.skip(while: XMLWindow.isBlank)
+    if let quote = window.peek(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+      window.position += 1
+      let start = window.position
+      _ = window.skip { $0 != quote }
+      let value = window.bytes[start..<window.position]
+      let isQuoted = window.peek() != nil
+      if isQuoted { window.position += 1 }
+      return (value, isQuoted)
+    }
+    let start = window.position
+    _ = window.skip { !XMLWindow.isBlank($0) }
+    return (window.bytes[start..<window.position], false)
+  }
+
+  private func copyAttributeValue(_ value: ArraySlice<UInt8>) {
+    var window = XMLWindow(bytes: Array(value), atEnd: true)
+    while let byte = window.peek() {
+      switch byte {
+      case UInt8(ascii: "&"): _ = copyReference(&window)
+      case UInt8(ascii: "<"):
+        output += "&#60;".utf8
+        window.position += 1
+      case UInt8(ascii: "\""):
+        output += "&#34;".utf8
+        window.position += 1
+      default: _ = copyCharacter(&window)
+      }
+    }
+  }
+}

@@ -1,0 +1,165 @@
+/// Walks over the bytes of a date.
+struct DateReader {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var position = 0
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  mutating func skipBlanks() {
+    while let byte = peek, byte <= 0x20 { position += 1 }
+  }
+
+  /// The year of a date that begins "2024-" or "20240103".
+  mutating func isoYear() -> Int? {
+    let start = position
+    guard let digits = digits(), digits.count == 4 || digits.count == 8 else {
+      position = start
+      return nil
+    }
+    if digits.count == 8 {
+      position = start + 4
+      return digits.value / 10_000
+    }
+    guard let next = peek, next == UInt8(ascii: "-") || next == UInt8(ascii: "/") else {
+      position = start
+      return nil
+    }
+    return digits.value
+  }
+
+  /// The rest of an ISO 8601 date after its year; month, day and time may be missing.
+  mutating func iso8601(year: Int) -> Int64? {
+    var parts = DateParts(year: year, month: 1, day: 1)
+    skip { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") }
+    guard let month = digits(atMost: 2) else { return nil }
+    parts.month = month.value
+    skip { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") }
+    if let day = digits(atMost: 2) { parts.day = day.value }
+    guard CivilDate(year: parts.year, month: parts.month, day: 1).daysInMonth >= parts.day else { return nil }
+    skip { $0 | 0x20 == UInt8(ascii: "t") || $0 <= 0x20 || $0 == UInt8(ascii: ",") }
+    clock(into: &parts, digitsPerPart: 2)
+    parts.offset = zone() ?? 0
+    return parts.seconds
+  }
+
+  /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order.
+  mutating func rfc822() -> Int64? {
+    var day: Int?
+    var month: Int?
+    var year: Int?
+    var clockParts: DateParts?
+    while let byte = peek, year == nil || clockParts == nil {
+      if isLetter(byte) {
+        let word = letters()
+        if month == nil, let found = MonthNames.number(word) { month = found }
+      } else if isDigit(byte) {
+        let start = position
+        guard let number = digits() else { return nil }
+        if peek == UInt8(ascii: ":"), clockParts == nil {
+          position = start
+          var parts = DateParts(year: 1970, month: 1, day: 1)
+          clock(into: &parts, digitsPerPart: 4)
+          parts.offset = zone() ?? 0
+          clockParts = parts
+        } else if day == nil, number.count <= 2 {
+          day = number.value
+        } else if year == nil {
+          // "03/01/2024" and "03.01.2024": day, month, year.
+          if month == nil, number.count <= 2 { month = number.value } else { year = century(number) }
+        }
+      } else {
+        position += 1
+      }
+    }
+    guard let day, let month, let year else { return nil }
+    var parts = clockParts ?? DateParts(year: 1970, month: 1, day: 1)
+    (parts.year, parts.month, parts.day) = (year, month, day)
+    return parts.seconds
+  }
+
+  /// A year of two digits: 50 to 99 are the last century's, three count from 1900 (RFC 5322 §4.3).
+  private func century(_ number: (value: Int, count: Int)) -> Int {
+    switch number.count {
+    case 1, 2: number.value + (number.value < 50 ? 2000 : 1900)
+    case 3: number.value + 1900
+    default: number.value
+    }
+  }
+
+  /// "10:00", "10:00:00", "10:00:00.123", "1000", also with "AM" or "PM" after it.
+  private mutating func clock(into parts: inout DateParts, digitsPerPart: Int) {
+    guard let hour = digits(atMost: digitsPerPart) else { return }
+    parts.hour = hour.value
+    skip { $0 == UInt8(ascii: ":") }
+    if let minute = digits(atMost: digitsPerPart) { parts.minute = minute.value }
+    if peek == UInt8(ascii: ":") || (peek.map(isDigit) ?? false) {
+      skip { $0 == UInt8(ascii: ":") }
+      if let second = digits(atMost: digitsPerPart) { parts.second = second.value }
+    }
+    if peek == UInt8(ascii: ".") || peek == UInt8(ascii: ",") {
+      position += 1
+      _ = digits()
+    }
+    let start = position
+    skipBlanks()
+    switch letters() {
+    case [UInt8(ascii: "a"), UInt8(ascii: "m")]: if parts.hour == 12 { parts.hour = 0 }
+    case [UInt8(ascii: "p"), UInt8(ascii: "m")]: if parts.hour < 12 { parts.hour += 12 }
+    default: position = start
+    }
+  }
+
+  /// "+0100", "-05:00", "+1", "GMT", "PDT", "GMT+0200", "(CET)"; nil where there is none that is known.
+  private mutating func zone() -> Int? {
+    skip { $0 <= 0x20 || $0 == UInt8(ascii: "(") }
+    var named: Int?
+    if let byte = peek, isLetter(byte) {
+      named = TimeZoneNames.offset(letters())
+      if named != 0 { return named }
+    }
+    skipBlanks()
+    guard let sign = peek, sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") else { return named }
+    position += 1
+    if let second = peek, second == UInt8(ascii: "-") || second == UInt8(ascii: "+") { position += 1 }
+    guard let first = digits(atMost: 4) else { return named }
+    var offset = first.count <= 2 ? first.value * 3600 : first.value / 100 * 3600 + first.value % 100 * 60
+    if first.count <= 2, peek == UInt8(ascii: ":") {
+      position += 1
+      offset += (digits(atMost: 2)?.value ?? 0) * 60
+    }
+    return sign == UInt8(ascii: "-") ? -offset : offset
+  }
+
+  private var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+  private mutating func skip(_ matches: (UInt8) -> Bool) {
+    while let byte = peek, matches(byte) { position += 1 }
+  }
+
+  private mutating func digits(atMost limit: Int = 9) -> (value: Int, count: Int)? {
+    var value = 0
+    var count = 0
+    while count < limit, let byte = peek, isDigit(byte) {
+      value = value * 10 + Int(byte - 48)
+      count += 1
+      position += 1
+    }
+    return count == 0 ? nil : (value, count)
+  }
+
+  /// A word, lower-case where it is ASCII.
+  private mutating func letters() -> [UInt8] {
+    var word: [UInt8] = []
+    while let byte = peek, isLetter(byte), word.count < 24 {
+      word.append(byte < 0x80 ? byte | 0x20 : byte)
+      position += 1
+    }
+    return word
+  }
+
+  private func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
+
+  private func isLetter(_ byte: UInt8) -> Bool {
+    byte >= 0x80 || (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+  }
+}
