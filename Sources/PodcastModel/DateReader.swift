@@ -46,12 +46,17 @@ struct DateReader {
   mutating func rfc822() -> Int64? {
     var day: Int?
     var month: Int?
+    var isTentative = false
     var year: Int?
     var clockParts: DateParts?
     while let byte = peek, year == nil || clockParts == nil {
       if isLetter(byte) {
         let word = letters()
-        if month == nil, let found = MonthNames.number(word) { month = found }
+        // Before the day it may be a weekday: "mar., 05 août 2014".
+        if month == nil || day != nil && isTentative, let found = MonthNames.number(word) {
+          month = found
+          isTentative = day == nil
+        }
       } else if isDigit(byte) {
         let start = position
         guard let number = digits() else { return nil }
@@ -71,7 +76,9 @@ struct DateReader {
         position += 1
       }
     }
-    guard let day, let month, let year else { return nil }
+    guard var day, var month, let year else { return nil }
+    // "01/25/2024" can only be the American order.
+    if month > 12, day <= 12 { swap(&day, &month) }
     var parts = clockParts ?? DateParts(year: 1970, month: 1, day: 1)
     (parts.year, parts.month, parts.day) = (year, month, day)
     return parts.seconds

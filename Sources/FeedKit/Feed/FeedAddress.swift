@@ -11,9 +11,7 @@ enum FeedAddress {
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
       let rest = reference.utf8.dropFirst(scheme.utf8.count + 1)
-      guard rest.starts(with: "//".utf8), let host = rest.dropFirst(2).first, host != UInt8(ascii: "/") else {
-        return nil
-      }
+      guard rest.starts(with: "//".utf8), hasHost(Substring(rest.dropFirst(2))) else { return nil }
       return scheme + ":" + String(Substring(rest))
     }
     guard let base, base != text, let root = absolute(base, base: nil) else { return nil }
@@ -37,9 +35,18 @@ enum FeedAddress {
   private static func isPlain(_ text: String) -> Bool {
     let bytes = text.utf8
     guard bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8) else { return false }
-    let hostStart = bytes.dropFirst(bytes.starts(with: "https".utf8) ? 8 : 7).first
-    guard let hostStart, hostStart != UInt8(ascii: "/") else { return false }
+    guard hasHost(text.dropFirst(bytes.starts(with: "https".utf8) ? 8 : 7)) else { return false }
     return bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && !isUnsafe($0) }
+  }
+
+  /// Whether what follows "//" begins with a host, and a port that is a number where there is one.
+  private static func hasHost(_ rest: Substring) -> Bool {
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+    guard !place.contains("%"), place.first != ":", !place.isEmpty else { return false }
+    if place.first == "[" { return place.contains("]") }
+    guard let colon = place.firstIndex(of: ":") else { return true }
+    return place[place.index(after: colon)...].utf8.allSatisfy { $0 >= 48 && $0 <= 57 }
   }
 
   private static func isUnsafe(_ byte: UInt8) -> Bool {

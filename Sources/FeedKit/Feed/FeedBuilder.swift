@@ -51,6 +51,7 @@ final class FeedBuilder: XMLReceiver {
     warnings = FeedWarnings()
     (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
     (isCapturing, capturedDepth, bases) = (false, 0, [])
+    buffer.removeAll(keepingCapacity: true)
     table.removeAll()
   }
 

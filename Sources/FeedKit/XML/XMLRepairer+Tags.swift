@@ -82,12 +82,15 @@ extension XMLRepairer {
     return nil
   }
 
-  /// Ends what cannot hold an element of this name: an item has no items.
+  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
   private func closeBefore(_ name: ArraySlice<UInt8>) {
     guard name.elementsEqual("item".utf8) || name.elementsEqual("entry".utf8) else { return }
-    guard let depth = openElements.depth(of: name) else { return }
-    repairs.missingEndTags += depth
-    close(depth)
+    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
+      openElements.depth(of: Array($0.utf8)[...])
+    }
+    guard let depth = containers.min(), depth > 1 else { return }
+    repairs.missingEndTags += depth - 1
+    close(depth - 1)
   }
 
   private func close(_ depth: Int) {

@@ -22,6 +22,7 @@ final class XMLRepairer {
   var openElements = OpenElements()
   private var pending: [UInt8] = []
   private var bracketDepth = 0
+  private var hasLookedForStart = false
   private let emit: (UnsafeRawBufferPointer) -> Void
 
   init(emit: @escaping (UnsafeRawBufferPointer) -> Void) { self.emit = emit }
@@ -70,12 +71,35 @@ final class XMLRepairer {
     }
   }
 
-  /// Before the first element: everything but markup is left out.
+  /// Before the first element: everything but markup is left out, and so is what a server's own messages
+  /// put before the document.
   private func stepProlog(_ window: inout XMLWindow) -> Bool {
-    let skipped = window.skip { $0 != UInt8(ascii: "<") }
-    repairs.skippedBytes += skipped
+    let start = window.position
+    if !hasLookedForStart {
+      hasLookedForStart = true
+      window.position = Self.likelyStart(window) ?? start
+    }
+    _ = window.skip { $0 != UInt8(ascii: "<") }
+    repairs.skippedBytes += window.position - start
     if window.peek() == nil { return false }
     return stepMarkup(&window)
+  }
+
+  /// Where the document begins, if one that we read does so soon.
+  private static func likelyStart(_ window: XMLWindow) -> Int? {
+    var scan = window
+    while scan.position - window.position < 16_384 {
+      _ = scan.skip { $0 != UInt8(ascii: "<") }
+      if scan.peek() == nil { return nil }
+      for start: StaticString in [
+        "<?xml", "<rss", "<feed", "<rdf:RDF", "<channel", "<opml", "<html", "<!DOCTYPE",
+      ]
+      where scan.starts(with: start) {
+        return scan.position
+      }
+      scan.position += 1
+    }
+    return nil
   }
 
   /// At a "<".

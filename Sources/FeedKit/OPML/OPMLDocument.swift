@@ -1,0 +1,31 @@
+/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml).
+package struct OPMLDocument: Hashable, Sendable {
+  package var title: String?
+  /// In the document's order; an address that comes twice is here twice.
+  package var feeds: [Feed] = []
+  /// What could not be used or was repaired, one line each.
+  package var warnings: [String] = []
+
+  package init(title: String? = nil, feeds: [Feed] = []) {
+    self.title = title
+    self.feeds = feeds
+  }
+
+  /// One subscription.
+  package struct Feed: Hashable, Sendable {
+    /// The feed's address, http or https. May hold credentials or tokens.
+    package var url: String
+    package var title: String?
+    /// The podcast's web page.
+    package var htmlURL: String?
+    /// The names of the outlines that it is in, the outermost first.
+    package var folders: [String] = []
+
+    package init(url: String, title: String? = nil, htmlURL: String? = nil, folders: [String] = []) {
+      self.url = url
+      self.title = title
+      self.htmlURL = htmlURL
+      self.folders = folders
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package import PodcastModel
+
+/// What podcastfs makes of a feed, for `podcastfs feed`.
+package struct FeedReport: Sendable {
+  package let feed: ParsedFeed
+  /// Where it came from; nil for a file that does not say.
+  package let feedURL: String?
+  /// The name of each episode's file, in the feed's order.
+  package let names: [String]
+
+  /// - Parameters:
+  ///   - feedURL: where it came from; a file's own word (`atom:link rel=self`) stands in for it.
+  ///   - now: in seconds since 1970: the day that an episode without a date is named after.
+  package init(feed: ParsedFeed, feedURL: String?, now: Int64) {
+    self.feed = feed
+    self.feedURL = feedURL ?? feed.selfURL
+    var unique = UniqueNames()
+    names = feed.episodes.map { episode in
+      let stem = unique.claim(EpisodeName.stem(published: episode.published ?? now, title: episode.title))
+      let file = episode.enclosure
+      return stem + MediaType.fileExtension(type: file?.type, url: file?.url ?? "")
+    }
+  }
+
+  /// The object of PRODUCT.md, Command line: null for what the feed does not have.
+  package var json: JSONValue {
+    .object([
+      ("title", .optional(feed.title)),
+      ("author", .optional(feed.author)),
+      ("link", .optional(feed.link)),
+      ("image", .optional(feed.imageURL)),
+      ("language", .optional(feed.language)),
+      ("feed_url", .optional(feedURL)),
+      ("description", .optional(feed.description)),
+      ("categories", .strings(feed.categories)),
+      ("explicit", .optional(feed.explicit)),
+      ("type", .optional(feed.type)),
+      ("guid", .optional(feed.guid)),
+      ("new_feed_url", .optional(feed.newFeedURL)),
+      ("next_page", .optional(feed.nextPageURL)),
+      ("warnings", .strings(feed.warnings)),
+      ("episodes", .array(zip(feed.episodes, names).map(Self.json))),
+    ])
+  }
+
+  private static func json(_ episode: ParsedEpisode, name: String) -> JSONValue {
+    .object([
+      ("title", .optional(episode.title)),
+      ("guid", .optional(episode.guid)),
+      ("published", .optional(episode.published.map(CivilTime.iso8601))),
+      ("duration", .optional(episode.duration)),
+      ("name", .string(name)),
+      ("enclosures", .array(episode.enclosures.map(json))),
+      ("link", .optional(episode.link)),
+      ("image", .optional(episode.imageURL)),
+      ("season", .optional(episode.season)),
+      ("episode", .optional(episode.episode)),
+      ("explicit", .optional(episode.explicit)),
+      ("transcripts", .array(episode.transcripts.map(json))),
+      ("chapters", .optional(episode.chaptersURL)),
+    ])
+  }
+
+  private static func json(_ enclosure: ParsedEpisode.Enclosure) -> JSONValue {
+    .object([
+      ("url", .string(enclosure.address)),
+      ("type", .optional(enclosure.type)),
+      ("length", .optional(enclosure.length)),
+    ])
+  }
+
+  private static func json(_ transcript: Transcript) -> JSONValue {
+    .object([
+      ("url", .string(transcript.url)),
+      ("type", .optional(transcript.type)),
+      ("language", .optional(transcript.language)),
+    ])
+  }
+}

@@ -1,0 +1,162 @@
+import FeedKit
+import PodcastModel
+import Testing
+
+@Suite struct FeedParserTests {
+  private func parse(_ text: String, baseURL: String? = nil) throws -> ParsedFeed {
+    try FeedParser.parse(bytes: Array(text.utf8), baseURL: baseURL)
+  }
+
+  private func rss(_ items: String, channel: String = "", attributes: String = "") -> String {
+    "<rss version=\"2.0\" \(attributes)><channel><title>T</title>\(channel)\(items)</channel></rss>"
+  }
+
+  @Test func `RSS 2 with iTunes gives the channel and its episodes`() throws {
+    let feed = try parse(
+      """
+      <?xml version="1.0"?>
+      <rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:atom="http://www.w3.org/2005/Atom"
+        xmlns:content="http://purl.org/rss/1.0/modules/content/"
+        xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel>
+        <atom:link rel="self" href="https://h/feed"/><atom:link rel="next" href="https://h/feed?p=2"/>
+        <image><url>https://h/small.png</url><title>not this</title><link>https://h/not</link></image>
+        <title> Harbour &amp;\n Lights </title><link>https://h/</link><language>en</language>
+        <itunes:author>Ann</itunes:author><itunes:image href="https://h/cover.jpg"/>
+        <itunes:category text="Arts"><itunes:category text="Books"/></itunes:category>
+        <itunes:explicit>no</itunes:explicit><itunes:type>Serial</itunes:type><ttl>60</ttl>
+        <itunes:owner><itunes:name>Bob</itunes:name></itunes:owner><podcast:guid>g-u</podcast:guid>
+        <itunes:new-feed-url>https://h/new</itunes:new-feed-url><description>About</description>
+        <podcast:liveItem><title>live</title><enclosure url="https://h/live.mp3"/></podcast:liveItem>
+        <item><title>One</title><guid isPermaLink="false"> g1 </guid>
+          <pubDate>Wed, 03 Jan 2024 10:00:00 +0000</pubDate><itunes:duration>1:00</itunes:duration>
+          <enclosure url=" https://h/1.mp3 " length="123" type="audio/mpeg"/>
+          <itunes:summary>short</itunes:summary><content:encoded><![CDATA[<p>long</p>]]></content:encoded>
+          <description>middle</description><itunes:season>2</itunes:season><itunes:episode>7</itunes:episode>
+          <itunes:episodeType>bonus</itunes:episodeType><itunes:keywords>a, b ,,c</itunes:keywords>
+          <podcast:transcript url="https://h/1.vtt" type="text/vtt" language="en"/>
+          <podcast:chapters url="https://h/1.json" type="application/json+chapters"/>
+          <podcast:person role="guest">Cleo</podcast:person><itunes:explicit>yes</itunes:explicit>
+          <itunes:image href="https://h/1.jpg"/><link>https://h/1</link></item>
+        <item><title>Text only</title></item>
+        <item><title>Two</title><enclosure url="https://h/2.mp3" length="0" type=""/></item>
+      </channel></rss>
+      """)
+    #expect(feed.title == "Harbour & Lights" && feed.author == "Ann" && feed.link == "https://h/")
+    #expect(
+      feed.imageURL == "https://h/cover.jpg" && feed.language == "en" && feed.categories == ["Arts", "Books"])
+    #expect(feed.explicit == false && feed.type == "serial" && feed.timeToLive == 60 && feed.owner == "Bob")
+    #expect(feed.guid == "g-u" && feed.newFeedURL == "https://h/new" && feed.description == "About")
+    #expect(feed.selfURL == "https://h/feed" && feed.nextPageURL == "https://h/feed?p=2")
+    #expect(feed.episodes.map(\.title) == ["One", "Two"] && feed.episodes.map(\.index) == [0, 2])
+    let one = try #require(feed.episodes.first)
+    #expect(one.guid == "g1" && one.published == 1_704_276_000 && one.duration == 60)
+    #expect(one.enclosures == [.init(url: "https://h/1.mp3", type: "audio/mpeg", length: 123)])
+    #expect(one.notes == "<p>long</p>" && one.season == 2 && one.episode == 7 && one.episodeType == "bonus")
+    #expect(one.keywords == ["a", "b", "c"] && one.explicit == true && one.link == "https://h/1")
+    #expect(one.transcripts == [Transcript(url: "https://h/1.vtt", type: "text/vtt", language: "en")])
+    #expect(one.chaptersURL == "https://h/1.json" && one.imageURL == "https://h/1.jpg")
+    #expect(one.persons == [.init(name: "Cleo", role: "guest")])
+    #expect(feed.episodes[1].enclosures == [.init(url: "https://h/2.mp3", type: nil, length: nil)])
+    #expect(feed.warnings == ["an item has no enclosure"])
+  }
+
+  @Test func `RSS 1 has its items beside the channel`() throws {
+    let feed = try parse(
+      """
+      <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/"
+        xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:enc="http://example.org/">
+      <channel rdf:about="https://h/"><title>T</title><dc:creator>Ann</dc:creator><items/></channel>
+      <item rdf:about="https://h/1"><title>One</title><dc:date>2024-01-03T10:00:00Z</dc:date>
+      <enclosure url="https://h/1.mp3"/></item></rdf:RDF>
+      """)
+    #expect(feed.title == "T" && feed.author == "Ann" && feed.episodes.count == 1)
+    #expect(feed.episodes.first?.guid == "https://h/1" && feed.episodes.first?.published == 1_704_276_000)
+  }
+
+  @Test func `Atom has links for enclosures`() throws {
+    let feed = try parse(
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="de"><title type="html">A &amp;amp; &lt;b>B&lt;/b></title>
+      <link href="https://h/"/><author><name>Ann</name></author><id>f</id><logo>/l.png</logo>
+      <entry xml:base="https://h/sub/"><id>e1</id><title>One</title><updated>2024-02-01T00:00:00Z</updated>
+      <published>2024-01-03T10:00:00Z</published><author><name>Cleo</name></author>
+      <link rel="alternate" href="page"/><link rel="enclosure" href="one.mp3" type="audio/mpeg" length="5"/>
+      <content type="xhtml"><div xmlns="http://www.w3.org/1999/xhtml"><p>Hi <a href="https://x/">there</a></p></div></content>
+      </entry></feed>
+      """)
+    #expect(feed.title == "A & B" && feed.author == "Ann" && feed.language == "de")
+    #expect(feed.imageURL == "https://h/l.png")
+    let one = try #require(feed.episodes.first)
+    #expect(one.guid == "e1" && one.published == 1_704_276_000 && one.author == "Cleo")
+    #expect(one.enclosures.map(\.url) == ["https://h/sub/one.mp3"] && one.link == "https://h/sub/page")
+    #expect(one.notes.map(PlainText.text) == "Hi there <https://x/>")
+  }
+
+  @Test func `Without an enclosure element media content, links and alternates serve`() throws {
+    let feed = try parse(
+      rss(
+        """
+        <item><media:group><media:content url="https://h/i.jpg" medium="image"/>
+          <media:content url="https://h/1.mp4" type="video/mp4" fileSize="9" duration="61"/></media:group></item>
+        <item><a:link rel="enclosure" href="https://h/2.mp3"/></item>
+        <item><podcast:alternateEnclosure type="audio/opus" length="7"><podcast:source uri="ipfs://x"/>
+          <podcast:source uri="https://h/3.opus"/></podcast:alternateEnclosure></item>
+        <item><enclosure url="https://h/c.pdf" type="application/pdf"/><enclosure url="https://h/4.mp3" type="audio/mpeg"/>
+          <media:content url="https://h/other.mp3" type="audio/mpeg"/></item>
+        """,
+        attributes: """
+          xmlns:media="http://search.yahoo.com/mrss/" xmlns:a="http://www.w3.org/2005/Atom"
+          xmlns:podcast="https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md"
+          """))
+    #expect(
+      feed.episodes.map { $0.enclosures.map(\.url) } == [
+        ["https://h/1.mp4"], ["https://h/2.mp3"], ["https://h/3.opus"],
+        ["https://h/c.pdf", "https://h/4.mp3"],
+      ])
+    #expect(feed.episodes[0].enclosure?.length == 9 && feed.episodes[0].duration == 61)
+    #expect(feed.episodes[0].imageURL == "https://h/i.jpg")
+    #expect(feed.episodes[3].enclosure?.url == "https://h/4.mp3")
+  }
+
+  @Test(arguments: [
+    "<rss><channel><itunes:author>Ann</itunes:author><item><title>One</title><itunes:duration>9</itunes:duration><enclosure url='https://h/1.mp3'/></item></channel></rss>",
+    "<rss xmlns='http://backend.userland.com/rss2'><channel><itunes:author>Ann</itunes:author><item><title>One</title><itunes:duration>9</itunes:duration><enclosure url='https://h/1.mp3'/></item></channel></rss>",
+    "<rss xmlns='urn:anything' xmlns:itunes='HTTPS://www.itunes.com/DTDs/PodCast-1.0.dtd'><channel><itunes:author>Ann</itunes:author><item><title>One</title><itunes:duration>9</itunes:duration><enclosure url='https://h/1.mp3'/></item></channel></rss>",
+    "<rss xmlns:i='http://www.itunes.com/dtds/podcast-1.0.dtd'><channel><i:author>Ann</i:author><acast:item><title>no</title></acast:item><item><title>One</title><i:title>other</i:title><i:duration>9</i:duration><enclosure url='https://h/1.mp3'/></item></channel></rss>",
+    "<RSS><Channel><itunes:author>Ann</itunes:author><Item><Title>One</Title><itunes:duration>9</itunes:duration><Enclosure URL='https://h/1.mp3'/></Item></Channel></RSS>",
+  ])
+  func `Namespaces may be missing, unusual or unknown`(text: String) throws {
+    let feed = try parse(text)
+    #expect(feed.author == "Ann" && feed.episodes.map(\.title) == ["One"] && feed.episodes[0].duration == 9)
+  }
+
+  @Test func `Relative addresses start from the page, else from the feed's own address`() throws {
+    let item =
+      "<item><enclosure url='a/../1 x.mp3'/></item><item><enclosure url='//o/2.mp3'/></item><item><enclosure url='ftp://h/3.mp3'/></item>"
+    let onPage = try parse(rss(item, channel: "<link>https://h/p/</link>"), baseURL: "https://other/")
+    #expect(onPage.episodes.map { $0.enclosures[0].url } == ["https://h/p/1%20x.mp3", "https://o/2.mp3"])
+    #expect(onPage.episodes[0].enclosures[0].address == "a/../1 x.mp3")
+    #expect(onPage.warnings == ["an enclosure has no usable address"])
+    let onFeed = try parse(rss(item), baseURL: "https://other/f/feed.xml?x=/")
+    #expect(onFeed.episodes.first?.enclosures[0].url == "https://other/f/1%20x.mp3")
+    #expect(try parse(rss(item)).episodes.isEmpty)
+  }
+
+  @Test(arguments: ["html", "opml", "svg"])
+  func `Another document is no feed`(root: String) {
+    #expect(throws: FeedError.notAFeed(root: root)) { try parse("<\(root)><body/></\(root)>") }
+  }
+
+  @Test(arguments: [
+    "", "   ", "plain text", "{\"a\": 1}", "\u{0}\u{1}\u{2}", "<", "<?xml version='1.0'?>", "<!--", "&",
+  ])
+  func `What is not XML is no feed`(text: String) {
+    #expect(throws: FeedError.notAFeed(root: nil)) { try parse(text) }
+  }
+
+  @Test func `Too many bytes are refused`() throws {
+    let parser = try FeedParser(byteLimit: 100)
+    let bytes = [UInt8](repeating: 0x20, count: 101)
+    #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try parser.consume($0) } }
+  }
+}

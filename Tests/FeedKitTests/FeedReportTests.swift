@@ -1,0 +1,72 @@
+import FeedKit
+import FoundationEssentials
+import PodcastModel
+import Testing
+
+@Suite struct FeedReportTests {
+  private let text = """
+    <rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>T "1"</title>
+    <item><title>A: B</title><guid>g</guid><pubDate>Wed, 03 Jan 2024 10:00:00 GMT</pubDate>
+    <itunes:duration>3723</itunes:duration><enclosure url="https://h/a b.m4a" type="audio/x-m4a" length="1048576"/></item>
+    <item><title>a: b</title><pubDate>Wed, 03 Jan 2024 11:00:00 GMT</pubDate><enclosure url="https://h/c"/></item>
+    <item><enclosure url="https://h/d.ogg"/></item></channel></rss>
+    """
+
+  @Test func `The JSON of a feed has the documented keys, in order, and null for what is missing`() throws {
+    let report = FeedReport(
+      feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: "https://h/feed", now: 86_400)
+    let json = report.json.compactText
+    #expect(
+      json.hasPrefix(
+        #"{"title":"T \"1\"","author":null,"link":null,"image":null,"language":null,"feed_url":"https://h/feed""#
+      ))
+    #expect(
+      json.contains(
+        #"{"title":"A: B","guid":"g","published":"2024-01-03T10:00:00Z","duration":3723,"name":"2024-01-03 - A - B.m4a","enclosures":[{"url":"https://h/a b.m4a","type":"audio/x-m4a","length":1048576}]"#
+      ))
+    #expect(
+      report.names == ["2024-01-03 - A - B.m4a", "2024-01-03 - a - b (2).mp3", "1970-01-02 - Untitled.ogg"])
+    #expect(json.contains(#"{"title":null,"guid":null,"published":null,"duration":null,"name":"1970-01-02"#))
+  }
+
+  @Test func `The text of a feed shows its episodes as they will be named`() throws {
+    let report = FeedReport(feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: nil, now: 0)
+    #expect(
+      report.text == """
+        T "1"
+        3 episodes
+          2024-01-03 - A - B.m4a  (1:02:03, 1.0 MiB)
+          2024-01-03 - a - b (2).mp3
+          1970-01-01 - Untitled.ogg
+        """)
+  }
+
+  @Test(arguments: CorpusTests.feeds)
+  func `Real feeds have valid JSON and valid, unique names that do not depend on the run`(name: String) throws
+  {
+    let feed = try FeedParser.parse(bytes: Fixtures.bytes("feeds/" + name))
+    let report = FeedReport(feed: feed, feedURL: nil, now: 0)
+    struct Decoded: Decodable {
+      struct Episode: Decodable {
+        var name: String
+        var title: String?
+      }
+      var episodes: [Episode]
+    }
+    let decoded = try JSONDecoder().decode(Decoded.self, from: Data(report.json.indentedText.utf8))
+    #expect(
+      decoded.episodes.map(\.name) == report.names
+        && decoded.episodes.map(\.title) == feed.episodes.map(\.title))
+    #expect(Set(report.names.map(UniqueNames.key)).count == report.names.count)
+    for name in report.names {
+      #expect(
+        name.utf8.count <= 210
+          && name.unicodeScalars.allSatisfy { !#"/\:*?"<>|"#.unicodeScalars.contains($0) })
+      let stem = name.prefix { _ in true }.split(separator: ".").dropLast().joined(separator: ".")
+      #expect(
+        !stem.hasSuffix(" ") && !stem.hasSuffix(".")
+          && Array(name.unicodeScalars) == Array(name.inNormalizationFormC.unicodeScalars))
+    }
+    #expect(FeedReport(feed: feed, feedURL: nil, now: 0).names == report.names)
+  }
+}

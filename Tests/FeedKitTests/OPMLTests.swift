@@ -1,0 +1,80 @@
+import FeedKit
+import Testing
+
+@Suite struct OPMLTests {
+  private struct Expected: Decodable {
+    struct Feed: Decodable {
+      var title: String?
+      var url: String
+      var folders: [String]
+    }
+
+    var feeds: [Feed]
+  }
+
+  @Test(arguments: Fixtures.names(in: "opml"))
+  func `A real list gives its feeds in order`(name: String) throws {
+    let expected = try Fixtures.decoded("expected/opml/\(name).expected.json", as: Expected.self)
+    let document = try OPMLDocument.parse(bytes: Fixtures.bytes("opml/" + name))
+    #expect(document.feeds.map(\.url) == expected.feeds.map(\.url))
+    #expect(document.feeds.map(\.title) == expected.feeds.map(\.title))
+    #expect(document.feeds.map(\.folders) == expected.feeds.map(\.folders))
+    #expect(document.warnings == [])
+  }
+
+  @Test func `Bad entries are reported and good ones kept`() throws {
+    let text = """
+      <opml version="1.0"><head><title> My &amp; list </title></head><body>
+      <outline text="Folder"><outline text="Sub"><outline TEXT="A" XMLURL="https://h/a" htmlUrl="https://h/"/>
+      </outline></outline><outline text="B &amp b" type="rss" xmlurl="feed://h/b?x=1&y=2"/>
+      <outline text="No address" type="rss"/><outline text="Bad" xmlUrl="ftp://h/c"/>
+      <outline text="Again" xmlUrl="https://h/a"/><outline text="A note"/><outline type="rss" xmlUrl="pcast://h/d"/>
+      </body></opml>
+      """
+    let document = try OPMLDocument.parse(bytes: Array(text.utf8))
+    #expect(document.title == "My & list")
+    #expect(
+      document.feeds == [
+        .init(url: "https://h/a", title: "A", htmlURL: "https://h/", folders: ["Folder", "Sub"]),
+        .init(url: "http://h/b?x=1&y=2", title: "B &amp b"), .init(url: "https://h/a", title: "Again"),
+        .init(url: "http://h/d"),
+      ])
+    #expect(
+      document.warnings == [
+        "repaired: 2 ampersands that were not escaped", "“No address” has no address",
+        "“Bad” has an address that is neither http nor https",
+      ])
+  }
+
+  @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])
+  func `Another document is no list`(text: String) {
+    #expect(throws: FeedError.self) { try OPMLDocument.parse(bytes: Array(text.utf8)) }
+  }
+
+  @Test func `What is written is read again, whatever the titles hold`() throws {
+    let feeds: [OPMLDocument.Feed] = [
+      .init(url: "https://h/?a=1&b=%22", title: "Tom & \"Jerry\" <3 'é日😀'", htmlURL: "https://h/"),
+      .init(url: "https://u:p@h/feed"), .init(url: "https://h/x", title: "bell\u{7}\u{FFFE}tab\tx"),
+    ]
+    let text = OPMLDocument(title: "Mine & yours", feeds: feeds).text(created: 1_704_276_000)
+    let read = try OPMLDocument.parse(bytes: Array(text.utf8))
+    #expect(read.title == "Mine & yours" && read.warnings == [])
+    #expect(read.feeds.map(\.url) == feeds.map(\.url))
+    #expect(read.feeds.map(\.title) == [feeds[0].title, "https://u:p@h/feed", "belltab x"])
+    #expect(text.contains("<dateCreated>Wed, 03 Jan 2024 10:00:00 +0000</dateCreated>"))
+    #expect(
+      text.contains("type=\"rss\" text=") && text.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>"))
+  }
+
+  @Test(arguments: [
+    ("https://h/f", "https://h/f"), ("feed:https://h/f", "https://h/f"), ("feed://h/f", "http://h/f"),
+    ("feed://https://h/f", "https://h/f"), ("itpc://h/f", "http://h/f"), ("PCAST://h/f", "http://h/f"),
+    ("example.org/feed", "https://example.org/feed"), (" https://h/a b ", "https://h/a%20b"),
+    ("ftp://h/f", nil), ("javascript:alert(1)", nil), ("words only", nil), ("", nil),
+    ("file:///etc/passwd", nil),
+    ("mailto:a@b.c", nil), ("feed:", nil), ("feed:feed:feed:", nil),
+  ])
+  func `Addresses of feeds are taken in the forms that people give`(text: String, expected: String?) {
+    #expect(SubscriptionAddress.normalized(text) == expected)
+  }
+}

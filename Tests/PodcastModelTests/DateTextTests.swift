@@ -1,0 +1,65 @@
+import PodcastModel
+import Testing
+
+@Suite struct DateTextTests {
+  @Test(arguments: [
+    ("Wed, 03 Jan 2024 10:00:00 +0000", "2024-01-03T10:00:00Z"),
+    ("Wed, 3 Jan 2024 10:00:00 GMT", "2024-01-03T10:00:00Z"),
+    ("Mon, 03 Jan 2024 10:00:00 EST", "2024-01-03T15:00:00Z"),
+    ("3 January 24 10:00 PDT", "2024-01-03T17:00:00Z"),
+    ("Wed,03 Jan 2024 10:00:00+0100", "2024-01-03T09:00:00Z"),
+    ("Wed, 03 Jan 2024 10:00:00 -05:30", "2024-01-03T15:30:00Z"),
+    ("  Wed,\n 03  Jan 2024\t10:00:00   UT ", "2024-01-03T10:00:00Z"),
+    ("Wed, 03 Jan 2024", "2024-01-03T00:00:00Z"),
+    ("Wed Jan  3 10:00:00 2024", "2024-01-03T10:00:00Z"),
+    ("Wednesday, 03-Jan-24 10:00:00 GMT", "2024-01-03T10:00:00Z"),
+    ("03 Jan 99 10:00:00 Z", "1999-01-03T10:00:00Z"),
+    ("Mittwoch, 3. Dezember 2014 10:00:00 +0100", "2014-12-03T09:00:00Z"),
+    ("mar., 05 août 2014 10:00:00 +0200", "2014-08-05T08:00:00Z"),
+    ("Mar, 05 Aug 2014 10:00:00 +0200", "2014-08-05T08:00:00Z"),
+    ("Sat, 07 Mar 2009 24:28:20 CST", "2009-03-08T06:28:20Z"),
+    ("Wed, 12 Aug 2020 12:51:36 -5100", "2020-08-14T15:51:36Z"),
+    ("January 3, 2024 10:05 PM", "2024-01-03T22:05:00Z"),
+    ("03/01/2024 10:00", "2024-01-03T10:00:00Z"),
+    ("01/25/2024 10:00", "2024-01-25T10:00:00Z"),
+    ("2024-01-03T10:00:00Z", "2024-01-03T10:00:00Z"),
+    ("2024-01-03T10:00:00.123+02:00", "2024-01-03T08:00:00Z"),
+    ("2024-01-03 10:00:00 -0500", "2024-01-03T15:00:00Z"),
+    ("2024-01-03T10:00", "2024-01-03T10:00:00Z"),
+    ("2024-01-03", "2024-01-03T00:00:00Z"),
+    ("2024-01", "2024-01-01T00:00:00Z"),
+    ("20240103T100000Z", "2024-01-03T10:00:00Z"),
+    ("20240103", "2024-01-03T00:00:00Z"),
+  ])
+  func `A date is read in every form that feeds have`(text: String, expected: String) {
+    #expect(DateText.seconds(text).map(CivilTime.iso8601) == expected)
+  }
+
+  @Test(arguments: [
+    "", "   ", "yesterday", "2024", "99", "Wed, 03 Foo 2024", "Wed, 45 Jan 2024 10:00:00", "2024-13-01",
+    "2024-02-30", "0000-00-00 00:00:00", "12345678901234567890", "Jan 2024", "\u{1F600}",
+    "Thu, 01 Jan 10000000000000 00:00:00 GMT", "-------", "::::",
+  ])
+  func `What is no date is none`(text: String) {
+    #expect(DateText.seconds(text) == nil)
+  }
+
+  @Test func `RFC 822 dates are written so that they are read again`() {
+    var random = SeededGenerator(seed: 1)
+    for _ in 0..<2000 {
+      let seconds = Int64.random(in: -2_000_000_000...5_000_000_000, using: &random)
+      #expect(DateText.seconds(CivilTime.rfc822(seconds)) == seconds)
+      #expect(DateText.seconds(CivilTime.iso8601(seconds)) == seconds)
+    }
+    #expect(CivilTime.rfc822(1_704_276_000) == "Wed, 03 Jan 2024 10:00:00 +0000")
+  }
+
+  @Test(arguments: [
+    ("1:02:03", 3723), ("02:03", 123), ("3723", 3723), ("104:35", 6275), ("00:49.53", 49), ("5711.0", 5711),
+    (" 10:00 ", 600), ("0", 0), ("1:2:3", 3723), ("", nil), ("abc", nil), ("1:2:3:4", nil), ("10 min", nil),
+    ("-5", nil), ("99999999999999999999", nil), (":", nil), ("1 2", nil), ("00:00:00", 0),
+  ])
+  func `A duration is read, or is none`(text: String, expected: Int?) {
+    #expect(DurationText.seconds(text) == expected)
+  }
+}
