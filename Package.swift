@@ -78,6 +78,11 @@ let package = Package(
       dependencies: ["Configuration", "Transfers", "PosixKit"],
       swiftSettings: strict),
 
+    // Measurements: see Documentation/Testing.md.
+    .executableTarget(
+      name: "podcastfs-bench", dependencies: ["CLibXML2", "FeedKit", "PodcastModel", "PosixKit"],
+      path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
+
     // What the tests share: an origin with every fault, a directory service, files, processes.
     .target(
       name: "TestSupport",

@@ -34,6 +34,7 @@ enum FeedText {
   /// Trimmed, runs of white space made one blank.
   static func collapsed(_ bytes: Bytes) -> String {
     let trimmed = trimmed(bytes)
+    if isCollapsed(trimmed) { return string(trimmed) }
     var output: [UInt8] = []
     output.reserveCapacity(trimmed.count)
     var isBlank = false
@@ -47,6 +48,15 @@ enum FeedText {
       }
     }
     return String(decoding: output, as: UTF8.self)
+  }
+
+  private static func isCollapsed(_ bytes: Bytes) -> Bool {
+    var previous: UInt8 = 0
+    for byte in bytes {
+      if byte <= 0x20, byte != 0x20 || previous == 0x20 { return false }
+      previous = byte
+    }
+    return true
   }
 
   /// A text on one line.
@@ -98,6 +108,8 @@ enum FeedText {
   /// Text for one line. The control characters 0x80 to 0x9F, which nobody means, are read as windows-1252.
   static func title(_ bytes: Bytes) -> String {
     let text = collapsed(bytes)
+    // In UTF-8 they begin with this byte.
+    guard bytes.contains(0xC2) else { return text }
     guard text.unicodeScalars.contains(where: { (0x80...0x9F).contains($0.value) }) else { return text }
     var repaired = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {

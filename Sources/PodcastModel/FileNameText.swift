@@ -10,7 +10,7 @@ enum FileNameText {
     var output = String.UnicodeScalarView()
     var hasPendingBlank = false
     for scalar in input {
-      if scalar.properties.isWhitespace {
+      if isBlank(scalar) {
         hasPendingBlank = true
         continue
       }
@@ -76,8 +76,8 @@ enum FileNameText {
       case ":":
         // "Episode 5: Harbours" reads "Episode 5 - Harbours"; "12:30" reads "12-30".
         let next = index + 1 < scalars.count ? scalars[index + 1] : " "
-        if next.properties.isWhitespace {
-          if let last = output.last, !last.properties.isWhitespace { output.append(" ") }
+        if isBlank(next) {
+          if let last = output.last, !isBlank(last) { output.append(" ") }
         }
         output.append("-")
       case "/", "\\", "|": output.append("-")
@@ -93,6 +93,12 @@ enum FileNameText {
       }
     }
     scalars = output
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    // Asking for properties is slow, and most titles are ASCII.
+    if scalar.isASCII { return scalar == " " || (0x09...0x0D).contains(scalar.value) }
+    return scalar.properties.isWhitespace
   }
 
   private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {

@@ -25,7 +25,7 @@ private struct JSONWriter {
     switch value {
     case .null: bytes += "null".utf8
     case .bool(let flag): bytes += (flag ? "true" : "false").utf8
-    case .integer(let number): bytes += String(number).utf8
+    case .integer(let number): bytes += number.description.utf8
     case .number(let number): bytes += (number.isFinite ? "\(number)" : "null").utf8
     case .string(let text): write(text)
     case .array(let elements):
@@ -59,25 +59,51 @@ private struct JSONWriter {
     bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: depth * 2))
   }
 
-  /// Escapes what RFC 8259 §7 demands, and DEL and the line separators U+2028 and U+2029, which terminals
-  /// and JavaScript take badly.
+  /// Escapes what RFC 8259 §7 demands, and DEL, the controls after it and the line separators U+2028 and
+  /// U+2029, which terminals and JavaScript take badly.
   private mutating func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": bytes += #"\""#.utf8
-      case "\\": bytes += #"\\"#.utf8
-      case "\n": bytes += #"\n"#.utf8
-      case "\r": bytes += #"\r"#.utf8
-      case "\t": bytes += #"\t"#.utf8
-      case "\u{0}"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-        let digits = String(scalar.value, radix: 16)
-        bytes += #"\u"#.utf8
-        bytes += String(repeating: "0", count: 4 - digits.utf8.count).utf8
-        bytes += digits.utf8
-      default: bytes += UTF8.encode(scalar).unsafelyUnwrapped
-      }
-    }
+    var text = text
+    text.withUTF8 { writeEscaped($0) }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  private mutating func writeEscaped(_ text: UnsafeBufferPointer<UInt8>) {
+    var copied = 0
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      var length = 1
+      var code = UInt16(byte)
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 0x7F: break
+      case 0xC2 where text[index + 1] < 0xA0:
+        (length, code) = (2, UInt16(text[index + 1]))
+      case 0xE2 where text[index + 1] == 0x80 && text[index + 2] & 0xFE == 0xA8:
+        (length, code) = (3, 0x2000 | UInt16(text[index + 2] & 0x3F))
+      default:
+        index += 1
+        continue
+      }
+      bytes.append(contentsOf: text[copied..<index])
+      writeEscape(code)
+      index += length
+      copied = index
+    }
+    bytes.append(contentsOf: text[copied...])
+  }
+
+  private mutating func writeEscape(_ code: UInt16) {
+    bytes.append(UInt8(ascii: "\\"))
+    switch code {
+    case 0x22, 0x5C: bytes.append(UInt8(code))
+    case 0x0A: bytes.append(UInt8(ascii: "n"))
+    case 0x0D: bytes.append(UInt8(ascii: "r"))
+    case 0x09: bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(UInt8(ascii: "u"))
+      let digits = Array("0123456789abcdef".utf8)
+      for shift: UInt16 in [12, 8, 4, 0] { bytes.append(digits[Int(code >> shift & 15)]) }
+    }
   }
 }

@@ -21,16 +21,17 @@ struct EpisodeDraft {
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  /// The episode; nil for an item with nothing to play.
-  func finished(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
-    var result = episode
-    result.enclosures = [enclosures, linked, mediaContents, alternates].first { !$0.isEmpty } ?? []
-    if result.guid == nil { result.guid = aboutAddress }
-    if result.enclosures.isEmpty {
-      warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
-      return nil
+  /// The episode, which is taken out; nil for an item with nothing to play.
+  mutating func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
+    for found in [enclosures, linked, mediaContents, alternates] where !found.isEmpty {
+      var result = ParsedEpisode(index: 0)
+      swap(&result, &episode)
+      result.enclosures = found
+      if result.guid == nil { result.guid = aboutAddress }
+      return result
     }
-    return result
+    warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
+    return nil
   }
 
   mutating func setTitle(_ title: String, rank: Int) {
@@ -79,25 +80,29 @@ struct EpisodeDraft {
 
 /// What an item says about its files.
 extension EpisodeDraft {
-  typealias Resolver = (String) -> String?
+  typealias Bytes = UnsafeBufferPointer<UInt8>
+  typealias Resolver = (Bytes) -> String?
 
   private static let most = 50
 
   mutating func addEnclosure(_ element: XMLElement, _ absolute: Resolver) {
     let found = enclosure(
-      element.attribute("url"), element.attribute("type"), element.attributeBytes("length"), absolute)
+      element.attributeBytes("url"), element.attribute("type"), element.attributeBytes("length"), absolute)
     if let found, enclosures.count < Self.most { enclosures.append(found) }
   }
 
   mutating func addMediaContent(_ element: XMLElement, _ absolute: Resolver) {
-    guard let address = element.attribute("url") else { return }
+    guard let address = element.attributeBytes("url") else { return }
     let type = element.attribute("type")
     let medium = element.attribute("medium")?.lowercased()
     if medium == "image" {
       if let url = absolute(address) { setImage(url, rank: 1) }
       return
     }
-    guard medium == "audio" || medium == "video" || MediaType.isAudioOrVideo(type: type, url: address) else {
+    guard
+      medium == "audio" || medium == "video"
+        || MediaType.isAudioOrVideo(type: type, url: FeedText.string(FeedText.trimmed(address)))
+    else {
       return
     }
     let found = enclosure(address, type, element.attributeBytes("filesize"), absolute)
@@ -108,7 +113,7 @@ extension EpisodeDraft {
   }
 
   mutating func addLink(_ element: XMLElement, _ absolute: Resolver) {
-    let address = element.attribute("href")
+    let address = element.attributeBytes("href")
     switch element.attribute("rel")?.lowercased() ?? "alternate" {
     case "enclosure":
       let found = enclosure(address, element.attribute("type"), element.attributeBytes("length"), absolute)
@@ -125,15 +130,17 @@ extension EpisodeDraft {
 
   /// `podcast:source`: of other schemes (IPFS, torrents) we know nothing.
   mutating func addAlternateSource(_ element: XMLElement) {
-    guard alternates.count < Self.most, let address = element.attribute("uri") else { return }
+    guard alternates.count < Self.most, let address = element.attributeBytes("uri") else { return }
     guard let url = FeedAddress.absolute(address, base: nil) else { return }
     alternates.append(
       ParsedEpisode.Enclosure(
-        url: url, type: alternate.type, length: alternate.length, address: address))
+        url: url, type: alternate.type, length: alternate.length,
+        address: FeedText.string(FeedText.trimmed(address))))
   }
 
   mutating func addTranscript(_ element: XMLElement, _ absolute: Resolver) {
-    guard episode.transcripts.count < Self.most, let url = element.attribute("url").flatMap(absolute) else {
+    guard episode.transcripts.count < Self.most, let url = element.attributeBytes("url").flatMap(absolute)
+    else {
       return
     }
     let type = element.attribute("type").map(MediaType.essence)
@@ -141,14 +148,16 @@ extension EpisodeDraft {
   }
 
   private mutating func enclosure(
-    _ address: String?, _ type: String?, _ length: UnsafeBufferPointer<UInt8>?, _ absolute: Resolver
+    _ address: Bytes?, _ type: String?, _ length: Bytes?, _ absolute: Resolver
   ) -> ParsedEpisode.Enclosure? {
-    guard let address else { return nil }
-    guard let url = absolute(address) else {
+    guard let trimmed = address.map(FeedText.trimmed), !trimmed.isEmpty else { return nil }
+    guard let url = absolute(trimmed) else {
       hasUnusable = true
       return nil
     }
+    let isSame = url.utf8.elementsEqual(trimmed)
     return ParsedEpisode.Enclosure(
-      url: url, type: type, length: length.flatMap(FeedText.wholeNumber), address: address)
+      url: url, type: type, length: length.flatMap(FeedText.wholeNumber),
+      address: isSame ? url : FeedText.string(trimmed))
   }
 }

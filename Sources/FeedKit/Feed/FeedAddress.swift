@@ -5,16 +5,27 @@ enum FeedAddress {
   ///   - base: what a relative one starts from.
   /// - Returns: an absolute http or https address in ASCII but for its host, or nil.
   static func absolute(_ text: String, base: String?) -> String? {
-    if isPlain(text) { return text }
+    var text = text
+    return text.withUTF8 { absolute($0, base: base) }
+  }
+
+  /// The same for the bytes of an address.
+  static func absolute(_ bytes: UnsafeBufferPointer<UInt8>, base: @autoclosure () -> String?) -> String? {
+    let trimmed = FeedText.trimmed(bytes)
+    if isPlain(trimmed) { return FeedText.string(trimmed) }
+    return resolved(trimmed, base: base())
+  }
+
+  private static func resolved(_ text: UnsafeBufferPointer<UInt8>, base: String?) -> String? {
     let reference = escaped(text)
     guard let first = reference.utf8.first else { return nil }
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
       let rest = reference.utf8.dropFirst(scheme.utf8.count + 1)
-      guard rest.starts(with: "//".utf8), hasHost(Substring(rest.dropFirst(2))) else { return nil }
+      guard rest.starts(with: "//".utf8), hasHost(rest.dropFirst(2)) else { return nil }
       return scheme + ":" + String(Substring(rest))
     }
-    guard let base, base != text, let root = absolute(base, base: nil) else { return nil }
+    guard let base, let root = absolute(base, base: nil) else { return nil }
     if reference.hasPrefix("//") {
       return absolute(String(root.prefix { $0 != ":" }) + ":" + reference, base: nil)
     }
@@ -32,21 +43,41 @@ enum FeedAddress {
   }
 
   /// Whether it is what most addresses are: http or https, with nothing in it that needs escaping.
-  private static func isPlain(_ text: String) -> Bool {
-    let bytes = text.utf8
-    guard bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8) else { return false }
-    guard hasHost(text.dropFirst(bytes.starts(with: "https".utf8) ? 8 : 7)) else { return false }
-    return bytes.allSatisfy { $0 > 0x20 && $0 < 0x7F && !isUnsafe($0) }
+  private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard bytes.count > 8, bytes[0] == UInt8(ascii: "h"), bytes[1] == UInt8(ascii: "t"),
+      bytes[2] == UInt8(ascii: "t"), bytes[3] == UInt8(ascii: "p")
+    else { return false }
+    let colon = bytes[4] == UInt8(ascii: "s") ? 5 : 4
+    guard bytes[colon] == UInt8(ascii: ":"), bytes[colon + 1] == UInt8(ascii: "/"),
+      bytes[colon + 2] == UInt8(ascii: "/")
+    else { return false }
+    for index in colon + 3..<bytes.count where !isPlainByte(bytes[index]) { return false }
+    return hasHost(UnsafeBufferPointer(rebasing: bytes[(colon + 3)...]))
   }
 
+  private static func isPlainByte(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F && !isUnsafe(byte) }
+
   /// Whether what follows "//" begins with a host, and a port that is a number where there is one.
-  private static func hasHost(_ rest: Substring) -> Bool {
-    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-    let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
-    guard !place.contains("%"), place.first != ":", !place.isEmpty else { return false }
-    if place.first == "[" { return place.contains("]") }
-    guard let colon = place.firstIndex(of: ":") else { return true }
-    return place[place.index(after: colon)...].utf8.allSatisfy { $0 >= 48 && $0 <= 57 }
+  private static func hasHost(_ rest: some Sequence<UInt8>) -> Bool {
+    var hostCount = 0
+    var isPort = false
+    var isBracketed = false
+    for byte in rest {
+      switch byte {
+      case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return hostCount > 0 && !isBracketed
+      // What came was the userinfo.
+      case UInt8(ascii: "@"): (hostCount, isPort) = (0, false)
+      case UInt8(ascii: "["): isBracketed = true
+      case UInt8(ascii: "]"): isBracketed = false
+      case UInt8(ascii: ":") where !isBracketed:
+        if hostCount == 0 { return false }
+        isPort = true
+      case UInt8(ascii: "%"): return false
+      default:
+        if !isPort { hostCount += 1 }
+      }
+    }
+    return hostCount > 0 && !isBracketed
   }
 
   private static func isUnsafe(_ byte: UInt8) -> Bool {
@@ -59,9 +90,8 @@ enum FeedAddress {
   }
 
   /// Trimmed, without controls, and with everything percent-encoded that no address may hold.
-  private static func escaped(_ text: String) -> String {
-    var text = text
-    let trimmed = text.withUTF8 { Array(FeedText.trimmed($0)) }
+  private static func escaped(_ text: UnsafeBufferPointer<UInt8>) -> String {
+    let trimmed = Array(text)
     let hostRange = hostRange(trimmed)
     var output: [UInt8] = []
     output.reserveCapacity(trimmed.count + 16)

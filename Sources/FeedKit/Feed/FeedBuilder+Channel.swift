@@ -16,7 +16,7 @@ extension FeedBuilder {
       // Subcategories are elements within it.
       enter(.channel, element)
     case .itunesImage, .mediaThumbnail:
-      let address = element.attribute("href") ?? element.attribute("url")
+      let address = element.attributeBytes("href") ?? element.attributeBytes("url")
       setImage(address, rank: kind == .itunesImage ? 4 : 2)
       ignore()
     case .atomCategory:
@@ -36,7 +36,7 @@ extension FeedBuilder {
     guard !text.isEmpty else { return }
     switch context {
     case .channel: storeChannel(kind, text)
-    case .image: if kind == .url { setImage(FeedText.string(text), rank: 3) }
+    case .image: if kind == .url { setImage(text, rank: 3) }
     case .owner: feed.owner = feed.owner ?? FeedText.collapsed(text)
     case .author:
       // The context below tells whose author it is: an item is being built only within one.
@@ -58,24 +58,24 @@ extension FeedBuilder {
     case .itunesAuthor: setAuthor(text, rank: 4)
     case .creator: setAuthor(text, rank: 3)
     case .managingEditor: setAuthor(text, rank: 2)
-    case .link: setLink(FeedText.string(text), rank: 2)
+    case .link: setLink(text, rank: 2)
     case .language, .dcLanguage: feed.language = feed.language ?? FeedText.collapsed(text)
     case .copyright, .dcRights, .atomRights: feed.copyright = feed.copyright ?? FeedText.collapsed(text)
     case .category: addCategory(FeedText.collapsed(text))
     case .ttl: feed.timeToLive = feed.timeToLive ?? FeedText.number(text).map { Int(min($0, 1 << 31)) }
     case .itunesExplicit: feed.explicit = feed.explicit ?? FeedText.explicit(text)
     case .itunesType: feed.type = feed.type ?? FeedText.collapsed(text).lowercased()
-    case .itunesNewFeedURL: feed.newFeedURL = feed.newFeedURL ?? absolute(FeedText.string(text))
+    case .itunesNewFeedURL: feed.newFeedURL = feed.newFeedURL ?? absolute(text)
     case .itunesComplete: feed.isComplete = FeedText.explicit(text) ?? false
     case .podcastGuid: feed.guid = feed.guid ?? FeedText.collapsed(text)
-    case .atomLogo: setImage(FeedText.string(text), rank: 3)
-    case .atomIcon: setImage(FeedText.string(text), rank: 1)
+    case .atomLogo: setImage(text, rank: 3)
+    case .atomIcon: setImage(text, rank: 1)
     default: break
     }
   }
 
   private func channelLink(_ element: XMLElement) {
-    guard let address = element.attribute("href") else { return }
+    guard let address = element.attributeBytes("href") else { return }
     switch element.attribute("rel")?.lowercased() ?? "alternate" {
     case "alternate": setLink(address, rank: 1)
     case "next": feed.nextPageURL = feed.nextPageURL ?? absolute(address)
@@ -106,12 +106,12 @@ extension FeedBuilder {
     if rank > ranks.description { (feed.description, ranks.description) = (FeedText.string(text), rank) }
   }
 
-  private func setLink(_ address: String, rank: Int) {
+  private func setLink(_ address: UnsafeBufferPointer<UInt8>, rank: Int) {
     guard rank > ranks.link, let address = absolute(address) else { return }
     (feed.link, ranks.link) = (address, rank)
   }
 
-  private func setImage(_ address: String?, rank: Int) {
+  private func setImage(_ address: UnsafeBufferPointer<UInt8>?, rank: Int) {
     guard rank > ranks.image, let address = address.flatMap(absolute) else { return }
     (feed.imageURL, ranks.image) = (address, rank)
   }

@@ -8,7 +8,7 @@ extension FeedBuilder {
       draft.addMediaContent(element, absolute)
       if context == .mediaContent { ignore() } else { enter(.mediaContent, element) }
     case .mediaThumbnail:
-      draft.setImage(element.attribute("url").flatMap(absolute), rank: 1)
+      draft.setImage(element.attributeBytes("url").flatMap(absolute), rank: 1)
       ignore()
     case .mediaTitle, .mediaDescription:
       if draft.wants(kind) { capture(kind) } else { ignore() }
@@ -21,13 +21,14 @@ extension FeedBuilder {
       draft.addLink(element, absolute)
       ignore()
     case .itunesImage:
-      draft.setImage((element.attribute("href") ?? element.attribute("url")).flatMap(absolute), rank: 2)
+      draft.setImage(
+        (element.attributeBytes("href") ?? element.attributeBytes("url")).flatMap(absolute), rank: 2)
       ignore()
     case .podcastTranscript:
       draft.addTranscript(element, absolute)
       ignore()
     case .podcastChapters:
-      draft.episode.chaptersURL = draft.episode.chaptersURL ?? element.attribute("url").flatMap(absolute)
+      draft.episode.chaptersURL = draft.episode.chaptersURL ?? element.attributeBytes("url").flatMap(absolute)
       ignore()
     case .podcastPerson:
       if draft.episode.persons.count < 50 { capturePerson(role: element.attribute("role")) } else { ignore() }
@@ -54,7 +55,7 @@ extension FeedBuilder {
     case .dcTitle: draft.setTitle(FeedText.title(text), rank: 1)
     case .guid: draft.setGuid(FeedText.string(text), rank: 2)
     case .atomID: draft.setGuid(FeedText.string(text), rank: 1)
-    case .link: draft.episode.link = draft.episode.link ?? absolute(FeedText.string(text))
+    case .link: draft.episode.link = draft.episode.link ?? absolute(text)
     case .pubDate, .atomPublished: draft.setPublished(DateText.seconds(text), rank: 3)
     case .dcDate, .date: draft.setPublished(DateText.seconds(text), rank: 2)
     case .atomUpdated: draft.setPublished(DateText.seconds(text), rank: 1)

@@ -28,7 +28,7 @@ final class FeedBuilder: XMLReceiver {
   private var itemCount = 0
   /// The element whose text is being collected, and how many elements are open within it.
   private var captured = FeedElement.other
-  private var isCapturing = false
+  private var isCapturing = false { didSet { wantsText = isCapturing } }
   private var capturedDepth = 0
   private var keepsMarkup = false
   private(set) var capturedIsHTML = false
@@ -42,6 +42,8 @@ final class FeedBuilder: XMLReceiver {
   init(documentURL: String?) {
     self.documentURL = documentURL
     buffer.reserveCapacity(4096)
+    super.init()
+    wantsText = false
   }
 
   override func restart() {
@@ -136,10 +138,12 @@ final class FeedBuilder: XMLReceiver {
   func enter(_ context: Context, _ element: XMLElement) {
     contexts.append(context)
     if element.attributeCount > 0 {
-      if let base = element.xmlAttribute("base"), let address = absolute(base) {
+      if let address = element.xmlAttribute("base").flatMap(absolute) {
         bases.append((contexts.count, address))
       }
-      if context == .channel, feed.language == nil { feed.language = element.xmlAttribute("lang") }
+      if context == .channel, feed.language == nil {
+        feed.language = element.xmlAttribute("lang").map(FeedText.string)
+      }
     }
   }
 
@@ -161,7 +165,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finished(&warnings) else { return }
+    guard let episode = draft.finish(&warnings) else { return }
     if feed.episodes.count < Self.episodeLimit {
       feed.episodes.append(episode)
     } else {
@@ -170,7 +174,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
-  func absolute(_ address: String) -> String? {
+  func absolute(_ address: UnsafeBufferPointer<UInt8>) -> String? {
     FeedAddress.absolute(address, base: bases.last?.address ?? feed.link ?? documentURL)
   }
 

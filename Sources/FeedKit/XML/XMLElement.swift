@@ -41,15 +41,15 @@ struct XMLElement {
     return nil
   }
 
-  /// The value of an attribute of the `xml` prefix: "base", "lang".
-  func xmlAttribute(_ name: StaticString) -> String? {
+  /// The trimmed value of an attribute of the `xml` prefix: "base", "lang".
+  func xmlAttribute(_ name: StaticString) -> UnsafeBufferPointer<UInt8>? {
     guard let attributes else { return nil }
     for index in 0..<attributeCount {
       guard let prefix = attributes[index * 5 + 1], XMLName.isEqual(prefix, "xml"),
         let local = attributes[index * 5], XMLName.isEqual(local, name),
         let start = attributes[index * 5 + 3], let end = attributes[index * 5 + 4]
       else { continue }
-      return FeedText.string(FeedText.trimmed(UnsafeBufferPointer(start: start, count: end - start)))
+      return FeedText.trimmed(UnsafeBufferPointer(start: start, count: end - start))
     }
     return nil
   }

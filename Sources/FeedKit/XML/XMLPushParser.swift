@@ -68,41 +68,48 @@ final class XMLPushParser {
     var handler = xmlSAXHandler()
     handler.initialized = UInt32(XML_SAX2_MAGIC)
     handler.startElementNs = { data, name, prefix, namespace, _, _, count, _, attributes in
-      guard let name, let parser = XMLPushParser.from(data), parser.isRunning else { return }
-      parser.receiver.startElement(
-        XMLElement(
-          localName: name, prefix: prefix, namespace: namespace,
-          attributes: attributes.map { UnsafePointer($0) }, attributeCount: Int(count)))
+      guard let name else { return }
+      let element = XMLElement(
+        localName: name, prefix: prefix, namespace: namespace,
+        attributes: attributes.map { UnsafePointer($0) }, attributeCount: Int(count))
+      XMLPushParser.with(data) { if $0.isRunning { $0.receiver.startElement(element) } }
     }
     handler.endElementNs = { data, _, _, _ in
-      guard let parser = XMLPushParser.from(data), parser.isRunning else { return }
-      parser.receiver.endElement()
+      XMLPushParser.with(data) { if $0.isRunning { $0.receiver.endElement() } }
     }
     handler.characters = { data, bytes, count in
-      guard let parser = XMLPushParser.from(data), parser.isRunning else { return }
-      parser.receiver.text(UnsafeBufferPointer(start: bytes, count: Int(count)))
+      let text = UnsafeBufferPointer(start: bytes, count: Int(count))
+      XMLPushParser.with(data) { if $0.receiver.wantsText, $0.isRunning { $0.receiver.text(text) } }
     }
     handler.ignorableWhitespace = handler.characters
     handler.cdataBlock = handler.characters
     handler.entityDecl = { data, name, type, _, _, content in
       guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else { return }
-      XMLPushParser.from(data)?.entities.declare(name, content)
+      XMLPushParser.with(data) { $0.entities.declare(name, content) }
     }
     handler.getEntity = { data, name in
-      guard let name, let parser = XMLPushParser.from(data) else { return nil }
-      return parser.entity(name)
+      guard let name else { return nil }
+      return XMLPushParser.with(data) { $0.entity(name) }
     }
     handler.serror = { data, error in
       guard let error, error.pointee.level == XML_ERR_FATAL else { return }
-      guard let parser = XMLPushParser.from(data), parser.failure == nil else { return }
-      let message = error.pointee.message.map { String(cString: $0) } ?? "not well-formed"
-      parser.failure = XMLFailure(line: Int(error.pointee.line), message: FeedText.oneLine(message))
+      XMLPushParser.with(data) { $0.fail(error) }
     }
     return handler
   }
 
-  private static func from(_ data: UnsafeMutableRawPointer?) -> XMLPushParser? {
-    data.map { Unmanaged<XMLPushParser>.fromOpaque($0).takeUnretainedValue() }
+  /// Calls `body` with the parser of a callback, which is alive for as long as libxml2 runs.
+  private static func with<Result>(
+    _ data: UnsafeMutableRawPointer?, _ body: (XMLPushParser) -> Result
+  ) -> Result {
+    guard let data else { preconditionFailure("libxml2 calls back with the data that it was given") }
+    return Unmanaged<XMLPushParser>.fromOpaque(data)._withUnsafeGuaranteedRef(body)
+  }
+
+  private func fail(_ error: xmlErrorPtr) {
+    guard failure == nil else { return }
+    let message = error.pointee.message.map { String(cString: $0) } ?? "not well-formed"
+    failure = XMLFailure(line: Int(error.pointee.line), message: FeedText.oneLine(message))
   }
 
   /// What a reference to a named entity stands for. One that is not known is an error even where libxml2

@@ -1,6 +1,9 @@
 /// Is told what an XML document holds, in its order. A base class rather than a protocol, so that the
 /// parser's calls need no existential.
 class XMLReceiver {
+  /// Whether text is of use now: there is no call for it else.
+  final var wantsText = true
+
   /// Forget all that came: the document is read again from its start, repaired.
   func restart() {}
   func startElement(_ element: XMLElement) {}

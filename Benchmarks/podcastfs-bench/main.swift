@@ -1,0 +1,15 @@
+internal import Glibc
+
+/// Measures what podcastfs promises of speed and memory; Documentation/Testing.md has the figures.
+let arguments = CommandLine.arguments.dropFirst()
+do {
+  switch arguments.first {
+  case "feed": try FeedBenchmark.run(Array(arguments.dropFirst()))
+  default:
+    print("usage: podcastfs-bench feed [--keep FILE] [--episodes N]")
+    exit(64)
+  }
+} catch {
+  print("podcastfs-bench: \(error)")
+  exit(1)
+}
