@@ -96,5 +96,6 @@ let package = Package(
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PosixKit", "TestSupport"]),
+    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
   ]
 )

@@ -1,0 +1,81 @@
+internal import CSQLite
+
+extension Database {
+  /// Runs several statements that have no placeholders and give no rows: schemas, pragmas.
+  package func script(_ sql: String) throws(DatabaseError) {
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw failure(code, sql) }
+  }
+
+  /// Runs one statement for its effect.
+  package func run(_ sql: String, _ values: any Bindable...) throws(DatabaseError) {
+    try run(sql, values: values)
+  }
+
+  package func run(_ sql: String, values: [any Bindable]) throws(DatabaseError) {
+    try withStatement(sql, values) { statement throws(DatabaseError) in while try statement.step() {} }
+  }
+
+  /// What `body` makes of each row.
+  package func all<T>(
+    _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T
+  ) throws(DatabaseError) -> [T] {
+    try all(sql, values: values, as: body)
+  }
+
+  package func all<T>(
+    _ sql: String, values: [any Bindable], as body: (borrowing Row) -> T
+  ) throws(DatabaseError) -> [T] {
+    try withStatement(sql, values) { statement throws(DatabaseError) in
+      var result: [T] = []
+      while try statement.step() { result.append(body(Row(statement.handle))) }
+      return result
+    }
+  }
+
+  /// What `body` makes of the first row; nil where there is none.
+  package func first<T>(
+    _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T
+  ) throws(DatabaseError) -> T? {
+    try withStatement(sql, values) { statement throws(DatabaseError) in
+      try statement.step() ? body(Row(statement.handle)) : nil
+    }
+  }
+
+  /// Whether there is any row.
+  package func exists(_ sql: String, _ values: any Bindable...) throws(DatabaseError) -> Bool {
+    try withStatement(sql, values) { statement throws(DatabaseError) in try statement.step() }
+  }
+
+  /// Lends a statement that nobody else uses meanwhile: the same text run again inside gets another one.
+  private func withStatement<R>(
+    _ sql: String, _ values: [any Bindable], _ body: (Statement) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    let statement: Statement
+    if let kept = statements.removeValue(forKey: sql) {
+      statement = kept
+    } else {
+      statement = try prepare(sql)
+    }
+    defer {
+      statement.reset()
+      // Texts made at run time must not fill the memory.
+      if statements.count >= 100 { statements.removeAll() }
+      statements[sql] = statement
+    }
+    try statement.bind(values)
+    return try body(statement)
+  }
+
+  private func prepare(_ sql: String) throws(DatabaseError) -> Statement {
+    var prepared: OpaquePointer?
+    let code = sqlite3_prepare_v3(handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+    guard code == SQLITE_OK else { throw failure(code, sql) }
+    guard let prepared else { preconditionFailure("no statement in: \(sql)") }
+    return Statement(prepared, sql: sql)
+  }
+
+  private func failure(_ code: Int32, _ sql: String) -> DatabaseError {
+    DatabaseError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+  }
+}

@@ -1,0 +1,95 @@
+internal import CSQLite
+internal import PosixKit
+
+/// A connection to an SQLite database.
+///
+/// It is not Sendable: one thread uses it, or several keep it in a `Monitor`; the compiler sees to that.
+package final class Database {
+  /// How a connection treats its file.
+  package struct Options: Sendable {
+    /// For reading only: writing fails, and a missing file is not created.
+    package var isReadOnly = false
+    /// Write-ahead log: readers and a writer do not wait for each other (https://sqlite.org/wal.html).
+    package var usesWriteAheadLog = true
+    /// What reaches the disk before a commit returns.
+    package var synchronous = Synchronous.full
+    /// Seconds to wait for another connection's write transaction.
+    package var busyTimeout = 10.0
+    package var foreignKeys = true
+    /// KiB of page cache.
+    package var cacheSize = 2000
+
+    package init() {}
+  }
+
+  package enum Synchronous: String, Sendable {
+    /// Nothing: for data that can be made again.
+    case off
+    /// A commit survives the process, and with a write-ahead log perhaps not a power loss; the file stays
+    /// sound.
+    case normal
+    /// A commit survives a power loss.
+    case full
+  }
+
+  let handle: OpaquePointer
+  /// Prepared statements that are not in use, by their text.
+  var statements: [String: Statement] = [:]
+
+  /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
+  package init(path: String, options: Options = Options()) throws(DatabaseError) {
+    let access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard let opened else { throw DatabaseError(code: SQLITE_NOMEM, message: "out of memory") }
+    guard code == SQLITE_OK else {
+      let message = String(cString: sqlite3_errmsg(opened))
+      sqlite3_close_v2(opened)
+      throw DatabaseError(code: code, message: "\(message): \(path)")
+    }
+    handle = opened
+    sqlite3_busy_timeout(handle, Int32(options.busyTimeout * 1000))
+    try script(
+      """
+      PRAGMA foreign_keys = \(options.foreignKeys ? 1 : 0);
+      PRAGMA cache_size = -\(options.cacheSize);
+      PRAGMA temp_store = memory;
+      """)
+    if options.usesWriteAheadLog && !options.isReadOnly {
+      try switchToWriteAheadLog(until: .after(options.busyTimeout))
+    }
+    try script("PRAGMA synchronous = \(options.synchronous.rawValue)")
+  }
+
+  deinit {
+    statements = [:]
+    sqlite3_close_v2(handle)
+  }
+
+  /// The row that the last INSERT of this connection made.
+  package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
+
+  /// Rows that the last INSERT, UPDATE or DELETE changed.
+  package var changedRows: Int { Int(sqlite3_changes(handle)) }
+
+  /// Whether a transaction is open.
+  package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two
+  /// connections set it at the same time.
+  private func switchToWriteAheadLog(until deadline: MonotonicTime) throws(DatabaseError) {
+    while true {
+      do throws(DatabaseError) {
+        let mode = try first("PRAGMA journal_mode") { $0.string(0) }
+        if mode == "wal" || mode == "memory" { return }
+        let now = try first("PRAGMA journal_mode = wal") { $0.string(0) }
+        if now == "wal" || now == "memory" { return }
+        throw DatabaseError(code: SQLITE_CANTOPEN, message: "no write-ahead log here")
+      } catch {
+        guard error.isBusy, MonotonicTime.now < deadline else { throw error }
+        sqlite3_sleep(5)
+      }
+    }
+  }
+}

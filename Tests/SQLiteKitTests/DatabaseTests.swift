@@ -1,0 +1,163 @@
+import Glibc
+import PosixKit
+import SQLiteKit
+import Testing
+
+/// A file that is gone when the value is.
+final class TemporaryDirectory: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/podcastfs-sqlite-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw PosixError.last("create a directory") }
+    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+  }
+
+  deinit {
+    for name in (try? Directories.names(in: path)) ?? [] { unlink("\(path)/\(name)") }
+    rmdir(path)
+  }
+}
+
+@Suite struct DatabaseTests {
+  struct Stop: Error {}
+
+  private func table() throws -> Database {
+    let database = try Database(path: ":memory:")
+    try database.script("CREATE TABLE t (id INTEGER PRIMARY KEY AUTOINCREMENT, a, b, c, d)")
+    return database
+  }
+
+  @Test func everyKindOfValueComesBackAsItWasStored() throws {
+    let database = try table()
+    try database.run(
+      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", Int64.min, "Ünï\u{0}cödé 🎙", 0.5, [0, 255] as [UInt8])
+    try database.run(
+      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", true, "", nil as Double?, [] as [UInt8])
+    let rows = try database.all("SELECT a, b, c, d FROM t ORDER BY id") {
+      ($0.int64(0), $0.stringIfPresent(1), $0.doubleIfPresent(2), $0.blobIfPresent(3))
+    }
+    #expect(rows[0] == (Int64.min, "Ünï\u{0}cödé 🎙", 0.5, [0, 255]))
+    #expect(rows[1].0 == 1)
+    #expect(rows[1].1 == "")
+    #expect(rows[1].2 == nil)
+    #expect(rows[1].3 == [])
+  }
+
+  @Test func aTransactionThatThrowsLeavesNothing() throws {
+    let database = try table()
+    #expect(throws: Stop.self) {
+      try database.transaction {
+        try database.run("INSERT INTO t (a) VALUES (1)")
+        try database.transaction { try database.run("INSERT INTO t (a) VALUES (2)") }
+        throw Stop()
+      }
+    }
+    #expect(try database.first("SELECT count(*) FROM t") { $0.int(0) } == 0)
+    #expect(!database.isInTransaction)
+  }
+
+  @Test func theSameStatementMayRunInsideItself() throws {
+    let database = try table()
+    for number in 1...3 { try database.run("INSERT INTO t (a) VALUES (?)", number) }
+    let sums = try database.all("SELECT a FROM t WHERE a > ?", 0) { row in
+      row.int(0) * ((try? database.all("SELECT a FROM t WHERE a > ?", 1) { $0.int(0) }.count) ?? 0)
+    }
+    #expect(sums == [2, 4, 6])
+  }
+
+  @Test func errorsNameTheStatementAndNotItsValues() throws {
+    let database = try table()
+    try database.script("CREATE UNIQUE INDEX i ON t (a)")
+    try database.run("INSERT INTO t (a) VALUES (?)", "a secret")
+    let error = #expect(throws: DatabaseError.self) {
+      try database.run("INSERT INTO t (a) VALUES (?)", "a secret")
+    }
+    #expect(error?.isConstraint == true)
+    #expect(error?.errno == .EEXIST)
+    #expect(error?.sql == "INSERT INTO t (a) VALUES (?)")
+    #expect(error?.description.contains("secret") == false)
+    #expect(throws: DatabaseError.self) { try database.run("SELEKT") }
+  }
+
+  @Test func aReaderSeesTheLastCommitWhileAnotherConnectionWrites() throws {
+    let directory = try TemporaryDirectory()
+    let writer = try Database(path: "\(directory.path)/a.sqlite")
+    try writer.script("CREATE TABLE t (a)")
+    var options = Database.Options()
+    options.isReadOnly = true
+    options.busyTimeout = 0
+    let reader = try Database(path: "\(directory.path)/a.sqlite", options: options)
+    try writer.transaction {
+      try writer.run("INSERT INTO t VALUES (1)")
+      #expect(try reader.first("SELECT count(*) FROM t") { $0.int(0) } == 0)
+    }
+    #expect(try reader.first("SELECT count(*) FROM t") { $0.int(0) } == 1)
+    let error = #expect(throws: DatabaseError.self) { try reader.run("INSERT INTO t VALUES (2)") }
+    #expect(error?.errno == .EROFS)
+  }
+
+  @Test func aSecondWriterWaitsNoLongerThanItsTimeout() throws {
+    let directory = try TemporaryDirectory()
+    var options = Database.Options()
+    options.busyTimeout = 0.05
+    let first = try Database(path: "\(directory.path)/a.sqlite", options: options)
+    let second = try Database(path: "\(directory.path)/a.sqlite", options: options)
+    try first.transaction {
+      let error = #expect(throws: DatabaseError.self) { try second.transaction {} }
+      #expect(error?.isBusy == true)
+    }
+    try second.transaction {}
+  }
+
+  @Test func migrationsRunOnceAndWholly() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/a.sqlite"
+    let one: (Database) throws -> Void = { try $0.script("CREATE TABLE one (a)") }
+    let failing: (Database) throws -> Void = {
+      try $0.script("CREATE TABLE two (a)")
+      throw Stop()
+    }
+    let two: (Database) throws -> Void = { try $0.script("CREATE TABLE two (a)") }
+    let database = try Database(path: path)
+    try database.migrate([one])
+    #expect(throws: Stop.self) { try database.migrate([one, failing]) }
+    try Database(path: path).migrate([one, two])
+    try database.migrate([one, two])
+    #expect(try database.exists("SELECT 1 FROM sqlite_master WHERE name = 'two'"))
+    #expect(throws: DatabaseError.self) { try database.migrate([one]) }
+  }
+
+  @Test func severalConnectionsMayOpenANewFileAtOnce() throws {
+    let directory = try TemporaryDirectory()
+    let results = Monitor<[Bool]>([])
+    for _ in 0..<6 {
+      PosixThread.start("opener") {
+        let opened: Bool
+        do {
+          try Database(path: "\(directory.path)/a.sqlite").migrate([{ try $0.script("CREATE TABLE t (a)") }])
+          opened = true
+        } catch {
+          opened = false
+        }
+        results.withLockNotifying { $0.append(opened) }
+      }
+    }
+    let all: [Bool]? = results.wait(until: .after(30)) { $0.count == 6 ? $0 : nil }
+    #expect(all == Array(repeating: true, count: 6))
+  }
+
+  @Test func aConnectionBehindAMonitorServesSeveralThreads() throws {
+    let database = try Monitor(Database(path: ":memory:"))
+    try database.withLock { try $0.script("CREATE TABLE t (a)") }
+    let done = Monitor(0)
+    for number in 0..<4 {
+      PosixThread.start("inserter") {
+        for _ in 0..<50 { try? database.withLock { try $0.run("INSERT INTO t VALUES (?)", number) } }
+        done.withLockNotifying { $0 += 1 }
+      }
+    }
+    #expect(done.wait(until: .after(30)) { $0 == 4 ? true : nil } == true)
+    #expect(try database.withLock { try $0.first("SELECT count(*) FROM t") { $0.int(0) } } == 200)
+  }
+}
