@@ -90,12 +90,16 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit"]),
+    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
+    tests(
+      "CatalogTests",
+      ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
+      exclude: ["Fixtures"]),
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PosixKit", "TestSupport"]),
-    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
   ]
 )

@@ -29,8 +29,10 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var explicit: Bool?
   /// The episode's web page.
   package var link: String?
-  /// Show notes, as the feed has them (often HTML).
+  /// Show notes, as the feed has them (often HTML). Listings leave them out: see `notesLength`.
   package var notes: String?
+  /// Bytes of the show notes; 0 where there are none.
+  package var notesLength = 0
   package var imageURL: String?
   package var transcripts: [Transcript] = []
   package var chaptersURL: String?

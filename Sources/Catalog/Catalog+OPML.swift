@@ -1,0 +1,41 @@
+internal import FeedKit
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+extension Catalog {
+  /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does.
+  /// - Throws: EINVAL where it is no OPML.
+  package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
+    let list: OPMLDocument
+    do throws(FeedError) {
+      list = try OPMLDocument.parse(bytes: bytes)
+    } catch {
+      throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
+    }
+    return try change { database, changes in
+      var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
+      for feed in list.feeds {
+        let podcast = try Self.keepNamed(feed.url, title: feed.title, in: database)
+        if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
+          result.known += 1
+        } else {
+          _ = try Self.subscribe(podcast, as: nil, or: nil, in: database)
+          result.added += 1
+        }
+      }
+      if result.added > 0 { changes.append(.subscriptions) }
+      return result
+    }
+  }
+
+  /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only.
+  package func exportOPML() throws(CatalogError) -> [UInt8] {
+    let feeds = try subscriptions().map { listed in
+      OPMLDocument.Feed(
+        url: listed.podcast.feedURL, title: listed.podcast.title, htmlURL: listed.podcast.link)
+    }
+    let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
+    return Array(list.text(created: wallClockSeconds()).utf8)
+  }
+}

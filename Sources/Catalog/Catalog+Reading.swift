@@ -1,0 +1,186 @@
+package import PodcastModel
+internal import SQLiteKit
+
+// What is known. Each call costs one query on the calling thread, on a connection of its own, so that it
+// waits neither for the network nor for a refresh that is being written.
+extension Catalog {
+  /// By name.
+  package func searches() throws(CatalogError) -> [Search] {
+    try store.read { database in
+      try database.all("\(Self.searchColumns) GROUP BY s.id ORDER BY s.name", as: Self.search)
+    }
+  }
+
+  package func search(_ id: Int64) throws(CatalogError) -> Search? {
+    try store.read { database in
+      try database.first("\(Self.searchColumns) WHERE s.id = ? GROUP BY s.id", id, as: Self.search)
+    }
+  }
+
+  /// The results that are shown, the best first; `id` is the result's.
+  package func results(ofSearch id: Int64) throws(CatalogError) -> [ListedPodcast] {
+    try store.read { database in
+      try database.all(
+        """
+        SELECT r.id, r.name, \(PodcastRow.columns) FROM result r JOIN podcast p ON p.id = r.podcast_id
+        WHERE r.search_id = ? AND r.state = ? ORDER BY r.position
+        """, id, ResultState.shown.rawValue, as: Self.listed)
+    }
+  }
+
+  /// The results, over all searches, that show a podcast.
+  package func results(showing podcast: Int64) throws(CatalogError) -> [Int64] {
+    try store.read { database in
+      try database.all(
+        "SELECT id FROM result WHERE podcast_id = ? AND state = ? ORDER BY id", podcast,
+        ResultState.shown.rawValue
+      ) { $0.int64(0) }
+    }
+  }
+
+  /// By name; `id` is the subscription's.
+  package func subscriptions() throws(CatalogError) -> [ListedPodcast] {
+    try store.read { database in
+      try database.all(
+        """
+        SELECT s.id, s.name, \(PodcastRow.columns),
+          (SELECT count(*) FROM episode e WHERE e.podcast_id = p.id AND e.hidden = 1)
+        FROM subscription s JOIN podcast p ON p.id = s.podcast_id ORDER BY s.name_key
+        """
+      ) { row in
+        var listed = Self.listed(row)
+        listed.hiddenCount = row.int(2 + PodcastRow.count)
+        return listed
+      }
+    }
+  }
+
+  package func podcast(_ id: Int64) throws(CatalogError) -> Podcast? {
+    try store.read { database in
+      try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {
+        PodcastRow.read($0)
+      }
+    }
+  }
+
+  /// Whether the podcast's enclosures may be on private, loopback and link-local addresses: its own feed came
+  /// from one.
+  package func allowsPrivateHosts(podcast id: Int64) throws(CatalogError) -> Bool {
+    try store.read { database in
+      try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_private = 1", id)
+    }
+  }
+
+  /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
+  package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
+    try store.read { database in
+      try database.all(
+        "SELECT \(EpisodeRow.columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
+        EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+      ) { EpisodeRow.read($0) }
+    }
+  }
+
+  /// One episode, with its notes.
+  package func episode(_ id: Int64) throws(CatalogError) -> Episode? {
+    try store.read { database in
+      try database.first(
+        """
+        SELECT \(EpisodeRow.columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+        WHERE e.id = ?
+        """, id
+      ) { row in
+        var episode = EpisodeRow.read(row)
+        episode.notes = row.stringIfPresent(EpisodeRow.count)
+        return episode
+      }
+    }
+  }
+
+  /// The episodes that `rm` has hidden from one result of a search.
+  package func hiddenEpisodes(ofSearchResult id: Int64) throws(CatalogError) -> Set<Int64> {
+    try store.read { database in
+      Set(
+        try database.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) })
+    }
+  }
+
+  /// For each key that is known the episode whose enclosure it names; where several share it, one of a
+  /// subscription, else the one first seen. Without notes.
+  package func entries(forKeys keys: [MediaKey]) throws(CatalogError) -> [MediaKey: EpisodeEntry] {
+    try store.read { database in
+      var found: [MediaKey: EpisodeEntry] = [:]
+      var rest = keys[...]
+      while !rest.isEmpty {
+        let part = rest.prefix(500)
+        rest = rest.dropFirst(500)
+        // The number of placeholders is the same each time, so that the statement is prepared once.
+        let padding = [any Bindable](repeating: DatabaseValue.null, count: 500 - part.count)
+        let marks = Array(repeating: "?", count: 500).joined(separator: ",")
+        let entries = try database.all(
+          """
+          SELECT \(EpisodeRow.columns), \(PodcastRow.columns)
+          FROM episode e JOIN podcast p ON p.id = e.podcast_id
+            LEFT JOIN subscription s ON s.podcast_id = p.id
+          WHERE e.media_key IN (\(marks)) ORDER BY s.id IS NULL, e.id
+          """, values: part.map(EpisodeRow.blob) + padding, as: Self.entry)
+        for entry in entries where found[entry.episode.mediaKey] == nil {
+          found[entry.episode.mediaKey] = entry
+        }
+      }
+      return found
+    }
+  }
+
+  /// The newest episodes of all subscriptions that are not hidden, the newest first, without notes.
+  package func latest(limit: Int) throws(CatalogError) -> [EpisodeEntry] {
+    try store.read { database in
+      let subscribed = try database.all(
+        """
+        SELECT \(PodcastRow.columns), p.newest FROM subscription s JOIN podcast p ON p.id = s.podcast_id
+        WHERE p.newest IS NOT NULL ORDER BY p.newest DESC
+        """
+      ) { (PodcastRow.read($0), $0.int64(PodcastRow.count)) }
+      var latest: [EpisodeEntry] = []
+      var oldest = Int64.min
+      // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
+      for (podcast, newest) in subscribed where latest.count < limit || newest > oldest {
+        latest += try database.all(
+          """
+          SELECT \(EpisodeRow.columns) FROM episode e INDEXED BY episode_newest
+          WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
+          """, podcast.id, oldest, limit
+        ) { EpisodeEntry(episode: EpisodeRow.read($0), podcast: podcast) }
+        guard latest.count >= limit else { continue }
+        latest.sort { Self.isNewer($0.episode, $1.episode) }
+        latest.removeLast(latest.count - limit)
+        oldest = latest.last?.episode.published ?? .min
+      }
+      return latest.sorted { Self.isNewer($0.episode, $1.episode) }
+    }
+  }
+
+  private static func isNewer(_ a: Episode, _ b: Episode) -> Bool {
+    (a.published, a.id) > (b.published, b.id)
+  }
+
+  private static let searchColumns = """
+    SELECT s.id, s.name, count(r.id), s.source, s.searched
+    FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
+    """
+
+  private static func search(_ row: borrowing Row) -> Search {
+    Search(
+      id: row.int64(0), name: row.string(1), resultCount: row.int(2), source: row.string(3),
+      searched: row.int64(4))
+  }
+
+  static func listed(_ row: borrowing Row) -> ListedPodcast {
+    ListedPodcast(id: row.int64(0), name: row.string(1), podcast: PodcastRow.read(row, from: 2))
+  }
+
+  private static func entry(_ row: borrowing Row) -> EpisodeEntry {
+    EpisodeEntry(
+      episode: EpisodeRow.read(row), podcast: PodcastRow.read(row, from: EpisodeRow.count))
+  }
+}

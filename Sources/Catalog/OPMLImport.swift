@@ -1,0 +1,15 @@
+/// What came of a list of subscriptions.
+package struct OPMLImport: Hashable, Sendable {
+  /// Feeds that were not subscribed to before.
+  package var added: Int
+  /// Feeds that were.
+  package var known: Int
+  /// Entries that could not be used and what was repaired, one line each.
+  package var problems: [String]
+
+  package init(added: Int, known: Int, problems: [String]) {
+    self.added = added
+    self.known = known
+    self.problems = problems
+  }
+}

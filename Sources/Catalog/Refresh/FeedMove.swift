@@ -1,0 +1,78 @@
+internal import FeedKit
+internal import PodcastModel
+internal import SQLiteKit
+
+/// A feed that says it has moved, by permanent redirects or by `itunes:new-feed-url`. Many say so by mistake
+/// or for an hour: it is believed when it has said the same at two refreshes.
+struct FeedMove: Sendable {
+  private enum Decision: Hashable, Sendable {
+    case none
+    /// Said for the first time, or since too short a time.
+    case remember(String)
+    /// Said twice; what came did come from there.
+    case follow(String)
+    /// Said twice by the feed alone: what is there must prove to be the same podcast.
+    case tryOut(String)
+  }
+
+  private let state: FeedState
+  private let now: Int64
+  private let decision: Decision
+
+  init(state: FeedState, feed: ParsedFeed, answer: FeedAnswer, now: Int64) {
+    self.state = state
+    self.now = now
+    let redirected = answer.permanentLocation.flatMap { Self.candidate($0, from: state) }
+    let announced = feed.newFeedURL.flatMap { Self.candidate($0, from: state) }
+    guard let address = redirected ?? announced else {
+      decision = .none
+      return
+    }
+    let isSecond = state.movedTo == address && (state.movedSince ?? .max) < now
+    decision = !isSecond ? .remember(address) : redirected != nil ? .follow(address) : .tryOut(address)
+  }
+
+  /// Where the same podcast is to be looked for, before its address is changed.
+  var addressToTry: String? {
+    if case .tryOut(let address) = decision { return address }
+    return nil
+  }
+
+  func keep(in database: Database) throws {
+    switch decision {
+    case .none:
+      if state.movedTo != nil { try Self.remember(nil, since: nil, of: state.id, in: database) }
+    case .remember(let address):
+      if address != state.movedTo { try Self.remember(address, since: now, of: state.id, in: database) }
+    case .follow(let address): try Self.follow(address, state.id, in: database)
+    case .tryOut: break
+    }
+  }
+
+  /// Not tried again before `since`.
+  static func remember(_ address: String?, since: Int64?, of podcast: Int64, in database: Database) throws {
+    try database.run(
+      "UPDATE podcast SET moved_to = ?, moved_since = ? WHERE id = ?", address, since, podcast)
+  }
+
+  /// Changes the address, unless another podcast has it.
+  static func follow(_ address: String, _ podcast: Int64, in database: Database) throws {
+    try remember(nil, since: nil, of: podcast, in: database)
+    try database.run(
+      """
+      UPDATE podcast SET feed_url = ?1, feed_key = ?2 WHERE id = ?3
+        AND NOT EXISTS (SELECT 1 FROM podcast WHERE feed_key = ?2 AND id <> ?3)
+      """, address, FeedKey.text(address), podcast)
+  }
+
+  /// Where a feed may move to: never from https to http, from a public host to one that is private by its
+  /// name, or to where it is.
+  private static func candidate(_ text: String, from state: FeedState) -> String? {
+    guard let address = SubscriptionAddress.normalized(text), address != state.feedURL,
+      let host = PublicURL.host(address)
+    else { return nil }
+    if PublicURL.scheme(state.feedURL) == "https" && PublicURL.scheme(address) != "https" { return nil }
+    if PrivateHostName.isPrivate(host) && !state.isPrivate && !state.mayBePrivate { return nil }
+    return address
+  }
+}

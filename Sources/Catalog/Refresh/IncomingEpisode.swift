@@ -1,0 +1,57 @@
+internal import FeedKit
+internal import PodcastModel
+internal import SQLiteKit
+
+/// An item of a feed, as the catalogue will keep it.
+struct IncomingEpisode: Sendable {
+  var parsed: ParsedEpisode
+  var enclosure: ParsedEpisode.Enclosure
+  var traits: EpisodeMatching.Traits
+  var guid: String?
+  /// White space collapsed; empty where the feed has none.
+  var title: String
+  /// The feed's date, where it has one that is not in the future.
+  var published: Int64?
+  var fingerprint: Int64
+
+  /// - Returns: nil for an item without enclosure.
+  init?(_ parsed: ParsedEpisode, now: Int64) {
+    guard let enclosure = parsed.enclosure else { return nil }
+    self.parsed = parsed
+    self.enclosure = enclosure
+    guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
+    title = parsed.title ?? ""
+    published = parsed.published.flatMap { $0 <= now ? $0 : nil }
+    traits = EpisodeMatching.Traits(
+      identity: guid ?? EnclosureAddress.identity(enclosure.url),
+      address: EnclosureAddress.stable(enclosure.url), title: title,
+      day: published.map { Int64(CivilDate(secondsSinceEpoch: $0).daysSinceEpoch) },
+      duration: parsed.duration)
+    fingerprint = Self.fingerprint(parsed, enclosure, published)
+  }
+
+  private static func fingerprint(
+    _ parsed: ParsedEpisode, _ enclosure: ParsedEpisode.Enclosure, _ published: Int64?
+  ) -> Int64 {
+    var print = Fingerprint()
+    for text in [
+      parsed.guid, parsed.title, enclosure.url, enclosure.type, parsed.link, parsed.notes, parsed.imageURL,
+      parsed.chaptersURL, EpisodeRow.text(parsed.transcripts),
+    ] { print.add(text) }
+    print.add(published)
+    print.add(enclosure.length)
+    for number in [parsed.duration, parsed.season, parsed.episode] { print.add(number) }
+    print.add(parsed.explicit)
+    return print.value
+  }
+
+  /// Its columns, in the order of `EpisodeWriting`'s statements.
+  func values(published: Int64, isDated: Bool) -> [any Bindable] {
+    [
+      traits.identity, guid, title, published, isDated, fingerprint, enclosure.url,
+      enclosure.type.map(MediaType.essence),
+      enclosure.length, parsed.duration, parsed.season, parsed.episode, parsed.explicit, parsed.link,
+      parsed.imageURL, EpisodeRow.text(parsed.transcripts), parsed.chaptersURL, parsed.notes?.utf8.count ?? 0,
+    ]
+  }
+}

@@ -1,0 +1,146 @@
+internal import Configuration
+internal import FeedKit
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// One refresh of one podcast, from the request to the commit.
+struct RefreshRun: Sendable {
+  let catalog: Catalog
+  let state: FeedState
+  /// When it began, in seconds since 1970.
+  let now: Int64
+
+  private var id: Int64 { state.id }
+
+  func begin() {
+    ask(Catalog.privateHosts(state))
+  }
+
+  private func ask(_ privateHosts: Catalog.PrivateHosts) {
+    let isConditional = state.isConditional(now: now)
+    let request = catalog.feedRequest(
+      state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
+    fetch(request) { result in
+      switch result {
+      case .failure(let failure)
+      where failure.isRefusedAddress && state.mayBePrivate && privateHosts == .refused:
+        ask(.allowedWithoutRedirects)
+      case .failure(let failure): fail(failure)
+      case .success(let answer):
+        if let feed = answer.feed { keep(feed, answer) } else { receivedNoFeed(answer.head, isConditional) }
+      }
+    }
+  }
+
+  /// Calls `completion` on a thread that may write.
+  func fetch(_ request: HTTPRequest, completion: @escaping FeedReceiver.Completion) {
+    let number = catalog.refreshes.withLock { $0.nextRequest() }
+    let task = catalog.http.start(
+      request,
+      receiver: FeedReceiver { result in
+        catalog.refreshes.withLock { $0.ended(number) }
+        catalog.work.async { completion(result) }
+      })
+    let isWanted = catalog.refreshes.withLock { $0.began(number) { task.cancel() } }
+    if !isWanted { task.cancel() }
+  }
+
+  private func receivedNoFeed(_ head: HTTPResponseHead, _ isConditional: Bool) {
+    guard head.status == 304, isConditional else {
+      return fail(
+        head.status / 100 == 2 || head.status == 304
+          ? FeedFailure(
+            CatalogError(
+              .EPROTO,
+              "HTTP \(head.status) instead of a feed from \(PublicURL.host(state.feedURL) ?? "the server")"))
+          : FeedFailure(status: head, now: now))
+    }
+    finish {
+      try catalog.change { database, changes in
+        let next = times.next(
+          now: now, timeToLive: nil,
+          maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
+        try database.run(
+          """
+          UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
+            claimed_until = NULL
+          WHERE id = ?
+          """, now, next, id)
+        changes.append(.refreshed(podcast: id, newEpisodes: 0))
+        return .unchanged
+      }
+    }
+    ArchiveWalk(run: self).begin()
+  }
+
+  /// Puts a feed that has come into the catalogue.
+  func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
+    let move = FeedMove(state: state, feed: feed, answer: answer, now: now)
+    finish {
+      try catalog.change { database, changes in
+        let hadNone = state.lastRefresh == nil
+        let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
+        let outcome = try FeedMerge(podcast: id, now: now, database: database).merge(feed.episodes)
+        try keepTimes(feed, answer.head, in: database)
+        try move.keep(in: database)
+        try ArchiveWalk.note(feed, outcome, isFirst: hadNone, podcast: id, in: database)
+        if isChanged || hadNone || !outcome.newEpisodes.isEmpty || outcome.changedCount > 0 {
+          changes.append(.podcast(id))
+        }
+        changes.append(.refreshed(podcast: id, newEpisodes: outcome.newEpisodes.count))
+        return outcome
+      }
+    }
+    if let address = move.addressToTry {
+      FeedTrial(run: self, address: address).begin()
+    } else {
+      ArchiveWalk(run: self).begin()
+    }
+  }
+
+  private func keepTimes(_ feed: ParsedFeed, _ head: HTTPResponseHead, in database: Database) throws {
+    let next = times.next(
+      now: now, timeToLive: feed.timeToLive,
+      maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
+    try database.run(
+      """
+      UPDATE podcast SET last_refresh = ?, next_refresh = ?, last_whole = ?, error = NULL, failures = 0,
+        not_before = NULL, claimed_until = NULL, etag = ?, last_modified = ?, is_private = ?
+      WHERE id = ?
+      """, now, next, now, head.value("etag"), head.value("last-modified"), head.isFromPrivateHost, id)
+  }
+
+  private func fail(_ failure: FeedFailure) {
+    if failure.isCancelled { return catalog.finishRefresh(id, .failure(.cancelled)) }
+    let next = times.next(
+      now: now, afterFailures: state.failures + 1, isGone: failure.isGone, retryAfter: failure.retryAfter)
+    let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
+    finish {
+      try catalog.change { database, changes in
+        try database.run(
+          """
+          UPDATE podcast SET error = ?, failures = failures + 1, next_refresh = ?, not_before = ?,
+            claimed_until = NULL
+          WHERE id = ?
+          """, failure.error.message, next, notBefore, id)
+        changes.append(.refreshed(podcast: id, newEpisodes: 0))
+      }
+      throw failure.error
+    }
+  }
+
+  /// Writes, then tells those who wait what came of it.
+  private func finish(_ body: () throws -> RefreshOutcome) {
+    do {
+      catalog.finishRefresh(id, .success(try body()))
+    } catch {
+      catalog.finishRefresh(id, .failure(CatalogError(wrapping: error)))
+    }
+  }
+
+  private var times: RefreshTimes {
+    RefreshTimes(interval: catalog.feedSettings(state.feedURL)?.refresh ?? catalog.settings.refresh)
+  }
+}

@@ -1,0 +1,105 @@
+internal import FeedKit
+internal import HTTPKit
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+extension Catalog {
+  /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
+  /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no
+  /// feed, and so that its title names the directory.
+  /// - Parameters:
+  ///   - name: the directory's; nil for the podcast's title.
+  ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
+  ///     or the podcast is subscribed to already, and those of a refresh.
+  @discardableResult
+  package func subscribe(
+    address: String, name: String? = nil,
+    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
+  ) -> any CatalogTask {
+    let task = CatalogWork(completion)
+    work.async { [self] in
+      SubscriptionTrial(catalog: self, name: name, task: task).begin(address)
+    }
+    return task
+  }
+}
+
+/// Looks at an address that a user gave, then subscribes to the feed that is there.
+struct SubscriptionTrial: Sendable {
+  let catalog: Catalog
+  let name: String?
+  let task: CatalogWork<ListedPodcast>
+
+  func begin(_ text: String) {
+    do throws(CatalogError) {
+      guard let url = SubscriptionAddress.normalized(text), let host = PublicURL.host(url) else {
+        throw CatalogError(.EINVAL, "no address of a feed")
+      }
+      if try catalog.subscription(feedURL: url) != nil {
+        throw CatalogError(.EEXIST, "already subscribed to")
+      }
+      look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
+    } catch {
+      task.finish(.failure(error))
+    }
+  }
+
+  /// - Parameter isNamed: by the user himself, not by a page.
+  private func look(at url: String, isNamed: Bool, _ privateHosts: Catalog.PrivateHosts) {
+    let request = catalog.feedRequest(url, privateHosts: privateHosts)
+    let httpTask = catalog.http.fetch(request) { result in
+      catalog.work.async {
+        do throws(CatalogError) {
+          switch result {
+          case .failure(let error) where error.code == .refusedAddress && isNamed && privateHosts == .refused:
+            look(at: url, isNamed: true, .allowedWithoutRedirects)
+          case .failure(let error): throw CatalogError(error)
+          case .success(let response): try received(response, from: url, isNamed: isNamed)
+          }
+        } catch {
+          task.finish(.failure(error))
+        }
+      }
+    }
+    task.onCancel { httpTask.cancel() }
+  }
+
+  private func received(
+    _ response: HTTPResponse, from url: String, isNamed: Bool
+  ) throws(CatalogError) {
+    let head = response.head
+    let host = PublicURL.host(head.effectiveURL) ?? "the server"
+    guard head.status == 200 else { throw CatalogError(status: head.status, host: host) }
+    let feed: ParsedFeed
+    do throws(FeedError) {
+      feed = try FeedParser.parse(
+        bytes: response.body, baseURL: head.effectiveURL, httpCharset: head.charset)
+    } catch {
+      let links = isNamed ? FeedLinks.find(html: response.body, baseURL: head.effectiveURL) : []
+      guard let link = links.first else { throw CatalogError(.EPROTO, "what \(host) sent \(error)") }
+      return look(at: link, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
+    }
+    guard task.beginCommit() else { return }
+    task.finish(
+      Result { () throws(CatalogError) in
+        try subscribe(to: feed, at: url, FeedAnswer(head: head, feed: feed), mayBePrivate: isNamed)
+      })
+  }
+
+  private func subscribe(
+    to feed: ParsedFeed, at url: String, _ answer: FeedAnswer, mayBePrivate: Bool
+  ) throws(CatalogError) -> ListedPodcast {
+    let (listed, state) = try catalog.change { database, changes in
+      let podcast = try Catalog.keepNamed(url, title: feed.title, mayBePrivate: mayBePrivate, in: database)
+      let listed = try Catalog.subscribe(podcast, as: name, or: nil, in: database)
+      changes.append(.subscriptions)
+      return (listed, try FeedState(podcast: podcast, in: database))
+    }
+    guard let state else { return listed }
+    RefreshRun(catalog: catalog, state: state, now: wallClockSeconds()).keep(feed, answer)
+    var known = listed
+    known.podcast = try catalog.podcast(state.id) ?? listed.podcast
+    return known
+  }
+}

@@ -1,0 +1,59 @@
+internal import Configuration
+internal import PosixKit
+internal import SQLiteKit
+
+/// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a
+/// writer.
+final class CatalogStore: Sendable {
+  /// Used under a lock, or by whoever has taken it out of the pool: that makes it Sendable.
+  private struct Connection: @unchecked Sendable {
+    let database: Database
+  }
+
+  private let path: String
+  private let writer: Monitor<Connection>
+  private let idle = Monitor<[Connection]>([])
+  private static let idleLimit = 4
+
+  /// Opens the file, creating or migrating it.
+  init(path: String) throws(CatalogError) {
+    self.path = path
+    do {
+      let database = try Database(path: path)
+      try database.migrate(Schema.steps)
+      writer = Monitor(Connection(database: database))
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+
+  /// Runs queries, on the calling thread, that all see the same committed state.
+  func read<R: Sendable>(_ body: (Database) throws -> R) throws(CatalogError) -> R {
+    do {
+      let reader = try idle.withLock { $0.popLast() } ?? Self.open(path)
+      defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reader) } } }
+      return try reader.database.snapshot { try body(reader.database) }
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+
+  /// Changes the catalogue in one transaction, durable when this returns.
+  func write<R: Sendable>(_ body: (Database) throws -> R) throws(CatalogError) -> R {
+    do {
+      return try writer.withLock { connection in
+        let database = connection.database
+        return try database.transaction { try body(database) }
+      }
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+
+  private static func open(_ path: String) throws -> Connection {
+    var options = Database.Options()
+    options.isReadOnly = true
+    options.cacheSize = 1000
+    return Connection(database: try Database(path: path, options: options))
+  }
+}

@@ -1,0 +1,17 @@
+/// How episodes are numbered: the podcast's number, then 20 bits for its episodes in the order in which they
+/// were first seen. So a podcast's episodes lie side by side in the table, whenever each was added, and no
+/// number is ever given twice.
+enum EpisodeID {
+  static let bits: Int64 = 20
+
+  static func first(ofPodcast podcast: Int64) -> Int64 { podcast << bits }
+
+  static func last(ofPodcast podcast: Int64) -> Int64 { podcast << bits | (1 << bits - 1) }
+
+  /// - Parameter number: 1 for the first; nil beyond the last there can be.
+  static func make(podcast: Int64, number: Int64) -> Int64? {
+    number < 1 << bits ? podcast << bits | number : nil
+  }
+
+  static func podcast(of episode: Int64) -> Int64 { episode >> bits }
+}

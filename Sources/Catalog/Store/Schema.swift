@@ -1,0 +1,111 @@
+internal import SQLiteKit
+
+/// The tables of `catalog.sqlite`, version by version.
+///
+/// Times are seconds since 1970. A column `…_key` holds what makes two names or addresses equal
+/// (`UniqueNames.key`, `FeedKey`). Row numbers are never given twice: AUTOINCREMENT, and for episodes
+/// `podcast.next_episode` (see `EpisodeID`).
+enum Schema {
+  static var steps: [(Database) throws -> Void] { [{ try $0.script(first) }] }
+
+  private static let first = """
+    CREATE TABLE podcast (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      feed_url TEXT NOT NULL,
+      feed_key TEXT NOT NULL UNIQUE,
+      title TEXT NOT NULL,
+      name TEXT NOT NULL,
+      name_key TEXT NOT NULL UNIQUE,
+      author TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
+      explicit INTEGER,
+      episode_count INTEGER NOT NULL DEFAULT 0,
+      next_episode INTEGER NOT NULL DEFAULT 1,
+      newest INTEGER,                            -- publication of the newest episode
+      may_be_private INTEGER NOT NULL DEFAULT 0, -- the feed may be on a private host: who named it may say so
+      is_private INTEGER NOT NULL DEFAULT 0,     -- the feed came from a private host: its enclosures may too
+      last_refresh INTEGER, next_refresh INTEGER, error TEXT,
+      not_before INTEGER,                        -- the server's Retry-After
+      failures INTEGER NOT NULL DEFAULT 0,       -- in a row
+      etag TEXT, last_modified TEXT,             -- verbatim
+      last_whole INTEGER,                        -- the last answer that was no 304
+      next_page TEXT,                            -- an archive page (RFC 5005) that is still to be read
+      moved_to TEXT, moved_since INTEGER,        -- a move seen once
+      claimed_until INTEGER                      -- a process is refreshing it
+    );
+
+    -- A podcast's episodes lie side by side: their numbers begin with the podcast's.
+    CREATE TABLE episode (
+      id INTEGER PRIMARY KEY,
+      identity TEXT NOT NULL,                    -- the guid, else made from the address
+      guid TEXT,
+      media_key BLOB NOT NULL,
+      stem TEXT NOT NULL,
+      extension TEXT NOT NULL,
+      title TEXT NOT NULL,
+      published INTEGER NOT NULL,
+      is_dated INTEGER NOT NULL,
+      podcast_id INTEGER NOT NULL REFERENCES podcast (id) ON DELETE CASCADE,
+      hidden INTEGER NOT NULL DEFAULT 0,
+      played INTEGER NOT NULL DEFAULT 0,
+      fingerprint INTEGER NOT NULL,              -- of what the feed said
+      enclosure_url TEXT NOT NULL,
+      media_type TEXT, feed_length INTEGER, duration INTEGER, season INTEGER, number INTEGER,
+      explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
+      notes_length INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX episode_media_key ON episode (media_key);
+    CREATE INDEX episode_newest ON episode (podcast_id, published DESC) WHERE hidden = 0;
+    CREATE INDEX episode_hidden ON episode (podcast_id) WHERE hidden = 1;
+
+    -- Apart, so that a listing reads past no long texts.
+    CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
+
+    CREATE TABLE search (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      name TEXT NOT NULL UNIQUE,
+      source TEXT NOT NULL,
+      searched INTEGER NOT NULL
+    );
+    CREATE TABLE result (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      search_id INTEGER NOT NULL REFERENCES search (id) ON DELETE CASCADE,
+      podcast_id INTEGER NOT NULL REFERENCES podcast (id) ON DELETE CASCADE,
+      position INTEGER NOT NULL,
+      name TEXT NOT NULL,
+      name_key TEXT NOT NULL,
+      state INTEGER NOT NULL DEFAULT 0,          -- ResultState
+      UNIQUE (search_id, podcast_id),
+      UNIQUE (search_id, name_key)
+    );
+    CREATE INDEX result_podcast ON result (podcast_id);
+    CREATE TABLE hidden_in_search (
+      result_id INTEGER NOT NULL REFERENCES result (id) ON DELETE CASCADE,
+      episode_id INTEGER NOT NULL REFERENCES episode (id) ON DELETE CASCADE,
+      PRIMARY KEY (result_id, episode_id)
+    ) WITHOUT ROWID;
+    CREATE INDEX hidden_in_search_episode ON hidden_in_search (episode_id);
+
+    CREATE TABLE subscription (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      podcast_id INTEGER NOT NULL UNIQUE REFERENCES podcast (id) ON DELETE CASCADE,
+      name TEXT NOT NULL,
+      name_key TEXT NOT NULL UNIQUE,
+      subscribed INTEGER NOT NULL
+    );
+
+    -- The full-text index: see `SearchText`.
+    CREATE VIRTUAL TABLE podcast_text USING fts5 (
+      title, author, rest, content = '', tokenize = 'unicode61 remove_diacritics 2');
+    CREATE VIRTUAL TABLE episode_text USING fts5 (
+      title, notes, content = '', tokenize = 'unicode61 remove_diacritics 2');
+
+    -- Answers of search services, and when each was asked.
+    CREATE TABLE answer (key TEXT PRIMARY KEY, body TEXT NOT NULL, fetched INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE INDEX answer_fetched ON answer (fetched);
+    CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
+
+    -- Commits that other processes were told of.
+    CREATE TABLE counter (commits INTEGER NOT NULL);
+    INSERT INTO counter VALUES (0);
+    """
+}

@@ -1,0 +1,66 @@
+import Catalog
+import Configuration
+import HTTPKit
+import PodcastModel
+import PosixKit
+import Testing
+
+/// A catalogue of a new user, with a directory service and feeds on loopback.
+final class CatalogWorld: Sendable {
+  let web: FakeWeb
+  let home: TemporaryPlaces
+  let http = HTTPClient(name: "test-http")
+  let settings: Settings
+  let catalog: Catalog
+
+  init(_ adjust: (inout Settings) -> Void = { _ in }) throws {
+    web = try FakeWeb()
+    home = try TemporaryPlaces()
+    var settings = Settings()
+    settings.searchURL = "\(web.address)/search"
+    settings.podcastIndexURL = "\(web.address)/podcastindex"
+    settings.fyydURL = "\(web.address)/fyyd"
+    adjust(&settings)
+    self.settings = settings
+    catalog = try Catalog(places: home.places, settings: settings, http: http)
+  }
+
+  deinit {
+    catalog.close()
+    http.stop()
+  }
+
+  /// Another process's view of the same catalogue.
+  func open(_ adjust: (inout Settings) -> Void = { _ in }) throws -> Catalog {
+    var settings = settings
+    adjust(&settings)
+    return try Catalog(places: home.places, settings: settings, http: http)
+  }
+
+  func search(_ name: String, replacing old: Int64? = nil) throws -> Search {
+    try wait { completion in catalog.search(name, replacing: old, completion: completion) }
+  }
+
+  @discardableResult
+  func refresh(_ podcast: Int64, _ cause: RefreshCause = .forced) throws -> RefreshOutcome {
+    try wait { completion in catalog.refresh(podcast: podcast, cause: cause, completion: completion) }
+  }
+
+  /// A podcast whose feed is at `path`, known by a search but not fetched.
+  func podcast(_ path: String = "/feed", title: String = "Harbour Lights") throws -> Int64 {
+    web.set("/search", web.answer([(title, path)]))
+    let search = try search("for \(path)")
+    return try #require(try catalog.results(ofSearch: search.id).first).podcast.id
+  }
+}
+
+/// The result of what ends on another thread, within twenty seconds.
+func wait<T: Sendable>(
+  _ begin: (@escaping @Sendable (Result<T, CatalogError>) -> Void) -> any CatalogTask
+) throws -> T {
+  let results = Monitor<[Result<T, CatalogError>]>([])
+  let task = begin { result in results.withLockNotifying { $0.append(result) } }
+  let result: Result<T, CatalogError>? = results.wait(until: .after(20)) { $0.first }
+  task.cancel()
+  return try #require(result, "no answer").get()
+}

@@ -1,0 +1,129 @@
+import Catalog
+import HTTPServerKit
+import PodcastModel
+import PosixKit
+import Testing
+
+/// Subscribing by address, lists of subscriptions, refreshes that come on their own.
+@Suite struct SubscriptionTests {
+  private func subscribe(_ world: CatalogWorld, _ address: String) throws -> ListedPodcast {
+    try wait { world.catalog.subscribe(address: address, completion: $0) }
+  }
+
+  @Test(arguments: ["", "feed:", "pcast://", "itpc://"])
+  func aFeedIsFetchedOnceAndNamedByItsTitle(scheme: String) throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(title: "Lights: on", items: [.init("One", guid: "1")]).page)
+    let host = world.web.address.dropFirst("http://".count)
+    let address = scheme.hasSuffix("//") ? "\(scheme)\(host)/feed" : "\(scheme)http://\(host)/feed"
+    let listed = try subscribe(world, address)
+    #expect(listed.name == EpisodeName.directoryName(title: "Lights: on"))
+    #expect(listed.podcast.isFetched)
+    #expect(try world.catalog.episodes(ofPodcast: listed.podcast.id).count == 1)
+    #expect(world.web.requests("/feed").count == 1)
+    let error = #expect(throws: CatalogError.self) { try subscribe(world, address) }
+    #expect(error?.errno == .EEXIST)
+  }
+
+  @Test func aWebPageLeadsToItsFeed() throws {
+    let world = try CatalogWorld()
+    world.web.set(
+      "/",
+      FakeWeb.Page(
+        """
+        <!DOCTYPE html><html><head><LINK REL=stylesheet href=/x.css><link rel="alternate"
+        type="application/rss+xml" title="A > B" href="feed?a=1&amp;b=2"></head><body>Hi
+        """))
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let listed = try subscribe(world, "\(world.web.address)/")
+    #expect(listed.podcast.feedURL == "\(world.web.address)/feed?a=1&b=2")
+    #expect(listed.name == "Harbour Lights")
+  }
+
+  @Test func whatIsNoFeedIsNotSubscribedTo() throws {
+    let world = try CatalogWorld()
+    world.web.set("/page", FakeWeb.Page("<html><body>Nothing here</body></html>"))
+    for (address, errno) in [
+      ("\(world.web.address)/page", Errno.EPROTO), ("\(world.web.address)/none", .ENOENT),
+      ("no address", .EINVAL), ("ftp://a.example/", .EINVAL),
+    ] {
+      let error = #expect(throws: CatalogError.self) { try subscribe(world, address) }
+      #expect(error?.errno == errno)
+    }
+    #expect(try world.catalog.subscriptions().isEmpty)
+  }
+
+  @Test func aListIsImportedAndItsExportGivesTheSame() throws {
+    let world = try CatalogWorld()
+    let list = """
+      <opml version="2.0"><body><outline text="Folder">
+      <outline type="rss" text="One" xmlUrl="http://user:word@a.example/feed?token=x"/>
+      <outline type="rss" text="one" xmlUrl="feed://b.example/feed"/></outline>
+      <outline type="rss" text="Bad" xmlUrl="gopher://c.example/"/>
+      <outline type="rss" text="Same" xmlUrl="https://B.example/feed/"/></body></opml>
+      """
+    let result = try world.catalog.importOPML(Array(list.utf8))
+    #expect(result.added == 2)
+    #expect(result.known == 1)
+    #expect(result.problems.count == 1)
+    #expect(try world.catalog.subscriptions().map(\.name) == ["One", "one (2)"])
+    let export = try world.catalog.exportOPML()
+    #expect(String(decoding: export, as: UTF8.self).contains("http://user:word@a.example/feed?token=x"))
+    let again = try world.catalog.importOPML(export)
+    #expect(again.added == 0 && again.known == 2 && again.problems.isEmpty)
+    let other = try CatalogWorld()
+    #expect(try other.catalog.importOPML(export).added == 2)
+    let error = #expect(throws: CatalogError.self) { try world.catalog.importOPML(Array("<rss/>".utf8)) }
+    #expect(error?.errno == .EINVAL)
+    #expect(try world.catalog.subscriptions().count == 2)
+  }
+
+  @Test func aListOfManyEqualTitlesIsQuick() throws {
+    let world = try CatalogWorld()
+    let outlines = (0..<3000).map {
+      "<outline type=\"rss\" text=\"Same\" xmlUrl=\"http://a.example/\($0)\"/>"
+    }
+    let list = "<opml version=\"2.0\"><body>\(outlines.joined())</body></opml>"
+    #expect(try world.catalog.importOPML(Array(list.utf8)).added == 3000)
+    #expect(Set(try world.catalog.subscriptions().map(\.name)).count == 3000)
+  }
+
+  @Test func theSchedulerRefreshesWhatIsDueAndOnlyThat() throws {
+    let world = try CatalogWorld()
+    for number in 0..<5 {
+      world.web.set("/\(number)", TestFeed(items: [.init("One", guid: "\(number)")]).page)
+    }
+    world.catalog.startScheduler()
+    var ids: [Int64] = []
+    for number in 0..<5 {
+      ids.append(try world.catalog.subscribe(feedURL: "\(world.web.address)/\(number)").podcast.id)
+    }
+    #expect(
+      try eventually { try world.catalog.subscriptions().allSatisfy { $0.podcast.isFetched } },
+      "what is new is fetched at once")
+    let other = try world.open()
+    defer { other.close() }
+    other.startScheduler()
+    _ = try other.subscribe(feedURL: "http://127.0.0.1:1/none")
+    #expect(try eventually { try other.subscriptions().contains { $0.podcast.error != nil } })
+    for number in 0..<5 { #expect(world.web.requests("/\(number)").count == 1) }
+  }
+
+  @Test func ofTwoSchedulersOneRefreshesEach() throws {
+    let world = try CatalogWorld()
+    let other = try world.open()
+    defer { other.close() }
+    world.catalog.startScheduler()
+    other.startScheduler()
+    for number in 0..<8 {
+      world.web.set("/\(number)") { _ in
+        var page = TestFeed(items: [.init("One", guid: "\(number)")]).page
+        page.delay = 0.1
+        return page
+      }
+      _ = try world.catalog.subscribe(feedURL: "\(world.web.address)/\(number)")
+    }
+    #expect(try eventually { try world.catalog.subscriptions().allSatisfy { $0.podcast.isFetched } })
+    for number in 0..<8 { #expect(world.web.requests("/\(number)").count == 1) }
+  }
+}
