@@ -51,14 +51,15 @@ let package = Package(
     // Episodes: what is here, and how the rest comes.
     library("EpisodeCache", ["PodcastModel", "PosixKit"]),
     library("TransferProtocol", ["PodcastModel", "PosixKit"]),
+    library("TransferStore", ["TransferProtocol", "PodcastModel", "SQLiteKit"]),
     library(
       "TransferClient",
-      ["Configuration", "EpisodeCache", "TransferProtocol", "PodcastModel", "PosixKit", "SQLiteKit"]),
+      ["Configuration", "EpisodeCache", "TransferProtocol", "TransferStore", "PodcastModel", "PosixKit"]),
     library(
       "Transfers",
       [
-        "Configuration", "EpisodeCache", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit",
-        "SQLiteKit",
+        "Configuration", "EpisodeCache", "HTTPKit", "TransferProtocol", "TransferStore", "PodcastModel",
+        "PosixKit",
       ]),
 
     // What is known, and how it is shown.
@@ -95,6 +96,12 @@ let package = Package(
       "CatalogTests",
       ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
       exclude: ["Fixtures"]),
+    tests(
+      "TransferClientTests",
+      [
+        "Configuration", "HTTPServerKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "podcastfs-transferd",
+      ]),
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),

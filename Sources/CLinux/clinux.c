@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -13,6 +15,8 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+extern char **environ;
 
 int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
@@ -73,8 +77,20 @@ int podcastfs_set_nonblocking(int descriptor) {
   return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
 }
 
+int podcastfs_set_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
+
 int podcastfs_try_lock(int descriptor) {
   struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int podcastfs_try_lock_shared(int descriptor) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+int podcastfs_unlock(int descriptor) {
+  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
@@ -86,7 +102,10 @@ ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count) {
   return readahead(descriptor, offset, count);
 }
 
+int podcastfs_unmount(const char *path) { return umount2(path, 0); }
 int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
+
+pid_t podcastfs_fork(void) { return fork(); }
 
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
   return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
@@ -95,4 +114,31 @@ int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
 int podcastfs_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
 int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
   return inotify_add_watch(descriptor, path, mask);
+}
+
+int podcastfs_spawn_detached(const char *path, char *const arguments[], pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return error;
+  error = posix_spawnattr_init(&attributes);
+  if (error != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+  }
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if ((error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, 1, 2)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
+      (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
 }

@@ -25,6 +25,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let EINVAL = Errno(rawValue: Glibc.EINVAL)
   package static let EFBIG = Errno(rawValue: Glibc.EFBIG)
   package static let ENOSPC = Errno(rawValue: Glibc.ENOSPC)
+  package static let ENXIO = Errno(rawValue: Glibc.ENXIO)
   package static let EROFS = Errno(rawValue: Glibc.EROFS)
   package static let EPIPE = Errno(rawValue: Glibc.EPIPE)
   package static let ERANGE = Errno(rawValue: Glibc.ERANGE)
@@ -35,6 +36,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let EPROTO = Errno(rawValue: Glibc.EPROTO)
   package static let EOPNOTSUPP = Errno(rawValue: Glibc.EOPNOTSUPP)
   package static let EADDRINUSE = Errno(rawValue: Glibc.EADDRINUSE)
+  package static let ECONNABORTED = Errno(rawValue: Glibc.ECONNABORTED)
   package static let ENETUNREACH = Errno(rawValue: Glibc.ENETUNREACH)
   package static let ECONNRESET = Errno(rawValue: Glibc.ECONNRESET)
   package static let ENOTCONN = Errno(rawValue: Glibc.ENOTCONN)
@@ -42,6 +44,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ECONNREFUSED = Errno(rawValue: Glibc.ECONNREFUSED)
   package static let EHOSTUNREACH = Errno(rawValue: Glibc.EHOSTUNREACH)
   package static let ESTALE = Errno(rawValue: Glibc.ESTALE)
+  package static let EDQUOT = Errno(rawValue: Glibc.EDQUOT)
   package static let ECANCELED = Errno(rawValue: Glibc.ECANCELED)
 
   /// The system's words for it: "No such file or directory".

@@ -40,6 +40,14 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
+  /// pwrite(2) of all bytes.
+  package func write(_ bytes: [UInt8], at offset: Int64) throws(PosixError) {
+    let result = bytes.withUnsafeBytes { buffer in
+      Result { () throws(PosixError) in try write(buffer, at: offset) }
+    }
+    try result.get()
+  }
+
   /// write(2) of all bytes at the file's own position.
   package func append(_ bytes: UnsafeRawBufferPointer) throws(PosixError) {
     var done = 0

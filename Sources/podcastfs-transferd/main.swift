@@ -1,1 +1,44 @@
-print("podcastfs-transferd")
+internal import Configuration
+internal import Glibc
+internal import PosixKit
+internal import Transfers
+
+/// Ends with one line that says why.
+func fail(_ message: String, _ status: Int32 = 1) -> Never {
+  let line = "podcastfs-transferd: \(message)\n"
+  _ = write(2, line, line.utf8.count)
+  exit(status)
+}
+
+let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime DIR] [--idle SECONDS]"
+
+do {
+  var places = try Places()
+  var idleTime: Double?
+  var arguments = CommandLine.arguments.dropFirst()
+  while let option = arguments.popFirst() {
+    guard let value = arguments.popFirst() else { fail(usage, 64) }
+    switch option {
+    case "--state": places.state = value
+    case "--cache": places.cache = value
+    case "--runtime": places.runtime = value
+    case "--idle": idleTime = Double(value)
+    default: fail(usage, 64)
+    }
+  }
+  var configuration = TransferDaemon.Configuration(
+    state: places.state, cache: places.cache, runtime: places.runtime)
+  if let idleTime { configuration.idleTime = idleTime }
+  configuration.inheritedSocket = SocketActivation.listener()
+  // Before the first thread, so that every thread has them blocked and one waits for them.
+  Signals.blockEnding()
+  let daemon = try TransferDaemon(configuration)
+  PosixThread.start("signals") {
+    _ = Signals.waitForEnding()
+    daemon.stop()
+  }
+  // Where another one serves this user already, all is well too.
+  _ = try daemon.run()
+} catch {
+  fail("\(error)")
+}

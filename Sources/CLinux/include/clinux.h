@@ -39,19 +39,30 @@ int podcastfs_memfd(const char *name);
 int podcastfs_open(const char *path, int flags, mode_t mode);
 int podcastfs_openat(int directory, const char *path, int flags, mode_t mode);
 int podcastfs_set_nonblocking(int descriptor);
+int podcastfs_set_close_on_exec(int descriptor);
 /// Open-file-description write lock on the whole file, without waiting; 0, or -1 with errno (EAGAIN).
 int podcastfs_try_lock(int descriptor);
+/// The same for a lock that many may share (the file open for reading), and the end of either.
+int podcastfs_try_lock_shared(int descriptor);
+int podcastfs_unlock(int descriptor);
 /// fallocate(2) punching a hole; 0, or -1 with errno.
 int podcastfs_punch_hole(int descriptor, off_t offset, off_t length);
 /// posix_fadvise-free read-ahead of a range: readahead(2).
 ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count);
-/// umount2(2) with MNT_DETACH; 0, or -1 with errno.
+/// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
+int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
+/// fork(2): only while the process has one thread.
+pid_t podcastfs_fork(void);
 /// sync_file_range(2): starts write-back without waiting.
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length);
 /// inotify_init1(2), close-on-exec and non-blocking, and inotify_add_watch(2).
 int podcastfs_inotify(void);
 int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask);
+
+/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, no
+/// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value.
+int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull], pid_t *pid);
 
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {

@@ -1,0 +1,72 @@
+internal import Glibc
+package import PodcastModel
+internal import PosixKit
+
+/// Where the cache keeps what: per episode and generation a sparse data file and the journal of its durable
+/// ranges in the cache folder, and the live map of its ranges in the runtime folder.
+package struct CacheLayout: Hashable, Sendable {
+  package var cache: String
+  package var runtime: String
+
+  package init(cache: String, runtime: String) {
+    self.cache = cache
+    self.runtime = runtime
+  }
+
+  package var episodes: String { cache + "/episodes" }
+  package var maps: String { runtime + "/maps" }
+
+  package func data(_ key: MediaKey, _ generation: UInt32) -> String { "\(episodes)/\(key).\(generation)" }
+  package func journal(_ key: MediaKey, _ generation: UInt32) -> String { data(key, generation) + ".ranges" }
+  package func map(_ key: MediaKey, _ generation: UInt32) -> String { "\(maps)/\(key).\(generation)" }
+
+  /// Creates the folders where they are missing, and the tag that tells backups to pass the cache by
+  /// (bford.info/cachedir).
+  package func create() throws {
+    try Directories.createPrivate(cache)
+    try Directories.createPrivate(episodes)
+    try Directories.createPrivate(maps)
+    let tag = cache + "/CACHEDIR.TAG"
+    if access(tag, F_OK) != 0 {
+      let text = """
+        Signature: 8a477f597d28d172789f06886806bc55
+        # This file is a cache directory tag created by podcastfs.
+        # For information about cache directory tags see https://bford.info/cachedir/
+
+        """
+      try Directories.replace(tag, with: Array(text.utf8))
+    }
+  }
+
+  /// Takes a generation's names away; whoever has it open keeps its bytes.
+  package func remove(_ key: MediaKey, _ generation: UInt32) {
+    // The journal last: while it is there, what is left is known for what it is.
+    unlink(map(key, generation))
+    unlink(data(key, generation))
+    unlink(journal(key, generation))
+  }
+
+  /// Whether the data file of a generation is there.
+  package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {
+    access(data(key, generation), F_OK) == 0
+  }
+
+  /// All generations whose files are there, whole or in part.
+  package func generations() -> [MediaKey: Set<UInt32>] {
+    var result: [MediaKey: Set<UInt32>] = [:]
+    for name in (try? Directories.names(in: episodes)) ?? [] {
+      guard let (key, generation) = Self.parse(name) else { continue }
+      result[key, default: []].insert(generation)
+    }
+    return result
+  }
+
+  /// The key and generation that a data file's or journal's name tells; nil for a foreign name.
+  package static func parse(_ name: String) -> (MediaKey, UInt32)? {
+    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard parts.count == 2 || (parts.count == 3 && parts[2] == "ranges"),
+      let key = MediaKey(String(parts[0])), let generation = UInt32(parts[1])
+    else { return nil }
+    return (key, generation)
+  }
+}

@@ -1,0 +1,170 @@
+internal import Glibc
+package import PodcastModel
+internal import PosixKit
+
+/// Which bytes of a generation's data file are there, in memory that the daemon writes and every mount reads:
+/// a file in the runtime folder, mapped by all.
+///
+/// A bit stands for a block of 4 KiB and is set once all of the block that the file will ever hold has been
+/// written to it, and never cleared: so a reader needs no lock and can't see a half-made change, and a writer
+/// killed at any instant leaves a map that is right. (A list of exact ranges would need a sequence lock,
+/// which a killed writer leaves taken, and a bound on their number.) What is not exact is only the block at a
+/// range's edge.
+package final class LiveMap: Sendable {
+  private let memory: SharedMemory
+
+  /// Words of the header.
+  private enum Word {
+    static let magic = 0
+    static let boot = 1
+    static let device = 2
+    static let inode = 3
+    static let total = 4
+    static let received = 5
+  }
+  private static let magic: UInt64 = 0x3130_7061_6d73_6670  // "pfsmap01"
+  private static let unknown = UInt64.max
+
+  package static let blockSize: Int64 = 4096
+  private static let headerSize = 4096
+  private static let bitmapSize = 1 << 20
+  static let fileSize = headerSize + bitmapSize
+
+  /// The largest file that a map can speak of: 32 GiB.
+  package static let capacity = Int64(bitmapSize) * 8 * blockSize
+
+  private init(memory: SharedMemory) { self.memory = memory }
+
+  /// Makes the map of an empty data file, in place of what `path` held.
+  static func create(_ path: String, data: borrowing FileDescriptor) throws(PosixError) -> LiveMap {
+    let temporary = "\(path).new"
+    unlink(temporary)
+    let file = try FileDescriptor(opening: temporary, O_RDWR | O_CREAT | O_EXCL)
+    // Sparse: room is taken as blocks come (`reserve`).
+    try file.truncate(to: Int64(fileSize))
+    try file.allocate(Int64(headerSize))
+    let memory = try SharedMemory(file, size: fileSize, writable: true)
+    let status = try data.status()
+    memory.store(Word.boot, bootIdentity)
+    memory.store(Word.device, UInt64(status.st_dev))
+    memory.store(Word.inode, UInt64(status.st_ino))
+    memory.store(Word.total, unknown)
+    memory.store(Word.received, 0)
+    memory.store(Word.magic, magic)
+    try retrying("create", path) { rename(temporary, path) }
+    return LiveMap(memory: memory)
+  }
+
+  /// The map at `path`, where it speaks of this data file and was written since the machine started: only
+  /// then are the bytes that it claims in the page cache or on the disk.
+  static func open(_ path: String, data: borrowing FileDescriptor, writable: Bool) -> LiveMap? {
+    guard let file = try? FileDescriptor(opening: path, writable ? O_RDWR : O_RDONLY),
+      let status = try? file.status(), status.st_size == fileSize, let of = try? data.status(),
+      let memory = try? SharedMemory(file, size: fileSize, writable: writable),
+      memory.load(Word.magic) == magic, memory.load(Word.boot) == bootIdentity,
+      memory.load(Word.device) == UInt64(of.st_dev), memory.load(Word.inode) == UInt64(of.st_ino)
+    else { return nil }
+    return LiveMap(memory: memory)
+  }
+
+  /// How many bytes a generation's map says are there; nil where there is no map.
+  package static func received(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
+  ) -> Int64? {
+    guard let file = try? FileDescriptor(opening: layout.map(key, generation), O_RDONLY) else { return nil }
+    var words: [UInt64] = [0, 0, 0, 0, 0, 0]
+    let count = words.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
+    guard count == 48, words[Word.magic] == magic, words[Word.boot] == bootIdentity else { return nil }
+    return Int64(clamping: words[Word.received])
+  }
+
+  /// Takes room in the map's file for the bits of the first `size` bytes.
+  static func reserve(_ path: String, upTo size: Int64) throws(PosixError) {
+    let file = try FileDescriptor(opening: path, O_RDWR)
+    try file.allocate(
+      Int64(headerSize) + min((size + blockSize * 8 - 1) / (blockSize * 8), Int64(bitmapSize)))
+  }
+
+  /// The exact size of the file; nil while it is not known.
+  package var total: Int64? {
+    let value = memory.load(Word.total)
+    return value == Self.unknown ? nil : Int64(clamping: value)
+  }
+
+  /// How many bytes are there, to the byte.
+  package var received: Int64 { Int64(clamping: memory.load(Word.received)) }
+
+  /// Whether all bytes of `range` are there: each block that it touches.
+  package func contains(_ range: Range<Int64>) -> Bool {
+    guard range.lowerBound >= 0, range.upperBound <= Self.capacity else { return false }
+    if range.isEmpty { return true }
+    return words(of: range.lowerBound / Self.blockSize..<(range.upperBound - 1) / Self.blockSize + 1)
+      .allSatisfy { index, mask in memory.load(index) & mask == mask }
+  }
+
+  /// All that is there, in whole blocks; the last one ends at `total`.
+  func ranges() -> ByteRangesOfBlocks { ByteRangesOfBlocks(memory: memory, header: Self.headerSize) }
+
+  // The writer's side: one thread at a time.
+
+  func set(total: Int64?) { memory.store(Word.total, total.map { UInt64($0) } ?? Self.unknown) }
+
+  func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
+
+  /// Says that these blocks are there. Their bytes must have been written.
+  func add(blocks: Range<Int64>) {
+    for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
+  }
+
+  /// The words and bits that stand for `blocks`.
+  private func words(of blocks: Range<Int64>) -> some Sequence<(Int, UInt64)> {
+    let header = Self.headerSize / 8
+    let (first, last) = (blocks.lowerBound / 64, (blocks.upperBound - 1) / 64)
+    return (first..<(blocks.isEmpty ? first : last + 1)).lazy.map { word in
+      let low = Swift.max(blocks.lowerBound - word * 64, 0)
+      let high = Swift.min(blocks.upperBound - word * 64, 64)
+      let mask = (high - low == 64 ? UInt64.max : (1 << UInt64(high - low)) - 1) << UInt64(low)
+      return (header + Int(word), mask)
+    }
+  }
+
+  /// Tells one run of the machine from the next: what was only in memory is gone after it.
+  private static let bootIdentity: UInt64 = {
+    let bytes = (try? Directories.read("/proc/sys/kernel/random/boot_id")) ?? []
+    return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }()
+}
+
+/// The blocks that a map says are there, as ranges of block numbers.
+struct ByteRangesOfBlocks {
+  let memory: SharedMemory
+  let header: Int
+
+  /// Calls `body` with each run of blocks before block `end`, in order.
+  func forEach(upTo end: Int64, _ body: (Range<Int64>) -> Void) {
+    var start: Int64?
+    var block: Int64 = 0
+    while block < end {
+      let bits = memory.load(header / 8 + Int(block / 64))
+      // Whole words at once: most are all or nothing.
+      if block % 64 == 0, end - block >= 64, bits == 0 || bits == .max {
+        if bits == 0, let from = start {
+          body(from..<block)
+          start = nil
+        } else if bits != 0, start == nil {
+          start = block
+        }
+        block += 64
+        continue
+      }
+      if bits >> UInt64(block % 64) & 1 == 1 {
+        if start == nil { start = block }
+      } else if let from = start {
+        body(from..<block)
+        start = nil
+      }
+      block += 1
+    }
+    if let start { body(start..<end) }
+  }
+}

@@ -1,0 +1,189 @@
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+// Opens and waits.
+extension ClientSession {
+  /// An episode that the daemon knows of.
+  struct OpenEntry {
+    /// Not kept alive by being open: closing it is its reader's.
+    weak var episode: RemoteEpisode?
+    let request: TransferRequest
+    let intent: OpenIntent
+    /// Called once, at the first answer; holds the episode until then.
+    var completion: OpenCompletion?
+    var pending: RemoteEpisode?
+    var retries = 0
+  }
+
+  struct WaitEntry {
+    let episode: RemoteEpisode
+    let open: UInt64
+    let offset: Int64
+    let count: Int
+    let completion: @Sendable (TransferFailure?) -> Void
+    /// What was there when it was last looked at.
+    var received: Int64
+  }
+
+  func open(_ episode: RemoteEpisode, completion: @escaping OpenCompletion) -> any Cancellable {
+    let cancellation = Cancellation(session: self)
+    loop.async {
+      if self.isStopped { return completion(.failure(TransferFailure(.EINTR, "stopped"))) }
+      let number = self.register(episode)
+      self.opens[number]?.completion = completion
+      self.opens[number]?.pending = episode
+      cancellation.begin { session in
+        session.finishOpen(number, .failure(TransferFailure(.EINTR, "interrupted")))
+      }
+      self.loop.schedule(at: .after(episode.readTimeout)) {
+        self.finishOpen(number, .failure(self.timeout(of: episode)))
+      }
+      self.sayOpen(number)
+    }
+    return cancellation
+  }
+
+  /// Gives an episode the number under which the daemon knows it.
+  private func register(_ episode: RemoteEpisode) -> UInt64 {
+    let name = ObjectIdentifier(episode)
+    if let number = numbers[name] { return number }
+    let number = nextNumber()
+    numbers[name] = number
+    opens[number] = OpenEntry(episode: episode, request: episode.request, intent: episode.intent)
+    return number
+  }
+
+  func sayOpen(_ number: UInt64) {
+    guard let entry = opens[number] else { return }
+    let generation = entry.episode.flatMap { $0.generation > 0 ? $0.generation : nil }
+    // An open that has no answer yet takes whatever generation there is then.
+    say(
+      .open(id: number, entry.request, entry.intent, generation: entry.completion == nil ? generation : nil))
+  }
+
+  /// The daemon has opened it, or begun the generation that it waited for.
+  func opened(_ number: UInt64, _ generation: UInt32) {
+    guard let entry = opens[number], let episode = entry.episode else { return }
+    if generation > 0 {
+      do {
+        episode.attach(try EpisodeReader(layout, episode.request.key, generation))
+      } catch {
+        // Deleted between the daemon's word and now: it finds out when it is asked again.
+        if entry.completion != nil, entry.retries < 3 {
+          opens[number]?.retries += 1
+          return sayOpen(number)
+        }
+        finishOpen(number, .failure(TransferFailure(.EIO, "\(error)")))
+      }
+    }
+    finishOpen(number, .success(episode))
+    for (wait, entry) in waits where entry.open == number {
+      if episode.current?.canRead(at: entry.offset, count: entry.count) == true { finishWait(wait, nil) }
+    }
+  }
+
+  func finishOpen(_ number: UInt64, _ result: Result<any OpenEpisode, TransferFailure>) {
+    guard let completion = opens[number]?.completion else { return }
+    opens[number]?.completion = nil
+    let episode = opens[number]?.pending
+    opens[number]?.pending = nil
+    if case .failure = result { closeNow(number) }
+    completion(result)
+    _ = episode
+  }
+
+  func close(_ name: ObjectIdentifier) {
+    loop.async { if let number = self.numbers[name] { self.closeNow(number, name) } }
+  }
+
+  private func closeNow(_ number: UInt64, _ name: ObjectIdentifier? = nil) {
+    guard opens.removeValue(forKey: number) != nil else { return }
+    if let name = name ?? numbers.first(where: { $0.value == number })?.key { numbers[name] = nil }
+    for (wait, entry) in waits where entry.open == number {
+      finishWait(wait, TransferFailure(.EBADF, "closed"))
+    }
+    connection?.send(.close(id: number))
+  }
+
+  func wait(
+    _ episode: RemoteEpisode, at offset: Int64, count: Int,
+    completion: @escaping @Sendable (TransferFailure?) -> Void
+  ) -> any Cancellable {
+    let cancellation = Cancellation(session: self)
+    loop.async {
+      if self.isStopped { return completion(TransferFailure(.EINTR, "stopped")) }
+      let isNew = self.numbers[ObjectIdentifier(episode)] == nil
+      let open = self.register(episode)
+      if isNew { self.sayOpen(open) }
+      let number = self.nextNumber()
+      self.waits[number] = WaitEntry(
+        episode: episode, open: open, offset: offset, count: count, completion: completion,
+        received: episode.current?.received ?? 0)
+      cancellation.begin { session in
+        session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
+      }
+      self.watch(number)
+      self.say(.wait(id: number, open: open, offset: offset, count: Int64(count)))
+    }
+    return cancellation
+  }
+
+  /// Ends a wait after `read_timeout` without a single new byte.
+  private func watch(_ number: UInt64) {
+    guard let entry = waits[number] else { return }
+    loop.schedule(at: .after(entry.episode.readTimeout)) {
+      guard let entry = self.waits[number] else { return }
+      let received = entry.episode.current?.received ?? 0
+      if received == entry.received {
+        self.finishWait(number, self.timeout(of: entry.episode), tells: true)
+      } else {
+        self.waits[number]?.received = received
+        self.watch(number)
+      }
+    }
+  }
+
+  private func timeout(of episode: RemoteEpisode) -> TransferFailure {
+    let seconds = Int64(episode.readTimeout.rounded())
+    let why = mirror.status(of: episode.request.key)?.error
+    return TransferFailure(.EIO, why ?? "nothing came for \(seconds) seconds")
+  }
+
+  /// - Parameter tells: whether the daemon still thinks that it waits.
+  func finishWait(_ number: UInt64, _ failure: TransferFailure?, tells: Bool = false) {
+    guard let entry = waits.removeValue(forKey: number) else { return }
+    if tells { connection?.send(.endWait(id: number)) }
+    entry.completion(failure)
+  }
+}
+
+/// Gives up an open or a wait, once the session's thread has begun it.
+final class Cancellation: Cancellable {
+  private struct State: ~Copyable {
+    var body: (@Sendable (ClientSession) -> Void)?
+    var isCancelled = false
+  }
+  private let state = Monitor(State())
+  private let session: ClientSession
+
+  init(session: ClientSession) { self.session = session }
+
+  /// On the session's thread.
+  func begin(_ body: @escaping @Sendable (ClientSession) -> Void) {
+    let isCancelled = state.withLock { state in
+      state.body = body
+      return state.isCancelled
+    }
+    if isCancelled { session.loop.async { [session] in body(session) } }
+  }
+
+  func cancel() {
+    let body = state.withLock { state in
+      state.isCancelled = true
+      return state.body
+    }
+    if let body { session.loop.async { [session] in body(session) } }
+  }
+}

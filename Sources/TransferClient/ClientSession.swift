@@ -1,0 +1,140 @@
+internal import Configuration
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// The client's side of the daemon: one connection, made when something is wanted, made again when the daemon
+/// has died, with all that still holds said again.
+///
+/// All but what its methods do first happens on its loop's thread; that makes it Sendable.
+final class ClientSession: @unchecked Sendable {
+  typealias OpenCompletion = @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
+
+  let loop: EventLoop
+  let places: Places
+  let settings: TransferSettings?
+  let mirror: StatusMirror
+  let launcher: DaemonLauncher
+  private let sharedLayout: Monitor<CacheLayout>
+  private let addressHandler = Monitor<(@Sendable (MediaKey, String) -> Void)?>(nil)
+
+  // The loop's own.
+  var connection: DaemonConnection?
+  var isConnecting = false
+  var failedTries = 0
+  var lastNumber: UInt64 = 0
+  /// What has been said to the daemon and holds until it is closed.
+  var opens: [UInt64: OpenEntry] = [:]
+  var numbers: [ObjectIdentifier: UInt64] = [:]
+  var waits: [UInt64: WaitEntry] = [:]
+  /// Orders that the daemon has not confirmed.
+  var orders: [UInt64: (message: ClientMessage, completion: @Sendable () -> Void)] = [:]
+  var snapshot: [TransferStatus]?
+  var isStopped = false
+
+  init(places: Places, settings: TransferSettings?, mirror: StatusMirror, daemon: String?) throws {
+    loop = try EventLoop()
+    self.places = places
+    self.settings = settings
+    self.mirror = mirror
+    launcher = DaemonLauncher(places: places, program: daemon)
+    sharedLayout = Monitor(CacheLayout(cache: places.cache, runtime: places.runtime))
+  }
+
+  /// Where the daemon keeps the cache: its word, once it has told.
+  var layout: CacheLayout { sharedLayout.withLock { $0 } }
+
+  func start() {
+    let loop = loop
+    PosixThread.start("transfers") { loop.run() }
+    loop.async { self.connectIfRunning() }
+  }
+
+  func stop() {
+    loop.async { self.end() }
+  }
+
+  func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, String) -> Void) {
+    addressHandler.withLock { $0 = handler }
+  }
+
+  func resumeUnfinished() {
+    loop.async { if self.mirror.hasUnfinished { self.connect() } }
+  }
+
+  /// Sends what needs no answer, where there is a connection.
+  func send(_ message: ClientMessage) { loop.async { self.connection?.send(message) } }
+
+  /// Orders something; `completion` when the daemon has remembered it.
+  func order(
+    completion: @escaping @Sendable () -> Void, _ message: @escaping @Sendable (UInt64) -> ClientMessage
+  ) {
+    loop.async {
+      if self.isStopped { return completion() }
+      let number = self.nextNumber()
+      let message = message(number)
+      self.orders[number] = (message, completion)
+      // An order that no daemon takes must not wait for ever.
+      self.loop.schedule(at: .after(Self.orderTimeout)) {
+        if let order = self.orders.removeValue(forKey: number) { order.completion() }
+      }
+      self.say(message)
+    }
+  }
+
+  private static let orderTimeout = 30.0
+
+  func nextNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Sends now, or, with everything else that holds, when there is a connection.
+  func say(_ message: ClientMessage) {
+    if let connection, !isConnecting { connection.send(message) } else { connect() }
+  }
+
+  private func end() {
+    if isStopped { return }
+    isStopped = true
+    let failure = TransferFailure(.EINTR, "the client has stopped")
+    for number in waits.keys { finishWait(number, failure) }
+    for number in opens.keys { finishOpen(number, .failure(failure)) }
+    for order in orders.values { order.completion() }
+    orders = [:]
+    connection?.close()
+    connection = nil
+    loop.stop()
+  }
+
+  func received(_ message: DaemonMessage) {
+    switch message {
+    case .welcome(_, let cache, let runtime):
+      let layout = CacheLayout(cache: cache, runtime: runtime)
+      sharedLayout.withLock { $0 = layout }
+      mirror.use(layout)
+      snapshot = []
+      failedTries = 0
+      sayEverything()
+    case .changed(let statuses):
+      if snapshot != nil { snapshot? += statuses } else { mirror.update(statuses) }
+    case .snapshotEnd:
+      if let snapshot { mirror.replace(with: snapshot) }
+      snapshot = nil
+    case .opened(let id, let generation, _): opened(id, generation)
+    case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
+    case .available(let wait): finishWait(wait, nil)
+    case .unavailable(let wait, let failure): finishWait(wait, failure)
+    case .done(let id): orders.removeValue(forKey: id)?.completion()
+    case .needAddress(let key, let url):
+      if let handler = addressHandler.withLock({ $0 }) {
+        handler(key, url)
+      } else {
+        connection?.send(.freshAddress(key, nil))
+      }
+    }
+  }
+
+  var answersAddresses: Bool { addressHandler.withLock { $0 != nil } }
+}

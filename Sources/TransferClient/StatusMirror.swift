@@ -1,0 +1,78 @@
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// What is known of all downloads, in memory: the store's word, then the daemon's.
+final class StatusMirror: Sendable {
+  private struct State: ~Copyable {
+    var statuses: [MediaKey: TransferStatus] = [:]
+    var observer: (@Sendable (MediaKey) -> Void)?
+    var layout: CacheLayout
+  }
+  private let state: Monitor<State>
+
+  init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
+
+  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
+
+  /// Where the daemon says that its cache is.
+  func use(_ layout: CacheLayout) { state.withLock { $0.layout = layout } }
+
+  func status(of key: MediaKey) -> TransferStatus? {
+    let (status, layout) = state.withLock { ($0.statuses[key], $0.layout) }
+    return status?.checked(layout)
+  }
+
+  func all() -> [TransferStatus] {
+    let (statuses, layout) = state.withLock { (Array($0.statuses.values), $0.layout) }
+    return statuses.map { $0.checked(layout) }
+  }
+
+  /// Whether there is something that a daemon would go on with.
+  var hasUnfinished: Bool {
+    state.withLock { state in
+      state.statuses.values.contains { status in
+        status.state == .queued || status.state == .downloading
+          || (status.state == .paused && status.error != nil)
+      }
+    }
+  }
+
+  func update(_ statuses: [TransferStatus]) {
+    let observer = state.withLock { state in
+      for status in statuses { state.statuses[status.key] = status }
+      return state.observer
+    }
+    if let observer { for status in statuses { observer(status.key) } }
+  }
+
+  /// Takes over all that are known; others are forgotten.
+  func replace(with statuses: [TransferStatus]) {
+    let (changed, observer) = state.withLock { state in
+      let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
+      let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
+      state.statuses = new
+      return (changed, state.observer)
+    }
+    if let observer { for key in changed { observer(key) } }
+  }
+}
+
+extension TransferStatus {
+  /// As it is where its data file has been deleted: the cache may be at any time.
+  fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {
+    guard received > 0, generation > 0 else { return self }
+    var status = self
+    if state == .downloading {
+      // Without waiting for the daemon's word, which comes once a second.
+      if let received = LiveMap.received(layout, key, generation) { status.received = received }
+    } else if !layout.hasData(key, generation) {
+      status.received = 0
+      if state == .cached { status.state = .remote }
+    }
+    return status
+  }
+}

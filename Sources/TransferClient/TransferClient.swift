@@ -1,0 +1,112 @@
+package import Configuration
+internal import EpisodeCache
+package import PodcastModel
+internal import PosixKit
+package import TransferProtocol
+internal import TransferStore
+
+/// The transfers as a mount or a command sees them: what is remembered while no daemon runs, and the daemon,
+/// started when something is wanted.
+package final class TransferClient: TransferService {
+  private let session: ClientSession
+  private let mirror: StatusMirror
+  private let layout: CacheLayout
+  private let readTimeout: Double
+
+  /// - Parameters:
+  ///   - isMount: whether `settings` are the daemon's from now on, and unfinished downloads go on.
+  ///   - daemon: the daemon's program; nil for the one beside this program, else in PATH.
+  /// - Throws: `PosixError`.
+  package init(places: Places, settings: Settings, isMount: Bool, daemon: String? = nil) throws {
+    layout = CacheLayout(cache: places.cache, runtime: places.runtime)
+    readTimeout = settings.readTimeout
+    mirror = StatusMirror(layout: layout)
+    let store = try? TransferStore(reading: places.state)
+    mirror.replace(with: ((try? store?.records()) ?? []).map(\.status))
+    session = try ClientSession(
+      places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
+    session.start()
+    if isMount { resumeUnfinished() }
+  }
+
+  deinit { session.stop() }
+
+  /// Ends the connection; whatever waits ends with EINTR. The daemon goes on.
+  package func stop() { session.stop() }
+
+  /// Starts the daemon where downloads are unfinished.
+  package func resumeUnfinished() { session.resumeUnfinished() }
+
+  /// Called, on any thread, when an enclosure's address has expired: to look for a fresh one and tell it by
+  /// `freshAddress`. To be set before anything is opened.
+  package func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, _ expired: String) -> Void) {
+    session.setAddressHandler(handler)
+  }
+
+  /// The answer to the address handler; nil where there is no other address.
+  package func freshAddress(_ key: MediaKey, _ url: String?) { session.send(.freshAddress(key, url)) }
+
+  package func status(of key: MediaKey) -> TransferStatus? { mirror.status(of: key) }
+  package func allStatuses() -> [TransferStatus] { mirror.all() }
+  package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
+
+  package func open(
+    _ request: TransferRequest, intent: OpenIntent,
+    completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
+  ) -> any Cancellable {
+    let status = mirror.status(of: request.key)
+    var reader: EpisodeReader?
+    if let status, status.generation > 0, status.received > 0 {
+      reader = try? EpisodeReader(session.layout, request.key, status.generation)
+    }
+    let isWhole = reader.map { reader in reader.total.map { reader.contains(0..<$0) } ?? false } ?? false
+    reader?.noteRead()
+    let episode = RemoteEpisode(
+      request: request, intent: intent, reader: reader, session: session, readTimeout: readTimeout)
+    if intent != .download || isWhole {
+      completion(.success(episode))
+      return Ended()
+    }
+    return session.open(episode, completion: completion)
+  }
+
+  package func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+    session.order(completion: completion) { .start(id: $0, request) }
+  }
+
+  package func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+    session.order(completion: completion) { .pause(id: $0, request) }
+  }
+
+  package func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void) {
+    session.order(completion: completion) { .drop(id: $0, key) }
+  }
+
+  package func setKept(
+    _ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void
+  ) {
+    session.order(completion: completion) { .setKept(id: $0, request, kept) }
+  }
+}
+
+/// Something that has ended when it is returned.
+final class Ended: Cancellable {
+  func cancel() {}
+}
+
+extension TransferSettings {
+  /// Those of a mount's options that the daemon follows.
+  init(_ settings: Settings) {
+    self.init()
+    downloads = Int64(settings.downloads)
+    perHost = Int64(settings.perHost)
+    limitRate = settings.limitRate
+    cacheSize = settings.cacheSize
+    minimumFree = settings.minimumFree
+    stallTimeout = Int64(settings.stallTimeout * 1000)
+    connectTimeout = Int64(settings.connectTimeout * 1000)
+    proxy = settings.proxy
+    userAgent = settings.userAgent
+    certificateAuthorities = settings.certificateAuthorities
+  }
+}

@@ -1,0 +1,33 @@
+internal import Glibc
+internal import PosixKit
+internal import TransferProtocol
+
+/// Makes the daemon the only one of its user, and tells clients its socket, whatever their environment.
+struct DaemonLock: ~Copyable {
+  private let file: FileDescriptor
+
+  /// Takes the lock in `state`.
+  /// - Returns: nil where another daemon holds it and serves, or does not let go of it within ten seconds.
+  static func take(in state: String) throws -> DaemonLock? {
+    let path = DaemonPlace.lockFile(in: state)
+    let deadline = MonotonicTime.after(10)
+    while true {
+      let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT)
+      // Someone may have deleted the file meanwhile: a lock on what has no name keeps nobody away.
+      if file.tryLock(.exclusive), try file.status().st_nlink > 0 { return DaemonLock(file: file) }
+      if let socket = DaemonPlace.socket(in: state), (try? UnixSocket.connect(to: socket)) != nil {
+        return nil
+      }
+      if MonotonicTime.now > deadline { return nil }
+      usleep(20_000)
+    }
+  }
+
+  private init(file: consuming FileDescriptor) { self.file = file }
+
+  /// Tells where the daemon listens.
+  func publish(socket: String) throws {
+    try file.truncate(to: 0)
+    try file.write(Array((socket + "\n").utf8), at: 0)
+  }
+}

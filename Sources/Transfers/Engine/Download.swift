@@ -1,0 +1,126 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
+
+/// One download as the engine works on it. Belongs to the engine's loop.
+final class Download {
+  var record: TransferRecord
+  /// The current generation's writer, while anybody needs it.
+  var writer: EpisodeWriter?
+  var flows: [(flow: Flow, task: HTTPTask)] = []
+  var handles: [ReaderHandle] = []
+
+  /// Whether it may run as one of the background downloads.
+  var hasSlot = false
+  /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
+  var givesRanges = true
+  /// Whether the next request must overlap with what is stored, because the final address has changed.
+  var needsOverlap = false
+  /// Whether the next request is for the whole of a new generation, whatever is stored.
+  var beginsAnew = false
+  /// Whether a response of this run has told that there is no length.
+  var hasNoLength = false
+  /// Whether a response of this run has confirmed the generation, so that its final address may be asked.
+  var isConfirmed = false
+  /// Whether the address that answered before has stopped to.
+  var isDirectRefused = false
+
+  /// Tries in a row that brought nothing.
+  var attempts = 0
+  /// When to try again; nil for at once.
+  var retryAt: MonotonicTime?
+  var lastFault: MonotonicTime?
+  var receivedAtFault: Int64 = 0
+  /// Where the address stands: one fresh one is asked for.
+  var hasAskedForAddress = false
+  var isAskingForAddress = false
+
+  /// The latest reader's place.
+  var focus: Int64 = 0
+  /// For the rate: bytes and time of the last tick.
+  var meter = RateMeter()
+  /// Bytes per second that its responses are held to.
+  var rateLimit: Int64?
+  /// Whether its bytes must go to the disk now, and whether they are on the way there before the writer ends.
+  var needsSynchronization = false
+  var isReleasing = false
+  /// Whether observers are to hear of its progress.
+  var isProgressDue = false
+  /// What observers and the store have been told.
+  var published: TransferStatus?
+  var saved: TransferRecord?
+
+  init(record: TransferRecord) { self.record = record }
+
+  var key: MediaKey { record.key }
+
+  /// Whether all of it is to come.
+  var isWanted: Bool { record.state == .queued || record.state == .downloading }
+
+  /// Whether a reader has it open that makes it come, beside the queue.
+  var isOpenForDownload: Bool { handles.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
+
+  var status: TransferStatus {
+    var status = record.status
+    if let writer { status.received = writer.received }
+    if record.state == .downloading {
+      status.rate = meter.rate
+      if let rate = meter.rate, rate > 0, let total = record.total {
+        status.eta = max(0, (total - status.received + rate - 1) / rate)
+      }
+    }
+    return status
+  }
+
+  /// The host whose downloads are counted.
+  var host: String { PublicURL.host(record.request.url) ?? "" }
+}
+
+/// An open episode of a client.
+final class ReaderHandle {
+  let id: UInt64
+  /// Whose it is.
+  let client: ObjectIdentifier
+  let intent: OpenIntent
+  /// Whether a read has come (which makes `downloadAtRead` download).
+  var hasRead = false
+  /// nil until it has one.
+  var generation: UInt32?
+  /// Whether the client still waits for the answer to its open.
+  var isOpening = true
+  /// What it waits for, by the client's numbers.
+  var waits: [UInt64: Range<Int64>] = [:]
+
+  init(id: UInt64, client: ObjectIdentifier, intent: OpenIntent, generation: UInt32?) {
+    self.id = id
+    self.client = client
+    self.intent = intent
+    self.generation = generation
+  }
+
+  var mayDownload: Bool { intent == .download || (intent == .downloadAtRead && hasRead) }
+
+  /// Whether its bytes are those that come now.
+  func isCurrent(_ current: UInt32) -> Bool { generation == nil || generation == current }
+}
+
+/// Bytes per second, smoothed over a few seconds.
+struct RateMeter {
+  private var last: (bytes: Int64, time: MonotonicTime)?
+  private var smoothed: Double?
+
+  var rate: Int64? { smoothed.map { Int64($0) } }
+
+  mutating func note(_ bytes: Int64, at now: MonotonicTime = .now) {
+    if let last, now > last.time {
+      let current = Double(max(0, bytes - last.bytes)) / now.seconds(since: last.time)
+      smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? current
+    }
+    last = (bytes, now)
+  }
+
+  mutating func stop() { self = RateMeter() }
+}

@@ -1,0 +1,93 @@
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
+
+// What goes wrong.
+extension Engine {
+  /// A response gave no bytes, or no more.
+  func suffer(_ fault: Fault, _ download: Download) {
+    download.lastFault = .now
+    download.record.failed = wallClockSeconds()
+    download.record.error = fault.message
+    switch fault.kind {
+    case .passing: retry(download, fault)
+    case .expired where askForAddress(download): break
+    case .lasting, .expired:
+      endFlows(of: download)
+      download.record.state = .failed
+    case .noRoom: hold(download, fault.message)
+    }
+    touch(download)
+  }
+
+  /// Tries again later: soon where bytes came since the last time, else later and later, with jitter so that
+  /// not all come at once.
+  private func retry(_ download: Download, _ fault: Fault) {
+    let received = download.writer?.received ?? 0
+    if received > download.receivedAtFault { download.attempts = 0 }
+    let hasProgress = received > download.receivedAtFault
+    download.receivedAtFault = received
+    download.attempts += 1
+    var delay = hasProgress ? 0.2 : min(pow2(download.attempts - 1), 300)
+    let hasReader = download.handles.contains { $0.isOpening || !$0.waits.isEmpty }
+    if hasReader { delay = min(delay, 5) }
+    delay *= Double.random(in: 0.75...1.25)
+    if let after = fault.retryAfter {
+      delay = max(delay, after)
+      download.record.notBefore = wallClockSeconds() + Int64(after.rounded(.up))
+    }
+    download.retryAt = .after(delay)
+  }
+
+  private func pow2(_ exponent: Int) -> Double { Double(1 << min(max(exponent, 0), 10)) }
+
+  /// Asks the mounts for a fresh address, once; answers whether there is anyone to ask.
+  private func askForAddress(_ download: Download) -> Bool {
+    if download.isAskingForAddress { return true }
+    let clients = clients.values.filter(\.answersAddresses)
+    guard !download.hasAskedForAddress, !clients.isEmpty else { return false }
+    download.hasAskedForAddress = true
+    download.isAskingForAddress = true
+    let asked = download.record.request.url
+    for client in clients { client.send(.needAddress(download.key, url: asked)) }
+    loop.schedule(at: .after(20)) {
+      if download.isAskingForAddress, download.record.request.url == asked {
+        self.heardAddress(download.key, nil)
+      }
+    }
+    return true
+  }
+
+  /// A mount has looked for a fresh address.
+  func heardAddress(_ key: MediaKey, _ url: String?) {
+    guard let download = downloads[key], download.isAskingForAddress else { return }
+    download.isAskingForAddress = false
+    if let url, url != download.record.request.url {
+      download.record.request.url = url
+      download.record.error = nil
+      download.record.failed = nil
+    } else {
+      download.record.state = .failed
+      download.record.failed = wallClockSeconds()
+    }
+    touch(download)
+  }
+
+  /// The disk refused.
+  func fail(_ download: Download, _ error: PosixError) {
+    switch error.errno {
+    case .ENOSPC, .EDQUOT: suffer(Fault(.noRoom, "no space left on the disk"), download)
+    case .EFBIG: suffer(Fault(.lasting, "too large a file"), download)
+    default: suffer(Fault(.lasting, "\(error)"), download)
+    }
+  }
+
+  /// Waits for room.
+  private func hold(_ download: Download, _ why: String) {
+    endFlows(of: download)
+    download.record.state = .paused
+    download.record.error = why
+  }
+}

@@ -1,0 +1,90 @@
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
+
+// The bytes of a download: where they are, and when they are no more.
+extension Engine {
+  /// Opens what is stored of the current generation, where it is needed and there is any.
+  func prepareWriter(of download: Download) {
+    if let writer = download.writer {
+      if !writer.isLinked { forgetBytes(of: download) }
+      return
+    }
+    let isNeeded = download.isWanted || !download.handles.isEmpty
+    guard isNeeded, download.record.generation > 0 else { return }
+    do {
+      let writer = try EpisodeWriter(continuing: layout, download.key, download.record.generation)
+      download.writer = writer
+      download.record.total = writer.representation.total
+      download.record.received = writer.received
+    } catch {
+      // Deleted, or not to be trusted: what is needed comes again.
+      forgetBytes(of: download)
+    }
+  }
+
+  /// Closes the writer when nobody needs it, after its bytes are on the disk.
+  func releaseWriter(of download: Download) {
+    guard let writer = download.writer, !download.isReleasing else { return }
+    let isIdle = download.flows.isEmpty && !download.isWanted && download.handles.isEmpty
+    guard isIdle || download.needsSynchronization else { return }
+    download.needsSynchronization = false
+    download.isReleasing = true
+    let key = download.key
+    disk.synchronize(writer) { error in
+      self.loop.async {
+        guard let download = self.downloads[key], download.writer === writer else { return }
+        download.isReleasing = false
+        if let error {
+          self.fail(download, error)
+        } else if download.flows.isEmpty && !download.isWanted && download.handles.isEmpty {
+          download.record.received = writer.received
+          // The journal tells it all from now on.
+          if writer.isComplete { writer.removeMap() }
+          download.writer = nil
+        }
+        self.touch(download)
+      }
+    }
+  }
+
+  /// Begins a new generation; readers of the old one keep what had come of it.
+  func beginGeneration(of download: Download, _ representation: Representation) throws {
+    let old = download.record.generation
+    download.writer?.remove()
+    download.writer = nil
+    layout.remove(download.key, old)
+    var generation = old
+    repeat {
+      generation += 1
+      do {
+        download.writer = try EpisodeWriter(creating: layout, download.key, generation, representation)
+      } catch let error as PosixError where error.errno == .EEXIST {
+        // Left by a store that was lost: never the same number for other bytes.
+        layout.remove(download.key, generation)
+      }
+    } while download.writer == nil
+    download.record.generation = generation
+    download.record.total = representation.total
+    download.record.received = 0
+    download.beginsAnew = false
+    download.needsOverlap = false
+    download.receivedAtFault = 0
+    download.isReleasing = false
+  }
+
+  /// The bytes are gone or to go: dropped by the user, evicted, or the cache folder was deleted.
+  func forgetBytes(of download: Download) {
+    endFlows(of: download)
+    if download.record.generation > 0 { layout.remove(download.key, download.record.generation) }
+    download.writer = nil
+    download.isReleasing = false
+    download.isConfirmed = false
+    download.beginsAnew = true
+    download.record.received = 0
+    download.record.total = nil
+    if download.record.state == .cached { download.record.state = .remote }
+  }
+}

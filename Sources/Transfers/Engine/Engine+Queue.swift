@@ -1,0 +1,167 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
+
+// What runs.
+extension Engine {
+  /// Which of the wanted downloads may run in the background: those that run already, then by order.
+  func assignSlots() {
+    var candidates = downloads.values.filter { $0.isWanted && !$0.isOpenForDownload }
+    candidates.sort { a, b in
+      if a.flows.isEmpty != b.flows.isEmpty { return !a.flows.isEmpty }
+      return (a.record.order, a.key) < (b.record.order, b.key)
+    }
+    var left = settings.downloads
+    var used: [String: Int64] = [:]
+    let now = MonotonicTime.now
+    for download in candidates {
+      let isReady = download.retryAt.map { $0 <= now } ?? true
+      let may = left > 0 && isReady && used[download.host, default: 0] < settings.perHost
+      if may {
+        left -= 1
+        used[download.host, default: 0] += 1
+      }
+      if may != download.hasSlot {
+        download.hasSlot = may
+        touch(download)
+      }
+    }
+  }
+
+  /// Background downloads share `limit_rate`; one that a reader has open is not limited.
+  func setRateLimits() {
+    let background = downloads.values.filter { !$0.flows.isEmpty && !$0.isOpenForDownload }
+    for download in downloads.values where !download.flows.isEmpty {
+      let limit =
+        download.isOpenForDownload || !download.isWanted
+        ? nil : settings.limitRate.map { max(1, $0 / Int64(max(background.count, 1))) }
+      if limit == download.rateLimit { continue }
+      download.rateLimit = limit
+      for (_, task) in download.flows { task.setRateLimit(limit) }
+    }
+  }
+
+  func use(_ new: TransferSettings) {
+    if new == settings { return }
+    settings = new
+    disk.save(new)
+    for download in downloads.values where download.isWanted { touch(download) }
+  }
+
+  /// Does what `download` needs by now: the one place where responses are asked for and given up.
+  func update(_ download: Download) {
+    prepareWriter(of: download)
+    completeIfWhole(download)
+    answerReaders(of: download)
+    let waits = download.fetchableWaits
+    let wantsWhole = download.isWanted && (download.isOpenForDownload || download.hasSlot)
+    if !wantsWhole && waits.isEmpty || download.isAskingForAddress {
+      endFlows(of: download)
+    } else if let retryAt = download.retryAt, retryAt > .now {
+      loop.schedule(at: retryAt) { self.touch(download) }
+    } else {
+      download.retryAt = nil
+      ask(download, waits, wantsWhole: wantsWhole)
+    }
+    if download.isWanted {
+      download.record.state = download.flows.isEmpty ? .queued : .downloading
+    }
+    if download.flows.isEmpty { download.meter.stop() }
+    setWanted(download)
+    releaseWriter(of: download)
+  }
+
+  private func ask(_ download: Download, _ waits: [Range<Int64>], wantsWhole: Bool) {
+    let representation = download.writer?.representation
+    let canSeek =
+      download.givesRanges && !download.needsOverlap && !download.beginsAnew
+      && (representation?.validator != nil || representation == nil) && !download.hasNoLength
+    // Before the first head nothing is known that a second request could be checked against.
+    if representation == nil && !download.flows.isEmpty { return }
+    let planner = RequestPlanner(
+      have: download.writer?.present ?? ByteRanges(), total: representation?.total,
+      running: download.flows.map { .init(position: $0.flow.position, end: $0.flow.request.end) },
+      canSeek: canSeek, wantsWhole: wantsWhole, focus: download.focus)
+    for request in planner.requests(for: waits) { start(request, for: download) }
+  }
+
+  private func start(_ planned: RequestPlanner.Request, for download: Download) {
+    var planned = planned
+    let representation = download.writer?.representation
+    if download.beginsAnew || !download.givesRanges {
+      planned.start = 0
+      planned.end = nil
+    } else if let representation, planned.start > 0,
+      representation.validator == nil || download.needsOverlap
+    {
+      let run = download.writer?.present.run(at: planned.start - 1)
+      let back = ResponseJudge.overlap
+      if let run, run.upperBound == planned.start, run.count >= back {
+        planned.start -= back
+      } else {
+        planned.start = 0
+        planned.end = nil
+      }
+    }
+    let isDirect =
+      planned.start > 0 && download.isConfirmed && !download.isDirectRefused && representation != nil
+    var request = HTTPRequest(
+      url: isDirect ? representation?.finalURL ?? "" : download.record.request.url)
+    if planned.start > 0 || planned.end != nil {
+      let last = planned.end.map { String($0 - 1) } ?? ""
+      request.headers.append(("Range", "bytes=\(planned.start)-\(last)"))
+      if let validator = representation?.validator { request.headers.append(("If-Range", validator)) }
+    }
+    configure(&request, for: download)
+    let key = download.key
+    let flow = Flow(planned, isDirect: isDirect) { [weak self] flow, event in
+      self?.loop.async { [weak self] in self?.heard(event, of: flow, key) }
+    }
+    download.rateLimit = nil
+    let task = http.start(request, receiver: flow)
+    download.flows.append((flow, task))
+  }
+
+  private func configure(_ request: inout HTTPRequest, for download: Download) {
+    request.userAgent = download.record.request.userAgent ?? settings.userAgent
+    request.proxy = settings.proxy
+    request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
+    request.connectTimeout = Double(settings.connectTimeout) / 1000
+    request.stallTimeout = Double(settings.stallTimeout) / 1000
+    request.certificateAuthorities = settings.certificateAuthorities
+  }
+
+  func endFlows(of download: Download) {
+    for (flow, task) in download.flows { end(flow, task) }
+    download.flows = []
+  }
+
+  /// Gives up one response.
+  func endFlow(_ flow: Flow, of download: Download) {
+    guard let index = download.flows.firstIndex(where: { $0.flow === flow }) else { return }
+    end(flow, download.flows.remove(at: index).task)
+  }
+
+  private func end(_ flow: Flow, _ task: HTTPTask) {
+    flow.close()
+    task.cancel()
+  }
+
+  /// All is here.
+  private func completeIfWhole(_ download: Download) {
+    guard let writer = download.writer, writer.isComplete, download.record.state != .cached else { return }
+    endFlows(of: download)
+    // Also of what nobody wanted whole, or was paused: there is nothing left to wait for.
+    download.record.state = .cached
+    download.record.error = nil
+    download.record.failed = nil
+    download.record.notBefore = nil
+    download.record.total = writer.representation.total
+    download.record.received = writer.received
+    download.attempts = 0
+    download.needsSynchronization = true
+  }
+}

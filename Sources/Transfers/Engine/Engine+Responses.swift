@@ -1,0 +1,135 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
+
+// What responses tell.
+extension Engine {
+  func heard(_ event: Flow.Event, of flow: Flow, _ key: MediaKey) {
+    guard let download = downloads[key],
+      let entry = download.flows.first(where: { $0.flow === flow })
+    else { return }
+    let isBeside = download.flows.count > 1
+    switch event {
+    case .head(let head, let firstBytes): judge(head, firstBytes, of: flow, entry.task, download)
+    case .came: break
+    case .unsynchronized: if let writer = download.writer { synchronize(download, writer) }
+    case .reachedStored: endFlow(flow, of: download)
+    case .differs:
+      endFlow(flow, of: download)
+      if isBeside { download.givesRanges = false } else { download.beginsAnew = true }
+    case .intruder(let what):
+      endFlow(flow, of: download)
+      let host = download.writer.flatMap { PublicURL.host($0.representation.finalURL) } ?? download.host
+      suffer(Fault(.lasting, "\(host) sent \(what) instead of audio"), download)
+    case .disk(let error):
+      endFlow(flow, of: download)
+      fail(download, error)
+    case .ended(let error): ended(error, flow, download)
+    }
+    touch(download)
+  }
+
+  private func judge(
+    _ head: HTTPResponseHead, _ firstBytes: [UInt8], of flow: Flow, _ task: HTTPTask, _ download: Download
+  ) {
+    let question = ResponseJudge.Question(
+      start: flow.request.start, end: flow.request.end,
+      known: download.beginsAnew ? nil : download.writer?.representation,
+      stored: download.writer?.present ?? ByteRanges(), isBeside: download.flows.count > 1,
+      now: wallClockSeconds())
+    switch ResponseJudge.judge(question, head, firstBytes: firstBytes) {
+    case .begin(let representation, let at):
+      do {
+        try beginGeneration(of: download, representation)
+      } catch {
+        endFlow(flow, of: download)
+        return fail(download, error as? PosixError ?? PosixError(.EIO, "store"))
+      }
+      accept(head, representation, at: at, agreeing: 0, flow, task, download)
+      adoptGeneration(download)
+    case .go(let representation, let at, let agreeing):
+      if head.status == 200 && !question.isWhole { download.givesRanges = false }
+      accept(head, representation, at: at, agreeing: agreeing, flow, task, download)
+    case .beginAnew:
+      endFlow(flow, of: download)
+      download.beginsAnew = true
+    case .askWithOverlap:
+      endFlow(flow, of: download)
+      // A second time it could not be told either: then it is another one.
+      if download.needsOverlap { download.beginsAnew = true }
+      download.needsOverlap = true
+    case .noRanges:
+      endFlow(flow, of: download)
+      download.givesRanges = false
+    case .complete:
+      endFlow(flow, of: download)
+      setTotal(download.writer?.present.end ?? 0, of: download)
+    case .fault(let fault):
+      endFlow(flow, of: download)
+      if flow.isDirect && fault.kind != .passing {
+        // The address that answered before has expired: through the feed's own again.
+        download.isDirectRefused = true
+      } else {
+        suffer(fault, download)
+      }
+    }
+  }
+
+  /// Lets a response feed the current generation.
+  private func accept(
+    _ head: HTTPResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ flow: Flow,
+    _ task: HTTPTask, _ download: Download
+  ) {
+    guard let writer = download.writer else { return endFlow(flow, of: download) }
+    if writer.representation != representation {
+      do {
+        try writer.set(representation)
+      } catch {
+        endFlow(flow, of: download)
+        return fail(download, error)
+      }
+    }
+    if head.status == 206 { download.needsOverlap = false }
+    download.record.total = representation.total
+    download.hasNoLength = representation.total == nil
+    download.isConfirmed = true
+    download.record.error = nil
+    download.record.notBefore = nil
+    let sink = Sink(
+      writer, at: at, agreeing: agreeing,
+      mayStop: download.givesRanges && representation.validator != nil,
+      mediaType: head.mediaType)
+    if flow.begin(sink) { task.resume() }
+  }
+
+  private func ended(_ error: HTTPError?, _ flow: Flow, _ download: Download) {
+    let position = flow.position
+    endFlow(flow, of: download)
+    if let error {
+      if flow.isDirect && error.code != .shortBody { download.isDirectRefused = true }
+      return suffer(Fault(error), download)
+    }
+    guard let writer = download.writer else { return }
+    if writer.representation.total == nil && flow.request.end == nil {
+      setTotal(position, of: download)
+    } else if position == flow.request.start && !writer.isComplete {
+      suffer(Fault(.passing, "\(download.host) sent nothing"), download)
+    }
+  }
+
+  /// The end of a body without a length tells the size.
+  private func setTotal(_ total: Int64, of download: Download) {
+    guard let writer = download.writer else { return }
+    var representation = writer.representation
+    representation.total = total
+    do {
+      try writer.set(representation)
+      download.record.total = total
+    } catch {
+      fail(download, error)
+    }
+  }
+}

@@ -1,0 +1,94 @@
+internal import PodcastModel
+
+/// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
+/// read through, nothing is fetched twice). Pure rules.
+struct RequestPlanner {
+  /// Reading on through this much costs less than a new request.
+  static let nearby: Int64 = 1 << 20
+  /// What a seek beside a running response asks for at first.
+  static let window: Int64 = 1 << 20
+  /// Responses at once for one episode.
+  static let most = 4
+
+  /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
+  struct Running: Hashable {
+    var position: Int64
+    var end: Int64?
+  }
+
+  struct Request: Hashable {
+    var start: Int64
+    /// nil: to the end of the file.
+    var end: Int64?
+    /// Whether a reader waits for it.
+    var isUrgent: Bool
+  }
+
+  var have: ByteRanges
+  var total: Int64?
+  var running: [Running]
+  /// Whether requests may begin elsewhere than at 0, and beside a running one.
+  var canSeek: Bool
+  /// Whether the whole file is wanted, not just what is waited for.
+  var wantsWhole: Bool
+  /// Where the latest reader is: the whole is filled from there on first.
+  var focus: Int64 = 0
+
+  /// What to ask for, so that `waits` end and, where wanted, the file fills.
+  func requests(for waits: [Range<Int64>]) -> [Request] {
+    var result: [Request] = []
+    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      guard running.count + result.count < Self.most else { break }
+      let clamped = wait.clamped(to: 0..<(total ?? .max))
+      guard let hole = have.missing(in: clamped).first, !isCovered(hole.lowerBound, also: result) else {
+        continue
+      }
+      if canSeek {
+        result.append(
+          request(at: hole.lowerBound, for: clamped, beside: !(running + result.map(\.running)).isEmpty))
+      } else if running.isEmpty && result.isEmpty {
+        result.append(Request(start: have.firstMissing(from: 0), end: nil, isUrgent: true))
+      }
+    }
+    if wantsWhole && running.isEmpty && result.isEmpty, let next = nextHole() { result.append(next) }
+    return result
+  }
+
+  /// Whether a response under way will soon bring `offset`.
+  private func isCovered(_ offset: Int64, also planned: [Request]) -> Bool {
+    if !canSeek { return !(running.isEmpty && planned.isEmpty) }
+    return (running + planned.map(\.running)).contains { flow in
+      flow.position <= offset && offset < flow.end ?? .max && offset - flow.position <= Self.nearby
+    }
+  }
+
+  private func request(at start: Int64, for wait: Range<Int64>, beside: Bool) -> Request {
+    // Up to what is stored, unless that is only an island to be read through.
+    var end = have.run(from: start)?.lowerBound
+    if let from = end, let island = have.run(at: from), island.count <= Self.nearby / 8 {
+      end = have.run(from: island.upperBound)?.lowerBound
+    }
+    if !wantsWhole {
+      let asked = wait.upperBound
+      return Request(start: start, end: min(end ?? .max, asked), isUrgent: true)
+    }
+    guard beside else { return Request(start: start, end: end, isUrgent: true) }
+    let window = max(start + Self.window, wait.upperBound)
+    return Request(start: start, end: min(end ?? .max, total ?? .max, window), isUrgent: true)
+  }
+
+  /// The hole to fill next: from where the reader is to the end, then from the start.
+  private func nextHole() -> Request? {
+    guard let total else {
+      return Request(start: have.firstMissing(from: 0), end: nil, isUrgent: false)
+    }
+    let behind = canSeek ? have.missing(in: min(focus, total)..<total).first : nil
+    guard let hole = behind ?? have.missing(in: 0..<total).first else { return nil }
+    return Request(
+      start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound, isUrgent: false)
+  }
+}
+
+extension RequestPlanner.Request {
+  fileprivate var running: RequestPlanner.Running { .init(position: start, end: end) }
+}

@@ -1,0 +1,108 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+
+/// One response under way, on the HTTP client's thread: holds its bytes back until the engine has judged its
+/// head, then puts them where they belong.
+final class Flow: HTTPResponseReceiver {
+  /// What the engine hears, in order.
+  enum Event: Sendable {
+    /// The head, and the first bytes of the body where they are needed to judge it.
+    case head(HTTPResponseHead, firstBytes: [UInt8])
+    /// All of a range that someone waits for is there.
+    case came
+    /// Enough is written that it should go to the disk.
+    case unsynchronized
+    /// The rest that it would bring is stored already. It has ended.
+    case reachedStored
+    /// Its bytes are not the stored ones, or can't be shown to be. It has ended.
+    case differs
+    /// It is no audio. It has ended.
+    case intruder(String)
+    /// They could not be written. It has ended.
+    case disk(PosixError)
+    /// The end; nil where the whole body came.
+    case ended(HTTPError?)
+  }
+
+  private struct State: ~Copyable {
+    var sink: Sink?
+    /// A head whose first bytes are awaited.
+    var head: HTTPResponseHead?
+    /// Whether body came before the engine's verdict.
+    var isHeld = false
+    var isCancelled = false
+  }
+
+  let request: RequestPlanner.Request
+  /// Whether it was sent to the address that answered before, not through the feed's redirects.
+  let isDirect: Bool
+  private let state = Monitor(State())
+  private let post: @Sendable (Flow, Event) -> Void
+
+  init(
+    _ request: RequestPlanner.Request, isDirect: Bool, post: @escaping @Sendable (Flow, Event) -> Void
+  ) {
+    self.request = request
+    self.isDirect = isDirect
+    self.post = post
+  }
+
+  /// Where the next byte goes.
+  var position: Int64 { state.withLock { $0.sink?.position ?? request.start } }
+
+  /// Lets the bytes through. Answers whether the task must be resumed.
+  func begin(_ sink: Sink) -> Bool {
+    state.withLock { state in
+      state.sink = sink
+      defer { state.isHeld = false }
+      return state.isHeld
+    }
+  }
+
+  /// Nothing more is written, from when this returns.
+  func close() { state.withLock { $0.isCancelled = true } }
+
+  func received(head: HTTPResponseHead) -> HTTPFlow {
+    if head.status == 200, ContentKind.isSuspicious(head.mediaType) {
+      state.withLock { $0.head = head }
+    } else {
+      post(self, .head(head, firstBytes: []))
+    }
+    return .proceed
+  }
+
+  func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
+    let (head, isHeld, isCancelled) = state.withLock { state in
+      let head = state.head
+      state.head = nil
+      if state.sink == nil { state.isHeld = true }
+      return (head, state.isHeld, state.isCancelled)
+    }
+    if isCancelled { return .abort }
+    if let head { post(self, .head(head, firstBytes: Array(body.prefix(512)))) }
+    if isHeld { return .pause }
+    // The lock is held while writing, so that `close` waits for it.
+    let event: Event? = state.withLock { state in
+      guard !state.isCancelled, state.sink != nil else { return nil }
+      return state.sink?.take(body)
+    }
+    guard let event else { return .proceed }
+    post(self, event)
+    switch event {
+    case .came, .unsynchronized: return .proceed
+    default: return .abort
+    }
+  }
+
+  func finished(_ error: HTTPError?) {
+    let head = state.withLock { state in
+      let head = state.head
+      state.head = nil
+      return head
+    }
+    if let head { post(self, .head(head, firstBytes: [])) }
+    post(self, .ended(error))
+  }
+}

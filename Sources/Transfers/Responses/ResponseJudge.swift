@@ -1,0 +1,138 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+
+/// Whether a response's bytes may go into what is stored (ARCHITECTURE.md, Must hold 1). Pure rules.
+enum ResponseJudge {
+  /// Bytes that must agree where nothing else tells two representations apart.
+  static let overlap: Int64 = 64 << 10
+
+  /// What was asked.
+  struct Question {
+    /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
+    var start: Int64
+    /// Behind the last byte asked for; nil for all from `start` on.
+    var end: Int64?
+    /// The representation that the stored bytes are of; nil where there are none.
+    var known: Representation?
+    var stored: ByteRanges
+    /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
+    var isBeside: Bool
+    var now: Int64
+
+    var isWhole: Bool { start == 0 && end == nil }
+  }
+
+  enum Verdict: Hashable {
+    /// A new generation, of which this response gives the bytes from `at` on.
+    case begin(Representation, at: Int64)
+    /// Goes on with what is stored, from byte `at` on. Nothing may be written before `agreeing` bytes have
+    /// been the same as stored ones, and each stored byte that comes again must be the same.
+    case go(Representation, at: Int64, agreeing: Int64)
+    /// Another representation from its middle: ask anew for the whole, for a new generation.
+    case beginAnew
+    /// Can't be told apart from another representation: ask again with an overlap.
+    case askWithOverlap
+    /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
+    case noRanges
+    /// Nothing is missing.
+    case complete
+    case fault(Fault)
+  }
+
+  static func judge(_ question: Question, _ head: HTTPResponseHead, firstBytes: [UInt8]) -> Verdict {
+    switch head.status {
+    case 200:
+      if let intruder = ContentKind.intruder(head.mediaType, firstBytes),
+        ContentKind.isSuspicious(head.mediaType)
+      {
+        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+      }
+      return judgeWhole(question, head)
+    case 206: return judgePart(question, head)
+    case 416: return judgeUnsatisfiable(question, head)
+    default:
+      return .fault(Fault(head, now: question.now))
+    }
+  }
+
+  private static func judgeWhole(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
+    let new = representation(of: head, total: head.contentLength)
+    if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
+    guard let known = question.known, !question.stored.isEmpty else { return .begin(new, at: 0) }
+    let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
+    if question.isBeside {
+      return .noRanges
+    }
+    if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
+    if let mine = known.total, let its = new.total, mine != its { return .begin(new, at: 0) }
+    if differ(known, new) { return .begin(new, at: 0) }
+    // Nothing proves it the same: what is stored decides, where it is one piece from the start.
+    guard question.stored.ranges.count == 1, question.stored.contains(0) else { return .begin(new, at: 0) }
+    return .go(merged(known, new), at: 0, agreeing: question.stored.end)
+  }
+
+  private static func judgePart(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
+    guard let part = head.contentRange, let range = part.range else {
+      return question.isBeside
+        ? .noRanges : .fault(Fault(.passing, "\(head.host) sent a part without saying which"))
+    }
+    let new = representation(of: head, total: part.total)
+    guard let known = question.known else {
+      return .begin(new, at: range.lowerBound)
+    }
+    let isOther = known.total != nil && new.total != nil && known.total != new.total
+    if isOther || differ(known, new) { return question.isBeside ? .noRanges : .beginAnew }
+    let isTotalSame = known.total == nil || new.total != nil
+    let hasValidator =
+      (known.entityTag != nil && known.entityTag == new.entityTag)
+      || (known.entityTag == nil && known.lastModified != nil && known.lastModified == new.lastModified)
+    if hasValidator && isTotalSame && isSameAddress(known.finalURL, new.finalURL) {
+      // "206 from another start": its place is certain all the same, and what is missing is asked for later.
+      return .go(merged(known, new), at: range.lowerBound, agreeing: 0)
+    }
+    guard let run = question.stored.run(at: range.lowerBound) else {
+      return question.isBeside ? .noRanges : .askWithOverlap
+    }
+    let agreeing = min(run.upperBound, range.upperBound) - range.lowerBound
+    if agreeing >= overlap { return .go(merged(known, new), at: range.lowerBound, agreeing: overlap) }
+    return question.isBeside ? .noRanges : .askWithOverlap
+  }
+
+  /// 416: nothing behind the last byte that there is.
+  private static func judgeUnsatisfiable(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
+    let total = head.contentRange?.total
+    guard let known = question.known else {
+      return .fault(Fault(head, now: question.now))
+    }
+    if let total, known.total == nil, question.stored.contains(0..<total) { return .complete }
+    return question.isBeside ? .noRanges : .beginAnew
+  }
+
+  /// What the head tells of the representation.
+  static func representation(of head: HTTPResponseHead, total: Int64?) -> Representation {
+    Representation(
+      total: total, entityTag: head.strongETag, lastModified: head.value("last-modified"),
+      finalURL: head.effectiveURL)
+  }
+
+  /// Whether both have the same kind of validator, and not the same value.
+  private static func differ(_ a: Representation, _ b: Representation) -> Bool {
+    if let mine = a.entityTag, let its = b.entityTag { return mine != its }
+    if let mine = a.lastModified, let its = b.lastModified { return mine != its }
+    return false
+  }
+
+  /// `known` with what `new` adds.
+  private static func merged(_ known: Representation, _ new: Representation) -> Representation {
+    Representation(
+      total: known.total ?? new.total, entityTag: known.entityTag ?? new.entityTag,
+      lastModified: known.lastModified ?? new.lastModified, finalURL: new.finalURL)
+  }
+
+  /// Whether two final addresses differ by no more than their queries.
+  static func isSameAddress(_ a: String, _ b: String) -> Bool {
+    func base(_ url: String) -> Substring { url.prefix { $0 != "?" && $0 != "#" } }
+    return base(a) == base(b)
+  }
+}
