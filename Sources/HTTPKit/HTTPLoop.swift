@@ -61,8 +61,8 @@ final class HTTPLoop: @unchecked Sendable {
       if isStopping { break }
       curl.perform()
       while let (id, result) = curl.nextFinished() { end(id, .result(result)) }
-      endStalled()
-      curl.poll(until: transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture)
+      attendDue()
+      curl.poll(until: transfers.values.lazy.compactMap(\.deadline).min() ?? .distantFuture)
     }
     for id in transfers.keys.sorted() { end(id, .cancelled) }
     close()
@@ -97,10 +97,12 @@ final class HTTPLoop: @unchecked Sendable {
     }
   }
 
-  private func endStalled() {
+  /// Ends what has stalled, and lets go on what the rate limit held.
+  private func attendDue() {
     let now = MonotonicTime.now
     for (id, transfer) in transfers {
       if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
+      if let result = transfer.resumeHeld(now) { end(id, .result(result)) }
     }
   }
 

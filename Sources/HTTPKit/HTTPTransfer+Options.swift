@@ -4,11 +4,8 @@ internal import PodcastModel
 
 // How a request's easy handle is set up.
 extension HTTPTransfer {
-  /// The receive buffer: large for speed, small where a rate limit is to be even.
-  static func bufferSize(_ rateLimit: Int64?) -> Int {
-    guard let rateLimit else { return 256 * 1024 }
-    return Int(min(max(rateLimit / 2, 4 * 1024), 256 * 1024))
-  }
+  /// The receive buffer, in bytes: large for speed.
+  static let bufferSize = 256 * 1024
 
   func apply(_ curl: CurlMulti) {
     let this = Unmanaged.passUnretained(self).toOpaque()
@@ -59,10 +56,7 @@ extension HTTPTransfer {
   private func setBounds() {
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
     if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
-    set(CURLOPT_BUFFERSIZE, Self.bufferSize(request.rateLimit))
-    if let limit = request.rateLimit {
-      podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit))
-    }
+    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
     set(CURLOPT_TCP_KEEPALIVE, 1)
   }
 

@@ -23,7 +23,9 @@ final class HTTPTransfer {
   private var isHeadDelivered = false
   private var received: Int64 = 0
   private var isPaused = false
-  private var rateLimit: Int64?
+  private var limiter: RateLimiter?
+  /// libcurl holds a piece back until this point, for the rate limit.
+  private var heldUntil: MonotonicTime?
   /// Why a callback ended the transfer: says more than libcurl's result.
   private var verdict: HTTPError?
   /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
@@ -41,7 +43,7 @@ final class HTTPTransfer {
     self.easy = easy
     self.request = request
     self.receiver = receiver
-    rateLimit = request.rateLimit
+    limiter = request.rateLimit.map { RateLimiter(bytesPerSecond: $0) }
     proxyRules = ProxyRules(proxy: request.proxy)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -81,25 +83,38 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    guard !isPaused, let waitingSince else { return nil }
-    // Under a rate limit libcurl sleeps after each piece for as long as it was too fast.
-    let allowance = rateLimit.map { Double(Self.bufferSize(rateLimit)) / Double(max($0, 1)) } ?? 0
-    return waitingSince.adding(request.stallTimeout + allowance)
+    guard !isPaused, heldUntil == nil else { return nil }
+    return waitingSince?.adding(request.stallTimeout)
   }
+
+  /// When something is to be done for it that libcurl does not know of.
+  var deadline: MonotonicTime? { heldUntil ?? stallDeadline }
 
   /// Goes on after a pause; the result where that ended it.
   func resume() -> CURLcode? {
     guard isPaused else { return nil }
     isPaused = false
+    return goOn()
+  }
+
+  /// Goes on where the rate limit allows it by now; the result where that ended it.
+  func resumeHeld(_ now: MonotonicTime) -> CURLcode? {
+    guard let heldUntil, heldUntil <= now else { return nil }
+    self.heldUntil = nil
+    return goOn()
+  }
+
+  private func goOn() -> CURLcode? {
     waitingSince = .now
     // Calls the receiver. libcurl forgets an error of that, and would go on behind the lost piece.
     let result = curl_easy_pause(easy, CURLPAUSE_CONT)
     return result == CURLE_OK ? nil : result
   }
 
+  /// Sets the rate limit, from the next piece on.
   func limit(_ limit: Int64?) {
-    rateLimit = limit
-    podcastfs_curl_set_off_t(easy, CURLOPT_MAX_RECV_SPEED_LARGE, Int(limit ?? 0))
+    limiter = limit.map { RateLimiter(bytesPerSecond: $0) }
+    if heldUntil != nil { heldUntil = .now }
   }
 
   /// Tells the receiver its end; called once, when libcurl has let go of the handle.
@@ -142,9 +157,15 @@ extension HTTPTransfer {
       _ = refuse(.bodyTooLong(host, most))
       return .abort
     }
+    if let next = limiter?.next, next > .now {
+      heldUntil = next
+      return .pause
+    }
     let answer = receiver.received(body: body)
     switch answer {
-    case .proceed: received += Int64(body.count)
+    case .proceed:
+      received += Int64(body.count)
+      limiter?.passed(body.count)
     case .pause: isPaused = true
     case .abort: verdict = .cancelled
     }

@@ -27,6 +27,8 @@ struct RequestReader {
         return Self.parse(head)
       }
       if buffer.count > Self.limit { return .refused(431) }
+      // No method: a TLS client, say, which would wait for more.
+      if let first = buffer.first, !(65...90).contains(first) { return .refused(400) }
       switch Readiness.wait(for: .read, of: socket, or: stop, until: deadline) {
       case .woken, .timedOut: return .ended
       case .ready: break

@@ -6,22 +6,9 @@ final class RawConnection {
   private let file: FileDescriptor
 
   init(port: UInt16) throws {
-    file = FileDescriptor(
-      owning: try retrying("create a socket") { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) })
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = port.bigEndian
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    file = try LoopbackSocket.connect(to: port)
     var patience = timeval(tv_sec: 10, tv_usec: 0)
     setsockopt(file.rawValue, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-    let number = file.rawValue
-    try retrying("connect") {
-      withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-          connect(number, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-        }
-      }
-    }
   }
 
   func send(_ text: String) {

@@ -12,6 +12,16 @@ package enum Products {
       + "/\(name)"
   }
 
+  /// Where programs are looked for: also where an ordinary user's PATH does not lead.
+  package static var searchPath: String {
+    (getenv("PATH").map { String(cString: $0) } ?? "/usr/bin:/bin") + ":/usr/local/sbin:/usr/sbin:/sbin"
+  }
+
+  /// Whether the machine has a program of that name.
+  package static func isInstalled(_ name: String) -> Bool {
+    searchPath.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
+  }
+
   /// Starts a product.
   package static func start(
     _ name: String, _ arguments: [String], in environment: TestEnvironment
