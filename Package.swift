@@ -69,6 +69,8 @@ let package = Package(
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
     library("HTTPServerKit", ["PodcastModel", "PosixKit"]),
+    .target(name: "CDemoMedia", exclude: ["compose", "media"]),
+    library("Demo", ["CDemoMedia", "HTTPServerKit", "PodcastModel", "PosixKit"]),
 
     .executableTarget(
       name: "podcastfs",
@@ -105,6 +107,7 @@ let package = Package(
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
+    tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PosixKit", "TestSupport"]),
