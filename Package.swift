@@ -72,10 +72,14 @@ let package = Package(
     .target(name: "CDemoMedia", exclude: ["compose", "media"]),
     library("Demo", ["CDemoMedia", "HTTPServerKit", "PodcastModel", "PosixKit"]),
 
-    .executableTarget(
-      name: "podcastfs",
-      dependencies: ["Configuration", "PosixKit", "PodcastModel"],
-      swiftSettings: strict),
+    // The commands, one file or folder each.
+    library(
+      "Commands",
+      [
+        "Catalog", "Configuration", "Demo", "FuseKit", "HTTPKit", "PodcastMount", "PodcastTree",
+        "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+      ]),
+    .executableTarget(name: "podcastfs", dependencies: ["Commands"], swiftSettings: strict),
     .executableTarget(
       name: "podcastfs-transferd",
       dependencies: ["Configuration", "Transfers", "PosixKit"],
@@ -104,6 +108,9 @@ let package = Package(
         "Configuration", "HTTPServerKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
         "podcastfs-transferd",
       ]),
+    tests(
+      "PodcastTreeTests",
+      ["PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),

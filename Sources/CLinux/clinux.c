@@ -105,8 +105,6 @@ ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count) {
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }
 int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 
-pid_t podcastfs_fork(void) { return fork(); }
-
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
   return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }

@@ -63,14 +63,6 @@ extension Catalog {
     }
   }
 
-  /// Whether the podcast's enclosures may be on private, loopback and link-local addresses: its own feed came
-  /// from one.
-  package func allowsPrivateHosts(podcast id: Int64) throws(CatalogError) -> Bool {
-    try store.read { database in
-      try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_private = 1", id)
-    }
-  }
-
   /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
   package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
     try store.read { database in

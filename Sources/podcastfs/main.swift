@@ -1,1 +1,5 @@
-print("podcastfs")
+import Commands
+import Glibc
+
+signal(SIGPIPE, SIG_IGN)
+exit(CommandLineTool.run(Array(CommandLine.arguments.dropFirst())))

@@ -138,7 +138,7 @@ import Testing
     let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
     // Who names it himself may have it.
     try world.refresh(podcast)
-    #expect(try world.catalog.allowsPrivateHosts(podcast: podcast))
+    #expect(try world.catalog.podcast(podcast)?.allowsPrivateHosts == true)
   }
 
   @Test func aFeedMayHaveSettingsOfItsOwn() throws {

@@ -33,7 +33,7 @@ import Testing
     #expect(known.title == "Harbour Lights")
     #expect(known.error == nil)
     #expect(try #require(known.nextRefresh) >= wallClockSeconds() + 3500)
-    #expect(try world.catalog.allowsPrivateHosts(podcast: podcast))
+    #expect(try world.catalog.podcast(podcast)?.allowsPrivateHosts == true)
   }
 
   @Test(arguments: [

@@ -52,8 +52,6 @@ ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count);
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
 int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
-/// fork(2): only while the process has one thread.
-pid_t podcastfs_fork(void);
 /// sync_file_range(2): starts write-back without waiting.
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length);
 /// inotify_init1(2), close-on-exec and non-blocking, and inotify_add_watch(2).

@@ -6,9 +6,9 @@ enum PodcastRow {
   /// For a `FROM podcast p`.
   static let columns = """
     p.id, p.feed_url, p.title, p.name, p.author, p.link, p.language, p.categories, p.description, \
-    p.image_url, p.explicit, p.episode_count, p.last_refresh, p.next_refresh, p.error
+    p.image_url, p.explicit, p.episode_count, p.last_refresh, p.next_refresh, p.error, p.is_private
     """
-  static let count = 15
+  static let count = 16
 
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Podcast {
@@ -26,6 +26,7 @@ enum PodcastRow {
     podcast.lastRefresh = row.int64IfPresent(first + 12)
     podcast.nextRefresh = row.int64IfPresent(first + 13)
     podcast.error = row.stringIfPresent(first + 14)
+    podcast.allowsPrivateHosts = row.boolIfPresent(first + 15) ?? false
     return podcast
   }
 

@@ -1,0 +1,57 @@
+/// The words of a call after the command's name.
+package struct ArgumentList {
+  /// What has not been taken yet.
+  package private(set) var words: [String]
+
+  package init(_ words: [String]) { self.words = words }
+
+  /// Takes a flag out of the list, wherever it stands before "--".
+  package mutating func takeFlag(_ names: String...) -> Bool {
+    guard let index = optionWords.firstIndex(where: { names.contains($0) }) else { return false }
+    words.remove(at: index)
+    return true
+  }
+
+  /// Takes an option with its value out of the list: "--limit 5", "--limit=5", "-o x", "-ox".
+  /// - Throws: `UsageError` where the value is missing.
+  package mutating func takeValue(_ names: String...) throws -> String? {
+    for (index, word) in optionWords.enumerated() {
+      for name in names {
+        if word == name {
+          guard index + 1 < words.count else { throw UsageError("\(name) needs a value") }
+          words.remove(at: index)
+          return words.remove(at: index)
+        }
+        let joined = name.hasPrefix("--") ? name + "=" : name
+        if word.hasPrefix(joined) && word.count > joined.count {
+          words.remove(at: index)
+          return String(word.dropFirst(joined.count))
+        }
+      }
+    }
+    return nil
+  }
+
+  /// The same for a whole number in `range`.
+  package mutating func takeNumber(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+    guard let text = try takeValue(name) else { return nil }
+    guard let number = Int(text), range.contains(number) else {
+      throw UsageError(
+        "\(name) takes a number from \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+    }
+    return number
+  }
+
+  /// What is left: the operands.
+  /// - Throws: `UsageError` where an option is left that nobody has taken.
+  package func operands() throws -> [String] {
+    if let unknown = optionWords.first(where: { $0.hasPrefix("-") && $0 != "-" }) {
+      throw UsageError("unknown option \(unknown)")
+    }
+    var rest = words
+    if let separator = rest.firstIndex(of: "--") { rest.remove(at: separator) }
+    return rest
+  }
+
+  private var optionWords: ArraySlice<String> { words[..<(words.firstIndex(of: "--") ?? words.endIndex)] }
+}

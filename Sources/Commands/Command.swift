@@ -1,0 +1,23 @@
+/// One of the program's commands: `podcastfs NAME …`.
+package protocol Command {
+  static var name: String { get }
+  /// One line for `podcastfs help`.
+  static var summary: String { get }
+  /// The lines of `podcastfs help NAME`: the form of the call, then what it does and its options.
+  static var usage: String { get }
+  /// - Returns: the exit status, where it is not an error's.
+  /// - Throws: `UsageError` (exit status 64) or any other error (exit status 1, one line on standard error).
+  static func run(_ arguments: ArgumentList) throws -> Int32
+}
+
+/// A call that makes no sense: exit status 64 (EX_USAGE of sysexits.h).
+package struct UsageError: Error, CustomStringConvertible {
+  package var description: String
+  package init(_ description: String) { self.description = description }
+}
+
+/// Something that could not be done: exit status 1, with this one line.
+package struct CommandFailure: Error, CustomStringConvertible {
+  package var description: String
+  package init(_ description: String) { self.description = description }
+}

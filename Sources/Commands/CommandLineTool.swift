@@ -1,0 +1,36 @@
+internal import Configuration
+
+/// `podcastfs`: finds the command and runs it.
+package enum CommandLineTool {
+  /// In the order of `podcastfs help`.
+  package static var commands: [any Command.Type] {
+    [MountCommand.self, UnmountCommand.self]
+  }
+
+  /// - Parameter arguments: without the program's own name.
+  /// - Returns: the exit status: 0 done, 1 it failed, 64 wrong usage.
+  package static func run(_ arguments: [String]) -> Int32 {
+    do {
+      return try dispatch(arguments)
+    } catch let error as UsageError {
+      StandardStreams.complain("\(error) (see podcastfs help)")
+      return 64
+    } catch {
+      StandardStreams.complain("\(error)")
+      return 1
+    }
+  }
+
+  private static func dispatch(_ arguments: [String]) throws -> Int32 {
+    guard let first = arguments.first else { throw UsageError("which command?") }
+    let rest = ArgumentList(Array(arguments.dropFirst()))
+    if let command = commands.first(where: { $0.name == first }) { return try command.run(rest) }
+    // As mount(8) calls its helpers: SOURCE MOUNTPOINT -o OPTIONS.
+    if arguments.count >= 2, !first.hasPrefix("-"),
+      arguments.dropFirst().contains(where: { $0.hasPrefix("/") })
+    {
+      return try MountCommand.run(source: first, rest)
+    }
+    throw UsageError("unknown command \"\(first)\"")
+  }
+}

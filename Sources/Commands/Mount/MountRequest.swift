@@ -1,0 +1,45 @@
+internal import Configuration
+internal import Glibc
+internal import PosixKit
+
+/// What is to be mounted where, checked: everything that can be wrong with the call is found here.
+struct MountRequest: Sendable {
+  /// What to begin with: a search, a feed's address or an OPML file; nil for nothing.
+  var source: String?
+  /// Absolute.
+  var mountPoint: String
+  var settings: Settings
+  var options: MountOptions
+  var places: Places
+  var log: LogFile
+
+  init(source: String?, mountPoint: String, options: [String]) throws {
+    places = try Places()
+    let loaded = try Settings.load(
+      file: places.configurationFile, environment: Places.processEnvironment, options: options)
+    settings = loaded.settings
+    self.options = loaded.mount
+    self.mountPoint = try MountPoint.prepare(mountPoint)
+    try places.create()
+    log = LogFile(places.logFile)
+    self.source = source.flatMap { ["none", "podcastfs"].contains($0) ? nil : Self.absolute($0) }
+  }
+
+  /// For libfuse and fusermount3.
+  var fuseOptions: [String] {
+    var list = options.passedOn.map { option in option.value.map { "\(option.key)=\($0)" } ?? option.key }
+    let keys = options.passedOn.map(\.key)
+    if !keys.contains("fsname") { list.append("fsname=podcastfs") }
+    if !keys.contains("subtype") { list.append("subtype=podcastfs") }
+    // Must be said here and to the kernel alike.
+    list.append("max_read=1048576")
+    return list
+  }
+
+  /// A file's path from the root: the process that stays goes to "/".
+  private static func absolute(_ source: String) -> String {
+    guard source.lowercased().hasSuffix(".opml"), let resolved = realpath(source, nil) else { return source }
+    defer { free(resolved) }
+    return String(cString: resolved)
+  }
+}

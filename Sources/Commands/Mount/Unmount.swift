@@ -1,0 +1,23 @@
+internal import Glibc
+internal import PosixKit
+
+/// Takes a mount away: by the kernel as root, by fusermount3 as anybody else.
+enum Unmount {
+  /// - Throws: `CommandFailure` with the reason, EBUSY among them.
+  static func now(_ path: String) throws { try run(path, lazily: false) }
+
+  /// Also while files are open in it.
+  static func lazily(_ path: String) throws { try run(path, lazily: true) }
+
+  private static func run(_ path: String, lazily: Bool) throws {
+    if geteuid() == 0 {
+      do { try unmountFileSystem(path, lazily: lazily) } catch { throw CommandFailure("\(error.errno)") }
+      return
+    }
+    let outcome = try ChildProcess.run(["fusermount3", lazily ? "-uz" : "-u", "--", path])
+    if outcome.status != 0 {
+      let reason = outcome.errors.split(separator: "\n").first.map(String.init)
+      throw CommandFailure(reason ?? "fusermount3 failed")
+    }
+  }
+}

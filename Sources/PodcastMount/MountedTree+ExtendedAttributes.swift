@@ -1,0 +1,34 @@
+package import FuseKit
+internal import PodcastTree
+
+/// setxattr, getxattr, listxattr, removexattr.
+extension MountedTree {
+  package func setAttribute(
+    node: UInt64, name: String, value: [UInt8], caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.setExtendedAttribute(
+      name, to: value, of: NodeID(rawValue: node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  package func attribute(
+    node: UInt64, name: String, size: Int, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.extendedAttribute(name, of: NodeID(rawValue: node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, value in reply.attributeValue(value, size: size) }
+  }
+
+  package func listAttributes(
+    node: UInt64, size: Int, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.extendedAttributeNames(of: NodeID(rawValue: node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, names in reply.attributeValue(names, size: size) }
+  }
+
+  package func removeAttribute(
+    node: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.removeExtendedAttribute(name, of: NodeID(rawValue: node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+}

@@ -1,0 +1,87 @@
+package import FuseKit
+internal import Glibc
+internal import PodcastTree
+internal import PosixKit
+
+/// open, read, write, flush, release, lseek.
+extension MountedTree {
+  package func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply) {
+    let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
+    let answer = tree.open(NodeID(rawValue: node), writes: writes, for: self.caller(caller))
+    fulfil(reply, answer) { reply, file in
+      let handle = self.handles.add(HandleTable.File(node: NodeID(rawValue: node), file: file))
+      var options = FuseOpenOptions(handle: handle)
+      options.isDirect = file.isDirect
+      options.keepsCache = file.keepsCache
+      options.isStream = file.isStream
+      options.skipsFlush = !writes
+      // The size is exact from here on: fstat, cp and mmap of the opener must see it.
+      if !file.isDirect { self.forgetAttributes(of: node) }
+      if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }
+    }
+  }
+
+  package func read(
+    handle: UInt64, offset: Int64, count: Int, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    var waiting: FuseReply? = consume reply
+    withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
+      switch file.read(at: offset, into: buffer) {
+      case .success(let count): waiting.take()?.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      case .failure(let errno): waiting.take()?.fail(errno)
+      case nil: break
+      }
+    }
+    if let reply = waiting.take() { park(reply, file, offset, count) }
+  }
+
+  /// Keeps the reply until the bytes are here.
+  private func park(_ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int) {
+    let parked = ParkedReply(reply)
+    let cancel = file.whenReadable(at: offset, count: count) { failure in
+      guard let reply = parked.take() else { return }
+      if let failure { return reply.fail(failure) }
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
+      defer { buffer.deallocate() }
+      switch file.read(at: offset, into: buffer) {
+      case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      case .failure(let errno): reply.fail(errno)
+      // Gone between the word that it is here and now: dropped, or its folder deleted.
+      case nil: reply.fail(.EIO)
+      }
+    }
+    parked.onInterrupt(cancel)
+  }
+
+  package func write(
+    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
+    reply: consuming FuseReply
+  ) {
+    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    switch file.write(at: offset, bytes) {
+    case .success(let count): reply.written(count)
+    case .failure(let errno): reply.fail(errno)
+    }
+  }
+
+  package func flush(handle: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
+    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
+  }
+
+  package func release(handle: UInt64, reply: consuming FuseReply) {
+    handles.removeFile(handle)?.file.close()
+    reply.succeed()
+  }
+
+  /// SEEK_DATA and SEEK_HOLE: the whole file is data, or cp and tar would write zeros for what is not here
+  /// yet. The kernel does the other kinds itself.
+  package func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply) {
+    let (data, hole): (Int32, Int32) = (3, 4)
+    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    guard let size = file.size, whence == data || whence == hole else { return reply.fail(.EINVAL) }
+    guard offset >= 0, offset < size else { return reply.fail(.ENXIO) }
+    reply.position(whence == data ? offset : size)
+  }
+}

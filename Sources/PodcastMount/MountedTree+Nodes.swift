@@ -1,0 +1,41 @@
+package import FuseKit
+internal import PodcastTree
+
+/// lookup, getattr, setattr, access, statfs.
+extension MountedTree {
+  package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    let answer = tree.lookup(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
+  }
+
+  package func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply) {
+    fulfil(reply, tree.attributes(of: NodeID(rawValue: node))) { reply, attributes in
+      reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
+    }
+  }
+
+  package func change(
+    node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
+    reply: consuming FuseReply
+  ) {
+    let onlyTimes = changes.isDisjoint(with: [.mode, .owner, .group, .size])
+    let answer = tree.change(
+      NodeID(rawValue: node), size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes,
+      for: self.caller(caller))
+    fulfil(reply, answer) { reply, attributes in
+      reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
+    }
+  }
+
+  package func access(node: UInt64, mask: Int32, caller: FuseCaller, reply: consuming FuseReply) {
+    let answer = tree.access(NodeID(rawValue: node), mask: mask, for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  package func statistics(reply: consuming FuseReply) {
+    let numbers = tree.statistics()
+    reply.statistics(
+      FuseStatistics(
+        total: numbers.total, free: numbers.free, available: numbers.available, nodes: numbers.nodes))
+  }
+}

@@ -1,0 +1,48 @@
+package import FuseKit
+internal import PodcastTree
+internal import PosixKit
+
+/// mkdir, rmdir, unlink, rename, create, and what makes nodes of other kinds.
+extension MountedTree {
+  package func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    let answer = tree.makeDirectory(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
+  }
+
+  package func removeDirectory(
+    parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.removeDirectory(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    let answer = tree.remove(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  package func rename(
+    parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
+    reply: consuming FuseReply
+  ) {
+    let answer = tree.rename(
+      name, in: NodeID(rawValue: parent), to: newName, in: NodeID(rawValue: newParent), flags: flags,
+      for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  package func makeOther(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    reply.fail(tree.owner.admits(self.caller(caller)) ? .EROFS : .EACCES)
+  }
+
+  package func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    let answer = tree.create(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    fulfil(reply, answer) { reply, created in
+      let node = created.attributes.node
+      let handle = self.handles.add(HandleTable.File(node: node, file: created.file))
+      var options = FuseOpenOptions(handle: handle)
+      options.isDirect = true
+      reply.created(self.entry(created.attributes), options)
+    }
+  }
+}

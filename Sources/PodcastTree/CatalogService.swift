@@ -1,0 +1,42 @@
+package import Catalog
+package import PodcastModel
+internal import PosixKit
+
+/// What the tree needs of the catalogue: `Catalog` gives it, tests give a fake. Calls that throw block only
+/// for an SQLite query and are made on the tree's own thread; those with a completion end exactly once.
+package protocol CatalogService: AnyObject, Sendable {
+  func searches() throws -> [Search]
+  func results(ofSearch id: Int64) throws -> [ListedPodcast]
+  func subscriptions() throws -> [ListedPodcast]
+  func podcast(_ id: Int64) throws -> Podcast?
+  func episodes(ofPodcast id: Int64) throws -> [Episode]
+  func episode(_ id: Int64) throws -> Episode?
+  func hiddenEpisodes(ofSearchResult id: Int64) throws -> Set<Int64>
+  /// The results, over all searches, that show a podcast.
+  func results(showing podcast: Int64) throws -> [Int64]
+  func entries(forKeys keys: [MediaKey]) throws -> [MediaKey: EpisodeEntry]
+  func latest(limit: Int) throws -> [EpisodeEntry]
+
+  func search(
+    _ name: String, replacing old: Int64?,
+    completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
+  ) -> any CatalogTask
+  func refresh(
+    podcast id: Int64, cause: RefreshCause,
+    completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void
+  ) -> any CatalogTask
+
+  func forgetSearch(_ id: Int64) throws
+  func hideResult(_ id: Int64) throws
+  func hideInSearch(result: Int64, episode: Int64) throws
+  func subscribe(result id: Int64, name: String?) throws -> ListedPodcast
+  func unsubscribe(_ id: Int64) throws
+  func setPlayed(_ played: Bool, episode: Int64) throws
+  func hide(episode: Int64) throws
+  func restoreHidden(podcast: Int64) throws
+  func importOPML(_ bytes: [UInt8]) throws -> OPMLImport
+  func exportOPML() throws -> [UInt8]
+  func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void)
+}
+
+extension Catalog: CatalogService {}

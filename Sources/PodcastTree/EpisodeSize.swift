@@ -1,0 +1,41 @@
+package import PodcastModel
+package import TransferProtocol
+
+/// An episode's size, and how well it is known: the attribute `user.podcastfs.size_source`.
+package struct EpisodeSize: Hashable, Sendable {
+  package enum Source: String, Sendable { case exact, feed, estimate }
+  /// In bytes, never 0 unless exact.
+  package var bytes: Int64
+  package var source: Source
+
+  package init(_ episode: Episode, _ status: TransferStatus?) {
+    if let total = status?.total {
+      self.init(bytes: total, source: .exact)
+    } else if let length = episode.feedLength, Self.isPlausible(length, of: episode) {
+      self.init(bytes: length, source: .feed)
+    } else {
+      self.init(bytes: Self.estimate(of: episode), source: .estimate)
+    }
+  }
+
+  private init(bytes: Int64, source: Source) {
+    self.bytes = bytes
+    self.source = source
+  }
+
+  /// Feeds give 0, seconds and absurd numbers for lengths: bytes they are between 128 bit/s and 200 Mbit/s
+  /// for the duration, and where that is not known more than any episode has seconds.
+  static func isPlausible(_ length: Int64, of episode: Episode) -> Bool {
+    guard length < 1 << 40 else { return false }
+    guard let duration = episode.duration, duration > 0 else { return length >= 16_384 }
+    return length > Int64(duration) * 16 && length / 25_000_000 <= Int64(duration)
+  }
+
+  /// What such a thing usually takes: 128 kbit/s of sound, 1 Mbit/s of pictures, half an hour where the feed
+  /// gives no duration.
+  static func estimate(of episode: Episode) -> Int64 {
+    let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
+    let isVideo = episode.mediaType?.hasPrefix("video/") ?? false
+    return seconds * (isVideo ? 125_000 : 16_000)
+  }
+}

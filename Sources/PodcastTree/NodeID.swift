@@ -1,0 +1,46 @@
+/// What the kernel keys its caches by: a number that says by itself what it stands for, so that nothing has
+/// to be remembered per lookup and the numbers are the same after a remount.
+///
+/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: for an episode its generation, because the
+/// kernel shares pages and size per node (ARCHITECTURE.md, Identity). st_ino is the number without the
+/// generation: below 2^53, exact in every language's numbers.
+package struct NodeID: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt64
+
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  package enum Kind: UInt64, Sendable {
+    case fixed, search, result, subscription, downloadedPodcast, episode, cover, transcript, chapters, notes
+    case upload
+  }
+
+  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0) {
+    // The first generation is the node that was there before any byte came.
+    let version = UInt64(max(generation, 1) - 1) & 0x7ff
+    rawValue = UInt64(row) & Self.rowMask | kind.rawValue << 48 | version << 53
+  }
+
+  private static let rowMask: UInt64 = 1 << 48 - 1
+
+  package var kind: Kind? { Kind(rawValue: rawValue >> 48 & 0x1f) }
+  package var row: Int64 { Int64(rawValue & Self.rowMask) }
+  /// The number that stat(2) shows.
+  package var inode: UInt64 { rawValue & (1 << 53 - 1) }
+
+  /// A transcript: the episode's row and its place among the feed's transcripts (at most 16).
+  package static func transcript(episode: Int64, index: Int) -> NodeID {
+    NodeID(.transcript, episode << 4 | Int64(index & 15))
+  }
+
+  package static let root = NodeID(.fixed, 1)
+  package static let search = NodeID(.fixed, 2)
+  package static let subscriptions = NodeID(.fixed, 3)
+  package static let latest = NodeID(.fixed, 4)
+  package static let downloading = NodeID(.fixed, 5)
+  package static let downloaded = NodeID(.fixed, 6)
+  package static let control = NodeID(.fixed, 7)
+  package static let status = NodeID(.fixed, 8)
+  package static let events = NodeID(.fixed, 9)
+  package static let log = NodeID(.fixed, 10)
+  package static let subscriptionList = NodeID(.fixed, 11)
+}

@@ -1,0 +1,59 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// `.podcastfs/` and the subscription list: for the owner alone, because private feeds have tokens.
+extension PodcastTree {
+  func controlFileAttributes(_ node: NodeID) -> NodeAttributes {
+    let isWritable = node == .subscriptionList
+    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: isWritable ? 0o600 : 0o400)
+    // Made anew at each open: no size is right for long, but one of 0 would be taken for an empty file.
+    attributes.size = 4096
+    attributes.stored = 4096
+    attributes.modified = wallClockSeconds()
+    attributes.changed = attributes.modified
+    attributes.timeout = 0
+    return attributes
+  }
+
+  func openControlFile(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    if writes {
+      return node == .subscriptionList ? .value(newUpload(named: nil).file) : .failure(.EROFS)
+    }
+    switch node {
+    case .status: return .value(TextFile(statusText()))
+    case .events: return .value(events.open())
+    case .log: return .on(loader) { TextFile(try self.logText()) }
+    case .subscriptionList: return .on(loader) { TextFile(try self.catalog.exportOPML()) }
+    default: return .failure(.EISDIR)
+    }
+  }
+
+  private func statusText() -> [UInt8] {
+    let report = StatusReport.json(
+      transfers.allStatuses(), version: podcastfsVersion, cacheLimit: settings.cacheSize)
+    return Array(report.indentedText.utf8) + [UInt8(ascii: "\n")]
+  }
+
+  /// The end of the log, at most 1 MiB of it.
+  private func logText() throws -> [UInt8] {
+    do {
+      return Array(try Directories.read(places.logFile).suffix(1 << 20))
+    } catch let error as PosixError where error.errno == .ENOENT {
+      return []
+    }
+  }
+
+  // MARK: statfs
+
+  /// Total is `cache_size`; total minus free is what is cached; less room on the disk lowers only what is
+  /// available. In bytes.
+  package func statistics() -> (total: Int64, free: Int64, available: Int64, nodes: Int64) {
+    let used = transfers.allStatuses().reduce(0) { $0 + $1.received }
+    let free = max(0, settings.cacheSize - used)
+    let room = Directories.roomLeft(at: places.cache).map { max(0, $0 - settings.minimumFree) } ?? free
+    return (settings.cacheSize, free, min(free, room), Int64(state.withLock { $0.podcastOfEpisode.count }))
+  }
+}

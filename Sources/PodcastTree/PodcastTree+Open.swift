@@ -1,0 +1,82 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// Opening files.
+extension PodcastTree {
+  /// - Parameter writes: whether it is opened for writing or to be cut.
+  package func open(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    switch node.kind {
+    case .episode:
+      if writes { return .failure(.EROFS) }
+      return entry(ofEpisode: node.row).then { self.open($0, as: node, for: caller) }
+    case .fixed: return openControlFile(node, writes: writes, for: caller)
+    case .upload: return .failure(.EACCES)
+    case .search, .result, .subscription, .downloadedPodcast: return .failure(.EISDIR)
+    default: return .failure(.ENOENT)
+    }
+  }
+
+  private func open(_ entry: EpisodeEntry, as node: NodeID, for caller: Caller) -> Answer<any OpenFile> {
+    let intent = intent(for: caller)
+    return .pending { completion in
+      let opening = self.transfers.open(self.request(for: entry), intent: intent) { result in
+        switch result {
+        case .failure(let failure): completion(.failure(failure.errno))
+        case .success(let opened): completion(self.accept(opened, of: entry, as: node, intent))
+        }
+      }
+      return { opening.cancel() }
+    }
+  }
+
+  private func accept(
+    _ opened: any OpenEpisode, of entry: EpisodeEntry, as node: NodeID, _ intent: OpenIntent
+  ) -> Result<any OpenFile, Errno> {
+    let current = NodeID(.episode, entry.episode.id, generation: opened.generation)
+    if current != node && self.node(of: entry) == current {
+      // The server's file has changed since this name was looked up: the new one is another node, which the
+      // kernel finds when it looks again.
+      opened.close()
+      invalidate(names(of: entry))
+      return .failure(.ESTALE)
+    }
+    let id = entry.episode.id
+    state.withLock { $0.openCounts[id, default: 0] += 1 }
+    let isDirect = opened.size == nil
+    return .success(EpisodeFile(opened, isDirect: isDirect) { [weak self] in self?.closed(entry) })
+  }
+
+  private func closed(_ entry: EpisodeEntry) {
+    let id = entry.episode.id
+    let drops = state.withLock { state in
+      let count = (state.openCounts[id] ?? 1) - 1
+      state.openCounts[id] = count > 0 ? count : nil
+      return count <= 0 && state.dropsAtClose.contains(id)
+    }
+    if drops {
+      transfers.drop(entry.episode.mediaKey) { [self] in
+        state.withLock { _ = $0.dropsAtClose.remove(id) }
+      }
+    }
+  }
+
+  func intent(for caller: Caller) -> OpenIntent {
+    if isBarred(caller) { return .cachedOnly }
+    return switch settings.trigger {
+    case .open: .download
+    case .read: .downloadAtRead
+    case .never: .fetchOnly
+    }
+  }
+
+  /// The facts that the daemon needs and keeps.
+  func request(for entry: EpisodeEntry) -> TransferRequest {
+    let episode = entry.episode
+    return TransferRequest(
+      key: episode.mediaKey, url: episode.enclosureURL, mediaType: episode.mediaType,
+      expectedLength: episode.feedLength, title: episode.title, show: entry.podcast.title,
+      fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts)
+  }
+}

@@ -1,0 +1,68 @@
+package import Configuration
+internal import PodcastModel
+internal import PosixKit
+package import TransferProtocol
+
+/// The file system proper: nodes, views, names, attributes and verbs, in plain values. It knows no FUSE, and
+/// nothing here waits for the network on a caller's thread.
+package final class PodcastTree: Sendable {
+  let catalog: any CatalogService
+  let transfers: any TransferService
+  let settings: Settings
+  let places: Places
+  package let owner: Owner
+  let processName: @Sendable (Int32) -> String?
+  /// When it came up, in seconds since 1970: the age of directories that have none of their own.
+  let started = wallClockSeconds()
+
+  /// SQLite's thread: nothing on it waits for the network.
+  let loader = WorkQueue(name: "tree")
+  let state = Monitor(TreeState())
+  private let invalidator = Monitor<(@Sendable ([Invalidation]) -> Void)?>(nil)
+  let events = EventLog()
+  /// The show notes that were asked for last: a program asks for one attribute after the other.
+  let notes = Monitor<(id: Int64, text: String?)?>(nil)
+
+  /// - Parameter processName: gives the name of the process a thread belongs to.
+  /// - Throws: what the catalogue says where it can't be read.
+  package init(
+    catalog: any CatalogService, transfers: any TransferService, settings: Settings, places: Places,
+    owner: Owner, processName: @escaping @Sendable (Int32) -> String? = ProcessNames.name(ofThread:)
+  ) throws {
+    self.catalog = catalog
+    self.transfers = transfers
+    self.settings = settings
+    self.places = places
+    self.owner = owner
+    self.processName = processName
+    try loadSearches()
+    try loadSubscriptions()
+    try loadLatest()
+    transfers.observe { [weak self] key in
+      guard let self else { return }
+      loader.async { self.transferChanged(key) }
+    }
+    catalog.observe { [weak self] change in
+      guard let self else { return }
+      loader.async { self.catalogChanged(change) }
+    }
+    try loadKnown(transfers.allStatuses().map(\.key))
+    rebuildDownloads()
+  }
+
+  /// Says who tells the kernel what to forget; called from the tree's threads, in order.
+  package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
+    invalidator.withLock { $0 = handler }
+  }
+
+  func invalidate(_ invalidations: [Invalidation]) {
+    if invalidations.isEmpty { return }
+    invalidator.withLock { $0 }?(invalidations)
+  }
+
+  /// Whether the calling program is one whose open starts nothing (`no_trigger`).
+  func isBarred(_ caller: Caller) -> Bool {
+    guard let name = processName(caller.thread) else { return false }
+    return settings.noTrigger.contains { $0.utf8.prefix(15).elementsEqual(name.utf8) }
+  }
+}

@@ -1,0 +1,66 @@
+internal import Glibc
+
+/// A program that goes on in the background once it has come up, as daemons do (daemon(7)): who starts it
+/// waits for its word.
+///
+/// It is a new process image, not a fork: the Swift runtime keeps thread numbers in thread-local memory, and in
+/// a forked child its locks spin for ever.
+package enum BackgroundProcess {
+  /// POSIX_SPAWN_SETSID of spawn.h, which Glibc shows to GNU sources only.
+  private static let setSession: Int16 = 0x80
+
+  /// The descriptor on which the started process gives its word.
+  package static let reportDescriptor: Int32 = 3
+
+  /// Starts this program again with other arguments, in a session of its own, and waits until it is ready.
+  /// - Returns: why it never will be; nil where all is well.
+  package static func start(_ arguments: [String]) throws(PosixError) -> String? {
+    let pipe = try Pipe()
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, pipe.writer.rawValue, reportDescriptor)
+
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    posix_spawnattr_setflags(&attributes, setSession)
+
+    var pointers: [UnsafeMutablePointer<CChar>?] = ([CommandLine.arguments[0]] + arguments).map { strdup($0) }
+    pointers.append(nil)
+    defer { pointers.forEach { free($0) } }
+    var child: pid_t = 0
+    let error = posix_spawn(&child, "/proc/self/exe", &actions, &attributes, &pointers, environ)
+    if error != 0 { throw PosixError(Errno(rawValue: error), "start a process") }
+    let word = pipe.takeReader().readToEnd(limit: 4096)
+    if word == "\n" { return nil }
+    return word.isEmpty ? "it ended before it was ready" : word
+  }
+
+  /// How the started process tells that it is ready, or why it never will be.
+  package struct Readiness: ~Copyable, Sendable {
+    private let pipe: FileDescriptor
+
+    /// In the started process, before anything else is opened.
+    package init() {
+      pipe = FileDescriptor(owning: BackgroundProcess.reportDescriptor)
+      _ = fcntl(BackgroundProcess.reportDescriptor, F_SETFD, FD_CLOEXEC)
+    }
+
+    /// Tells that all is well, and lets go of the terminal.
+    package consuming func ready() {
+      if let null = try? FileDescriptor(opening: "/dev/null", O_RDWR) {
+        for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { dup2(null.rawValue, stream) }
+      }
+      chdir("/")
+      report("\n")
+    }
+
+    /// Tells why not.
+    package consuming func failed(_ reason: String) { report(reason) }
+
+    private func report(_ text: String) {
+      Array(text.utf8).withUnsafeBytes { try? pipe.append($0) }
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Catalog
+import Configuration
+import PodcastModel
+import PodcastTree
+import PosixKit
+import Testing
+import TransferProtocol
+
+@Suite struct EpisodeTests {
+  @Test func aFeedIsFetchedWhenItsDirectoryIsFirstLookedInto() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    #expect(
+      try fixture.list(podcast) == [
+        "2024-01-01 - Part 1.mp3", "2024-01-02 - Part 2.mp3", "2024-01-03 - Part 3.mp3",
+      ])
+    _ = try fixture.list(podcast)
+    #expect(fixture.catalog.state.withLock { $0.refreshes.count } == 1)
+  }
+
+  @Test func aFeedThatFailsGivesItsErrnoAndIsTriedAgain() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    fixture.catalog.state.withLock { $0.refreshFailure = CatalogError(.ECONNREFUSED, "refused") }
+    #expect(failure(fixture.tree.openDirectory(podcast, for: fixture.me)) == .ECONNREFUSED)
+    fixture.catalog.state.withLock { $0.refreshFailure = nil }
+    #expect(try fixture.list(podcast).count == 3)
+  }
+
+  @Test func anIndexerStartsNoFetchAndItsEmptyListingIsNotKept() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let snapshot = try wait(fixture.tree.openDirectory(podcast, for: fixture.indexer))
+    #expect(snapshot.items.isEmpty && !snapshot.isCacheable)
+    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+  }
+
+  @Test func filesThatFileManagersLookForEverywhereFetchNothing() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
+    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+  }
+
+  @Test func sizesAreTheFeedsWherePlausibleElseAnEstimateAndExactOnceKnown() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let first = try wait(tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: me))
+    #expect(first.size == 1_000_000 && first.blocks == 1 && first.permissions == 0o444)
+    #expect(first.modified == 1_704_067_200)
+    #expect(try fixture.attribute("user.podcastfs.size_source", first.node) == "feed")
+    let second = try wait(tree.lookup("2024-01-02 - Part 2.mp3", in: podcast, for: me))
+    #expect(second.size == 60 * 16_000)
+    #expect(try fixture.attribute("user.podcastfs.size_source", second.node) == "estimate")
+    #expect(failure(tree.extendedAttribute("user.podcastfs.progress", of: second.node, for: me)) == .ENODATA)
+    #expect(
+      failure(tree.extendedAttribute("user.podcastfs.bytes_total", of: second.node, for: me)) == .ENODATA)
+
+    fixture.transfers.set(
+      TransferStatus(
+        key: TreeFixture.key, state: .downloading, generation: 1, total: 900_000, received: 450_000,
+        rate: 1000,
+        eta: 450))
+    let known = try wait(tree.attributes(of: first.node))
+    #expect(known.size == 900_000 && known.blocks == 879 && known.timeout == 1)
+    #expect(try fixture.attribute("user.podcastfs.progress", first.node) == "50.0")
+    #expect(try fixture.attribute("user.podcastfs.rate", first.node) == "1000")
+    #expect(try fixture.attribute("user.podcastfs.size_source", first.node) == "exact")
+  }
+
+  @Test func attributesAreListedWithinThreeKiBAndHoldNoCredentials() throws {
+    let fixture = try TreeFixture()
+    fixture.catalog.state.withLock { state in
+      state.feeds[TreeFixture.podcast]?[0].notes = String(repeating: "Löng nötes. ", count: 2000)
+      state.feeds[TreeFixture.podcast]?[0].guid = String(repeating: "g", count: 3000)
+    }
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    let names = try wait(fixture.tree.extendedAttributeNames(of: node, for: fixture.me))
+    let list = String(decoding: names, as: UTF8.self).split(separator: "\0").map(String.init)
+    var total = names.count
+    for name in list {
+      let value = try fixture.attribute(name, node)
+      #expect(!value.contains("secret"), "\(name)")
+      total += value.utf8.count
+    }
+    #expect(total < 3072)
+    #expect(list.contains("user.podcastfs.state") && list.contains("user.xdg.origin.url"))
+    #expect(try fixture.attribute("user.dublincore.title", node) == "Part 1")
+    #expect(try fixture.attribute("user.podcastfs.feed_url", podcast) == "http://feeds.example/a.xml")
+  }
+
+  @Test func oneEpisodeIsOneInodeWithALinkForEachViewThatShowsIt() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let name = "2024-01-01 - Part 1.mp3"
+    let alone = try wait(tree.lookup(name, in: podcast, for: me))
+    #expect(alone.links == 1)
+    let second = try wait(tree.makeDirectory("again", in: .search, for: me))
+    let other = try wait(tree.lookup("Harbour Lights", in: second.node, for: me)).node
+    #expect(try wait(tree.lookup(name, in: other, for: me)).links == 2)
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
+    #expect(fixture.awaitInvalidation(.listing(.downloaded)))
+    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
+    let there = try wait(tree.lookup(name, in: folder, for: me))
+    #expect(there.links == 3 && there.node.inode == alone.node.inode)
+  }
+
+  @Test func aNewRepresentationIsANewNodeOfTheSameInode() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let name = "2024-01-01 - Part 1.mp3"
+    let before = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
+    fixture.transfers.set(TransferStatus(key: TreeFixture.key, state: .downloading, generation: 1))
+    #expect(try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node == before)
+    fixture.transfers.set(TransferStatus(key: TreeFixture.key, state: .downloading, generation: 2))
+    let after = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
+    #expect(after != before && after.inode == before.inode)
+    #expect(fixture.awaitInvalidation(.name(name, in: podcast)))
+  }
+
+  @Test func whoOpensDecidesWhatTheOpenStarts() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 10)) }
+    let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    #expect(file.size == 10 && !file.isDirect && file.keepsCache)
+    _ = try wait(fixture.tree.open(node, writes: false, for: fixture.indexer))
+    #expect(fixture.transfers.state.withLock { $0.opened.map(\.intent) } == [.download, .cachedOnly])
+    #expect(failure(fixture.tree.open(node, writes: true, for: fixture.me)) == .EROFS)
+  }
+
+  @Test func theStateCanBeSetToThreeValuesOnly() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let node = try wait(tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: me)).node
+    func set(_ name: String, _ value: String) -> Errno? {
+      failure(tree.setExtendedAttribute("user.podcastfs.\(name)", to: Array(value.utf8), of: node, for: me))
+    }
+    #expect(set("state", "downloading") == nil)
+    #expect(try fixture.attribute("user.podcastfs.state", node) == "queued")
+    #expect(set("state", "paused") == nil)
+    #expect(try fixture.attribute("user.podcastfs.state", node) == "paused")
+    #expect(try fixture.list(.downloading) == ["2024-01-01 - Harbour Lights - Part 1.mp3"])
+    #expect(set("state", "remote") == nil)
+    #expect(try fixture.list(.downloading) == [])
+    for value in ["cached", "queued", "", "paused\n", "x"] { #expect(set("state", value) == .EINVAL) }
+    #expect(set("progress", "1") == .EPERM)
+    #expect(set("keep", "1") == nil)
+    #expect(try fixture.attribute("user.podcastfs.keep", node) == "1")
+    #expect(set("played", "1") == nil)
+    #expect(try fixture.attribute("user.podcastfs.played", node) == "1")
+    #expect(set("played", "2") == .EINVAL)
+  }
+}

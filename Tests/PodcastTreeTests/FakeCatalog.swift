@@ -1,0 +1,186 @@
+import Catalog
+import PodcastModel
+import PodcastTree
+import PosixKit
+
+/// A catalogue in memory: the test says what searches find and what feeds hold.
+final class FakeCatalog: CatalogService {
+  struct State {
+    var nextID: Int64 = 1
+    var searches: [Search] = []
+    var results: [Int64: [ListedPodcast]] = [:]
+    var subscriptions: [ListedPodcast] = []
+    var podcasts: [Int64: Podcast] = [:]
+    var episodes: [Int64: [Episode]] = [:]
+    var hiddenInSearch: [Int64: Set<Int64>] = [:]
+    var observer: (@Sendable (CatalogChange) -> Void)?
+    /// What the directory service knows: podcasts by number, which every search finds.
+    var directory: [Int64] = []
+    var searchFailure: CatalogError?
+    /// What a feed holds that was not fetched yet.
+    var feeds: [Int64: [Episode]] = [:]
+    var refreshFailure: CatalogError?
+    var refreshes: [(podcast: Int64, cause: RefreshCause)] = []
+    var keepsWaiting = false
+  }
+  let state = Monitor(State())
+
+  final class Task: CatalogTask {
+    let onCancel: Monitor<(@Sendable () -> Void)?>
+    init(_ onCancel: (@Sendable () -> Void)? = nil) { self.onCancel = Monitor(onCancel) }
+    func cancel() {
+      onCancel.withLock { action in
+        defer { action = nil }
+        return action
+      }?()
+    }
+  }
+
+  func searches() -> [Search] { state.withLock { $0.searches } }
+  func results(ofSearch id: Int64) -> [ListedPodcast] {
+    state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }
+  }
+  func subscriptions() -> [ListedPodcast] {
+    state.withLock { state in state.subscriptions.map { current($0, state) } }
+  }
+  private func current(_ entry: ListedPodcast, _ state: State) -> ListedPodcast {
+    var entry = entry
+    entry.podcast = state.podcasts[entry.podcast.id] ?? entry.podcast
+    entry.hiddenCount = state.episodes[entry.podcast.id]?.count(where: \.hidden) ?? 0
+    return entry
+  }
+  func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
+  func episodes(ofPodcast id: Int64) -> [Episode] { state.withLock { $0.episodes[id] ?? [] } }
+  func episode(_ id: Int64) -> Episode? {
+    state.withLock { state in state.episodes.values.lazy.flatMap { $0 }.first { $0.id == id } }
+  }
+  func hiddenEpisodes(ofSearchResult id: Int64) -> Set<Int64> {
+    state.withLock { $0.hiddenInSearch[id] ?? [] }
+  }
+  func results(showing podcast: Int64) -> [Int64] {
+    state.withLock { state in
+      state.results.values.flatMap { $0 }.filter { $0.podcast.id == podcast }.map(\.id)
+    }
+  }
+  func entries(forKeys keys: [MediaKey]) -> [MediaKey: EpisodeEntry] {
+    state.withLock { state in
+      var entries: [MediaKey: EpisodeEntry] = [:]
+      for episode in state.episodes.values.flatMap({ $0 }) where keys.contains(episode.mediaKey) {
+        guard let podcast = state.podcasts[episode.podcastID] else { continue }
+        entries[episode.mediaKey] = EpisodeEntry(episode: episode, podcast: podcast)
+      }
+      return entries
+    }
+  }
+  func latest(limit: Int) -> [EpisodeEntry] {
+    state.withLock { state in
+      let entries = state.subscriptions.flatMap { entry in
+        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden }.map {
+          EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
+        }
+      }
+      return Array(entries.sorted { $0.episode.published > $1.episode.published }.prefix(limit))
+    }
+  }
+
+  func search(
+    _ name: String, replacing old: Int64?,
+    completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
+  ) -> any CatalogTask {
+    if state.withLock({ $0.keepsWaiting }) {
+      return Task { completion(.failure(CatalogError(.ECANCELED, "cancelled"))) }
+    }
+    let result = state.withLock { state -> Result<Search, CatalogError> in
+      if let failure = state.searchFailure { return .failure(failure) }
+      let id = old ?? state.nextID
+      state.nextID += 1
+      state.searches.removeAll { $0.id == old }
+      let search = Search(
+        id: id, name: name, resultCount: state.directory.count, source: "fake", searched: 1_700_000_000)
+      state.searches.append(search)
+      state.results[id] = state.directory.map { podcast in
+        defer { state.nextID += 1 }
+        let record = state.podcasts[podcast] ?? Podcast(id: podcast, feedURL: "", title: "?", name: "?")
+        return ListedPodcast(id: state.nextID, name: record.title, podcast: record)
+      }
+      return .success(search)
+    }
+    completion(result)
+    return Task()
+  }
+
+  func refresh(
+    podcast id: Int64, cause: RefreshCause,
+    completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void
+  ) -> any CatalogTask {
+    if state.withLock({ $0.keepsWaiting }) {
+      return Task { completion(.failure(CatalogError(.ECANCELED, "cancelled"))) }
+    }
+    let result = state.withLock { state -> Result<RefreshOutcome, CatalogError> in
+      state.refreshes.append((id, cause))
+      if let failure = state.refreshFailure { return .failure(failure) }
+      state.podcasts[id]?.lastRefresh = 1_700_000_000
+      state.podcasts[id]?.nextRefresh = .max
+      state.episodes[id] = state.feeds[id] ?? []
+      state.podcasts[id]?.episodeCount = state.episodes[id]?.count ?? 0
+      return .success(.unchanged)
+    }
+    completion(result)
+    return Task()
+  }
+
+  func forgetSearch(_ id: Int64) {
+    state.withLock { state in
+      state.searches.removeAll { $0.id == id }
+      state.results[id] = nil
+    }
+  }
+  func hideResult(_ id: Int64) {
+    state.withLock { state in
+      for search in state.results.keys { state.results[search]?.removeAll { $0.id == id } }
+    }
+  }
+  func hideInSearch(result: Int64, episode: Int64) {
+    state.withLock { _ = $0.hiddenInSearch[result, default: []].insert(episode) }
+  }
+  func subscribe(result id: Int64, name: String?) throws -> ListedPodcast {
+    try state.withLock { state in
+      guard let found = state.results.values.lazy.flatMap({ $0 }).first(where: { $0.id == id }) else {
+        throw CatalogError(.ENOENT, "no such result")
+      }
+      let entry = ListedPodcast(id: state.nextID, name: name ?? found.name, podcast: found.podcast)
+      state.nextID += 1
+      state.subscriptions.append(entry)
+      for search in state.results.keys { state.results[search]?.removeAll { $0.id == id } }
+      return entry
+    }
+  }
+  func unsubscribe(_ id: Int64) { state.withLock { $0.subscriptions.removeAll { $0.id == id } } }
+  func setPlayed(_ played: Bool, episode: Int64) { change(episode) { $0.played = played } }
+  func hide(episode: Int64) { change(episode) { $0.hidden = true } }
+  func restoreHidden(podcast: Int64) {
+    state.withLock { state in
+      for index in (state.episodes[podcast] ?? []).indices { state.episodes[podcast]?[index].hidden = false }
+    }
+  }
+  private func change(_ id: Int64, _ body: (inout Episode) -> Void) {
+    state.withLock { state in
+      for podcast in state.episodes.keys {
+        guard let index = state.episodes[podcast]?.firstIndex(where: { $0.id == id }) else { continue }
+        if var episode = state.episodes[podcast]?[index] {
+          body(&episode)
+          state.episodes[podcast]?[index] = episode
+        }
+      }
+    }
+  }
+  func importOPML(_ bytes: [UInt8]) throws -> OPMLImport {
+    guard bytes.starts(with: "<opml".utf8) else { throw CatalogError(.EINVAL, "not OPML") }
+    return OPMLImport(added: 1, known: 0, problems: [])
+  }
+  func exportOPML() -> [UInt8] { Array("<opml/>".utf8) }
+  func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
+  func announce(_ change: CatalogChange) { state.withLock { $0.observer }?(change) }
+}

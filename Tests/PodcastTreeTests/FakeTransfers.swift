@@ -1,0 +1,109 @@
+import PodcastModel
+import PosixKit
+import TransferProtocol
+
+/// Transfers in memory: the test says what comes of them.
+final class FakeTransfers: TransferService {
+  struct State {
+    var statuses: [MediaKey: TransferStatus] = [:]
+    var observer: (@Sendable (MediaKey) -> Void)?
+    var opened: [(request: TransferRequest, intent: OpenIntent)] = []
+    var dropped: [MediaKey] = []
+    /// What an open gives; nil keeps it waiting.
+    var outcome: Result<FakeEpisode, TransferFailure>?
+    var waiting: [FakeWait] = []
+  }
+  let state = Monitor(State())
+
+  func status(of key: MediaKey) -> TransferStatus? { state.withLock { $0.statuses[key] } }
+  func allStatuses() -> [TransferStatus] { state.withLock { Array($0.statuses.values) } }
+  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
+    state.withLock { $0.observer = observer }
+  }
+
+  func set(_ status: TransferStatus) {
+    let observer = state.withLock { state in
+      state.statuses[status.key] = status
+      return state.observer
+    }
+    observer?(status.key)
+  }
+
+  func open(
+    _ request: TransferRequest, intent: OpenIntent,
+    completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
+  ) -> any Cancellable {
+    let wait = FakeWait { completion(.failure(TransferFailure(.EINTR, "cancelled"))) }
+    let outcome = state.withLock { state in
+      state.opened.append((request, intent))
+      if state.outcome == nil { state.waiting.append(wait) }
+      return state.outcome
+    }
+    if let outcome { completion(outcome.map { $0 }) }
+    return wait
+  }
+
+  func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+    set(TransferStatus(key: request.key, state: .queued))
+    completion()
+  }
+
+  func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+    set(TransferStatus(key: request.key, state: .paused))
+    completion()
+  }
+
+  func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void) {
+    state.withLock { $0.dropped.append(key) }
+    set(TransferStatus(key: key, state: .remote))
+    completion()
+  }
+
+  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void) {
+    var status = status(of: request.key) ?? TransferStatus(key: request.key, state: .remote)
+    status.isKept = kept
+    set(status)
+    completion()
+  }
+}
+
+/// Something that waits until it is cancelled.
+final class FakeWait: Cancellable {
+  private let onCancel: Monitor<(@Sendable () -> Void)?>
+
+  init(_ onCancel: @escaping @Sendable () -> Void) { self.onCancel = Monitor(onCancel) }
+
+  func cancel() {
+    onCancel.withLock { action in
+      defer { action = nil }
+      return action
+    }?()
+  }
+}
+
+/// An open episode all of whose bytes are here.
+final class FakeEpisode: OpenEpisode {
+  let generation: UInt32
+  let size: Int64?
+  let closes = Monitor(0)
+
+  init(generation: UInt32, size: Int64?) {
+    self.generation = generation
+    self.size = size
+  }
+
+  func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    let count = min(buffer.count, Int(max(0, (size ?? 0) - offset)))
+    for index in 0..<count { buffer[index] = UInt8(truncatingIfNeeded: offset + Int64(index)) }
+    return count
+  }
+
+  func whenAvailable(
+    at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
+  ) -> any Cancellable {
+    completion(nil)
+    return FakeWait {}
+  }
+
+  func close() { closes.withLock { $0 += 1 } }
+}

@@ -1,0 +1,88 @@
+import PodcastModel
+import PodcastTree
+import PosixKit
+import Testing
+import TransferProtocol
+
+@Suite struct RemovalTests {
+  private let name = "2024-01-01 - Part 1.mp3"
+
+  @Test func removingInASearchOnlyHidesThere() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 1, received: 1))
+    _ = try fixture.list(podcast)
+    try wait(fixture.tree.remove(name, in: podcast, for: fixture.me))
+    #expect(try fixture.list(podcast).count == 2)
+    #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
+  }
+
+  @Test func removingUnderASubscriptionHidesAndDrops() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    _ = try fixture.list(try fixture.searched())
+    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
+    try wait(tree.rename("Harbour Lights", in: search, to: "Lights", in: .subscriptions, flags: 0, for: me))
+    #expect(try fixture.list(search) == [])
+    #expect(try fixture.list(.subscriptions) == ["Lights", "subscriptions.opml"])
+    #expect(try fixture.list(.latest).count == 3)
+    let podcast = try wait(tree.lookup("Lights", in: .subscriptions, for: me)).node
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 1, received: 1))
+    try wait(tree.remove(name, in: podcast, for: me))
+    #expect(try fixture.list(podcast).count == 2)
+    #expect(try fixture.list(.latest).count == 2)
+    #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
+    #expect(try fixture.attribute("user.podcastfs.hidden", podcast) == "1")
+    try wait(tree.setExtendedAttribute("user.podcastfs.hidden", to: Array("0".utf8), of: podcast, for: me))
+    #expect(try fixture.list(podcast).count == 3)
+    try wait(tree.removeDirectory("Lights", in: .subscriptions, for: me))
+    #expect(try fixture.list(.subscriptions) == ["subscriptions.opml"])
+  }
+
+  @Test func anOpenDownloadIsDroppedAtItsLastClose() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let node = try wait(tree.lookup(name, in: podcast, for: me)).node
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 9, received: 9))
+    #expect(fixture.awaitInvalidation(.listing(.downloaded)))
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 9)) }
+    let file = try wait(tree.open(node, writes: false, for: me))
+    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
+    try wait(tree.remove(name, in: folder, for: me))
+    #expect(try fixture.list(folder) == [] && fixture.list(.downloaded) == [])
+    #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
+    file.close()
+    #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
+  }
+
+  @Test func anEmptiedFolderOfDownloadsCanBeRemovedAsRmDoes() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    _ = try fixture.list(try fixture.searched())
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 9, received: 9))
+    #expect(fixture.awaitInvalidation(.listing(.downloaded)))
+    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
+    #expect(failure(tree.removeDirectory("Harbour Lights", in: .downloaded, for: me)) == .ENOTEMPTY)
+    try wait(tree.remove(name, in: folder, for: me))
+    try wait(tree.removeDirectory("Harbour Lights", in: .downloaded, for: me))
+    #expect(failure(tree.lookup("Harbour Lights", in: .downloaded, for: me)) == .ENOENT)
+  }
+
+  @Test func anOPMLFileIsImportedAtCloseAndRefusedWhereItIsNone() throws {
+    let fixture = try TreeFixture()
+    let created = try wait(fixture.tree.create("list.opml", in: .subscriptions, for: fixture.me))
+    let good = Array("<opml version=\"2.0\"/>".utf8)
+    #expect(good.withUnsafeBytes { try? created.file.write(at: 0, $0).get() } == good.count)
+    #expect(failure(created.file.flush()) == nil)
+    created.file.close()
+    #expect(try fixture.list(.subscriptions).contains("list.opml"))
+    let bad = try wait(fixture.tree.create("bad.opml", in: .subscriptions, for: fixture.me))
+    _ = [UInt8(65)].withUnsafeBytes { bad.file.write(at: 0, $0) }
+    #expect(failure(bad.file.flush()) == .EINVAL)
+  }
+}

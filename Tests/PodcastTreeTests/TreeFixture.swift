@@ -1,0 +1,95 @@
+import Configuration
+import PodcastModel
+import PodcastTree
+import PosixKit
+import TransferProtocol
+
+/// A tree on a fake catalogue and fake transfers, with one podcast of three episodes in the directory service.
+final class TreeFixture {
+  let catalog = FakeCatalog()
+  let transfers = FakeTransfers()
+  let tree: PodcastTree
+  let me = Caller(user: 1000, thread: 1)
+  let stranger = Caller(user: 1001, thread: 2)
+  /// A program of `no_trigger`.
+  let indexer = Caller(user: 1000, thread: 3)
+  let invalidations = Monitor<[Invalidation]>([])
+
+  static let podcast: Int64 = 7
+  static let key = MediaKey(address: "http://media.example/1.mp3")
+
+  init(settings: Settings = Settings()) throws {
+    catalog.state.withLock { state in
+      state.nextID = 100
+      var podcast = Podcast(
+        id: Self.podcast, feedURL: "http://ann:secret@feeds.example/a.xml", title: "Harbour Lights",
+        name: "Harbour Lights")
+      podcast.author = "Ann"
+      podcast.description = "About <b>harbours</b>"
+      state.podcasts[Self.podcast] = podcast
+      state.directory = [Self.podcast]
+      state.feeds[Self.podcast] = (1...3).map { number in
+        var episode = Episode(
+          id: Int64(number), podcastID: Self.podcast,
+          mediaKey: MediaKey(address: "http://media.example/\(number).mp3"),
+          stem: "2024-01-0\(number) - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
+          published: 1_704_067_200 + Int64(number - 1) * 86_400,
+          enclosureURL: "http://ann:secret@media.example/\(number).mp3")
+        episode.guid = "guid-\(number)"
+        episode.duration = 60
+        episode.mediaType = "audio/mpeg"
+        episode.feedLength = number == 1 ? 1_000_000 : nil
+        episode.notes = "Notes of <i>part</i> \(number)"
+        return episode
+      }
+    }
+    var places = try Places(environment: ["HOME": "/nonexistent"])
+    places.cache = "/"
+    tree = try PodcastTree(
+      catalog: catalog, transfers: transfers, settings: settings, places: places,
+      owner: Owner(user: 1000, group: 1000), processName: { $0 == 3 ? "tumblerd" : "cat" })
+    let invalidations = invalidations
+    tree.onInvalidation { new in invalidations.withLockNotifying { $0 += new } }
+  }
+
+  /// Makes the search "harbour" and gives its podcast's directory.
+  func searched() throws -> NodeID {
+    let search = try wait(tree.makeDirectory("harbour", in: .search, for: me))
+    return try wait(tree.lookup("Harbour Lights", in: search.node, for: me)).node
+  }
+
+  func list(_ node: NodeID, for caller: Caller? = nil) throws -> [String] {
+    try wait(tree.openDirectory(node, for: caller ?? me)).items.map(\.name)
+  }
+
+  func attribute(_ name: String, _ node: NodeID) throws -> String {
+    String(decoding: try wait(tree.extendedAttribute(name, of: node, for: me)), as: UTF8.self)
+  }
+
+  /// Waits until the kernel was told to forget this.
+  func awaitInvalidation(_ wanted: Invalidation) -> Bool {
+    invalidations.wait(until: .after(10)) { $0.contains(wanted) ? true : nil } ?? false
+  }
+}
+
+/// The answer's value, at most ten seconds later.
+func wait<Value: Sendable>(_ answer: Answer<Value>) throws -> Value {
+  switch answer {
+  case .ready(let result): return try result.get()
+  case .pending(let start):
+    let outcome = Monitor<Result<Value, Errno>?>(nil)
+    _ = start { result in outcome.withLockNotifying { $0 = result } }
+    guard let result = outcome.wait(until: .after(10), for: { $0 }) else { throw Errno.ETIMEDOUT }
+    return try result.get()
+  }
+}
+
+/// The errno that an answer fails with; nil where it succeeds.
+func failure<Value: Sendable>(_ answer: Answer<Value>) -> Errno? {
+  do {
+    _ = try wait(answer)
+    return nil
+  } catch {
+    return error as? Errno
+  }
+}
