@@ -76,8 +76,8 @@ let package = Package(
     library(
       "Commands",
       [
-        "Catalog", "Configuration", "Demo", "FuseKit", "HTTPKit", "PodcastMount", "PodcastTree",
-        "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
+        "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
       ]),
     .executableTarget(name: "podcastfs", dependencies: ["Commands"], swiftSettings: strict),
     .executableTarget(
@@ -114,6 +114,12 @@ let package = Package(
     tests("PodcastModelTests", ["PodcastModel"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
+    tests(
+      "CommandsTests",
+      [
+        "Commands", "Configuration", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit", "TestSupport",
+        "podcastfs", "podcastfs-transferd",
+      ]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),

@@ -11,4 +11,7 @@
 /// xmlFree, which is a variable.
 static inline void podcastfs_xml_free(void *memory) { xmlFree(memory); }
 
+/// The version of the library that is loaded, as 10000 * major + 100 * minor + patch in decimal digits.
+static inline const char *podcastfs_xml_version(void) { return xmlParserVersion; }
+
 #endif

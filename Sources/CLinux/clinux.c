@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
@@ -43,6 +44,14 @@ ssize_t podcastfs_getxattr(const char *path, const char *name, void *value, size
 ssize_t podcastfs_listxattr(const char *path, char *names, size_t size) { return listxattr(path, names, size); }
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size) {
   return setxattr(path, name, value, size, 0);
+}
+
+int podcastfs_terminal_size(int descriptor, int *columns, int *rows) {
+  struct winsize size;
+  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return -1;
+  *columns = size.ws_col;
+  *rows = size.ws_row;
+  return 0;
 }
 
 pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }

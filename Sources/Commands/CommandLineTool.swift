@@ -4,7 +4,10 @@ internal import Configuration
 package enum CommandLineTool {
   /// In the order of `podcastfs help`.
   package static var commands: [any Command.Type] {
-    [MountCommand.self, UnmountCommand.self]
+    [
+      MountCommand.self, UnmountCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self,
+      ResumeCommand.self, CancelCommand.self, DoctorCommand.self, HelpCommand.self,
+    ]
   }
 
   /// - Parameter arguments: without the program's own name.
@@ -23,6 +26,15 @@ package enum CommandLineTool {
 
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
     guard let first = arguments.first else { throw UsageError("which command?") }
+    if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }
+    if ["--version", "-V"].contains(first) {
+      StandardStreams.print("podcastfs \(podcastfsVersion)")
+      return 0
+    }
+    // What everybody tries: podcastfs COMMAND --help.
+    if arguments.dropFirst().prefix(while: { $0 != "--" }).contains("--help") {
+      return try HelpCommand.run(ArgumentList([first]))
+    }
     let rest = ArgumentList(Array(arguments.dropFirst()))
     if let command = commands.first(where: { $0.name == first }) { return try command.run(rest) }
     // As mount(8) calls its helpers: SOURCE MOUNTPOINT -o OPTIONS.

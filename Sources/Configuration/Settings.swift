@@ -48,6 +48,9 @@ package struct Settings: Hashable, Sendable {
   /// What the configuration file sets for single feeds, by the feed's address as the file has it.
   package var feeds: [String: FeedSettings] = [:]
 
+  /// Where `searchURL` is not set.
+  package static let appleSearchURL = "https://itunes.apple.com/search"
+
   package init() {}
 
   /// What starts a download.

@@ -58,6 +58,7 @@ extension ClientSession {
     connection = nil
     isConnecting = false
     snapshot = nil
+    becameCurrent()
     launcher.reap()
     if isNeeded { loop.schedule(at: .after(0.01)) { self.connect() } }
   }

@@ -32,6 +32,8 @@ final class ClientSession: @unchecked Sendable {
   var orders: [UInt64: (message: ClientMessage, completion: @Sendable () -> Void)] = [:]
   var snapshot: [TransferStatus]?
   var isStopped = false
+  /// Who waits for the daemon's word on everything.
+  var currentWaiters: [@Sendable () -> Void] = []
 
   init(places: Places, settings: TransferSettings?, mirror: StatusMirror, daemon: String?) throws {
     loop = try EventLoop()
@@ -105,6 +107,7 @@ final class ClientSession: @unchecked Sendable {
     orders = [:]
     connection?.close()
     connection = nil
+    becameCurrent()
     loop.stop()
   }
 
@@ -122,6 +125,7 @@ final class ClientSession: @unchecked Sendable {
     case .snapshotEnd:
       if let snapshot { mirror.replace(with: snapshot) }
       snapshot = nil
+      becameCurrent()
     case .opened(let id, let generation, _): opened(id, generation)
     case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
     case .available(let wait): finishWait(wait, nil)

@@ -8,7 +8,7 @@ internal import TransferStore
 /// The transfers as a mount or a command sees them: what is remembered while no daemon runs, and the daemon,
 /// started when something is wanted.
 package final class TransferClient: TransferService {
-  private let session: ClientSession
+  let session: ClientSession
   private let mirror: StatusMirror
   private let layout: CacheLayout
   private let readTimeout: Double

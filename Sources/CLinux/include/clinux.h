@@ -27,6 +27,8 @@ int podcastfs_rename_noreplace(const char *from, const char *to);
 ssize_t podcastfs_getxattr(const char *path, const char *name, void *_Nullable value, size_t size);
 ssize_t podcastfs_listxattr(const char *path, char *_Nullable names, size_t size);
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size);
+/// TIOCGWINSZ (ioctl_tty(2)): the terminal's columns and rows; 0, or -1 with errno.
+int podcastfs_terminal_size(int descriptor, int *columns, int *rows);
 /// gettid(2).
 pid_t podcastfs_gettid(void);
 /// pthread_setname_np(3) of the calling thread; at most 15 bytes are kept.

@@ -1,9 +1,10 @@
+internal import Configuration
 internal import PodcastModel
 
 /// Apple's search service, and whatever else answers in its format
 /// (https://performance-partners.apple.com/search-api).
 struct AppleSearch: SearchService {
-  static let usualAddress = "https://itunes.apple.com/search"
+  static let usualAddress = Settings.appleSearchURL
 
   let address: String
   let isNamedByUser: Bool

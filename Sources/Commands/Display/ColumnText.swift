@@ -1,0 +1,45 @@
+/// Text in a terminal's columns.
+package enum ColumnText {
+  /// The columns that text takes: East Asian wide characters and emoji take two (Unicode UAX #11).
+  package static func width(_ text: String) -> Int { text.reduce(0) { $0 + width($1) } }
+
+  /// Exactly so many columns: cut with "…", or with blanks behind it.
+  package static func fitted(_ text: String, _ columns: Int) -> String {
+    let text = plain(text)
+    let width = width(text)
+    if width <= columns { return text + String(repeating: " ", count: columns - width) }
+    var result = ""
+    var left = columns - 1
+    for character in text {
+      let width = self.width(character)
+      if width > left { break }
+      result.append(character)
+      left -= width
+    }
+    return columns < 1 ? "" : result + "…" + String(repeating: " ", count: left)
+  }
+
+  /// Without what would move the cursor or hide text: names and titles come from strangers.
+  package static func plain(_ text: String) -> String {
+    String(
+      text.unicodeScalars.filter { scalar in
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator, .surrogate: false
+        // Joiners hold emoji together; directions could hide an ending.
+        case .format: scalar.value == 0x200d
+        default: true
+        }
+      }.map(Character.init))
+  }
+
+  private static func width(_ character: Character) -> Int {
+    guard let scalar = character.unicodeScalars.first else { return 0 }
+    if scalar.properties.isEmojiPresentation { return 2 }
+    switch scalar.value {
+    case 0x1100...0x115f, 0x2e80...0x303e, 0x3041...0xa4cf, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe30...0xfe6f,
+      0xff00...0xff60, 0xffe0...0xffe6, 0x20000...0x3fffd:
+      return 2
+    default: return 1
+    }
+  }
+}

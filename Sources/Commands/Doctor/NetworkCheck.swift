@@ -1,0 +1,40 @@
+package import Configuration
+package import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+
+/// Whether the search service answers.
+package enum NetworkCheck {
+  package static func run(_ settings: Settings) -> Finding {
+    let address = settings.searchURL ?? Settings.appleSearchURL
+    var request = HTTPRequest(
+      url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1")
+    request.userAgent = settings.userAgent ?? "podcastfs/\(podcastfsVersion)"
+    request.proxy = settings.proxy
+    request.certificateAuthorities = settings.certificateAuthorities
+    // The user's own setting: it may be on any address.
+    request.allowsPrivateHosts = true
+    request.connectTimeout = min(settings.connectTimeout, 10)
+    request.totalTimeout = 15
+    request.maximumBody = 1 << 20
+    let answer = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
+    let client = HTTPClient(name: "doctor")
+    client.fetch(request) { result in answer.withLockNotifying { $0 = result } }
+    defer { client.stop() }
+    return finding(answer.wait(until: .after(20)) { $0 }, host: PublicURL.host(address) ?? address)
+  }
+
+  package static func finding(_ answer: Result<HTTPResponse, HTTPError>?, host: String) -> Finding {
+    let mend = "check the network (and http_proxy), or set search_url to a service that can be reached"
+    switch answer {
+    case .success(let response) where response.head.status == 200:
+      return .fine("the search service at \(host) answers")
+    case .success(let response) where response.head.status == 403 || response.head.status == 429:
+      return .note("the search service at \(host) asks for a pause (HTTP \(response.head.status))")
+    case .success(let response):
+      return .problem("the search service at \(host) answers with HTTP \(response.head.status)", mend: mend)
+    case .failure(let error): return .problem("the search service: \(error)", mend: mend)
+    case nil: return .problem("the search service at \(host) does not answer", mend: mend)
+    }
+  }
+}

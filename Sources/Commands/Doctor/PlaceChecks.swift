@@ -1,0 +1,78 @@
+package import Configuration
+internal import Glibc
+internal import PosixKit
+
+/// Whether podcastfs has room and rights where it keeps things, and its own other half.
+package enum PlaceChecks {
+  /// - Parameter environment: the process's.
+  /// - Returns: the findings, and the settings where they can be read.
+  package static func all(environment: [String: String]) -> (findings: [Finding], settings: Settings?) {
+    let places: Places
+    do {
+      places = try Places(environment: environment)
+    } catch {
+      return ([.problem("\(error)", mend: "set the variable")], nil)
+    }
+    var findings: [Finding] = []
+    if let note = runtimeDirectory(environment, places.runtime) { findings.append(note) }
+    for (path, variable) in [
+      (places.data, "XDG_DATA_HOME"), (places.state, "XDG_STATE_HOME"), (places.cache, "XDG_CACHE_HOME"),
+      (places.runtime, "XDG_RUNTIME_DIR"),
+    ] {
+      findings.append(directory(path, variable))
+    }
+    findings.append(daemon(DetachedProcess.find("podcastfs-transferd")))
+    do {
+      let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
+      let isThere = access(places.configurationFile, F_OK) == 0
+      findings.append(
+        isThere
+          ? .fine("\(places.configurationFile) is understood")
+          : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
+      findings.append(room(at: places.cache, settings))
+      return (findings, settings)
+    } catch {
+      findings.append(.problem("\(error)", mend: "correct that line"))
+      return (findings, nil)
+    }
+  }
+
+  package static func directory(_ path: String, _ variable: String) -> Finding {
+    do {
+      try Directories.createPrivate(path)
+    } catch {
+      return .problem("\(error)", mend: "set \(variable) or HOME to a directory that you can write")
+    }
+    guard access(path, W_OK | X_OK) == 0 else {
+      return .problem(
+        "\(path) cannot be written", mend: "chmod u+rwx \(path), or set \(variable) to another directory")
+    }
+    return .fine("\(path) can be written")
+  }
+
+  /// Without it, the socket's place does not survive a cleaned temporary directory.
+  package static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
+    if environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true { return nil }
+    return .note("XDG_RUNTIME_DIR is not set: \(used) is used")
+  }
+
+  package static func daemon(_ path: String?) -> Finding {
+    path.map { .fine("\($0) is there") }
+      ?? .problem(
+        "podcastfs-transferd is not installed", mend: "put it beside podcastfs, or into a directory of PATH")
+  }
+
+  /// Whether the cache may grow at all.
+  package static func room(at cache: String, _ settings: Settings) -> Finding {
+    guard let left = Directories.roomLeft(at: cache) else {
+      return .note("the room in \(cache) is not known")
+    }
+    if left <= settings.minimumFree {
+      let free = HumanText.size(left)
+      return .problem(
+        "only \(free) are free for \(cache); min_free keeps \(HumanText.size(settings.minimumFree))",
+        mend: "make room, or set min_free lower")
+    }
+    return .fine("\(HumanText.size(left)) are free for \(cache)")
+  }
+}

@@ -1,0 +1,16 @@
+internal import TransferProtocol
+
+/// `podcastfs resume`.
+enum ResumeCommand: Command {
+  static let name = "resume"
+  static let summary = "go on with downloads"
+  static let usage = """
+    podcastfs resume PATH…
+
+    Goes on with downloads that are paused or failed, of episodes or of all directly in a directory.
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    try StateChange.run(Self.self, arguments, to: .downloading) { $0 == .paused || $0 == .failed }
+  }
+}

@@ -1,0 +1,94 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// `podcastfs status`.
+enum StatusCommand: Command {
+  static let name = "status"
+  static let summary = "show the downloads"
+  static let usage = """
+    podcastfs status [--json] [--watch]
+
+    Shows the downloads with progress, rate and time left, whether anything is mounted or not.
+
+      --json   the same as .podcastfs/status.json in a mount
+      --watch  goes on until it is interrupted; with --json, a line for each change
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let options = Options(asJSON: arguments.takeFlag("--json"), watches: arguments.takeFlag("--watch", "-w"))
+    guard try arguments.operands().isEmpty else { throw UsageError("status takes no operands") }
+    let places = try Places()
+    let settings = try Settings.load(
+      file: places.configurationFile, environment: Places.processEnvironment
+    ).settings
+    try places.create()
+    let changes = Monitor(0)
+    let client = try TransferClient(places: places, settings: settings, isMount: false)
+    client.observe { _ in changes.withLockNotifying { $0 += 1 } }
+    // After a reboot this is the command that lets downloads go on.
+    client.resumeUnfinished()
+    waitUntilCurrent(client)
+    var report = Report(options: options, cacheLimit: settings.cacheSize)
+    repeat {
+      let seen = changes.withLock { $0 }
+      report.show(client.allStatuses())
+      if options.watches {
+        // A daemon that starts meanwhile announces nothing to those who are not connected.
+        _ = changes.wait(until: .after(2)) { $0 != seen ? true : nil }
+        waitUntilCurrent(client)
+      }
+    } while options.watches
+    client.stop()
+    return 0
+  }
+
+  struct Options {
+    var asJSON: Bool
+    var watches: Bool
+  }
+
+  /// Until the daemon has told all it knows, where one runs; two seconds at the most.
+  private static func waitUntilCurrent(_ client: TransferClient) {
+    let isCurrent = Monitor(false)
+    client.whenCurrent { isCurrent.withLockNotifying { $0 = true } }
+    _ = isCurrent.wait(until: .after(2)) { $0 ? true : nil }
+  }
+
+  /// Prints the transfers, in the way that was asked for.
+  private struct Report {
+    let options: Options
+    let cacheLimit: Int64
+    private var display: LiveDisplay?
+    private var last = ""
+
+    init(options: Options, cacheLimit: Int64) {
+      self.options = options
+      self.cacheLimit = cacheLimit
+      if options.watches, !options.asJSON, Terminal.output.isTerminal { display = LiveDisplay(.output) }
+    }
+
+    mutating func show(_ statuses: [TransferStatus]) {
+      if options.asJSON {
+        let json = StatusReport.json(statuses, version: podcastfsVersion, cacheLimit: cacheLimit)
+        return printIfNew(options.watches ? json.compactText : json.indentedText)
+      }
+      if display != nil {
+        display?.draw { columns in TransferList.lines(statuses) { $0.bar(columns: columns) } }
+      } else if Terminal.output.isTerminal {
+        let columns = Terminal.output.size.columns - 1
+        printIfNew(TransferList.lines(statuses) { $0.bar(columns: columns) }.joined(separator: "\n"))
+      } else {
+        printIfNew(TransferList.lines(statuses) { $0.text }.joined(separator: "\n"))
+      }
+    }
+
+    private mutating func printIfNew(_ text: String) {
+      if text != last { StandardStreams.print(text) }
+      last = text
+    }
+  }
+}

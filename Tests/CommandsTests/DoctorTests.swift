@@ -1,0 +1,71 @@
+import Commands
+import Configuration
+import HTTPKit
+import PosixKit
+import TestSupport
+import Testing
+
+@Suite struct DoctorTests {
+  @Test func aDeviceThatIsMissingOrClosedIsAProblemWithItsRemedy() throws {
+    let directory = try TemporaryDirectory()
+    #expect(FuseChecks.device(directory.path("fuse")).text.contains("modprobe fuse"))
+    #expect(!FuseChecks.device("/dev/null").isProblem)
+  }
+
+  @Test func aHelperThatDoesNotRunAsRootIsAProblemForOthersThanRoot() throws {
+    #expect(FuseChecks.helper(nil).text.contains("apt-get install fuse3"))
+    #expect(FuseChecks.library("3.14.0") == .fine("libfuse 3.14.0"))
+    #expect(FuseChecks.library("2.9.9").isProblem)
+    #expect(FuseChecks.library("3.2.1").isProblem)
+  }
+
+  @Test func lettingOthersInNeedsRootsConsent() throws {
+    let directory = try TemporaryDirectory()
+    let closed = try directory.write("closed.conf", "# user_allow_other\nmount_max = 1000\n")
+    let open = try directory.write("open.conf", "mount_max = 1000\nuser_allow_other\n")
+    #expect(FuseChecks.sharing(closed, isRoot: false) != nil)
+    #expect(FuseChecks.sharing(open, isRoot: false) == nil)
+    #expect(FuseChecks.sharing(directory.path("none.conf"), isRoot: false) != nil)
+    #expect(FuseChecks.sharing(closed, isRoot: true) == nil)
+  }
+
+  @Test func librariesThatCannotDoTheirJobAreProblems() {
+    #expect(LibraryChecks.curl("8.0", hasTLS: false, hasHTTP2: false).isProblem)
+    #expect(
+      LibraryChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
+    #expect(LibraryChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
+    #expect(LibraryChecks.all().allSatisfy { !$0.isProblem })
+  }
+
+  @Test func aPlaceThatCannotBeMadeIsAProblemThatNamesItsVariable() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write("file", "x")
+    let finding = PlaceChecks.directory(directory.path("file/inside"), "XDG_DATA_HOME")
+    #expect(finding.isProblem)
+    #expect(finding.text.contains("XDG_DATA_HOME"))
+    #expect(!PlaceChecks.directory(directory.path("new/inside"), "XDG_DATA_HOME").isProblem)
+  }
+
+  @Test func aConfigurationThatIsNotUnderstoodIsAProblem() throws {
+    let environment = try TestEnvironment()
+    try environment.home.write("config/podcastfs/config", "downlods = 3\n")
+    let (findings, settings) = PlaceChecks.all(environment: environment.variables)
+    #expect(settings == nil)
+    #expect(findings.filter(\.isProblem).count == 1)
+    #expect(findings.contains { $0.text.contains("config:1: unknown key: downlods") })
+  }
+
+  @Test func aSearchServiceIsAskedAndItsAnswerJudged() throws {
+    let origin = try OriginServer()
+    let directory = DirectoryService(on: origin)
+    var settings = Settings()
+    settings.searchURL = directory.url
+    #expect(NetworkCheck.run(settings) == .fine("the search service at 127.0.0.1 answers"))
+    directory.behave(.with { $0.status = 429 })
+    #expect(!NetworkCheck.run(settings).isProblem)
+    directory.behave(.with { $0.status = 500 })
+    #expect(NetworkCheck.run(settings).isProblem)
+    origin.stop()
+    #expect(NetworkCheck.run(settings).text.contains("connection refused by 127.0.0.1"))
+  }
+}

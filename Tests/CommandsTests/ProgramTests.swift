@@ -1,0 +1,73 @@
+import Configuration
+import TestSupport
+import Testing
+
+/// The built program, by its calls alone.
+@Suite struct ProgramTests {
+  let environment: TestEnvironment
+
+  init() throws { environment = try TestEnvironment() }
+
+  private func run(_ arguments: String...) throws -> (
+    end: RunningProcess.End?, output: String, errors: String
+  ) {
+    try Products.run("podcastfs", arguments, in: environment)
+  }
+
+  @Test func helpListsEveryCommandAndExplainsEach() throws {
+    let overview = try run("help")
+    #expect(overview.end == .exit(0))
+    #expect(try run("--help").output == overview.output)
+    let names = overview.output.split(separator: "\n").filter { $0.hasPrefix("  ") }.compactMap {
+      $0.split(separator: " ").first.map(String.init)
+    }
+    #expect(names.contains("status") && names.contains("get") && names.contains("doctor"))
+    for name in names {
+      let help = try run("help", name)
+      #expect(help.end == .exit(0))
+      #expect(help.output.contains("podcastfs \(name)"))
+      #expect(try run(name, "--help").output == help.output)
+    }
+  }
+
+  @Test func theVersionIsTold() throws {
+    #expect(try run("--version").output == "podcastfs \(podcastfsVersion)\n")
+  }
+
+  @Test(arguments: [
+    ["nonsense"], [], ["help", "nonsense"], ["help", "a", "b"], ["get"], ["pause"], ["status", "x"],
+    ["status", "--nonsense"], ["doctor", "x"],
+  ])
+  func wrongUsageIsOneLineAndStatus64(_ arguments: [String]) throws {
+    let result = try Products.run("podcastfs", arguments, in: environment)
+    #expect(result.end == .exit(64))
+    #expect(result.output.isEmpty)
+    #expect(result.errors.hasPrefix("podcastfs: ") && result.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test func theStatusOfNothingIsEmptyAndStartsNoDaemon() throws {
+    let text = try run("status")
+    #expect(text.end == .exit(0))
+    #expect(text.output == "0 episodes here (0 B in the cache)\n")
+    let json = try run("status", "--json")
+    #expect(json.output.contains("\"transfers\": []"))
+  }
+
+  @Test func withoutAHomeTheVariableToSetIsNamed() throws {
+    let bare = try TestEnvironment()
+    var variables = bare.variables.filter { !$0.key.hasPrefix("XDG") }
+    variables["HOME"] = nil
+    let process = try RunningProcess(Products.path("podcastfs"), ["status"], environment: variables)
+    #expect(process.wait() == .exit(1))
+    #expect(process.errors.contains("HOME"))
+  }
+
+  @Test func theDoctorNamesEachProblemAndCountsThem() throws {
+    try environment.home.write("config/podcastfs/config", "downlods = 3\n")
+    let result = try run("doctor")
+    #expect(result.end == .exit(1))
+    #expect(result.output.contains("unknown key: downlods"))
+    #expect(result.errors.hasPrefix("podcastfs: "))
+    #expect(result.errors.contains("found"))
+  }
+}

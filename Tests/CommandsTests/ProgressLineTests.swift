@@ -1,0 +1,60 @@
+import Commands
+import Testing
+import TransferProtocol
+
+@Suite struct ProgressLineTests {
+  private func line(_ state: TransferState, _ received: Int64, of total: Int64?) -> ProgressLine {
+    ProgressLine(name: "2024-01-03 - A quiet harbour.mp3", state: state, received: received, total: total)
+  }
+
+  @Test func aBarShowsNameShareBytesRateAndTimeLeft() {
+    var line = line(.downloading, 5 << 20, of: 20 << 20)
+    line.rate = 1 << 20
+    line.eta = 15
+    #expect(
+      line.bar(columns: 130)
+        == "2024-01-03 - A quiet harbour.mp3         [#######.......................] "
+        + "25.0%  5.00 MiB of 20.0 MiB  1.00 MiB/s  0:15 left")
+  }
+
+  @Test func aLineIsAsWideAsTheTerminalOrLessAndNeverWider() {
+    var line = line(.downloading, 5 << 20, of: 20 << 20)
+    line.rate = 1 << 20
+    line.eta = 15
+    for columns in 1...200 {
+      #expect(ColumnText.width(line.bar(columns: columns)) <= columns)
+    }
+    // A narrow one has no bar, but still how far it is.
+    #expect(line.bar(columns: 79).contains("25.0%"))
+  }
+
+  @Test func aTransferOfUnknownSizeHasNoPercent() {
+    #expect(line(.downloading, 2048, of: nil).text == "2.00 KiB  2024-01-03 - A quiet harbour.mp3")
+  }
+
+  @Test func whatIsNotUnderWaySaysItsStateAndWhy() {
+    var line = line(.failed, 1024, of: 2048)
+    line.error = "connection refused by media.example"
+    #expect(
+      line.text
+        == "50.0%  1.00 KiB of 2.00 KiB  failed  (connection refused by media.example)  "
+        + "2024-01-03 - A quiet harbour.mp3")
+    #expect(self.line(.cached, 2048, of: 2048).text.hasPrefix("100.0%  2.00 KiB  "))
+    #expect(self.line(.queued, 0, of: nil).text.hasPrefix("queued  "))
+  }
+
+  @Test func textOfStrangersMovesNoCursor() {
+    let line = ProgressLine(name: "a\u{1b}[2Jb\r\u{202e}c\n", state: .queued, received: 0, total: nil)
+    #expect(line.text == "queued  a[2Jbc")
+    #expect(line.bar(columns: 80).unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202e })
+  }
+
+  @Test func wideCharactersTakeTwoColumns() {
+    #expect(ColumnText.width("港の灯") == 6)
+    #expect(ColumnText.width("🎧") == 2)
+    #expect(ColumnText.fitted("港の灯", 5) == "港の…")
+    #expect(ColumnText.fitted("港の灯", 4) == "港… ")
+    #expect(ColumnText.fitted("abc", 5) == "abc  ")
+    #expect(ColumnText.fitted("abc", 0) == "")
+  }
+}

@@ -1,0 +1,113 @@
+import PosixKit
+import TestSupport
+import Testing
+
+enum TemporaryFiles {
+  static var haveAttributes: Bool {
+    guard let directory = try? TemporaryDirectory(), let path = try? directory.write("x", "") else {
+      return false
+    }
+    return (try? ExtendedAttributes.set("user.test", of: path, to: "1")) != nil
+  }
+}
+
+/// `get`, `pause`, `resume` and `cancel`, on plain files with the attributes that a mount's have.
+@Suite(
+  .enabled(if: TemporaryFiles.haveAttributes, "the temporary directory's file system has no user attributes"))
+struct SteeringTests {
+  let environment: TestEnvironment
+
+  init() throws { environment = try TestEnvironment() }
+
+  private func episode(_ name: String, _ state: String) throws -> String {
+    let path = try environment.home.write("show/" + name, "")
+    try set(path, "state", state)
+    return path
+  }
+
+  private func set(_ path: String, _ name: String, _ text: String) throws {
+    try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: text)
+  }
+
+  private func state(_ path: String) throws -> String? {
+    try ExtendedAttributes.get("user.podcastfs.state", of: path)
+  }
+
+  private func run(_ arguments: String...) throws -> (
+    end: RunningProcess.End?, output: String, errors: String
+  ) {
+    try Products.run("podcastfs", arguments, in: environment)
+  }
+
+  @Test func getAsksForTheDownloadAndEndsWhenItIsHere() throws {
+    let path = try episode("a.mp3", "remote")
+    let process = try Products.start("podcastfs", ["get", path], in: environment)
+    #expect(try eventually { try state(path) == "downloading" })
+    #expect(process.wait(seconds: 0.7) == nil)
+    try set(path, "state", "cached")
+    #expect(process.wait() == .exit(0))
+    #expect(process.output.isEmpty && process.errors.isEmpty)
+  }
+
+  @Test func getFailsWithTheReasonWhenOneCannotBeHad() throws {
+    let good = try episode("a.mp3", "cached")
+    let bad = try episode("b.mp3", "remote")
+    let process = try Products.start("podcastfs", ["get", good, bad], in: environment)
+    #expect(try eventually { try state(bad) == "downloading" })
+    try set(bad, "error", "HTTP 404 from media.example")
+    try set(bad, "state", "failed")
+    #expect(process.wait() == .exit(1))
+    #expect(process.errors == "podcastfs: \(bad): HTTP 404 from media.example\n")
+    #expect(try state(good) == "cached")
+  }
+
+  @Test func getEndsWhenSomebodyElseCancels() throws {
+    let path = try episode("a.mp3", "queued")
+    let process = try Products.start("podcastfs", ["get", path], in: environment)
+    #expect(try eventually { try state(path) == "downloading" })
+    try set(path, "state", "remote")
+    #expect(process.wait() == .exit(1))
+    #expect(process.errors == "podcastfs: \(path): it was cancelled\n")
+  }
+
+  @Test func theStateOfAPathIsSet() throws {
+    let path = try episode("a.mp3", "downloading")
+    for (command, result) in [("pause", "paused"), ("resume", "downloading"), ("cancel", "remote")] {
+      #expect(try run(command, path).end == .exit(0))
+      #expect(try state(path) == result)
+    }
+  }
+
+  @Test func aDirectoryMeansThoseOfItsEpisodesThatItMakesSenseFor() throws {
+    let states = ["remote", "queued", "downloading", "paused", "failed", "cached"]
+    let paths = try states.map { try episode("\($0).mp3", $0) }
+    try environment.home.write("show/cover.jpg", "")
+    let directory = environment.home.path("show")
+    #expect(try run("pause", directory).end == .exit(0))
+    #expect(try paths.map(state) == ["remote", "paused", "paused", "paused", "failed", "cached"])
+    #expect(try run("resume", directory + "/").end == .exit(0))
+    #expect(
+      try paths.map(state) == [
+        "remote", "downloading", "downloading", "downloading", "downloading", "cached",
+      ])
+    #expect(try run("cancel", directory).end == .exit(0))
+    #expect(try paths.map(state) == Array(repeating: "remote", count: 6))
+  }
+
+  @Test func whatIsNoEpisodeIsAnErrorAndTheOthersAreDone() throws {
+    let path = try episode("a.mp3", "downloading")
+    let plain = try environment.home.write("plain.mp3", "")
+    let empty = environment.home.path("empty")
+    try Directories.create(empty)
+    let missing = environment.home.path("missing.mp3")
+    let result = try run("pause", plain, missing, empty, path)
+    #expect(result.end == .exit(1))
+    #expect(
+      result.errors.split(separator: "\n") == [
+        "podcastfs: \(plain): not an episode in a mount of podcastfs",
+        "podcastfs: \(missing): No such file or directory",
+        "podcastfs: \(empty): there are no episodes in this directory",
+      ])
+    #expect(try state(path) == "paused")
+  }
+}
