@@ -105,8 +105,8 @@ let package = Package(
     tests(
       "TransferClientTests",
       [
-        "Configuration", "HTTPServerKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
-        "podcastfs-transferd",
+        "Configuration", "EpisodeCache", "HTTPServerKit", "TransferClient", "TransferProtocol",
+        "PodcastModel", "PosixKit", "TestSupport", "podcastfs-transferd",
       ]),
     tests(
       "PodcastTreeTests",

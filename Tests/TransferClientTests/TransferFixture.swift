@@ -1,61 +1,71 @@
 import Configuration
+import EpisodeCache
 import Glibc
-import HTTPServerKit
 import PodcastModel
 import PosixKit
+import TestSupport
 import TransferClient
 import TransferProtocol
 
-/// A user of their own: places in a temporary directory, and the built daemon.
+/// A user of a test's own, an origin, and clients with the built daemon, which is ended with the value.
 final class TransferFixture: Sendable {
-  let root: String
+  let environment: TestEnvironment
   let places: Places
+  let origin: OriginServer
 
   init() throws {
-    var template = Array("/tmp/podcastfs-transfer-XXXXXX".utf8CString)
-    guard let path = mkdtemp(&template) else { throw PosixError.last("create a directory") }
-    root = String(cString: path)
-    places = try Places(environment: [
-      "HOME": root, "XDG_RUNTIME_DIR": root + "/run", "XDG_STATE_HOME": root + "/state",
-      "XDG_CACHE_HOME": root + "/cache",
-    ])
+    environment = try TestEnvironment()
+    places = try Places(environment: environment.variables)
     try places.create()
+    origin = try OriginServer()
   }
 
-  /// Ends the daemon and removes everything.
-  func end() {
+  deinit {
+    origin.stop()
     if let pid = daemon {
       kill(pid, SIGTERM)
-      _ = eventually { kill(pid, 0) != 0 || self.isZombie(pid) }
+      _ = eventually(within: 10) { !isRunning(pid) }
+      if isRunning(pid) { kill(pid, SIGKILL) }
     }
-    removeTree(root)
   }
 
-  /// The running daemon's number.
+  var layout: CacheLayout { CacheLayout(cache: places.cache, runtime: places.runtime) }
+
+  /// The daemon's number, as it tells it.
   var daemon: Int32? {
     guard let bytes = try? Directories.read(places.runtime + "/transferd.pid") else { return nil }
     return Int32(String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self))
   }
 
-  func isZombie(_ pid: Int32) -> Bool {
-    guard let bytes = try? Directories.read("/proc/\(pid)/stat") else { return true }
-    return String(decoding: bytes, as: UTF8.self).contains(") Z")
+  func isRunning(_ pid: Int32) -> Bool {
+    guard let bytes = try? Directories.read("/proc/\(pid)/stat") else { return false }
+    return !String(decoding: bytes, as: UTF8.self).contains(") Z")
   }
 
-  func client(_ change: (inout Settings) -> Void = { _ in }, isMount: Bool = true) throws -> TransferClient {
+  /// Kills the daemon and sees it dead.
+  func killDaemon() -> Bool {
+    guard let pid = daemon, kill(pid, SIGKILL) == 0 else { return false }
+    return eventually { !self.isRunning(pid) }
+  }
+
+  func client(isMount: Bool = true, _ change: (inout Settings) -> Void = { _ in }) throws -> TransferClient {
     var settings = Settings()
     settings.minimumFree = 0
     change(&settings)
     return try TransferClient(
-      places: places, settings: settings, isMount: isMount, daemon: Self.daemonProgram)
+      places: places, settings: settings, isMount: isMount, daemon: Products.path("podcastfs-transferd"))
   }
 
-  /// Beside the test bundle.
-  static let daemonProgram: String = {
-    let bundle =
-      CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? CommandLine.arguments[0]
-    return bundle[..<(bundle.lastIndex(of: "/") ?? bundle.startIndex)] + "/podcastfs-transferd"
-  }()
+  /// Puts an episode on the origin.
+  func serve(
+    _ body: TestBody, at path: String = "/a.mp3", _ behaviour: OriginBehaviour = OriginBehaviour(),
+    _ change: (inout OriginResource) -> Void = { _ in }
+  ) -> TransferRequest {
+    var resource = OriginResource(body)
+    resource.behaviour = behaviour
+    change(&resource)
+    return Self.request(origin.serve(path, resource))
+  }
 
   static func request(_ url: String, type: String? = "audio/mpeg") -> TransferRequest {
     TransferRequest(
@@ -64,43 +74,8 @@ final class TransferFixture: Sendable {
   }
 }
 
-/// Whether `condition` holds before `seconds` have passed.
-func eventually(_ seconds: Double = 20, _ condition: () -> Bool) -> Bool {
-  let deadline = MonotonicTime.after(seconds)
-  while !condition() {
-    if MonotonicTime.now > deadline { return false }
-    usleep(2000)
-  }
-  return true
-}
-
-func removeTree(_ path: String) {
-  for name in (try? Directories.names(in: path)) ?? [] {
-    let child = path + "/" + name
-    if unlink(child) != 0 { removeTree(child) }
-  }
-  rmdir(path)
-}
-
-/// Bytes that tell their place: no two windows of eight are the same.
-func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
-  var bytes = [UInt8](repeating: 0, count: count)
-  var state = seed &* 0x9e37_79b9_7f4a_7c15 | 1
-  for index in stride(from: 0, to: count, by: 8) {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    for offset in 0..<min(8, count - index) {
-      bytes[index + offset] = UInt8(truncatingIfNeeded: state >> UInt64(offset * 8))
-    }
-  }
-  // No magic number of a web page, and none of a text.
-  if count > 4 { bytes.replaceSubrange(0..<3, with: Array("ID3".utf8)) }
-  return bytes
-}
-
 extension TransferClient {
-  /// Opens, waiting for the answer.
+  /// Opens, and waits for the answer.
   func opened(
     _ request: TransferRequest, _ intent: OpenIntent = .download, within seconds: Double = 20
   ) throws -> any OpenEpisode {
@@ -112,14 +87,25 @@ extension TransferClient {
     return try answer.get()
   }
 
-  func ordered(_ order: (@escaping @Sendable () -> Void) -> Void) -> Bool {
+  /// Why an open fails; nil where it does not.
+  func openFailure(_ request: TransferRequest, within seconds: Double = 20) -> TransferFailure? {
+    do {
+      _ = try opened(request, within: seconds)
+      return nil
+    } catch {
+      return error as? TransferFailure
+    }
+  }
+
+  /// Whether an order is confirmed.
+  func confirmed(_ order: (TransferClient, @escaping @Sendable () -> Void) -> Void) -> Bool {
     let done = Monitor(false)
-    order { done.withLockNotifying { $0 = true } }
+    order(self) { done.withLockNotifying { $0 = true } }
     return done.wait(until: .after(20)) { $0 ? true : nil } ?? false
   }
 
-  func waits(for state: TransferState, of key: MediaKey, within seconds: Double = 20) -> Bool {
-    eventually(seconds) { status(of: key)?.state == state }
+  func reaches(_ state: TransferState, _ request: TransferRequest, within seconds: Double = 20) -> Bool {
+    eventually(within: seconds) { status(of: request.key)?.state == state }
   }
 }
 
@@ -149,6 +135,16 @@ extension OpenEpisode {
       let piece = try read(at: offset + Int64(bytes.count), step)
       if piece.isEmpty { return bytes }
       bytes += piece
+    }
+  }
+
+  /// Why a read fails; nil where it does not.
+  func readFailure(at offset: Int64, _ count: Int = 4096, within seconds: Double = 20) -> TransferFailure? {
+    do {
+      _ = try read(at: offset, count, within: seconds)
+      return nil
+    } catch {
+      return error as? TransferFailure
     }
   }
 }
