@@ -32,6 +32,7 @@ final class Download {
   var attempts = 0
   /// When to try again; nil for at once.
   var retryAt: MonotonicTime?
+  var retryTimer: EventLoop.Timer?
   var lastFault: MonotonicTime?
   var receivedAtFault: Int64 = 0
   /// Where the address stands: one fresh one is asked for.

@@ -30,7 +30,7 @@ extension Engine {
     let hasProgress = received > download.receivedAtFault
     download.receivedAtFault = received
     download.attempts += 1
-    var delay = hasProgress ? 0.2 : min(pow2(download.attempts - 1), 300)
+    var delay = hasProgress ? 0.2 : min(0.5 * pow2(download.attempts - 1), 300)
     let hasReader = download.handles.contains { $0.isOpening || !$0.waits.isEmpty }
     if hasReader { delay = min(delay, 5) }
     delay *= Double.random(in: 0.75...1.25)

@@ -56,14 +56,12 @@ extension Engine {
     prepareWriter(of: download)
     completeIfWhole(download)
     answerReaders(of: download)
+    let isDue = wakeWhenDue(download)
     let waits = download.fetchableWaits
     let wantsWhole = download.isWanted && (download.isOpenForDownload || download.hasSlot)
     if !wantsWhole && waits.isEmpty || download.isAskingForAddress {
       endFlows(of: download)
-    } else if let retryAt = download.retryAt, retryAt > .now {
-      loop.schedule(at: retryAt) { self.touch(download) }
-    } else {
-      download.retryAt = nil
+    } else if isDue {
       ask(download, waits, wantsWhole: wantsWhole)
     }
     if download.isWanted {
@@ -72,6 +70,22 @@ extension Engine {
     if download.flows.isEmpty { download.meter.stop() }
     setWanted(download)
     releaseWriter(of: download)
+  }
+
+  /// Whether it may be tried now; if not, it is looked at again when it may.
+  private func wakeWhenDue(_ download: Download) -> Bool {
+    if let timer = download.retryTimer { loop.cancel(timer) }
+    download.retryTimer = nil
+    guard let retryAt = download.retryAt else { return true }
+    if retryAt <= .now {
+      download.retryAt = nil
+      return true
+    }
+    download.retryTimer = loop.schedule(at: retryAt) {
+      download.retryTimer = nil
+      self.touch(download)
+    }
+    return false
   }
 
   private func ask(_ download: Download, _ waits: [Range<Int64>], wantsWhole: Bool) {
@@ -106,8 +120,10 @@ extension Engine {
         planned.end = nil
       }
     }
+    // Straight to where the redirects led, while that is fresh: one round trip.
     let isDirect =
       planned.start > 0 && download.isConfirmed && !download.isDirectRefused && representation != nil
+      && representation?.finalURL != download.record.request.url
     var request = HTTPRequest(
       url: isDirect ? representation?.finalURL ?? "" : download.record.request.url)
     if planned.start > 0 || planned.end != nil {

@@ -68,6 +68,9 @@ struct RequestPlanner {
     if let from = end, let island = have.run(at: from), island.count <= Self.nearby / 8 {
       end = have.run(from: island.upperBound)?.lowerBound
     }
+    // Nor into what a response under way brings.
+    let next = running.filter { $0.position > start }.map(\.position).min()
+    if let next { end = min(end ?? .max, next) }
     if !wantsWhole {
       let asked = wait.upperBound
       return Request(start: start, end: min(end ?? .max, asked), isUrgent: true)

@@ -3,8 +3,8 @@
 enum ContentKind {
   // Media types are in lower case and without parameters.
 
-  /// Whether a media type alone makes a look at the first bytes necessary.
-  static func isSuspicious(_ mediaType: String?) -> Bool {
+  /// Whether a media type is one that audio does not have.
+  private static func isSuspicious(_ mediaType: String?) -> Bool {
     guard let type = mediaType else { return true }
     if type.hasPrefix("text/") { return true }
     return type.hasSuffix("json") || type.hasSuffix("xml") || type.hasSuffix("html")

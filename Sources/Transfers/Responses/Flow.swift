@@ -65,7 +65,8 @@ final class Flow: HTTPResponseReceiver {
   func close() { state.withLock { $0.isCancelled = true } }
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
-    if head.status == 200, ContentKind.isSuspicious(head.mediaType) {
+    // What may begin a new generation must show that it is no web page first.
+    if head.status == 200 {
       state.withLock { $0.head = head }
     } else {
       post(self, .head(head, firstBytes: []))

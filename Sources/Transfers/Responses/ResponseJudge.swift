@@ -43,9 +43,7 @@ enum ResponseJudge {
   static func judge(_ question: Question, _ head: HTTPResponseHead, firstBytes: [UInt8]) -> Verdict {
     switch head.status {
     case 200:
-      if let intruder = ContentKind.intruder(head.mediaType, firstBytes),
-        ContentKind.isSuspicious(head.mediaType)
-      {
+      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
         return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
       }
       return judgeWhole(question, head)
@@ -101,12 +99,12 @@ enum ResponseJudge {
 
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
-    let total = head.contentRange?.total
-    guard let known = question.known else {
-      return .fault(Fault(head, now: question.now))
+    guard let known = question.known else { return .fault(Fault(head, now: question.now)) }
+    if let total = head.contentRange?.total, known.total == nil, question.stored.contains(0..<total) {
+      return .complete
     }
-    if let total, known.total == nil, question.stored.contains(0..<total) { return .complete }
-    return question.isBeside ? .noRanges : .beginAnew
+    // Refused, or shorter than it was: an answer with the whole tells.
+    return .noRanges
   }
 
   /// What the head tells of the representation.
