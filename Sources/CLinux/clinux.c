@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -148,4 +150,19 @@ int podcastfs_spawn_detached(const char *path, char *const arguments[], pid_t *p
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
+}
+
+int podcastfs_network_events(void) {
+  int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+  if (events < 0) return -1;
+  struct sockaddr_nl address = {
+      .nl_family = AF_NETLINK,
+      .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+  if (bind(events, (struct sockaddr *)&address, sizeof address) != 0) {
+    int reason = errno;
+    close(events);
+    errno = reason;
+    return -1;
+  }
+  return events;
 }

@@ -98,6 +98,13 @@ package struct ByteRanges: Hashable, Sendable {
     return result
   }
 
+  /// The bytes around `offset`, which is not in, up to those that are: .max as its end where none follow.
+  package func hole(around offset: Int64) -> Range<Int64> {
+    let next = index(endingBehind: offset)
+    let lower = next > 0 ? ranges[next - 1].upperBound : 0
+    return lower..<(next < ranges.count ? max(ranges[next].lowerBound, lower) : .max)
+  }
+
   /// The first byte at `offset` or behind it that is not in.
   package func firstMissing(from offset: Int64) -> Int64 { run(at: offset)?.upperBound ?? offset }
 }

@@ -14,6 +14,7 @@ extension ClientSession {
     /// Called once, at the first answer; holds the episode until then.
     var completion: OpenCompletion?
     var pending: RemoteEpisode?
+    var deadline: EventLoop.Timer?
     var retries = 0
   }
 
@@ -23,8 +24,9 @@ extension ClientSession {
     let offset: Int64
     let count: Int
     let completion: @Sendable (TransferFailure?) -> Void
-    /// What was there when it was last looked at.
+    /// What was there when it was last looked at, and when that is next.
     var received: Int64
+    var deadline: EventLoop.Timer?
   }
 
   func open(_ episode: RemoteEpisode, completion: @escaping OpenCompletion) -> any Cancellable {
@@ -37,7 +39,7 @@ extension ClientSession {
       cancellation.begin { session in
         session.finishOpen(number, .failure(TransferFailure(.EINTR, "interrupted")))
       }
-      self.loop.schedule(at: .after(episode.readTimeout)) {
+      self.opens[number]?.deadline = self.loop.schedule(at: .after(episode.readTimeout)) {
         self.finishOpen(number, .failure(self.timeout(of: episode)))
       }
       self.sayOpen(number)
@@ -89,6 +91,7 @@ extension ClientSession {
     opens[number]?.completion = nil
     let episode = opens[number]?.pending
     opens[number]?.pending = nil
+    if let timer = opens[number]?.deadline { loop.cancel(timer) }
     if case .failure = result { closeNow(number) }
     completion(result)
     _ = episode
@@ -133,7 +136,7 @@ extension ClientSession {
   /// Ends a wait after `read_timeout` without a single new byte.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
-    loop.schedule(at: .after(entry.episode.readTimeout)) {
+    waits[number]?.deadline = loop.schedule(at: .after(entry.episode.readTimeout)) {
       guard let entry = self.waits[number] else { return }
       let received = entry.episode.current?.received ?? 0
       if received == entry.received {
@@ -154,6 +157,7 @@ extension ClientSession {
   /// - Parameter tells: whether the daemon still thinks that it waits.
   func finishWait(_ number: UInt64, _ failure: TransferFailure?, tells: Bool = false) {
     guard let entry = waits.removeValue(forKey: number) else { return }
+    if let timer = entry.deadline { loop.cancel(timer) }
     if tells { connection?.send(.endWait(id: number)) }
     entry.completion(failure)
   }

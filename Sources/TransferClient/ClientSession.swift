@@ -34,6 +34,8 @@ final class ClientSession: @unchecked Sendable {
   var isStopped = false
   /// Who waits for the daemon's word on everything.
   var currentWaiters: [@Sendable () -> Void] = []
+  private var cacheWatch: CacheWatch?
+  private var lockWatch: FileWatch?
 
   init(places: Places, settings: TransferSettings?, mirror: StatusMirror, daemon: String?) throws {
     loop = try EventLoop()
@@ -50,7 +52,10 @@ final class ClientSession: @unchecked Sendable {
   func start() {
     let loop = loop
     PosixThread.start("transfers") { loop.run() }
-    loop.async { self.connectIfRunning() }
+    loop.async {
+      self.connectIfRunning()
+      self.watchFiles()
+    }
   }
 
   func stop() {
@@ -121,6 +126,7 @@ final class ClientSession: @unchecked Sendable {
       failedTries = 0
       sayEverything()
     case .changed(let statuses):
+      cacheWatch?.renew()
       if snapshot != nil { snapshot? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
       if let snapshot { mirror.replace(with: snapshot) }
@@ -137,6 +143,21 @@ final class ClientSession: @unchecked Sendable {
       } else {
         connection?.send(.freshAddress(key, nil))
       }
+    }
+  }
+
+  /// Hears, without asking again and again, of episodes that somebody deletes from the cache, and of a daemon
+  /// that another client starts: it tells what changes.
+  private func watchFiles() {
+    if let watch = try? CacheWatch(layout) {
+      cacheWatch = watch
+      loop.watch(watch.descriptor, .readable) { [mirror] _ in mirror.vanished(watch.vanished()) }
+    }
+    let lockFile = DaemonPlace.lockFile(in: places.state)
+    guard let watch = try? FileWatch(), watch.add(lockFile, .writing) != nil else { return }
+    lockWatch = watch
+    loop.watch(watch.descriptor, .readable) { [weak self] _ in
+      if !watch.events().isEmpty { self?.connectIfRunning() }
     }
   }
 

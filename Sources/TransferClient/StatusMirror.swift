@@ -49,6 +49,12 @@ final class StatusMirror: Sendable {
     if let observer { for status in statuses { observer(status.key) } }
   }
 
+  /// Data files have been deleted: of these, or (nil) of any.
+  func vanished(_ keys: Set<MediaKey>?) {
+    let (known, observer) = state.withLock { (Set($0.statuses.keys), $0.observer) }
+    if let observer { for key in keys?.intersection(known) ?? known { observer(key) } }
+  }
+
   /// Takes over all that are known; others are forgotten.
   func replace(with statuses: [TransferStatus]) {
     let (changed, observer) = state.withLock { state in

@@ -1,5 +1,6 @@
 package import Configuration
 internal import EpisodeCache
+internal import Glibc
 package import PodcastModel
 internal import PosixKit
 package import TransferProtocol
@@ -19,6 +20,12 @@ package final class TransferClient: TransferService {
   /// - Throws: `PosixError`.
   package init(places: Places, settings: Settings, isMount: Bool, daemon: String? = nil) throws {
     layout = CacheLayout(cache: places.cache, runtime: places.runtime)
+    if isMount {
+      // Before they are watched.
+      try layout.create()
+      try Directories.createPrivate(places.state)
+      _ = try FileDescriptor(opening: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
+    }
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
     let store = try? TransferStore(reading: places.state)

@@ -60,6 +60,9 @@ int podcastfs_start_writeback(int descriptor, off_t offset, off_t length);
 int podcastfs_inotify(void);
 int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask);
 
+/// A netlink socket, non-blocking, that hears of changed addresses and routes (rtnetlink(7)); -1 with errno.
+int podcastfs_network_events(void);
+
 /// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, no
 /// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value.
 int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull], pid_t *pid);

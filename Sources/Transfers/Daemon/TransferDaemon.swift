@@ -29,6 +29,7 @@ package final class TransferDaemon: @unchecked Sendable {
   // The loop's own from `run` on.
   private var connections: [ObjectIdentifier: ClientConnection] = [:]
   private var engine: Engine?
+  private var networkWatch: NetworkWatch?
   private var idleTimer: EventLoop.Timer?
   private var isIdle = false
 
@@ -63,7 +64,10 @@ package final class TransferDaemon: @unchecked Sendable {
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
       self?.accept(on: number)
     }
+    watchCache(layout, engine)
+    watchNetwork(engine)
     engine.start()
+    engine.sweep()
     try lock.publish(socket: path)
     loop.run()
     if configuration.inheritedSocket == nil { unlink(path) }
@@ -75,6 +79,22 @@ package final class TransferDaemon: @unchecked Sendable {
 
   /// Ends `run` in order; from any thread.
   package func stop() { loop.stop() }
+
+  /// Hears of files that somebody deletes.
+  private func watchCache(_ layout: CacheLayout, _ engine: Engine) {
+    guard let watch = try? CacheWatch(layout) else { return }
+    engine.cacheWatch = watch
+    loop.watch(watch.descriptor, .readable) { _ in engine.checkCache(watch.vanished()) }
+  }
+
+  private func watchNetwork(_ engine: Engine) {
+    guard let watch = try? NetworkWatch() else { return }
+    networkWatch = watch
+    loop.watch(watch.descriptor, .readable) { _ in
+      watch.drain()
+      engine.networkChanged()
+    }
+  }
 
   private func accept(on listener: Int32) {
     while let socket = UnixSocket.accept(on: listener) {

@@ -23,10 +23,15 @@ final class Download {
   var beginsAnew = false
   /// Whether a response of this run has told that there is no length.
   var hasNoLength = false
-  /// Whether a response of this run has confirmed the generation, so that its final address may be asked.
+  /// Whether a response under way has shown that the generation is what the server has.
   var isConfirmed = false
+  /// When the final address last answered.
+  var addressAnswered: MonotonicTime?
   /// Whether the address that answered before has stopped to.
   var isDirectRefused = false
+
+  /// Where an MP4's index is, behind its audio: players ask for it first.
+  var indexRange: Range<Int64>?
 
   /// Tries in a row that brought nothing.
   var attempts = 0
@@ -43,8 +48,6 @@ final class Download {
   var focus: Int64 = 0
   /// For the rate: bytes and time of the last tick.
   var meter = RateMeter()
-  /// Bytes per second that its responses are held to.
-  var rateLimit: Int64?
   /// Whether its bytes must go to the disk now, and whether they are on the way there before the writer ends.
   var needsSynchronization = false
   var isReleasing = false
@@ -76,6 +79,9 @@ final class Download {
     return status
   }
 
+  /// Whether the final address may be asked without the redirects before it: they often expire.
+  var isAddressFresh: Bool { addressAnswered.map { MonotonicTime.now < $0.adding(300) } ?? false }
+
   /// The host whose downloads are counted.
   var host: String { PublicURL.host(record.request.url) ?? "" }
 }
@@ -92,6 +98,9 @@ final class ReaderHandle {
   var generation: UInt32?
   /// Whether the client still waits for the answer to its open.
   var isOpening = true
+  /// When it was opened, and whether it is looked at again if it takes long.
+  let begun = MonotonicTime.now
+  var hasDeadline = false
   /// What it waits for, by the client's numbers.
   var waits: [UInt64: Range<Int64>] = [:]
 

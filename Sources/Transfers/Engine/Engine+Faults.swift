@@ -78,7 +78,7 @@ extension Engine {
   /// The disk refused.
   func fail(_ download: Download, _ error: PosixError) {
     switch error.errno {
-    case .ENOSPC, .EDQUOT: suffer(Fault(.noRoom, "no space left on the disk"), download)
+    case .ENOSPC, .EDQUOT: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     case .EFBIG: suffer(Fault(.lasting, "too large a file"), download)
     default: suffer(Fault(.lasting, "\(error)"), download)
     }

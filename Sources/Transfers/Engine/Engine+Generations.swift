@@ -9,11 +9,19 @@ extension Engine {
   /// Opens what is stored of the current generation, where it is needed and there is any.
   func prepareWriter(of download: Download) {
     if let writer = download.writer {
-      if !writer.isLinked { forgetBytes(of: download) }
+      // Deleted with the cache: who has it open keeps it, and what comes for them; others begin anew.
+      let isHeld =
+        download.handles.contains { $0.generation == writer.generation }
+        && !download.handles.contains { $0.isOpening }
+      if !isHeld && !writer.isLinked { forgetBytes(of: download) }
       return
     }
     let isNeeded = download.isWanted || !download.handles.isEmpty
     guard isNeeded, download.record.generation > 0 else { return }
+    guard layout.hasData(download.key, download.record.generation) else {
+      if download.received > 0 { forgetBytes(of: download) }
+      return
+    }
     do {
       let writer = try EpisodeWriter(continuing: layout, download.key, download.record.generation)
       download.writer = writer
@@ -39,6 +47,8 @@ extension Engine {
         download.isReleasing = false
         if let error {
           self.fail(download, error)
+        } else if !writer.isLinked {
+          self.forgetBytes(of: download)
         } else if download.flows.isEmpty && !download.isWanted && download.handles.isEmpty {
           download.record.received = writer.received
           // The journal tells it all from now on.
@@ -66,11 +76,13 @@ extension Engine {
         layout.remove(download.key, generation)
       }
     } while download.writer == nil
+    cacheWatch?.renew()
     download.record.generation = generation
     download.record.total = representation.total
     download.record.received = 0
     download.beginsAnew = false
     download.needsOverlap = false
+    download.indexRange = nil
     download.receivedAtFault = 0
     download.isReleasing = false
   }
@@ -82,9 +94,34 @@ extension Engine {
     download.writer = nil
     download.isReleasing = false
     download.isConfirmed = false
-    download.beginsAnew = true
+    download.needsOverlap = false
+    download.indexRange = nil
     download.record.received = 0
     download.record.total = nil
     if download.record.state == .cached { download.record.state = .remote }
+  }
+
+  /// Somebody has deleted files of the cache.
+  func checkCache(_ keys: Set<MediaKey>?) {
+    for download in keys.map({ $0.compactMap { downloads[$0] } }) ?? Array(downloads.values) {
+      guard download.received > 0, !layout.hasData(download.key, download.record.generation) else { continue }
+      if download.writer == nil { forgetBytes(of: download) }
+      touch(download)
+    }
+  }
+
+  /// Removes what no record speaks of, in the background: files of a store that was lost, or of generations
+  /// that a crash left behind.
+  func sweep() {
+    let layout = layout
+    disk.afterAll {
+      let found = layout.generations()
+      self.loop.async {
+        for (key, generations) in found {
+          let current = self.downloads[key]?.record.generation
+          for generation in generations where generation != current { layout.remove(key, generation) }
+        }
+      }
+    }
   }
 }

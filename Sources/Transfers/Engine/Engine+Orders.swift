@@ -1,3 +1,4 @@
+internal import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
@@ -115,13 +116,13 @@ extension Engine {
     }
     download.focus = offset
     hurry(download)
-    touch(download)
+    touch(download, queue: false)
   }
 
   private func endWait(_ id: UInt64, _ owner: ObjectIdentifier) {
     for (name, entry) in handles where name.client == owner {
       guard entry.handle.waits.removeValue(forKey: id) != nil else { continue }
-      touch(entry.download)
+      touch(entry.download, queue: false)
       return
     }
   }
@@ -130,6 +131,10 @@ extension Engine {
   /// seconds, and never before the server's Retry-After.
   private func want(_ download: Download, isExplicit: Bool) {
     let now = wallClockSeconds()
+    // Deleted a moment ago.
+    if download.record.state == .cached, !layout.hasData(download.key, download.record.generation) {
+      forgetBytes(of: download)
+    }
     switch download.record.state {
     case .cached, .queued, .downloading: break
     case .failed:
@@ -169,8 +174,10 @@ extension Engine {
   private func pause(_ download: Download) {
     switch download.record.state {
     case .remote, .queued, .downloading, .failed, .paused:
+      endFlows(of: download)
       download.record.state = .paused
       download.record.error = nil
+      download.record.failed = nil
     case .cached: break
     }
     touch(download)

@@ -7,22 +7,31 @@ internal import TransferStore
 
 // What runs.
 extension Engine {
-  /// Which of the wanted downloads may run in the background: those that run already, then by order.
+  /// Which of the wanted downloads may run in the background: those that run already, then by order, as
+  /// `downloads`, `per_host` and the room allow.
   func assignSlots() {
-    var candidates = downloads.values.filter { $0.isWanted && !$0.isOpenForDownload }
+    var candidates = downloads.values.filter(\.isBackground)
     candidates.sort { a, b in
       if a.flows.isEmpty != b.flows.isEmpty { return !a.flows.isEmpty }
       return (a.record.order, a.key) < (b.record.order, b.key)
     }
-    var left = settings.downloads
     var used: [String: Int64] = [:]
+    var chosen: [Download] = []
     let now = MonotonicTime.now
-    for download in candidates {
+    for download in candidates where chosen.count < settings.downloads {
       let isReady = download.retryAt.map { $0 <= now } ?? true
-      let may = left > 0 && isReady && used[download.host, default: 0] < settings.perHost
-      if may {
-        left -= 1
-        used[download.host, default: 0] += 1
+      guard isReady, used[download.host, default: 0] < settings.perHost else { continue }
+      used[download.host, default: 0] += 1
+      chosen.append(download)
+    }
+    let admitted = withRoom(chosen)
+    let waiting = Set(chosen.map(\.key)).subtracting(admitted)
+    for download in candidates {
+      let may = admitted.contains(download.key)
+      let isFull = waiting.contains(download.key)
+      if isFull != (download.record.error == Self.cacheIsFull) {
+        download.record.error = isFull ? Self.cacheIsFull : nil
+        touch(download)
       }
       if may != download.hasSlot {
         download.hasSlot = may
@@ -31,22 +40,20 @@ extension Engine {
     }
   }
 
-  /// Background downloads share `limit_rate`; one that a reader has open is not limited.
+  /// `limit_rate` is for the background: what a reader has open is not held back.
   func setRateLimits() {
-    let background = downloads.values.filter { !$0.flows.isEmpty && !$0.isOpenForDownload }
-    for download in downloads.values where !download.flows.isEmpty {
-      let limit =
-        download.isOpenForDownload || !download.isWanted
-        ? nil : settings.limitRate.map { max(1, $0 / Int64(max(background.count, 1))) }
-      if limit == download.rateLimit { continue }
-      download.rateLimit = limit
-      for (_, task) in download.flows { task.setRateLimit(limit) }
+    for download in downloads.values {
+      for (flow, task) in download.flows where flow.isThrottled != download.isBackground {
+        flow.isThrottled = download.isBackground
+        task.resume()
+      }
     }
   }
 
   func use(_ new: TransferSettings) {
     if new == settings { return }
     settings = new
+    throttle.set(rate: new.limitRate)
     disk.save(new)
     for download in downloads.values where download.isWanted { touch(download) }
   }
@@ -57,17 +64,21 @@ extension Engine {
     completeIfWhole(download)
     answerReaders(of: download)
     let isDue = wakeWhenDue(download)
-    let waits = download.fetchableWaits
+    var waits = download.fetchableWaits
+    if let index = download.indexRange, download.isOpenForDownload { waits.append(index) }
     let wantsWhole = download.isWanted && (download.isOpenForDownload || download.hasSlot)
     if !wantsWhole && waits.isEmpty || download.isAskingForAddress {
       endFlows(of: download)
-    } else if isDue {
+    } else if isDue && hasRoom(for: download) {
       ask(download, waits, wantsWhole: wantsWhole)
     }
     if download.isWanted {
       download.record.state = download.flows.isEmpty ? .queued : .downloading
     }
-    if download.flows.isEmpty { download.meter.stop() }
+    if download.flows.isEmpty {
+      download.meter.stop()
+      download.isConfirmed = false
+    }
     setWanted(download)
     releaseWriter(of: download)
   }
@@ -122,7 +133,7 @@ extension Engine {
     }
     // Straight to where the redirects led, while that is fresh: one round trip.
     let isDirect =
-      planned.start > 0 && download.isConfirmed && !download.isDirectRefused && representation != nil
+      planned.start > 0 && download.isAddressFresh && !download.isDirectRefused && representation != nil
       && representation?.finalURL != download.record.request.url
     var request = HTTPRequest(
       url: isDirect ? representation?.finalURL ?? "" : download.record.request.url)
@@ -133,10 +144,10 @@ extension Engine {
     }
     configure(&request, for: download)
     let key = download.key
-    let flow = Flow(planned, isDirect: isDirect) { [weak self] flow, event in
+    let flow = Flow(planned, isDirect: isDirect, throttle: throttle) { [weak self] flow, event in
       self?.loop.async { [weak self] in self?.heard(event, of: flow, key) }
     }
-    download.rateLimit = nil
+    flow.isThrottled = download.isBackground
     let task = http.start(request, receiver: flow)
     download.flows.append((flow, task))
   }
@@ -170,6 +181,11 @@ extension Engine {
   private func completeIfWhole(_ download: Download) {
     guard let writer = download.writer, writer.isComplete, download.record.state != .cached else { return }
     endFlows(of: download)
+    guard writer.isLinked else {
+      // Its readers have it all; nobody else can.
+      if download.isWanted { download.record.state = .remote }
+      return
+    }
     // Also of what nobody wanted whole, or was paused: there is nothing left to wait for.
     download.record.state = .cached
     download.record.error = nil
@@ -179,5 +195,6 @@ extension Engine {
     download.record.received = writer.received
     download.attempts = 0
     download.needsSynchronization = true
+    trim()
   }
 }

@@ -18,7 +18,7 @@ extension Engine {
     let record = download.record
     if handle.intent == .download && handle.generation == nil {
       let isSizeKnown = record.total != nil || download.hasNoLength
-      guard download.writer != nil && isSizeKnown else {
+      guard download.writer != nil && isSizeKnown && !awaitsConfirmation(handle, download) else {
         if let failure = failure(of: download) {
           handle.isOpening = false
           reply(.openFailed(id: handle.id, failure), to: handle.client)
@@ -29,6 +29,21 @@ extension Engine {
     handle.isOpening = false
     if handle.generation == nil, download.writer != nil { handle.generation = record.generation }
     reply(.opened(id: handle.id, generation: handle.generation ?? 0, total: record.total), to: handle.client)
+  }
+
+  /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader
+  /// that began with the old one would get no more than what is here of it.
+  private func awaitsConfirmation(_ handle: ReaderHandle, _ download: Download) -> Bool {
+    guard download.isWanted, !download.isConfirmed, let writer = download.writer, !writer.isComplete,
+      download.retryAt == nil, download.record.state != .paused
+    else { return false }
+    let deadline = handle.begun.adding(5)
+    if deadline <= .now { return false }
+    if !handle.hasDeadline {
+      handle.hasDeadline = true
+      loop.schedule(at: deadline) { self.touch(download) }
+    }
+    return true
   }
 
   /// Handles without a generation get the one that has begun.

@@ -12,10 +12,18 @@ extension Engine {
       let entry = download.flows.first(where: { $0.flow === flow })
     else { return }
     let isBeside = download.flows.count > 1
+    var isQueueChanged = true
     switch event {
     case .head(let head, let firstBytes): judge(head, firstBytes, of: flow, entry.task, download)
-    case .came: break
-    case .unsynchronized: if let writer = download.writer { synchronize(download, writer) }
+    case .came: isQueueChanged = false
+    case .throttled(let delay):
+      isQueueChanged = false
+      loop.schedule(at: .after(delay)) { entry.task.resume() }
+    case .agreed: download.isConfirmed = true
+    case .unsynchronized:
+      isQueueChanged = false
+      if let writer = download.writer { synchronize(download, writer) }
+      watchRoom()
     case .reachedStored: endFlow(flow, of: download)
     case .differs:
       endFlow(flow, of: download)
@@ -29,7 +37,7 @@ extension Engine {
       fail(download, error)
     case .ended(let error): ended(error, flow, download)
     }
-    touch(download)
+    touch(download, queue: isQueueChanged)
   }
 
   private func judge(
@@ -47,6 +55,9 @@ extension Engine {
       } catch {
         endFlow(flow, of: download)
         return fail(download, error as? PosixError ?? PosixError(.EIO, "store"))
+      }
+      if let total = representation.total, at == 0, head.value("accept-ranges")?.lowercased() == "bytes" {
+        download.indexRange = MP4Index.trailing(firstBytes, total: total)
       }
       accept(head, representation, at: at, agreeing: 0, flow, task, download)
       adoptGeneration(download)
@@ -95,7 +106,8 @@ extension Engine {
     if head.status == 206 { download.needsOverlap = false }
     download.record.total = representation.total
     download.hasNoLength = representation.total == nil
-    download.isConfirmed = true
+    download.isConfirmed = agreeing <= 0
+    download.addressAnswered = .now
     download.record.error = nil
     download.record.notBefore = nil
     let sink = Sink(

@@ -15,6 +15,7 @@ final class Engine: @unchecked Sendable {
   let layout: CacheLayout
   let http: HTTPClient
   let disk: DiskQueue
+  let throttle = Throttle()
   var settings: TransferSettings
   var downloads: [MediaKey: Download] = [:]
   var clients: [ObjectIdentifier: any EngineClient] = [:]
@@ -23,13 +24,18 @@ final class Engine: @unchecked Sendable {
   var lastOrder: Int64 = 0
 
   private var touched: [MediaKey: Download] = [:]
+  /// Whether what may run has to be decided anew.
+  private var isQueueChanged = true
   /// Answers that wait until observers have heard what they follow from.
   private var replies: [(client: ObjectIdentifier, message: DaemonMessage)] = []
   private var isSettling = false
   private var isTicking = false
+  var isWatchingForRoom = false
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
   private var wasIdle: Bool?
+  /// Hears of deleted files; the folder may have been deleted and made again.
+  var cacheWatch: CacheWatch?
 
   struct HandleName: Hashable {
     var client: ObjectIdentifier
@@ -43,6 +49,7 @@ final class Engine: @unchecked Sendable {
     self.layout = layout
     self.http = http
     settings = try store.settings() ?? TransferSettings()
+    throttle.set(rate: settings.limitRate)
     for record in try store.records() {
       let download = Download(record: record)
       // What was running is to go on.
@@ -60,8 +67,10 @@ final class Engine: @unchecked Sendable {
   }
 
   /// Something about `download` has changed: what follows from it is done before the loop sleeps.
-  func touch(_ download: Download) {
+  /// - Parameter queue: whether it may change what runs; not where a reader only waits or is answered.
+  func touch(_ download: Download, queue: Bool = true) {
     touched[download.key] = download
+    if queue { isQueueChanged = true }
     scheduleSettling()
   }
 
@@ -82,7 +91,10 @@ final class Engine: @unchecked Sendable {
     var settled: [MediaKey: Download] = [:]
     // What follows may touch others, or the same again; bounded, so that no two can keep each other busy.
     for _ in 0..<8 {
-      assignSlots()
+      if isQueueChanged {
+        isQueueChanged = false
+        assignSlots()
+      }
       if touched.isEmpty { break }
       let now = touched
       touched = [:]
@@ -96,7 +108,8 @@ final class Engine: @unchecked Sendable {
     setRateLimits()
     noteIdleness()
     startTicking()
-    if !touched.isEmpty { scheduleSettling() }
+    watchForRoom()
+    if !touched.isEmpty || isQueueChanged { scheduleSettling() }
   }
 
   /// Tells observers and the store what is new.
@@ -143,13 +156,14 @@ final class Engine: @unchecked Sendable {
 
   private func tick() {
     isTicking = false
+    watchRoom()
     for download in downloads.values where !download.flows.isEmpty {
       if let writer = download.writer {
         download.meter.note(writer.received)
         if writer.claimSynchronization(after: 0) { synchronize(download, writer) }
       }
       download.isProgressDue = true
-      touch(download)
+      touch(download, queue: false)
     }
   }
 
@@ -167,9 +181,8 @@ final class Engine: @unchecked Sendable {
       fail(download, error)
     } else {
       download.record.received = writer.received
-      if !writer.isLinked { forgetBytes(of: download) }
     }
-    touch(download)
+    touch(download, queue: false)
   }
 
   /// Ends all responses and brings everything to the disk.

@@ -1,3 +1,4 @@
+internal import EpisodeCache
 internal import PodcastModel
 
 /// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
@@ -62,23 +63,31 @@ struct RequestPlanner {
     }
   }
 
-  private func request(at start: Int64, for wait: Range<Int64>, beside: Bool) -> Request {
+  private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> Request {
+    // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
+    let hole = have.hole(around: missing)
+    let start = max(hole.lowerBound, missing / block * block)
     // Up to what is stored, unless that is only an island to be read through.
-    var end = have.run(from: start)?.lowerBound
-    if let from = end, let island = have.run(at: from), island.count <= Self.nearby / 8 {
-      end = have.run(from: island.upperBound)?.lowerBound
+    var end = hole.upperBound
+    if end < .max, let island = have.run(at: end), island.count <= Self.nearby / 8 {
+      end = have.run(from: island.upperBound)?.lowerBound ?? .max
     }
     // Nor into what a response under way brings.
-    let next = running.filter { $0.position > start }.map(\.position).min()
-    if let next { end = min(end ?? .max, next) }
+    end = min(end, running.filter { $0.position > start }.map(\.position).min() ?? .max)
     if !wantsWhole {
-      let asked = wait.upperBound
-      return Request(start: start, end: min(end ?? .max, asked), isUrgent: true)
+      end = min(end, aligned(wait.upperBound))
+    } else if beside {
+      end = min(end, aligned(max(start + Self.window, wait.upperBound)))
     }
-    guard beside else { return Request(start: start, end: end, isUrgent: true) }
-    let window = max(start + Self.window, wait.upperBound)
-    return Request(start: start, end: min(end ?? .max, total ?? .max, window), isUrgent: true)
+    return Request(start: start, end: end >= total ?? .max ? nil : end, isUrgent: true)
   }
+
+  /// The end of the block that `offset` ends in.
+  private func aligned(_ offset: Int64) -> Int64 {
+    offset > .max - block ? .max : (offset + block - 1) / block * block
+  }
+
+  private var block: Int64 { LiveMap.blockSize }
 
   /// The hole to fill next: from where the reader is to the end, then from the start.
   private func nextHole() -> Request? {

@@ -10,6 +10,10 @@ final class Flow: HTTPResponseReceiver {
   enum Event: Sendable {
     /// The head, and the first bytes of the body where they are needed to judge it.
     case head(HTTPResponseHead, firstBytes: [UInt8])
+    /// Enough has been the same as stored bytes to show that it is the same representation.
+    case agreed
+    /// It is held back, to be resumed after this many seconds.
+    case throttled(Double)
     /// All of a range that someone waits for is there.
     case came
     /// Enough is written that it should go to the disk.
@@ -33,17 +37,21 @@ final class Flow: HTTPResponseReceiver {
     /// Whether body came before the engine's verdict.
     var isHeld = false
     var isCancelled = false
+    var isThrottled = false
   }
 
   let request: RequestPlanner.Request
   /// Whether it was sent to the address that answered before, not through the feed's redirects.
   let isDirect: Bool
+  private let throttle: Throttle
   private let state = Monitor(State())
   private let post: @Sendable (Flow, Event) -> Void
 
   init(
-    _ request: RequestPlanner.Request, isDirect: Bool, post: @escaping @Sendable (Flow, Event) -> Void
+    _ request: RequestPlanner.Request, isDirect: Bool, throttle: Throttle,
+    post: @escaping @Sendable (Flow, Event) -> Void
   ) {
+    self.throttle = throttle
     self.request = request
     self.isDirect = isDirect
     self.post = post
@@ -61,6 +69,12 @@ final class Flow: HTTPResponseReceiver {
     }
   }
 
+  /// Whether it keeps to `limit_rate`.
+  var isThrottled: Bool {
+    get { state.withLock { $0.isThrottled } }
+    set { state.withLock { $0.isThrottled = newValue } }
+  }
+
   /// Nothing more is written, from when this returns.
   func close() { state.withLock { $0.isCancelled = true } }
 
@@ -75,15 +89,19 @@ final class Flow: HTTPResponseReceiver {
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    let (head, isHeld, isCancelled) = state.withLock { state in
+    let (head, isHeld, isCancelled, isThrottled) = state.withLock { state in
       let head = state.head
       state.head = nil
       if state.sink == nil { state.isHeld = true }
-      return (head, state.isHeld, state.isCancelled)
+      return (head, state.isHeld, state.isCancelled, state.isThrottled)
     }
     if isCancelled { return .abort }
     if let head { post(self, .head(head, firstBytes: Array(body.prefix(512)))) }
     if isHeld { return .pause }
+    if isThrottled, let delay = throttle.take(body.count) {
+      post(self, .throttled(delay))
+      return .pause
+    }
     // The lock is held while writing, so that `close` waits for it.
     let event: Event? = state.withLock { state in
       guard !state.isCancelled, state.sink != nil else { return nil }
@@ -92,7 +110,7 @@ final class Flow: HTTPResponseReceiver {
     guard let event else { return .proceed }
     post(self, event)
     switch event {
-    case .came, .unsynchronized: return .proceed
+    case .came, .unsynchronized, .agreed, .throttled: return .proceed
     default: return .abort
     }
   }

@@ -30,6 +30,7 @@ struct Sink: Sendable {
   mutating func take(_ body: UnsafeRawBufferPointer) -> Flow.Event? {
     if position == 0, let intruder = ContentKind.intruder(mediaType, body) { return .intruder(intruder) }
     var hasCome = false
+    let wasAgreeing = agreeing > 0
     var rest = body
     while !rest.isEmpty {
       let stored = writer.stored(from: position)
@@ -51,6 +52,7 @@ struct Sink: Sendable {
         return .disk(error)
       }
     }
+    if wasAgreeing && agreeing <= 0 { return .agreed }
     if hasCome { return .came }
     return writer.claimSynchronization(after: Self.synchronizeAfter) ? .unsynchronized : nil
   }

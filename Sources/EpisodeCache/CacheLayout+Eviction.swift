@@ -1,0 +1,26 @@
+internal import Glibc
+package import PodcastModel
+internal import PosixKit
+
+extension CacheLayout {
+  /// When a generation was last read (see `EpisodeReader.noteRead`), in nanoseconds since 1970; nil where its
+  /// data file is not there.
+  package func lastRead(_ key: MediaKey, _ generation: UInt32) -> Int64? {
+    var status = stat()
+    guard stat(data(key, generation), &status) == 0 else { return nil }
+    return Int64(status.st_atim.tv_sec) * 1_000_000_000 + Int64(status.st_atim.tv_nsec)
+  }
+
+  /// Removes a generation unless somebody has it open.
+  /// - Returns: whether it is gone.
+  package func evict(_ key: MediaKey, _ generation: UInt32) -> Bool {
+    guard let file = try? FileDescriptor(opening: data(key, generation), O_RDWR) else {
+      remove(key, generation)
+      return true
+    }
+    // Readers hold a shared lock for as long as they have it open.
+    guard file.tryLock(.exclusive) else { return false }
+    remove(key, generation)
+    return true
+  }
+}

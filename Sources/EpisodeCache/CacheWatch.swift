@@ -1,0 +1,39 @@
+package import PodcastModel
+internal import PosixKit
+
+/// Hears of data files that are deleted, by whomever: the cache may be at any time.
+package final class CacheWatch {
+  private let files: FileWatch
+  private let layout: CacheLayout
+  private var watch: Int32?
+
+  /// - Throws: `PosixError` where the system gives no watch.
+  package init(_ layout: CacheLayout) throws {
+    files = try FileWatch()
+    self.layout = layout
+    renew()
+  }
+
+  /// To be polled for POLLIN.
+  package var descriptor: Int32 { files.descriptor }
+
+  /// Watches the folder, where it is there again after it was deleted.
+  package func renew() { if watch == nil { watch = files.add(layout.episodes, .vanishing) } }
+
+  /// The episodes that data files are gone of; nil where any may be.
+  package func vanished() -> Set<MediaKey>? {
+    var keys: Set<MediaKey> = []
+    var isUnknown = false
+    for event in files.events() {
+      if event.isOverflow { isUnknown = true }
+      if event.isGone {
+        isUnknown = true
+        watch = nil
+      } else if let name = event.name, !name.hasSuffix(".ranges"), let (key, _) = CacheLayout.parse(name) {
+        keys.insert(key)
+      }
+    }
+    renew()
+    return isUnknown ? nil : keys
+  }
+}

@@ -1,0 +1,69 @@
+internal import CLinux
+internal import Glibc
+
+/// Hears of changes to files and directories (inotify(7)).
+package final class FileWatch {
+  private let file: FileDescriptor
+
+  /// What to hear of.
+  package enum Interest: Sendable {
+    /// Entries of a directory that vanish, and the directory itself.
+    case vanishing
+    /// A file that is written to.
+    case writing
+  }
+
+  package struct Event: Hashable, Sendable {
+    /// As `add` answered.
+    package var watch: Int32
+    /// The entry's name in a watched directory.
+    package var name: String?
+    /// What is watched is there no more.
+    package var isGone: Bool
+    /// Events were lost: anything may have changed.
+    package var isOverflow: Bool
+  }
+
+  package init() throws(PosixError) {
+    file = FileDescriptor(owning: try retrying("watch files") { podcastfs_inotify() })
+  }
+
+  /// To be polled for POLLIN.
+  package var descriptor: Int32 { file.rawValue }
+
+  /// Watches `path`, which must be there.
+  package func add(_ path: String, _ interest: Interest) -> Int32? {
+    let mask: UInt32 =
+      switch interest {
+      case .vanishing: UInt32(IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
+      case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
+      }
+    let watch = podcastfs_inotify_watch(file.rawValue, path, mask)
+    return watch < 0 ? nil : watch
+  }
+
+  /// What has happened.
+  package func events() -> [Event] {
+    var events: [Event] = []
+    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
+      while true {
+        let count = read(file.rawValue, buffer.baseAddress, buffer.count)
+        if count <= 0 { break }
+        var offset = 0
+        while offset + 16 <= count {
+          let watch = buffer.loadUnaligned(fromByteOffset: offset, as: Int32.self)
+          let mask = buffer.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
+          let length = Int(buffer.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+          let name = buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }
+          events.append(
+            Event(
+              watch: watch, name: name.isEmpty ? nil : String(decoding: name, as: UTF8.self),
+              isGone: mask & UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT) != 0,
+              isOverflow: mask & UInt32(IN_Q_OVERFLOW) != 0))
+          offset += 16 + length
+        }
+      }
+    }
+    return events
+  }
+}

@@ -1,0 +1,21 @@
+internal import CLinux
+internal import Glibc
+
+/// Hears of addresses and routes that come and go (rtnetlink(7)).
+package final class NetworkWatch {
+  private let socket: FileDescriptor
+
+  package init() throws(PosixError) {
+    socket = FileDescriptor(owning: try retrying("watch the network") { podcastfs_network_events() })
+  }
+
+  /// To be polled for POLLIN.
+  package var descriptor: Int32 { socket.rawValue }
+
+  /// Takes all news so far.
+  package func drain() {
+    withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
+      while recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+  }
+}
