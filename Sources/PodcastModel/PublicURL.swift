@@ -1,10 +1,13 @@
 /// What of an address may be shown: names, attributes, messages and logs hold no credentials
 /// (ARCHITECTURE.md, Trust).
 package enum PublicURL {
-  /// The address without its userinfo (RFC 3986 §3.2.1); as it is where it has none.
+  /// The address without its userinfo (RFC 3986 §3.2.1) and without tokens (see `withoutSecrets`); as it is
+  /// where it has none.
   package static func text(_ url: String) -> String {
-    guard let authority = authority(of: url), let at = authority.lastIndex(of: "@") else { return url }
-    return String(url[..<authority.startIndex] + url[authority.index(after: at)...])
+    guard let authority = authority(of: url), let at = authority.lastIndex(of: "@") else {
+      return withoutSecrets(url)
+    }
+    return withoutSecrets(String(url[..<authority.startIndex] + url[authority.index(after: at)...]))
   }
 
   /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where
