@@ -87,7 +87,11 @@ let package = Package(
 
     // Measurements: see Documentation/Testing.md.
     .executableTarget(
-      name: "podcastfs-bench", dependencies: ["CLibXML2", "FeedKit", "PodcastModel", "PosixKit"],
+      name: "podcastfs-bench",
+      dependencies: [
+        "CLibXML2", "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel",
+        "PosixKit",
+      ],
       path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
 
     // What the tests share: an origin with every fault, a directory service, files, processes.

@@ -5,8 +5,10 @@ let arguments = CommandLine.arguments.dropFirst()
 do {
   switch arguments.first {
   case "feed": try FeedBenchmark.run(Array(arguments.dropFirst()))
+  case "catalogue": try CatalogBenchmark.run(Array(arguments.dropFirst()))
   default:
     print("usage: podcastfs-bench feed [--keep FILE] [--episodes N]")
+    print("       podcastfs-bench catalogue [--home DIRECTORY] [--podcasts N] [--episodes N]")
     exit(64)
   }
 } catch {
