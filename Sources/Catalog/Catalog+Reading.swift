@@ -1,4 +1,6 @@
+internal import Configuration
 package import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 // What is known. Each call costs one query on the calling thread, on a connection of its own, so that it
@@ -69,6 +71,25 @@ extension Catalog {
       try database.all(
         "SELECT \(EpisodeRow.columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
         EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+      ) { EpisodeRow.read($0) }
+    }
+  }
+
+  /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
+  /// says of its feed (`keep`), the newest first; nil where it says nothing.
+  package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
+    guard let podcast = try podcast(id), let keep = feedSettings(podcast.feedURL)?.keep else { return nil }
+    let (since, limit): (Int64, Int) =
+      switch keep {
+      case .newest(let count): (.min, count)
+      case .days(let days): (wallClockSeconds() - Int64(days) * 86_400, .max)
+      }
+    return try store.read { database in
+      try database.all(
+        """
+        SELECT \(EpisodeRow.columns) FROM episode e INDEXED BY episode_newest
+        WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
+        """, id, since, limit
       ) { EpisodeRow.read($0) }
     }
   }

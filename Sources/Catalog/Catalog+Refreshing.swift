@@ -16,7 +16,7 @@ extension Catalog {
     podcast id: Int64, cause: RefreshCause,
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
   ) -> any CatalogTask {
-    let task = CatalogWork(completion)
+    let task = CatalogWork(tasks, completion)
     work.async { [self] in
       do {
         guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {

@@ -18,7 +18,7 @@ extension Catalog {
     _ name: String, replacing old: Int64? = nil,
     completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
   ) -> any CatalogTask {
-    let task = CatalogWork(completion)
+    let task = CatalogWork(tasks, completion)
     let query = SearchQuery(parsing: name)
     work.async { [self] in
       do {

@@ -17,6 +17,7 @@ package final class Catalog: Sendable {
   let notices: ChangeNotices
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
+  let tasks = TaskRegistry()
 
   /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
   package init(places: Places, settings: Settings, http: HTTPClient) throws(CatalogError) {
@@ -41,6 +42,7 @@ package final class Catalog: Sendable {
     scheduler.stop()
     let cancellations = refreshes.withLock { $0.close() }
     for cancel in cancellations { cancel() }
+    tasks.close()
     notices.stop()
     work.stop()
   }

@@ -10,9 +10,13 @@ final class CatalogWork<Value: Sendable>: CatalogTask {
     var cancellations: [@Sendable () -> Void] = []
   }
   private let state: Monitor<State>
+  private let registry: TaskRegistry
 
-  init(_ completion: @escaping Completion) {
+  /// Ends as cancelled at once where the catalogue is closed.
+  init(_ registry: TaskRegistry, _ completion: @escaping Completion) {
+    self.registry = registry
     state = Monitor(State(completion: completion))
+    if !registry.add(self) { cancel() }
   }
 
   /// Calls the completion, unless it was called before.
@@ -23,6 +27,7 @@ final class CatalogWork<Value: Sendable>: CatalogTask {
       state.cancellations = []
       return completion
     }
+    registry.remove(self)
     completion?(result)
   }
 
@@ -52,7 +57,9 @@ final class CatalogWork<Value: Sendable>: CatalogTask {
       state.cancellations = []
       return taken
     }
-    completion?(.failure(.cancelled))
+    guard let completion else { return }
+    registry.remove(self)
+    completion(.failure(.cancelled))
     for body in bodies { body() }
   }
 }

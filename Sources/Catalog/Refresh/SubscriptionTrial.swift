@@ -17,7 +17,7 @@ extension Catalog {
     address: String, name: String? = nil,
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any CatalogTask {
-    let task = CatalogWork(completion)
+    let task = CatalogWork(tasks, completion)
     work.async { [self] in
       SubscriptionTrial(catalog: self, name: name, task: task).begin(address)
     }

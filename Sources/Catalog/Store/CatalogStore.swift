@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Glibc
 internal import PosixKit
 internal import SQLiteKit
 
@@ -19,6 +20,8 @@ final class CatalogStore: Sendable {
   init(path: String) throws(CatalogError) {
     self.path = path
     do {
+      // Addresses of private feeds are in it: SQLite makes its other files as this one is.
+      _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
       let database = try Database(path: path)
       try database.migrate(Schema.steps)
       writer = Monitor(Connection(database: database))

@@ -1,0 +1,88 @@
+import Catalog
+import Configuration
+import Glibc
+import PodcastModel
+import PosixKit
+import Testing
+
+@Suite struct DurabilityTests {
+  /// What another process finds that starts after a kill -9 of the first: the files as they are at that
+  /// moment, with nothing closed in order.
+  private func afterKill(_ world: CatalogWorld) throws -> (TemporaryPlaces, Catalog) {
+    let copy = try TemporaryPlaces()
+    try Directories.createPrivate(copy.places.data)
+    for name in ["catalog.sqlite", "catalog.sqlite-wal"] {
+      let bytes = try Directories.read("\(world.home.places.data)/\(name)")
+      try Directories.replace("\(copy.places.data)/\(name)", with: bytes)
+    }
+    return (copy, try Catalog(places: copy.places, settings: world.settings, http: world.http))
+  }
+
+  @Test func whatWasToldAsDoneSurvivesAKill() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    let result = try #require(try world.catalog.results(showing: podcast).first)
+    _ = try world.catalog.subscribe(result: result, name: "Lights")
+    let episode = try #require(try world.catalog.episodes(ofPodcast: podcast).first)
+    try world.catalog.setPlayed(true, episode: episode.id)
+    let (home, catalog) = try afterKill(world)
+    defer { catalog.close() }
+    #expect(try catalog.searches() == world.catalog.searches())
+    #expect(try catalog.subscriptions() == world.catalog.subscriptions())
+    #expect(try catalog.episodes(ofPodcast: podcast) == world.catalog.episodes(ofPodcast: podcast))
+    #expect(try catalog.episode(episode.id)?.played == true)
+    _ = home
+  }
+
+  @Test func theFileIsForTheOwnerAlone() throws {
+    let world = try CatalogWorld()
+    for name in ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"] {
+      var status = stat()
+      #expect(stat("\(world.home.places.data)/\(name)", &status) == 0)
+      #expect(status.st_mode & 0o777 == 0o600)
+    }
+  }
+
+  @Test func aFileThatIsNoDatabaseIsToldAndLeftAlone() throws {
+    let home = try TemporaryPlaces()
+    try Directories.createPrivate(home.places.data)
+    let path = "\(home.places.data)/catalog.sqlite"
+    let bytes = Array(String(repeating: "not a database ", count: 100).utf8)
+    try Directories.replace(path, with: bytes)
+    let world = try CatalogWorld()
+    let error = #expect(throws: CatalogError.self) {
+      try Catalog(places: home.places, settings: Settings(), http: world.http)
+    }
+    #expect(error?.errno == .EIO)
+    #expect(try Directories.read(path) == bytes)
+  }
+
+  @Test func whatIsUnderWayWhenTheCatalogueClosesEndsAtOnce() throws {
+    let world = try CatalogWorld()
+    let slow: FakeWeb.Page = {
+      var page = FakeWeb.Page("{}")
+      page.delay = 30
+      return page
+    }()
+    let podcast = try world.podcast()
+    world.web.set("/search", slow)
+    world.web.set("/feed", slow)
+    let results = Monitor<[Errno?]>([])
+    world.catalog.search("slow") { result in results.withLockNotifying { $0.append(result.error?.errno) } }
+    world.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
+      results.withLockNotifying { $0.append(result.error?.errno) }
+    }
+    world.catalog.subscribe(address: "\(world.web.address)/feed?") { result in
+      results.withLockNotifying { $0.append(result.error?.errno) }
+    }
+    #expect(world.web.wait("/search", count: 2))
+    #expect(world.web.wait("/feed", count: 2))
+    world.catalog.close()
+    let ends: [Errno?]? = results.wait(until: .after(5)) { $0.count == 3 ? $0 : nil }
+    #expect(ends == [.ECANCELED, .ECANCELED, .ECANCELED])
+    let late = #expect(throws: CatalogError.self) { try world.search("late") }
+    #expect(late?.errno == .ECANCELED)
+  }
+}

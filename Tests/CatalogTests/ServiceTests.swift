@@ -1,0 +1,124 @@
+import Catalog
+import Configuration
+import HTTPServerKit
+import PodcastModel
+import PosixKit
+import Testing
+
+/// Search services beside Apple's format, what they share, and the catalogue's own.
+@Suite struct ServiceTests {
+  private func world() throws -> CatalogWorld {
+    try CatalogWorld { settings in
+      settings.podcastIndexKey = "KEY"
+      settings.podcastIndexSecret = "SECRET"
+    }
+  }
+
+  @Test func answersOfSeveralServicesAreMergedByFeed() throws {
+    let world = try world()
+    world.web.set(
+      "/search", world.web.answer([("Apple One", "https://a.example/1"), ("Two", "https://a.example/2")]))
+    world.web.set(
+      "/podcastindex",
+      FakeWeb.Page(
+        """
+        {"status":"true","feeds":[{"id":1,"title":"Index One","url":"http://A.example/1/","author":"X",
+        "description":"About","language":"en","categories":{"55":"News"},"explicit":false},
+        {"id":2,"title":"Three","url":"https://a.example/3"}]}
+        """))
+    world.web.set(
+      "/fyyd",
+      FakeWeb.Page(
+        "{\"status\":1,\"data\":[{\"title\":\"Four\",\"xmlURL\":\"https://a.example/4\",\"imgURL\":\"x\"}]}"))
+    let search = try world.search("many source:all")
+    #expect(search.source == "apple+podcastindex+fyyd+local")
+    let results = try world.catalog.results(ofSearch: search.id)
+    #expect(results.map(\.podcast.title) == ["Apple One", "Four", "Two", "Three"])
+    #expect(results[0].podcast.description == "About")
+    #expect(results[0].podcast.language == "en")
+    let request = try #require(world.web.requests("/podcastindex").first)
+    #expect(request.query("q") == "many")
+    #expect(request.header("x-auth-key") == "KEY")
+    #expect(request.header("authorization")?.count == 40)
+    #expect(!request.target.contains("SECRET"))
+  }
+
+  @Test func oneServiceThatFailsLosesNoOther() throws {
+    let world = try world()
+    world.web.set("/search", FakeWeb.Page(status: 500))
+    world.web.set(
+      "/podcastindex", FakeWeb.Page("{\"feeds\":[{\"title\":\"One\",\"url\":\"https://a.example/1\"}]}"))
+    let search = try world.search("x")
+    #expect(search.source == "podcastindex")
+    #expect(search.resultCount == 1)
+    let error = #expect(throws: CatalogError.self) { try world.search("x source:apple") }
+    #expect(error?.errno == .EIO)
+  }
+
+  @Test func aServiceThatNeedsAKeySaysSo() throws {
+    let world = try CatalogWorld()
+    let error = #expect(throws: CatalogError.self) { try world.search("x source:podcastindex") }
+    #expect(error?.errno == .EINVAL)
+    #expect(error?.message.contains("podcastindex_key") == true)
+  }
+
+  @Test func callsAreCountedForAllProcessesTogether() throws {
+    let world = try world()
+    let other = try world.open()
+    defer { other.close() }
+    world.web.set("/podcastindex", FakeWeb.Page("{\"feeds\":[]}"))
+    for number in 0..<60 {
+      let catalog = number % 2 == 0 ? world.catalog : other
+      _ = try wait { catalog.search("\(number) source:podcastindex", completion: $0) }
+    }
+    for catalog in [world.catalog, other] {
+      let error = #expect(throws: CatalogError.self) {
+        try wait { catalog.search("one more source:podcastindex", completion: $0) }
+      }
+      #expect(error?.errno == .EAGAIN)
+    }
+    #expect(world.web.requests("/podcastindex").count == 60)
+    // What was answered once is answered still.
+    #expect(throws: Never.self) {
+      try wait { other.search("7 source:podcastindex limit:50", completion: $0) }
+    }
+  }
+
+  @Test func theCatalogueItselfIsSearched() throws {
+    let world = try CatalogWorld()
+    var feed = TestFeed(title: "Leuchtfeuer über Bord", items: [.init("東京の灯台", guid: "1")])
+    feed.items[0].extra =
+      "<description>&lt;p class='strong'&gt;All about a &lt;b&gt;foghorn&lt;/b&gt;&lt;/p&gt;</description>"
+    world.web.set("/feed", feed.page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    for words in [
+      "leuchtfeuer", "UBER bord", "leucht", "foghorn", "東京", "灯台", "fog-horn OR foghorn", "\"bord\"",
+    ] {
+      let search = try world.search("\(words) source:local")
+      #expect(search.source == "local")
+      let expected = words.hasPrefix("fog-") ? 0 : 1
+      #expect(search.resultCount == expected, "\(words)")
+    }
+    for words in ["submarine", "strong", "class", "* AND"] {
+      #expect(try world.search("\(words) source:local").resultCount == 0, "\(words)")
+    }
+    feed.title = "Other title"
+    feed.items[0].title = "Different"
+    feed.items[0].extra = ""
+    world.web.set("/feed", feed.page)
+    try world.refresh(podcast)
+    for (words, count) in [("leuchtfeuer", 0), ("foghorn", 0), ("東京", 0), ("different", 1), ("other", 1)] {
+      #expect(
+        try world.search("again \(words)".replacing("again ", with: "") + " source:local limit:9").resultCount
+          == count, "\(words)")
+    }
+  }
+
+  @Test func onlyApplesOwnAddressIsLimited() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([]))
+    for number in 0..<25 { _ = try world.search("query \(number)") }
+    #expect(world.web.requests("/search").count == 25)
+  }
+}

@@ -1,0 +1,38 @@
+import PodcastModel
+import Testing
+
+@Suite struct AddressTests {
+  @Test(arguments: [
+    ("http://A.Example:80/feed/", "https://a.example/feed"),
+    ("http://a.example", "http://a.example/#top"),
+    ("http://a.example/%c3%a9?a=%2f", "http://a.example/%C3%A9?a=%2F"),
+    ("http://a.example/feed?", "http://a.example/feed"),
+    ("https://a.example:443/x", "http://a.example./x"),
+  ])
+  func addressesThatMeanTheSameFeedHaveOneKey(a: String, b: String) {
+    #expect(FeedKey.text(a) == FeedKey.text(b))
+  }
+
+  @Test(arguments: [
+    ("http://a.example/feed", "http://a.example/Feed"),
+    ("http://a.example/feed?id=1", "http://a.example/feed?id=2"),
+    ("http://a.example:8080/feed", "http://a.example/feed"),
+    ("http://one@a.example/feed", "http://two@a.example/feed"),
+  ])
+  func othersHaveAnother(a: String, b: String) {
+    #expect(FeedKey.text(a) != FeedKey.text(b))
+  }
+
+  @Test func whatAHostRenewsDoesNotTellEpisodesApart() {
+    let one = "https://a.example/1.mp3?Expires=17&id=4&Signature=x"
+    let other = "http://a.example/1.mp3?id=4&Signature=y&utm_source=z#t=1"
+    #expect(EnclosureAddress.stable(one) == "a.example/1.mp3?id=4")
+    #expect(EnclosureAddress.identity(one) == EnclosureAddress.identity(other))
+    #expect(EnclosureAddress.stable("http://a.example/1.mp3?token=x") == "a.example/1.mp3")
+    #expect(EnclosureAddress.identity(one) != EnclosureAddress.identity("https://a.example/1.mp3?id=5"))
+  }
+
+  @Test func textsArePercentEncodedAsUTF8() {
+    #expect(PercentEncoding.encode("Grüße & a-b_c.d~e/東") == "Gr%C3%BC%C3%9Fe%20%26%20a-b_c.d~e%2F%E6%9D%B1")
+  }
+}
