@@ -49,8 +49,8 @@ extension Catalog {
   }
 
   /// Asks all services at once. The error of the first one counts where none answers.
-  private func askAll(
-    _ services: [any SearchService], _ query: SearchQuery, _ task: CatalogWork<Search>,
+  func askAll(
+    _ services: [any SearchService], _ query: SearchQuery, _ task: CatalogWork<some Sendable>,
     completion: @escaping @Sendable (Result<[SearchAnswer], CatalogError>) -> Void
   ) {
     let isLocal = !query.sources.isEmpty && (query.sources.contains("local") || query.sources.contains("all"))

@@ -32,6 +32,13 @@ package struct ArgumentList {
     return nil
   }
 
+  /// The same for one that may come several times.
+  package mutating func takeValues(_ name: String) throws -> [String] {
+    var values: [String] = []
+    while let value = try takeValue(name) { values.append(value) }
+    return values
+  }
+
   /// The same for a whole number in `range`.
   package mutating func takeNumber(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
     guard let text = try takeValue(name) else { return nil }

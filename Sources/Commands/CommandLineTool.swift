@@ -5,8 +5,10 @@ package enum CommandLineTool {
   /// In the order of `podcastfs help`.
   package static var commands: [any Command.Type] {
     [
-      MountCommand.self, UnmountCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self,
-      ResumeCommand.self, CancelCommand.self, DoctorCommand.self, HelpCommand.self,
+      MountCommand.self, UnmountCommand.self, SearchCommand.self, SubscribeCommand.self,
+      UnsubscribeCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self, RefreshCommand.self,
+      FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
+      CancelCommand.self, DemoCommand.self, DoctorCommand.self, HelpCommand.self,
     ]
   }
 

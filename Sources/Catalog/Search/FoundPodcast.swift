@@ -2,17 +2,17 @@ internal import FeedKit
 internal import PodcastModel
 
 /// A podcast as a search service describes it.
-struct FoundPodcast: Hashable, Sendable {
+package struct FoundPodcast: Hashable, Sendable {
   /// http or https, with a host.
-  var feedURL: String
-  var title: String
-  var author: String?
-  var link: String?
-  var imageURL: String?
-  var language: String?
-  var description: String?
-  var categories: [String] = []
-  var explicit: Bool?
+  package var feedURL: String
+  package var title: String
+  package var author: String?
+  package var link: String?
+  package var imageURL: String?
+  package var language: String?
+  package var description: String?
+  package var categories: [String] = []
+  package var explicit: Bool?
 
   init(feedURL: String, title: String) {
     self.feedURL = feedURL

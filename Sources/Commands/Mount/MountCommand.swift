@@ -30,8 +30,7 @@ enum MountCommand: Command {
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     if !staysInForeground && !isBackground { return try start(source, arguments) }
-    var options: [String] = []
-    while let list = try arguments.takeValue("-o") { options.append(list) }
+    let options = try arguments.takeValues("-o")
     // What mount(8) passes to every helper: verbose, no mtab, sloppy.
     _ = arguments.takeFlag("-v")
     _ = arguments.takeFlag("-n")

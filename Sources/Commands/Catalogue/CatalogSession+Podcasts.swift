@@ -1,0 +1,42 @@
+internal import Catalog
+internal import Glibc
+internal import PodcastModel
+internal import PodcastTree
+internal import PosixKit
+
+/// The podcasts that people mean.
+extension CatalogSession {
+  /// A subscription by its directory's name or its feed's address.
+  func subscription(_ name: String) throws -> ListedPodcast {
+    if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed }
+    if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
+    throw CommandFailure("no subscription \"\(PublicURL.text(name))\"")
+  }
+
+  /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
+  /// by name or address.
+  func podcast(at path: String) throws -> Int64 {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return try subscription(path).podcast.id }
+    let node = NodeID(rawValue: UInt64(status.st_ino))
+    guard (try? ExtendedAttributes.get("user.podcastfs.title", of: path)) != nil else {
+      throw CommandFailure("\(path): not a podcast or episode in a mount of podcastfs")
+    }
+    switch node.kind {
+    case .downloadedPodcast: return node.row
+    case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }
+    case .subscription:
+      if let listed = try catalog.subscriptions().first(where: { $0.id == node.row }) {
+        return listed.podcast.id
+      }
+    case .result:
+      for search in try catalog.searches() {
+        if let listed = try catalog.results(ofSearch: search.id).first(where: { $0.id == node.row }) {
+          return listed.podcast.id
+        }
+      }
+    default: break
+    }
+    throw CommandFailure("\(path): not a podcast in a mount of podcastfs")
+  }
+}

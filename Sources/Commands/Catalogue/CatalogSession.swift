@@ -1,0 +1,38 @@
+internal import Catalog
+internal import Configuration
+internal import HTTPKit
+internal import PosixKit
+
+/// The catalogue as a command uses it: opened by the user's configuration, its waits made plain calls.
+struct CatalogSession {
+  let places: Places
+  let settings: Settings
+  let http: HTTPClient
+  let catalog: Catalog
+
+  /// - Parameter change: what the command line says beyond the configuration file.
+  init(_ change: (inout Settings) -> Void = { _ in }) throws {
+    let loaded = try CommandSettings.load()
+    var settings = loaded.settings
+    change(&settings)
+    places = loaded.places
+    self.settings = settings
+    try places.create()
+    http = HTTPClient(name: "catalog-http")
+    catalog = try Catalog(places: places, settings: settings, http: http)
+  }
+
+  /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
+  /// what has none.
+  func wait<Value: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any CatalogTask
+  ) throws -> Value {
+    let outcome = Monitor<Result<Value, CatalogError>?>(nil)
+    let task = start { result in outcome.withLockNotifying { $0 = result } }
+    guard let result = outcome.wait(until: .after(300), for: { $0 }) else {
+      task.cancel()
+      throw CommandFailure("no answer within five minutes")
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,73 @@
+internal import Configuration
+internal import FeedKit
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+
+/// `podcastfs feed`.
+enum FeedCommand: Command {
+  static let name = "feed"
+  static let summary = "show what podcastfs makes of a feed"
+  static let usage = """
+    podcastfs feed [--json] FEED-URL|FILE
+
+    Shows the channel, the episodes in the feed's order with the names they would get, and warnings for what
+    was repaired or left out. Keeps nothing.
+
+      --json   {"title", "author", "link", "image", "language", "feed_url", "warnings": [],
+               "episodes": [{"title", "guid", "published", "duration", "name",
+               "enclosures": [{"url", "type", "length"}], …}], …}, null for what the feed does not have
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    guard operands.count == 1 else { throw UsageError("feed takes one address or file") }
+    let report = try report(on: operands[0])
+    StandardStreams.write(isJSON ? report.json.indentedText + "\n" : report.text)
+    return 0
+  }
+
+  private static func report(on source: String) throws -> FeedReport {
+    do {
+      if let url = SubscriptionAddress.normalized(source), source.contains(":") {
+        let response = try fetch(url)
+        let feed = try FeedParser.parse(
+          bytes: response.body, baseURL: response.head.effectiveURL,
+          httpCharset: response.head.charset)
+        return FeedReport(feed: feed, feedURL: PublicURL.text(url), now: wallClockSeconds())
+      }
+      let feed = try FeedParser.parse(bytes: try Directories.read(source, limit: FeedParser.byteLimit + 1))
+      return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
+    } catch let error as FeedError {
+      throw CommandFailure("\(PublicURL.text(source)) \(error)")
+    }
+  }
+
+  private static func fetch(_ url: String) throws -> HTTPResponse {
+    let settings = try CommandSettings.load().settings
+    var request = HTTPRequest(url: url)
+    request.acceptsCompression = true
+    // The user names the address himself.
+    request.allowsPrivateHosts = true
+    request.userAgent = settings.userAgent
+    request.proxy = settings.proxy
+    request.certificateAuthorities = settings.certificateAuthorities
+    request.connectTimeout = settings.connectTimeout
+    request.stallTimeout = settings.stallTimeout
+    request.maximumBody = Int64(FeedParser.byteLimit)
+    let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
+    let client = HTTPClient(name: "feed-http")
+    let task = client.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
+    guard let result = outcome.wait(until: .after(300), for: { $0 }) else {
+      task.cancel()
+      throw CommandFailure("no answer within five minutes")
+    }
+    let response = try result.get()
+    guard (200..<300).contains(response.head.status) else {
+      throw CommandFailure("HTTP \(response.head.status) from \(PublicURL.host(url) ?? "the host")")
+    }
+    return response
+  }
+}

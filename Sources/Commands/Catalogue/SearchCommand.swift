@@ -1,0 +1,70 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+
+/// `podcastfs search`.
+enum SearchCommand: Command {
+  static let name = "search"
+  static let summary = "ask the directory of podcasts"
+  static let usage = """
+    podcastfs search [--json] [--limit N] [--country CC] WORDS…
+
+    Shows the podcasts found, the best first. Words like country:de, limit:20, lang:de and source:local
+    set those parameters, as in the name of a directory under Search/.
+
+      --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
+                     "language", "description", "categories"}]}, null for what is not known
+      --limit N      the most results, 1 to 200
+      --country CC   the directory's country, two letters
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let limit = try arguments.takeNumber("--limit", in: 1...200)
+    let country = try arguments.takeValue("--country")
+    if let country,
+      country.utf8.count != 2 || !country.utf8.allSatisfy({ $0 | 0x20 >= 97 && $0 | 0x20 <= 122 })
+    {
+      throw UsageError("--country takes two letters, not \"\(country)\"")
+    }
+    let words = try arguments.operands()
+    if words.isEmpty { throw UsageError("search for what?") }
+    let query = words.joined(separator: " ")
+    let session = try CatalogSession { settings in
+      if let limit { settings.searchLimit = limit }
+      if let country { settings.country = country.lowercased() }
+    }
+    let findings = try session.wait { session.catalog.find(query, completion: $0) }
+    if isJSON {
+      StandardStreams.print(json(findings, query).indentedText)
+    } else {
+      for podcast in findings.podcasts { StandardStreams.print(text(podcast)) }
+    }
+    return 0
+  }
+
+  private static func json(_ findings: Findings, _ query: String) -> JSONValue {
+    .object([
+      ("query", .string(query)), ("source", .string(findings.source)),
+      (
+        "results",
+        .array(
+          findings.podcasts.map { podcast in
+            .object([
+              ("title", .string(podcast.title)), ("author", .optional(podcast.author)),
+              ("feed_url", .string(PublicURL.text(podcast.feedURL))),
+              ("link", .optional(podcast.link)), ("image", .optional(podcast.imageURL)),
+              ("language", .optional(podcast.language)), ("description", .optional(podcast.description)),
+              ("categories", .strings(podcast.categories)),
+            ])
+          })
+      ),
+    ])
+  }
+
+  private static func text(_ podcast: FoundPodcast) -> String {
+    let author = podcast.author.map { " — \($0)" } ?? ""
+    return TitleText.plain(podcast.title + author) + "\n    " + PublicURL.text(podcast.feedURL)
+  }
+}
