@@ -128,5 +128,8 @@ let package = Package(
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),
     tests("HTTPKitTests", ["HTTPKit", "HTTPServerKit", "PosixKit", "TestSupport"]),
+    .testTarget(
+      name: "MountTests",
+      dependencies: ["PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd"], swiftSettings: strict),
   ]
 )

@@ -92,11 +92,19 @@ package final class RunningProcess: Sendable {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    // The threads of a test may have signals blocked, which a program would inherit.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     let texts = ([path] + arguments).map { strdup($0) }
     let variables = environment.map { strdup("\($0.key)=\($0.value)") }
     defer { for text in texts + variables { free(text) } }
     var id: pid_t = 0
-    let error = posix_spawnp(&id, path, &actions, nil, texts + [nil], variables + [nil])
+    let error = posix_spawnp(&id, path, &actions, &attributes, texts + [nil], variables + [nil])
     guard error == 0 else { throw PosixError(Errno(rawValue: error), "start", path) }
     return id
   }

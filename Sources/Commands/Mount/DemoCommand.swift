@@ -21,10 +21,10 @@ enum DemoCommand: Command {
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     if !staysInForeground && !isBackground {
+      let mountPoint = try arguments.demoMountPoint()
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + arguments.words) {
         throw CommandFailure(failure)
       }
-      let mountPoint = try arguments.demoMountPoint()
       StandardStreams.print(
         "The demonstration is mounted on \(mountPoint). Try: mkdir \(mountPoint)/Search/harbour")
       return 0

@@ -29,7 +29,6 @@ enum MountCommand: Command {
     var arguments = arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
-    if !staysInForeground && !isBackground { return try start(source, arguments) }
     let options = try arguments.takeValues("-o")
     // What mount(8) passes to every helper: verbose, no mtab, sloppy.
     _ = arguments.takeFlag("-v")
@@ -37,6 +36,9 @@ enum MountCommand: Command {
     _ = arguments.takeFlag("-s")
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("mount takes one mount point") }
+    if !staysInForeground && !isBackground {
+      return try start(source, options.flatMap { ["-o", $0] } + ["--"] + operands)
+    }
     let mount = { try MountRequest(source: source, mountPoint: operands[0], options: options) }
     if !isBackground { return try MountProcess(try mount()).run {} }
     return reporting { ready in try MountProcess(try mount()).run(ready: ready) }
@@ -46,9 +48,9 @@ enum MountCommand: Command {
   private static let backgroundFlag = "--background"
 
   /// The process that was called ends when the mount can be listed, or with the reason why not.
-  private static func start(_ source: String?, _ arguments: ArgumentList) throws -> Int32 {
+  private static func start(_ source: String?, _ arguments: [String]) throws -> Int32 {
     let call = source.map { [$0] } ?? [name]
-    if let failure = try BackgroundProcess.start(call + [backgroundFlag] + arguments.words) {
+    if let failure = try BackgroundProcess.start(call + [backgroundFlag] + arguments) {
       throw CommandFailure(failure)
     }
     return 0

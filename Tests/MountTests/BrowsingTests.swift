@@ -1,0 +1,69 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+@Suite struct BrowsingTests {
+  @Test func episodesHaveTheNamesSizesAndTimesOfTheFeedAlsoOfflineAndAfterARemount() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
+    let before = try fixture.status(fixture.episode(2))
+    #expect(before.st_size == 300_000 && before.st_mtim.tv_sec == 1_704_153_600)
+    #expect(before.st_mode == S_IFREG | 0o444 && before.st_uid == getuid() && before.st_blocks > 0)
+    try fixture.unmount()
+    fixture.origin.stop()
+    try fixture.mount()
+    #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
+    let after = try fixture.status(fixture.episode(2))
+    #expect(after.st_ino == before.st_ino && after.st_size == before.st_size)
+  }
+
+  @Test func aFeedThatCannotBeFetchedFailsTheListingAndIsTriedAgain() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    fixture.origin.change("/feed.xml") { $0.behaviour.status = 500 }
+    #expect(throws: PosixError.self) { try fixture.list(fixture.podcastPath) }
+    fixture.origin.change("/feed.xml") { $0.behaviour.status = nil }
+    #expect(eventually { (try? fixture.list(fixture.podcastPath)) == MountFixture.names })
+  }
+
+  @Test func aRefreshShowsNewEpisodesInTheKernelsListing() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 2)
+    try fixture.mount()
+    try fixture.makeSearch()
+    #expect(try fixture.list(fixture.podcastPath).count == 2)
+    fixture.publish(count: 3)
+    let result = try fixture.run("refresh", fixture.podcastPath)
+    #expect(result.end == .exit(0) && result.output.contains("1 new"), "\(result.errors)")
+    #expect(try eventually { try fixture.list(fixture.podcastPath) == MountFixture.names })
+  }
+
+  @Test func attributesSayWhatTheFeedAndTheTransferSay() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    let episode = fixture.episode(1)
+    #expect(try fixture.attribute("state", episode) == "remote")
+    #expect(try fixture.attribute("progress", episode) == "0.0")
+    #expect(try fixture.attribute("size_source", episode) == "feed")
+    #expect(try fixture.attribute("guid", episode) == "guid-1")
+    #expect(try fixture.attribute("published", episode) == "2024-01-01T00:00:00Z")
+    #expect(try fixture.attribute("title", fixture.podcastPath) == "Harbour Lights")
+    #expect(try fixture.attribute("episode_count", fixture.podcastPath) == "3")
+    #expect(try fixture.attribute("version", fixture.root) != nil)
+    let listing = try RunningProcess(
+      "getfattr", ["--absolute-names", "-d", episode], environment: fixture.environment.variables)
+    #expect(listing.wait(seconds: 10) == .exit(0))
+    #expect(listing.output.contains("user.podcastfs.state=\"remote\""))
+    #expect(listing.output.contains("user.mime_type=\"audio/mpeg\""))
+    for value in ["cached", "", "x"] {
+      #expect(throws: PosixError(.EINVAL, "set user.podcastfs.state of", episode)) {
+        try fixture.set("state", value, episode)
+      }
+    }
+  }
+}

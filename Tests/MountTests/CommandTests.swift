@@ -1,0 +1,80 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// The commands on a real mount.
+@Suite struct CommandTests {
+  @Test func getDownloadsAndStatusTells() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    let get = try fixture.run("get", fixture.episode(1), fixture.episode(2))
+    #expect(get.end == .exit(0), "\(get.errors)")
+    #expect(try fixture.attribute("state", fixture.episode(2)) == "cached")
+    let status = try fixture.run("status", "--json")
+    #expect(status.end == .exit(0) && status.output.contains("\"state\": \"cached\""))
+    let file = try Directories.read(fixture.root + "/.podcastfs/status.json")
+    #expect(String(decoding: file, as: UTF8.self).contains("\"bytes_received\": 300000"))
+    #expect(try fixture.run("cancel", fixture.episode(2)).end == .exit(0))
+    #expect(try fixture.attribute("state", fixture.episode(2)) == "remote")
+  }
+
+  @Test func pauseAndResumeSteerADownload() throws {
+    let fixture = try MountFixture(size: 2_000_000, rate: 400_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try Directories.read(fixture.episode(1), limit: 1000)
+    #expect(try fixture.run("pause", fixture.episode(1)).end == .exit(0))
+    #expect(try fixture.attribute("state", fixture.episode(1)) == "paused")
+    fixture.origin.change("/1.mp3") { $0.behaviour.rate = nil }
+    #expect(try fixture.run("resume", fixture.episode(1)).end == .exit(0))
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })
+  }
+
+  @Test func subscriptionsComeFromMoveCommandAndListAndGoByRmdir() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    let subscriptions = fixture.root + "/Subscriptions"
+    #expect(rename(fixture.podcastPath, subscriptions + "/Harbour Lights") == 0)
+    #expect(try fixture.list(subscriptions) == ["Harbour Lights", "subscriptions.opml"])
+    #expect(try fixture.list(subscriptions + "/Harbour Lights") == MountFixture.names)
+    #expect(try fixture.list(fixture.searchPath) == [])
+    #expect(try eventually { try fixture.list(fixture.root + "/Latest").count == 3 })
+    let list = try Directories.read(subscriptions + "/subscriptions.opml")
+    #expect(String(decoding: list, as: UTF8.self).contains(fixture.origin.url("/feed.xml")))
+    #expect(try fixture.run("list").output.contains("Harbour Lights"))
+    #expect(unlink("\(subscriptions)/Harbour Lights/\(MountFixture.names[0])") == 0)
+    #expect(try fixture.list(subscriptions + "/Harbour Lights").count == 2)
+    #expect(rmdir(subscriptions + "/Harbour Lights") == 0)
+    #expect(try fixture.list(subscriptions) == ["subscriptions.opml"])
+    // The very list that was exported, copied back.
+    let copy = try fixture.environment.home.write("backup.opml", list)
+    let copied = try RunningProcess(
+      "cp", [copy, subscriptions + "/"], environment: fixture.environment.variables)
+    #expect(copied.wait(seconds: 10) == .exit(0), "\(copied.errors)")
+    #expect(try eventually { try fixture.list(subscriptions).contains("Harbour Lights") })
+    let bad = try fixture.environment.home.write("bad.opml", "no list")
+    let refused = try RunningProcess(
+      "cp", [bad, subscriptions + "/"], environment: fixture.environment.variables)
+    #expect(refused.wait(seconds: 10) == .exit(1) && refused.errors.contains("Invalid argument"))
+  }
+
+  @Test func theDemonstrationShowsTheWholeJobWithoutANetwork() throws {
+    let fixture = try MountFixture()
+    let result = try fixture.run("demo", "-o", "min_free=0", fixture.root)
+    #expect(result.end == .exit(0), "\(result.errors)")
+    let search = fixture.root + "/Search/harbour"
+    #expect(mkdir(search, 0o755) == 0)
+    let podcast = try #require(try fixture.list(search).first)
+    let names = try fixture.list("\(search)/\(podcast)").filter { $0.hasSuffix(".mp3") }
+    let episode = "\(search)/\(podcast)/\(try #require(names.first))"
+    let head = try Directories.read(episode, limit: 4096)
+    #expect(head.starts(with: "ID3".utf8) || head.first == 0xff)
+    #expect(try eventually { try fixture.attribute("state", episode) == "downloading" })
+    #expect(try fixture.attribute("progress", episode) != "100.0")
+    try fixture.unmount()
+  }
+}

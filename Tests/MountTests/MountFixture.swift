@@ -1,0 +1,133 @@
+import Glibc
+import PosixKit
+import TestSupport
+
+/// A mount by the built programs, with a home, a directory service and an origin of its own.
+final class MountFixture {
+  let environment: TestEnvironment
+  let origin: OriginServer
+  let directory: DirectoryService
+  /// Where it is mounted.
+  let root: String
+  /// The episodes' bytes, by number.
+  let bodies: [TestBody]
+  static let podcast = "Harbour Lights"
+  static let search = "harbour lights"
+
+  /// - Parameters:
+  ///   - size: of each of the three episodes, in bytes.
+  ///   - rate: bytes per second that the origin sends; nil for as fast as it can.
+  init(size: Int64 = 300_000, rate: Int64? = nil) throws {
+    origin = try OriginServer()
+    directory = DirectoryService(on: origin)
+    environment = try TestEnvironment(["PODCASTFS_SEARCH_URL": directory.url])
+    root = environment.home.path("mnt")
+    mkdir(root, 0o755)
+    let bodies = (1...3).map { TestBody(seed: UInt64($0), size: size) }
+    self.bodies = bodies
+    for (index, body) in bodies.enumerated() {
+      var resource = OriginResource(body)
+      resource.behaviour.rate = rate
+      origin.serve("/\(index + 1).mp3", resource)
+    }
+    publish(count: 3)
+    directory.list([DirectoryService.Listing(Self.podcast, feedURL: origin.url("/feed.xml"))])
+  }
+
+  deinit {
+    for mount in mounts { try? unmountFileSystem(mount, lazily: true) }
+    for process in [daemon, mountProcess].compactMap({ $0 }) { kill(process, SIGKILL) }
+  }
+
+  /// Puts the newest `count` of the episodes into the feed.
+  func publish(count: Int) {
+    var feed = TestFeed(Self.podcast, author: "Ann")
+    feed.items = bodies.prefix(count).enumerated().map { index, body in
+      TestFeed.Item(
+        "Part \(index + 1)", url: origin.url("/\(index + 1).mp3"), guid: "guid-\(index + 1)",
+        published: 1_704_067_200 + Int64(index) * 86_400, length: body.size)
+    }
+    origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+  }
+
+  private var mounts: [String] { [root, root + "2"] }
+
+  // MARK: The programs
+
+  @discardableResult
+  func run(_ arguments: String..., seconds: Double = 30) throws -> (
+    end: RunningProcess.End?, output: String, errors: String
+  ) {
+    try Products.run("podcastfs", arguments, in: environment, seconds: seconds)
+  }
+
+  /// Mounts, and makes the search.
+  func mount(options: String = "min_free=0", at path: String? = nil) throws {
+    let result = try run("mount", "-o", options, path ?? root)
+    guard result.end == .exit(0) else { throw Failed("mount: \(result.errors)") }
+  }
+
+  func unmount() throws {
+    let result = try run("unmount", root)
+    guard result.end == .exit(0) else { throw Failed("unmount: \(result.errors)") }
+  }
+
+  /// The number of the process that serves the mount.
+  var mountProcess: Int32? { Self.process { $0.contains("--background") && $0.last == self.root } }
+
+  /// The number of the daemon.
+  var daemon: Int32? {
+    let path = environment.home.path("run") + "/podcastfs/transferd.pid"
+    guard let bytes = try? Directories.read(path) else { return nil }
+    let number = Int32(String(decoding: bytes, as: UTF8.self).filter(\.isNumber))
+    return number.flatMap { kill($0, 0) == 0 ? $0 : nil }
+  }
+
+  private static func process(where matches: ([String]) -> Bool) -> Int32? {
+    let names = (try? Directories.names(in: "/proc")) ?? []
+    return names.lazy.compactMap { Int32($0) }.first { number in
+      guard let bytes = try? Directories.read("/proc/\(number)/cmdline") else { return false }
+      return matches(String(decoding: bytes, as: UTF8.self).split(separator: "\0").map(String.init))
+    }
+  }
+
+  // MARK: What is mounted
+
+  var searchPath: String { "\(root)/Search/\(Self.search)" }
+  var podcastPath: String { "\(searchPath)/\(Self.podcast)" }
+  static let names = ["2024-01-01 - Part 1.mp3", "2024-01-02 - Part 2.mp3", "2024-01-03 - Part 3.mp3"]
+  func episode(_ number: Int) -> String { "\(podcastPath)/\(Self.names[number - 1])" }
+
+  func makeSearch() throws {
+    if let errno = errnoOf({ mkdir(searchPath, 0o755) }) { throw Failed("mkdir: \(errno)") }
+  }
+
+  func list(_ path: String) throws -> [String] { try Directories.names(in: path).sorted() }
+
+  func attribute(_ name: String, _ path: String) throws -> String? {
+    try ExtendedAttributes.get("user.podcastfs.\(name)", of: path)
+  }
+
+  func set(_ name: String, _ value: String, _ path: String) throws {
+    try ExtendedAttributes.set("user.podcastfs.\(name)", of: path, to: value)
+  }
+
+  func status(_ path: String) throws -> stat {
+    var result = stat()
+    try retrying("inspect", path) { stat(path, &result) }
+    return result
+  }
+
+  /// Whether a file's bytes are those of an episode.
+  func isWhole(_ path: String, _ number: Int) throws -> Bool {
+    try Directories.read(path, limit: 64 << 20) == bodies[number - 1].bytes
+  }
+}
+
+struct Failed: Error, CustomStringConvertible {
+  let description: String
+  init(_ description: String) { self.description = description }
+}
+
+/// The errno of a call that answers -1; nil where it succeeds.
+func errnoOf(_ call: () -> Int32) -> Errno? { call() == 0 ? nil : Errno.current }
