@@ -2,36 +2,59 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// What a search would show, and which services said so.
-package struct Findings: Hashable, Sendable {
-  package var source: String
-  /// The best first.
-  package var podcasts: [FoundPodcast]
-}
-
 extension Catalog {
-  /// Asks what `search` would ask, and keeps nothing of it but the service's answer, as for any search.
-  /// - Parameter completion: called once, on any thread. Errors: see `CatalogError`.
+  /// Asks the services like `search`, but keeps no search.
+  /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
   @discardableResult
   package func find(
-    _ text: String, completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+    _ text: String,
+    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
   ) -> any CatalogTask {
     let task = CatalogWork(tasks, completion)
-    let query = SearchQuery(parsing: text)
     work.async { [self] in
-      do {
-        if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
-        askAll(try services.services(for: query), query, task) { [self] result in
-          task.finish(
-            result.map { answers in
-              let merged = SearchAnswer.merged(answers, limit: query.limit ?? settings.searchLimit)
-              return Findings(source: SearchAnswer.source(answers), podcasts: merged.map(\.podcast))
-            })
-        }
+      do throws(CatalogError) {
+        try ask(SearchQuery(parsing: text), for: task) { task.finish($0) }
       } catch {
-        task.finish(.failure(CatalogError(wrapping: error)))
+        task.finish(.failure(error))
       }
     }
     return task
+  }
+
+  /// Puts a query to all its services at once. Where none answers, the error of the first one counts, unless
+  /// the network is away and the catalogue itself knows something that fits.
+  func ask(
+    _ query: SearchQuery, for task: CatalogWork<some Sendable>,
+    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+  ) throws(CatalogError) {
+    if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
+    let services = try services.services(for: query)
+    let isLocal = query.sources.contains("local") || query.sources.contains("all")
+    let limit = query.limit ?? settings.searchLimit
+    if services.isEmpty { return completion(.success(Findings([localAnswer(query)], limit: limit))) }
+    let answers = Monitor([Result<SearchAnswer, CatalogError>?](repeating: nil, count: services.count))
+    for (index, service) in services.enumerated() {
+      ask(service, query, for: task) { [self] answer in
+        let all = answers.withLock { answers in
+          answers[index] = answer
+          let known = answers.compactMap(\.self)
+          return known.count == answers.count ? known : nil
+        }
+        guard let all else { return }
+        var good = all.compactMap { try? $0.get() }
+        let isAway = all.contains { $0.isNetworkAway }
+        let local = isLocal || good.isEmpty && isAway ? localAnswer(query) : nil
+        if let local, isLocal && !good.isEmpty || !local.found.isEmpty { good.append(local) }
+        if good.isEmpty, case .failure(let error) = all[0] { return completion(.failure(error)) }
+        completion(.success(Findings(good, limit: limit)))
+      }
+    }
+  }
+}
+
+extension Result where Failure == CatalogError {
+  fileprivate var isNetworkAway: Bool {
+    if case .failure(let error) = self { return error.errno == .ENETUNREACH }
+    return false
   }
 }

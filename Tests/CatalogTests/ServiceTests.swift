@@ -122,3 +122,48 @@ import Testing
     #expect(world.web.requests("/search").count == 25)
   }
 }
+
+@Suite struct FindTests {
+  @Test func findingKeepsNoSearch() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("One", "/1"), ("Two", "/2"), ("One again", "/1/")]))
+    let found: Findings = try wait { completion in
+      world.catalog.find("x limit:7", completion: completion)
+    }
+    #expect(found.source == "apple")
+    #expect(found.podcasts.map(\.title) == ["One", "Two"])
+    #expect(world.web.requests("/search").first?.query("limit") == "7")
+    #expect(try world.catalog.searches().isEmpty)
+    let error = #expect(throws: CatalogError.self) {
+      try wait { world.catalog.find("limit:7", completion: $0) }
+    }
+    #expect(error?.errno == .EINVAL)
+  }
+
+  @Test func withoutAnyServiceTheErrorCountsUnlessTheCatalogueKnowsSomething() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(title: "Harbour", items: [.init("One", guid: "1")]).page)
+    try world.refresh(try world.podcast())
+    for path in ["/search", "/fyyd"] { world.web.set(path, FakeWeb.Page(status: 500)) }
+    #expect(throws: CatalogError.self) { try world.search("submarine source:all") }
+    #expect(try world.search("harbour source:all").source == "local")
+    // A service that fails is no network that is away.
+    #expect(throws: CatalogError.self) { try world.search("harbour") }
+  }
+
+  @Test func withoutANetworkTheCatalogueServesWhatItKnows() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(title: "Harbour", items: [.init("One", guid: "1")]).page)
+    try world.refresh(try world.podcast())
+    // No TCP connection can go to the broadcast address: the kernel says that the network is unreachable.
+    let offline = try world.open { $0.searchURL = "http://255.255.255.255/search" }
+    defer { offline.close() }
+    let search: Search = try wait { offline.search("harbour", completion: $0) }
+    #expect(search.source == "local")
+    #expect(search.resultCount == 1)
+    let error = #expect(throws: CatalogError.self) {
+      try wait { offline.search("submarine", completion: $0) }
+    }
+    #expect(error?.errno == .ENETUNREACH)
+  }
+}

@@ -115,7 +115,9 @@ struct RefreshRun: Sendable {
   private func fail(_ failure: FeedFailure) {
     if failure.isCancelled { return catalog.finishRefresh(id, .failure(.cancelled)) }
     let next = times.next(
-      now: now, afterFailures: state.failures + 1, isGone: failure.isGone, retryAfter: failure.retryAfter)
+      now: now, afterFailures: state.failures + 1, isGone: failure.isGone,
+      isAway: failure.error.errno == .ENETUNREACH,
+      retryAfter: failure.retryAfter)
     let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
     finish {
       try catalog.change { database, changes in

@@ -24,11 +24,14 @@ struct RefreshTimes: Hashable, Sendable {
     return now + spread(max(Int64(interval), min(wished, Self.day)))
   }
 
-  /// After a failure: twice as long each time, up to a day; a week for a feed that is gone.
+  /// After a failure: twice as long each time, up to a day; a week for a feed that is gone; soon where the
+  /// network is away, which is no fault of the feed.
   /// - Parameters:
   ///   - failures: in a row, this one included.
   ///   - retryAfter: the server's wish, in seconds.
-  func next(now: Int64, afterFailures failures: Int, isGone: Bool, retryAfter: Int64?) -> Int64 {
+  func next(now: Int64, afterFailures failures: Int, isGone: Bool, isAway: Bool, retryAfter: Int64?) -> Int64
+  {
+    if isAway { return now + spread(900) }
     let doubled = Int64(interval) << Int64(min(max(failures - 1, 0), 6))
     let wait = isGone ? Self.longestWait : min(doubled, max(Self.day, Int64(interval)))
     return now + max(spread(wait), min(retryAfter ?? 0, Self.longestWait))

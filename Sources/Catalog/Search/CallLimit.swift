@@ -15,4 +15,11 @@ enum CallLimit {
     try database.run("INSERT INTO service_call (service, at) VALUES (?, ?)", service.name, now)
     return nil
   }
+
+  /// The service says that it was asked too often: nobody asks it for the next minute.
+  static func exhaust(_ service: any SearchService, now: Int64, in database: Database) throws {
+    for _ in 0..<(service.callsPerMinute ?? 0) {
+      try database.run("INSERT INTO service_call (service, at) VALUES (?, ?)", service.name, now)
+    }
+  }
 }

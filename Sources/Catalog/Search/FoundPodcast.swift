@@ -3,7 +3,7 @@ internal import PodcastModel
 
 /// A podcast as a search service describes it.
 package struct FoundPodcast: Hashable, Sendable {
-  /// http or https, with a host.
+  /// http or https, with a host. May hold credentials or tokens where the catalogue itself is the service.
   package var feedURL: String
   package var title: String
   package var author: String?

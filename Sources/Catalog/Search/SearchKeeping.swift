@@ -5,8 +5,7 @@ internal import SQLiteKit
 extension Catalog {
   /// - Returns: the search's number.
   static func keep(
-    _ name: String, source: String, replacing old: Int64?,
-    _ found: [(podcast: FoundPodcast, mayBePrivate: Bool)], now: Int64, in database: Database
+    _ name: String, _ findings: Findings, replacing old: Int64?, now: Int64, in database: Database
   ) throws -> Int64 {
     let same = try old.flatMap { old in
       try database.first("SELECT id FROM search WHERE id = ? AND name = ?", old, name) { $0.int64(0) }
@@ -14,21 +13,24 @@ extension Catalog {
     let search: Int64
     if let same {
       search = same
-      try database.run("UPDATE search SET source = ?, searched = ? WHERE id = ?", source, now, same)
+      try database.run(
+        "UPDATE search SET source = ?, searched = ? WHERE id = ?", findings.source, now, same)
       // What is no longer found keeps its row, and so its name.
       try database.run(
         "UPDATE result SET state = ? WHERE search_id = ? AND state <> ?", ResultState.gone.rawValue, same,
         ResultState.hidden.rawValue)
     } else {
       if let old { try database.run("DELETE FROM search WHERE id = ?", old) }
-      try database.run("INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, source, now)
+      try database.run(
+        "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, findings.source, now)
       search = database.lastInsertedID
     }
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
-    for (position, entry) in found.enumerated() {
-      let podcast = try keep(entry.podcast, mayBePrivate: entry.mayBePrivate, in: database)
-      try keepResult(podcast, entry.podcast.title, of: search, at: position, &names, in: database)
+    for (position, found) in findings.podcasts.enumerated() {
+      let mayBePrivate = findings.privateFeeds.contains(found.feedURL)
+      let podcast = try keep(found, mayBePrivate: mayBePrivate, in: database)
+      try keepResult(podcast, found.title, of: search, at: position, &names, in: database)
     }
     return search
   }

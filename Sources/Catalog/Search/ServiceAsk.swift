@@ -52,6 +52,9 @@ extension Catalog {
         var error = CatalogError(status: response.head.status, host: host)
         // Apple's throttling looks like a refusal.
         if response.head.status == 403 { error.errno = .EAGAIN }
+        if error.errno == .EAGAIN {
+          try store.write { try CallLimit.exhaust(service, now: wallClockSeconds(), in: $0) }
+        }
         if response.head.status == 404 || response.head.status == 410 { error.errno = .EIO }
         throw error
       }
