@@ -115,8 +115,8 @@ let package = Package(
     tests(
       "PodcastTreeTests",
       ["PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
-    tests("PodcastModelTests", ["PodcastModel"]),
-    tests("FeedKitTests", ["FeedKit", "PodcastModel"], exclude: ["Fixtures"]),
+    tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
+    tests("FeedKitTests", ["FeedKit", "PodcastModel", "TestSupport"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
     tests(
       "CommandsTests",
@@ -133,3 +133,13 @@ let package = Package(
       dependencies: ["PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd"], swiftSettings: strict),
   ]
 )
+
+// Fuzzing needs the compiler's sanitizer for it: see Documentation/Testing.md.
+if Context.environment["PODCASTFS_FUZZ"] != nil {
+  package.targets += [
+    .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
+    .executableTarget(
+      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "FeedKit", "PodcastModel"],
+      path: "Fuzz/podcastfs-fuzz", swiftSettings: strict),
+  ]
+}

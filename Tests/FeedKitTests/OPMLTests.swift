@@ -72,7 +72,9 @@ import Testing
     ("example.org/feed", "https://example.org/feed"), (" https://h/a b ", "https://h/a%20b"),
     ("ftp://h/f", nil), ("javascript:alert(1)", nil), ("words only", nil), ("", nil),
     ("file:///etc/passwd", nil),
-    ("mailto:a@b.c", nil), ("feed:", nil), ("feed:feed:feed:", nil),
+    ("mailto:a@b.c", nil), ("feed:", nil), ("https://u:p@h:80/f", "https://u:p@h:80/f"),
+    ("https://[::1]:8080/f", "https://[::1]:8080/f"), ("https://h:x/f", nil), ("https://:80/f", nil),
+    ("http:///f", nil), ("feed:feed:feed:", nil),
   ])
   func `Addresses of feeds are taken in the forms that people give`(text: String, expected: String?) {
     #expect(SubscriptionAddress.normalized(text) == expected)

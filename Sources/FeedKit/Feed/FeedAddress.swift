@@ -62,22 +62,23 @@ enum FeedAddress {
     var hostCount = 0
     var isPort = false
     var isBracketed = false
-    for byte in rest {
+    var isGood = true
+    scan: for byte in rest {
       switch byte {
-      case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return hostCount > 0 && !isBracketed
+      case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break scan
       // What came was the userinfo.
-      case UInt8(ascii: "@"): (hostCount, isPort) = (0, false)
+      case UInt8(ascii: "@"): (hostCount, isPort, isGood) = (0, false, true)
       case UInt8(ascii: "["): isBracketed = true
       case UInt8(ascii: "]"): isBracketed = false
       case UInt8(ascii: ":") where !isBracketed:
-        if hostCount == 0 { return false }
+        if isPort { isGood = false }
         isPort = true
-      case UInt8(ascii: "%"): return false
+      case UInt8(ascii: "%"): isGood = false
       default:
-        if !isPort { hostCount += 1 }
+        if isPort { isGood = isGood && byte >= 48 && byte <= 57 } else { hostCount += 1 }
       }
     }
-    return hostCount > 0 && !isBracketed
+    return hostCount > 0 && !isBracketed && isGood
   }
 
   private static func isUnsafe(_ byte: UInt8) -> Bool {
