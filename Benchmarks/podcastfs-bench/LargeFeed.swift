@@ -38,8 +38,8 @@ enum LargeFeed {
       <itunes:duration>1:02:\(10 + number % 50)</itunes:duration><itunes:episode>\(number)</itunes:episode>
       <itunes:explicit>false</itunes:explicit><itunes:author>Ann</itunes:author>
       <itunes:image href="https://example.org/\(number).jpg"/>
-      <description>\(String(repeating: sentence, count: 9))</description>
-      <content:encoded><![CDATA[\(String(repeating: paragraph, count: 14))]]></content:encoded>
+      <description>\(String(repeating: sentence, count: 10))</description>
+      <content:encoded><![CDATA[\(String(repeating: paragraph, count: 19))]]></content:encoded>
       <podcast:transcript url="https://example.org/\(number).vtt" type="text/vtt"/>
       <enclosure url="https://media.example.org/audio/\(number).mp3" length="\(20_000_000 + number)" type="audio/mpeg"/>
       </item>

@@ -49,7 +49,12 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`.
   package var enclosures: [Enclosure] = []
   package var link: String?
-  package var notes: String?
+  /// Show notes, often HTML. Those of a feed with very many of them wait in a temporary file.
+  package var notes: String? {
+    get { keptNotes?.text }
+    set { keptNotes = newValue.map(KeptText.init) }
+  }
+  var keptNotes: KeptText?
   package var subtitle: String?
   package var author: String?
   package var imageURL: String?

@@ -160,3 +160,28 @@ import Testing
     #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try parser.consume($0) } }
   }
 }
+
+@Suite struct LargeFeedTests {
+  @Test func `A feed whose notes do not fit in memory keeps them all`() throws {
+    let parser = try FeedParser()
+    func consume(_ text: String) throws {
+      var text = text
+      try text.withUTF8 { try parser.consume(UnsafeRawBufferPointer($0)) }
+    }
+    try consume("<rss><channel><title>T</title>")
+    let filler = String(repeating: "é words ", count: 12_000)
+    for number in 0..<120 {
+      try consume("<item><title>\(number)</title><description>\(number) \(filler)</description>")
+      try consume("<enclosure url='https://h/\(number).mp3'/></item>")
+    }
+    try consume("</channel></rss>")
+    let feed = try parser.finish()
+    #expect(feed.episodes.count == 120)
+    for (number, episode) in feed.episodes.enumerated() {
+      let notes = try #require(episode.notes)
+      #expect(
+        notes.hasPrefix("\(number) é words ") && notes.utf8.count > 100_000 && !notes.contains("\u{FFFD}"))
+    }
+    #expect(feed.episodes[119] == feed.episodes[119] && feed.episodes[118] != feed.episodes[119])
+  }
+}

@@ -11,6 +11,7 @@ struct EpisodeDraft {
   private var authorRank = 0
   private var imageRank = 0
   private var notesRank = 0
+  private var notes: [UInt8] = []
   /// The same thing in several forms: only the first kind that has any counts.
   private var enclosures: [ParsedEpisode.Enclosure] = []
   private var mediaContents: [ParsedEpisode.Enclosure] = []
@@ -21,12 +22,22 @@ struct EpisodeDraft {
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
+  /// Another item begins. The room for its notes is used again.
+  mutating func begin(index: Int) {
+    var room = notes
+    notes = []
+    room.removeAll(keepingCapacity: true)
+    self = EpisodeDraft(index: index)
+    notes = room
+  }
+
   /// The episode, which is taken out; nil for an item with nothing to play.
-  mutating func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
+  mutating func finish(_ warnings: inout FeedWarnings, _ keeper: inout TextKeeper) -> ParsedEpisode? {
     for found in [enclosures, linked, mediaContents, alternates] where !found.isEmpty {
       var result = ParsedEpisode(index: 0)
       swap(&result, &episode)
       result.enclosures = found
+      if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
       if result.guid == nil { result.guid = aboutAddress }
       return result
     }
@@ -63,9 +74,13 @@ struct EpisodeDraft {
   /// Whether a text would replace the one that is there.
   func wants(_ kind: FeedElement) -> Bool { kind == .mediaTitle || Self.rank(ofNotes: kind) > notesRank }
 
-  mutating func setNotes(_ notes: String, _ kind: FeedElement) {
+  /// Whole notes are kept only at the item's end: most items have several.
+  mutating func setNotes(_ notes: UnsafeBufferPointer<UInt8>, _ kind: FeedElement) {
     let rank = Self.rank(ofNotes: kind)
-    if rank > notesRank { (episode.notes, notesRank) = (notes, rank) }
+    guard rank > notesRank else { return }
+    notesRank = rank
+    self.notes.removeAll(keepingCapacity: true)
+    self.notes.append(contentsOf: notes)
   }
 
   private static func rank(ofNotes kind: FeedElement) -> Int {

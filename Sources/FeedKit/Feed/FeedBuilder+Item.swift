@@ -61,7 +61,7 @@ extension FeedBuilder {
     case .atomUpdated: draft.setPublished(DateText.seconds(text), rank: 1)
     case .itunesDuration: draft.episode.duration = draft.episode.duration ?? DurationText.seconds(text)
     case .contentEncoded, .description, .itunesSummary, .atomContent, .atomSummary, .mediaDescription:
-      draft.setNotes(FeedText.string(text), kind)
+      draft.setNotes(text, kind)
     case .itunesSubtitle: draft.episode.subtitle = draft.episode.subtitle ?? FeedText.collapsed(text)
     case .itunesAuthor: draft.setAuthor(FeedText.title(text), rank: 4)
     case .creator: draft.setAuthor(FeedText.title(text), rank: 3)

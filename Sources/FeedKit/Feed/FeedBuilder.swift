@@ -26,6 +26,7 @@ final class FeedBuilder: XMLReceiver {
   /// How many elements are open within one that means nothing to us.
   private var ignoredDepth = 0
   private var itemCount = 0
+  private var keeper = TextKeeper()
   /// The element whose text is being collected, and how many elements are open within it.
   private var captured = FeedElement.other
   private var isCapturing = false { didSet { wantsText = isCapturing } }
@@ -51,6 +52,7 @@ final class FeedBuilder: XMLReceiver {
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
     warnings = FeedWarnings()
+    keeper = TextKeeper()
     (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
     (isCapturing, capturedDepth, bases) = (false, 0, [])
     buffer.removeAll(keepingCapacity: true)
@@ -154,7 +156,7 @@ final class FeedBuilder: XMLReceiver {
 
   private func beginItem(_ element: XMLElement) {
     enter(.item, element)
-    draft = EpisodeDraft(index: itemCount)
+    draft.begin(index: itemCount)
     itemCount += 1
     if let about = element.attribute("about"), draft.episode.guid == nil { draft.aboutAddress = about }
   }
@@ -165,7 +167,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&warnings) else { return }
+    guard let episode = draft.finish(&warnings, &keeper) else { return }
     if feed.episodes.count < Self.episodeLimit {
       feed.episodes.append(episode)
     } else {

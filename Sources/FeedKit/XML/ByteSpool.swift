@@ -1,4 +1,3 @@
-internal import Glibc
 internal import PosixKit
 
 /// Keeps bytes that may be needed once more: the first of them in memory, the rest in a temporary file that
@@ -19,7 +18,7 @@ final class ByteSpool {
         memory.append(contentsOf: bytes)
         return
       }
-      file = try Self.temporaryFile()
+      file = File(descriptor: try FileDescriptor.temporary())
     }
     try file?.descriptor.append(bytes)
     fileCount += bytes.count
@@ -42,20 +41,6 @@ final class ByteSpool {
       if count == 0 { return }
       body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       offset += Int64(count)
-    }
-  }
-
-  private static func temporaryFile() throws(PosixError) -> File {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    while true {
-      let path = "\(folder)/podcastfs-\(UInt64.random(in: 0...UInt64.max))"
-      do {
-        let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
-        unlink(path)
-        return File(descriptor: file)
-      } catch  where error.errno == .EEXIST {
-        continue
-      }
     }
   }
 

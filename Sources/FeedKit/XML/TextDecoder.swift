@@ -53,6 +53,8 @@ final class TextDecoder {
 
   private func decodeOther(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
     guard let handler, let input, let output else { return body(bytes) }
+    // Else libxml2 writes on standard error, thread by thread.
+    xmlSetStructuredErrorFunc(nil) { _, _ in }
     var start = 0
     while start < bytes.count {
       let count = min(bytes.count - start, 16_384)

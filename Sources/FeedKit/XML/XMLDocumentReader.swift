@@ -7,8 +7,10 @@ final class XMLDocumentReader {
   private let httpCharset: String?
   private let byteLimit: Int
   private let spool = ByteSpool()
-  /// The first bytes, until the encoding is known.
-  private var head: [UInt8]? = []
+  /// What has come since the last whole piece.
+  private var piece: [UInt8] = []
+  private var hasBegun = false
+  private var count = 0
   private var decoder = TextDecoder(.utf8)
   private var encoding = TextEncoding.utf8
   private var markLength = 0
@@ -27,19 +29,20 @@ final class XMLDocumentReader {
   }
 
   func consume(_ bytes: UnsafeRawBufferPointer) throws(FeedError) {
-    guard spool.count + bytes.count <= byteLimit else { throw .tooLarge(limit: byteLimit) }
-    do { try spool.append(bytes) } catch { throw .storage(error) }
-    if head != nil {
-      head?.append(contentsOf: bytes)
-      if let head, head.count >= 1024 { begin(head) }
-    } else {
-      parse(bytes)
+    count += bytes.count
+    guard count <= byteLimit else { throw .tooLarge(limit: byteLimit) }
+    var start = 0
+    while start < bytes.count {
+      let end = min(bytes.count, start + Self.pieceSize - piece.count)
+      piece.append(contentsOf: bytes[start..<end])
+      start = end
+      if piece.count == Self.pieceSize { try takePiece() }
     }
   }
 
   /// - Returns: what was repaired; nil where the document is well-formed.
   func finish() throws(FeedError) -> XMLRepairs? {
-    if let head { begin(head) }
+    try takePiece()
     if let strict {
       strict.finish()
       if strict.failure == nil { return nil }
@@ -49,11 +52,27 @@ final class XMLDocumentReader {
     return try parseRepaired()
   }
 
-  private func begin(_ head: [UInt8]) {
-    self.head = nil
-    (encoding, markLength) = TextEncoding.detect(head, httpCharset: httpCharset)
-    decoder = TextDecoder(encoding)
-    head.withUnsafeBytes { parse(UnsafeRawBufferPointer(rebasing: $0[markLength...])) }
+  /// Pieces of one size, however the bytes come: libxml2 does not find every error at the same place where
+  /// the pieces differ.
+  private static let pieceSize = 16_384
+
+  private func takePiece() throws(FeedError) {
+    do {
+      try piece.withUnsafeBufferPointer { bytes throws(PosixError) in
+        try spool.append(UnsafeRawBufferPointer(bytes))
+      }
+    } catch {
+      throw .storage(error)
+    }
+    if !hasBegun {
+      hasBegun = true
+      (encoding, markLength) = TextEncoding.detect(Array(piece.prefix(1024)), httpCharset: httpCharset)
+      decoder = TextDecoder(encoding)
+      piece.withUnsafeBytes { parse(UnsafeRawBufferPointer(rebasing: $0[markLength...])) }
+    } else {
+      piece.withUnsafeBytes { parse($0) }
+    }
+    piece.removeAll(keepingCapacity: true)
   }
 
   private func parse(_ bytes: UnsafeRawBufferPointer) {
