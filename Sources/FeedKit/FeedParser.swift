@@ -28,6 +28,7 @@ package final class FeedParser {
   package func finish() throws(FeedError) -> ParsedFeed {
     let repairs = try reader.finish()
     guard builder.isFeed else { throw .notAFeed(root: builder.rootName) }
+    do { try builder.finish() } catch { throw .storage(error) }
     var feed = builder.feed
     feed.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
     return feed

@@ -33,16 +33,23 @@ struct EpisodeDraft {
 
   /// The episode, which is taken out; nil for an item with nothing to play.
   mutating func finish(_ warnings: inout FeedWarnings, _ keeper: inout TextKeeper) -> ParsedEpisode? {
-    for found in [enclosures, linked, mediaContents, alternates] where !found.isEmpty {
-      var result = ParsedEpisode(index: 0)
-      swap(&result, &episode)
-      result.enclosures = found
-      if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
-      if result.guid == nil { result.guid = aboutAddress }
-      return result
+    guard let found = firstKind else {
+      warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
+      return nil
     }
-    warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
-    return nil
+    var result = ParsedEpisode(index: 0)
+    swap(&result, &episode)
+    result.enclosures = found
+    if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
+    if result.guid == nil { result.guid = aboutAddress }
+    return result
+  }
+
+  private var firstKind: [ParsedEpisode.Enclosure]? {
+    if !enclosures.isEmpty { return enclosures }
+    if !linked.isEmpty { return linked }
+    if !mediaContents.isEmpty { return mediaContents }
+    return alternates.isEmpty ? nil : alternates
   }
 
   mutating func setTitle(_ title: String, rank: Int) {

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 
 /// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
 /// the title of an image is not the channel's, an item within a live item or another publisher's element is
@@ -58,6 +59,10 @@ final class FeedBuilder: XMLReceiver {
     buffer.removeAll(keepingCapacity: true)
     table.removeAll()
   }
+
+  /// The document has ended.
+  /// - Throws: where texts were lost that had to wait in a file.
+  func finish() throws(PosixError) { try keeper.finish() }
 
   override func startElement(_ element: XMLElement) {
     if ignoredDepth > 0 {
@@ -169,7 +174,7 @@ final class FeedBuilder: XMLReceiver {
   private func endItem() {
     guard let episode = draft.finish(&warnings, &keeper) else { return }
     if feed.episodes.count < Self.episodeLimit {
-      feed.episodes.append(episode)
+      feed.episodes.append(consume episode)
     } else {
       warnings.add("has more than \(Self.episodeLimit) episodes: the rest is left out")
     }

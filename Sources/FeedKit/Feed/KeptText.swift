@@ -49,26 +49,58 @@ final class TextFile: Sendable {
 /// Decides which long texts of one feed stay in memory.
 struct TextKeeper {
   /// What all texts together may take in memory, in bytes.
-  private static let memoryLimit = 8 << 20
+  private static let memoryLimit = 12 << 20
+  private static let pieceSize = 65_536
 
   private var inMemory = 0
   private var file: TextFile?
   private var fileSize: Int64 = 0
+  /// The end of the file, not yet written.
+  private var pending: [UInt8] = []
+  /// Why texts were lost.
+  private var failure: PosixError?
 
   init() {}
 
+  /// - Returns: the text, which may be read after `finish`.
   mutating func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
-    guard inMemory + bytes.count > Self.memoryLimit else { return inMemory(bytes) }
-    // A disk that is full costs memory, not the feed.
-    guard let file = file ?? (try? TextFile()),
-      (try? file.write(UnsafeRawBufferPointer(bytes), at: fileSize)) != nil
-    else { return inMemory(bytes) }
-    self.file = file
-    defer { fileSize += Int64(bytes.count) }
-    return KeptText(in: file, offset: fileSize, length: bytes.count)
+    if inMemory + bytes.count <= Self.memoryLimit { return keepInMemory(bytes) }
+    do throws(PosixError) {
+      let file = try openFile()
+      if pending.count + bytes.count > Self.pieceSize { try write() }
+      let text = KeptText(in: file, offset: fileSize + Int64(pending.count), length: bytes.count)
+      pending.append(contentsOf: bytes)
+      return text
+    } catch {
+      failure = error
+      return keepInMemory(bytes)
+    }
   }
 
-  private mutating func inMemory(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
+  /// All texts have come.
+  /// - Throws: where some of them are lost.
+  mutating func finish() throws(PosixError) {
+    try write()
+    if let failure { throw failure }
+  }
+
+  private mutating func openFile() throws(PosixError) -> TextFile {
+    if let file { return file }
+    let made = try TextFile()
+    file = made
+    return made
+  }
+
+  private mutating func write() throws(PosixError) {
+    guard let file, !pending.isEmpty else { return }
+    try pending.withUnsafeBufferPointer { bytes throws(PosixError) in
+      try file.write(UnsafeRawBufferPointer(bytes), at: fileSize)
+    }
+    fileSize += Int64(pending.count)
+    pending.removeAll(keepingCapacity: true)
+  }
+
+  private mutating func keepInMemory(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
     inMemory += bytes.count
     return KeptText(FeedText.string(bytes))
   }

@@ -54,7 +54,7 @@ final class XMLDocumentReader {
 
   /// Pieces of one size, however the bytes come: libxml2 does not find every error at the same place where
   /// the pieces differ.
-  private static let pieceSize = 16_384
+  private static let pieceSize = 65_536
 
   private func takePiece() throws(FeedError) {
     do {
