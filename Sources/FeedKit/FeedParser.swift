@@ -1,3 +1,6 @@
+internal import Glibc
+internal import PosixKit
+
 /// Reads a feed as its bytes come: RSS 0.9x, 1.0 and 2.0, Atom 1.0 and 0.3, with the vocabularies of iTunes,
 /// Podcasting 2.0, Media RSS, content and Dublin Core.
 ///
@@ -41,6 +44,31 @@ package final class FeedParser {
     let parser = try FeedParser(baseURL: baseURL, httpCharset: httpCharset)
     try bytes.withUnsafeBufferPointer { all throws(FeedError) in
       try parser.consume(UnsafeRawBufferPointer(all))
+    }
+    return try parser.finish()
+  }
+
+  /// Parses a file, of which only a piece is in memory at a time.
+  /// - Throws: `FeedError.storage` where it cannot be read.
+  package static func parse(file path: String) throws(FeedError) -> ParsedFeed {
+    let parser = try FeedParser()
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 8)
+    defer { buffer.deallocate() }
+    do {
+      let file = try FileDescriptor(opening: path, O_RDONLY)
+      var offset: Int64 = 0
+      while true {
+        let count = try file.read(into: buffer, at: offset)
+        if count == 0 { break }
+        try parser.consume(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        offset += Int64(count)
+      }
+    } catch let error as PosixError {
+      throw .storage(error)
+    } catch let error as FeedError {
+      throw error
+    } catch {
+      throw .outOfMemory
     }
     return try parser.finish()
   }

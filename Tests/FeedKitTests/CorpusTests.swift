@@ -42,5 +42,6 @@ import Testing
       try piece.withUnsafeBytes { try parser.consume($0) }
     }
     #expect(try parser.finish() == whole)
+    #expect(try FeedParser.parse(file: Fixtures.root + "feeds/" + name) == whole)
   }
 }

@@ -29,6 +29,15 @@ import Testing
     #expect(json.contains(#"{"title":null,"guid":null,"published":null,"duration":null,"name":"1970-01-02"#))
   }
 
+  @Test func `A feed without episodes has valid JSON, and a file that is not there is an error`() throws {
+    let report = FeedReport(
+      feed: try FeedParser.parse(bytes: Array("<rss><channel/></rss>".utf8)), feedURL: nil, now: 0)
+    var pieces = ""
+    report.writeJSON { pieces += $0 }
+    #expect(pieces == report.json.indentedText && pieces.hasSuffix("\"episodes\": []\n}"))
+    #expect(throws: FeedError.self) { try FeedParser.parse(file: Fixtures.root + "no such file") }
+  }
+
   @Test func `The text of a feed shows its episodes as they will be named`() throws {
     let report = FeedReport(feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: nil, now: 0)
     #expect(
@@ -46,6 +55,9 @@ import Testing
   {
     let feed = try FeedParser.parse(bytes: Fixtures.bytes("feeds/" + name))
     let report = FeedReport(feed: feed, feedURL: nil, now: 0)
+    var pieces = ""
+    report.writeJSON { pieces += $0 }
+    #expect(pieces == report.json.indentedText)
     struct Decoded: Decodable {
       struct Episode: Decodable {
         var name: String

@@ -25,7 +25,12 @@ enum FeedCommand: Command {
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("feed takes one address or file") }
     let report = try report(on: operands[0])
-    StandardStreams.write(isJSON ? report.json.indentedText + "\n" : report.text)
+    guard isJSON else {
+      StandardStreams.print(report.text)
+      return 0
+    }
+    report.writeJSON { StandardStreams.write($0) }
+    StandardStreams.write("\n")
     return 0
   }
 
@@ -38,8 +43,10 @@ enum FeedCommand: Command {
           httpCharset: response.head.charset)
         return FeedReport(feed: feed, feedURL: PublicURL.text(url), now: wallClockSeconds())
       }
-      let feed = try FeedParser.parse(bytes: try Directories.read(source, limit: FeedParser.byteLimit + 1))
+      let feed = try FeedParser.parse(file: source)
       return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
+    } catch FeedError.storage(let error) {
+      throw CommandFailure(error.description)
     } catch let error as FeedError {
       throw CommandFailure("\(PublicURL.text(source)) \(error)")
     }
