@@ -5,11 +5,11 @@ internal import PodcastModel
 /// `https_proxy`, `all_proxy`, but for the hosts of `no_proxy` (libcurl's environment variables,
 /// curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY). Only the address guard asks: a proxy may be on a
 /// private address.
-struct ProxyRules {
-  var proxy: String?
-  var environment: (String) -> String?
+package struct ProxyRules {
+  private let proxy: String?
+  private let environment: (String) -> String?
 
-  init(
+  package init(
     proxy: String?,
     environment: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }
   ) {
@@ -18,7 +18,7 @@ struct ProxyRules {
   }
 
   /// The port that a connection for `url` goes to where a proxy is in use for it; nil where none is.
-  func proxyPort(for url: String) -> UInt16? {
+  package func proxyPort(for url: String) -> UInt16? {
     guard let scheme = PublicURL.scheme(url), let host = PublicURL.host(url), !isExcepted(host) else {
       return nil
     }

@@ -1,0 +1,71 @@
+import HTTPKit
+import TestSupport
+import Testing
+
+@Suite struct CredentialTests {
+  let origin: OriginServer
+  let client = HTTPClient(name: "http-test")
+
+  init() throws {
+    origin = try OriginServer()
+    origin.serve("/end", OriginResource("end", mediaType: "text/plain"))
+  }
+
+  /// Asks for /start with credentials in the address; the origin's requests for /end afterwards.
+  private func authorization(afterRedirectTo target: String, headers: [(name: String, value: String)] = [])
+    throws -> [String?]
+  {
+    origin.serve("/start", OriginResource("", mediaType: "text/plain"))
+    origin.change("/start") { $0.behaviour.redirectTarget = target }
+    let request = HTTPRequest.local("http://me:s%40cret@127.0.0.1:\(origin.port)/start?token=hidden") {
+      $0.headers = headers
+    }
+    #expect(try client.answer(request)?.get().head.status == 200)
+    // "me:s@cret"
+    #expect(origin.requests("/start").last?.header("authorization") == "Basic bWU6c0BjcmV0")
+    return origin.requests("/end").map { $0.header("authorization") }
+  }
+
+  @Test func credentialsOfAnAddressFollowARedirectOnTheSameHost() throws {
+    #expect(try authorization(afterRedirectTo: "/end") == ["Basic bWU6c0BjcmV0"])
+  }
+
+  @Test func credentialsOfAnAddressGoToNoOtherHostOrPort() throws {
+    #expect(try authorization(afterRedirectTo: "http://localhost:\(origin.port)/end") == [nil])
+    let other = try OriginServer()
+    other.serve("/end", OriginResource("end", mediaType: "text/plain"))
+    #expect(try authorization(afterRedirectTo: other.url("/end")) == [nil])
+    #expect(other.requests("/end").map { $0.header("authorization") } == [nil])
+  }
+
+  @Test func errorsHoldNoPartOfAnAddressButItsHost() throws {
+    origin.change("/end") { $0.behaviour.cutAfter = 1 }
+    let request = HTTPRequest.local("http://me:secret@127.0.0.1:\(origin.port)/end?token=hidden")
+    let error = try #require(client.answer(request)?.failure)
+    #expect(error.message == "127.0.0.1 closed the connection before the end")
+  }
+
+  @Test func headersThatWouldEndTheirLineAreTamed() throws {
+    let request = HTTPRequest.local(origin.url("/end")) {
+      $0.headers = [("X-One", "a\r\nX-Two: b"), ("X-Empty", "")]
+      $0.userAgent = "agent\r\nX-Three: c"
+    }
+    _ = try client.answer(request)?.get()
+    let seen = try #require(origin.requests("/end").first)
+    #expect(seen.header("x-one") == "a  X-Two: b")
+    #expect(seen.header("x-empty") == "")
+    #expect(seen.header("x-two") == nil && seen.header("x-three") == nil)
+    #expect(seen.header("user-agent") == "agent  X-Three: c")
+  }
+
+  @Test func addressesWithBlanksAndLettersOfAllScriptsAreAskedForPercentEncoded() throws {
+    _ = try client.answer(.local(" \(origin.url("/a b/hä%20fen.mp3?q=ü x#part"))\n"))?.get()
+    #expect(origin.requests.map(\.target) == ["/a%20b/h%C3%A4%20fen.mp3?q=%C3%BC%20x"])
+  }
+
+  @Test func anAddressOfIPv6IsReached() throws {
+    let error = client.answer(.local("http://[::1]:1/"))?.failure
+    #expect(error?.code == .connectionRefused || error?.code == .networkUnreachable)
+    #expect(client.answer(HTTPRequest(url: "http://[::1]:1/"))?.failure?.code == .refusedAddress)
+  }
+}
