@@ -121,7 +121,8 @@ let package = Package(
     tests(
       "CommandsTests",
       [
-        "Commands", "Configuration", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit", "TestSupport",
+        "Commands", "Configuration", "Demo", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit",
+        "TestSupport",
         "podcastfs", "podcastfs-transferd",
       ]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),

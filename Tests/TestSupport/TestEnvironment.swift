@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import PosixKit
 
 /// A home of a test's own: every place that podcastfs keeps things in, and nothing of the user's.
 package final class TestEnvironment: Sendable {
@@ -22,5 +23,26 @@ package final class TestEnvironment: Sendable {
     }
     self.variables = variables.merging(extra) { _, new in new }
     mkdir(home.path("run"), 0o700)
+  }
+
+  deinit { signalDaemon(SIGKILL) }
+
+  /// The process of the daemon that serves this home; nil where none does.
+  package var daemon: Int32? {
+    guard let text = try? Directories.read(home.path("run/podcastfs/transferd.pid")),
+      let id = Int32(String(decoding: text, as: UTF8.self).filter(\.isNumber)),
+      // The number may belong to another process by now.
+      let arguments = try? Directories.read("/proc/\(id)/cmdline"),
+      String(decoding: arguments, as: UTF8.self).contains(home.path)
+    else { return nil }
+    return id
+  }
+
+  /// Sends a signal to the daemon that serves this home.
+  /// - Returns: whether there is one.
+  @discardableResult
+  package func signalDaemon(_ number: Int32) -> Bool {
+    guard let daemon else { return false }
+    return kill(daemon, number) == 0
   }
 }
