@@ -5,19 +5,28 @@ package enum ColumnText {
 
   /// Exactly so many columns: cut with "…", or with blanks behind it.
   package static func fitted(_ text: String, _ columns: Int) -> String {
+    let text = cut(text, columns)
+    return text + blanks(columns - width(text))
+  }
+
+  /// So many columns at most: cut with "…".
+  package static func cut(_ text: String, _ columns: Int) -> String {
     let text = plain(text)
-    let width = width(text)
-    if width <= columns { return text + String(repeating: " ", count: columns - width) }
+    if width(text) <= columns { return text }
     var result = ""
     var left = columns - 1
     for character in text {
-      let width = self.width(character)
-      if width > left { break }
+      left -= width(character)
+      if left < 0 { break }
       result.append(character)
-      left -= width
     }
-    return columns < 1 ? "" : result + "…" + String(repeating: " ", count: left)
+    return columns < 1 ? "" : result + "…"
   }
+
+  /// With blanks before it.
+  package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
+
+  private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
 
   /// Without what would move the cursor or hide text: names and titles come from strangers.
   package static func plain(_ text: String) -> String {

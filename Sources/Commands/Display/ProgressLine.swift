@@ -19,43 +19,58 @@ package struct ProgressLine {
     self.total = total
   }
 
-  /// For a terminal of so many columns.
+  /// For a terminal of so many columns: the bar gives way first, then the name.
   package func bar(columns: Int) -> String {
-    let facts = self.facts
-    // The bar gives way first, then the name.
     let nameWidth = min(max(columns / 3, 10), 40)
-    let barWidth = min(columns - nameWidth - ColumnText.width(facts) - 4, 30)
-    if barWidth < 8 {
-      let rest = columns - ColumnText.width(facts) - 1
-      return rest < 10 ? ColumnText.fitted(facts, columns) : ColumnText.fitted(name, rest) + " " + facts
+    let barWidth = min(columns - nameWidth - Self.factsWidth - 4, 30)
+    if barWidth < 5 {
+      let rest = columns - Self.factsWidth - 1
+      return ColumnText.cut(rest < 10 ? facts : ColumnText.fitted(name, rest) + " " + facts, columns)
     }
     let filled =
       total.map { $0 > 0 ? Int(Double(barWidth) * Double(min(received, $0)) / Double($0)) : 0 } ?? 0
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
-    return ColumnText.fitted(name, nameWidth) + " [\(bar)] " + facts
+    return ColumnText.cut("\(ColumnText.fitted(name, nameWidth)) [\(bar)] \(facts)", columns)
   }
 
-  /// Without a bar, for files and pipes.
-  package var text: String { facts + "  " + ColumnText.plain(name) }
-
+  /// Share, size, rate and time left, below one another from line to line.
+  private static let factsWidth = 6 + 2 + 8 + 2 + 10 + 2 + 8
   private var facts: String {
-    var parts: [String] = []
-    if let total {
-      parts.append(Progress.text(received: received, total: total, isComplete: state == .cached) + "%")
+    let share =
+      ColumnText.right(percent ?? "", 6) + "  " + ColumnText.right(HumanText.size(total ?? received), 8)
+    switch state {
+    case .cached: return share
+    case .downloading:
+      let speed = rate.map { HumanText.size($0) + "/s" } ?? ""
+      return share + "  " + ColumnText.right(speed, 10) + "  " + (eta.map(HumanText.duration) ?? "")
+    default: return share + "  " + state.name
     }
+  }
+
+  /// The bar, and below it why it does not move.
+  package func lines(columns: Int) -> [String] {
+    let reason = error.map { ColumnText.cut("    " + $0, columns) }
+    return [bar(columns: columns)] + [reason].compactMap { $0 }
+  }
+
+  /// In words, for files and pipes.
+  package var text: String {
+    var parts = [percent, received > 0 || total == nil ? amount : nil].compactMap { $0 }
     switch state {
     case .downloading:
-      parts.append(amount)
       if let rate { parts.append(HumanText.size(rate) + "/s") }
       if let eta { parts.append(HumanText.duration(eta) + " left") }
-    case .cached: parts.append(HumanText.size(total ?? received))
-    default:
-      if received > 0 { parts.append(amount) }
-      parts.append(state.name)
-      if let error { parts.append("(\(ColumnText.plain(error)))") }
+    case .cached: break
+    default: parts.append(stateAndReason)
     }
-    return parts.joined(separator: "  ")
+    return (parts + [ColumnText.plain(name)]).joined(separator: "  ")
   }
+
+  private var percent: String? {
+    total.map { Progress.text(received: received, total: $0, isComplete: state == .cached) + "%" }
+  }
+
+  private var stateAndReason: String { state.name + (error.map { " (\(ColumnText.plain($0)))" } ?? "") }
 
   private var amount: String {
     HumanText.size(received) + (total.map { " of \(HumanText.size($0))" } ?? "")

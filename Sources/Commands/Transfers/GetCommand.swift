@@ -23,7 +23,7 @@ enum GetCommand: Command {
     var display = Terminal.errors.isTerminal ? LiveDisplay(.errors) : nil
     while true {
       let lines = try episodes.map { try $0.progress() }
-      display?.draw { columns in lines.map { $0.bar(columns: columns) } }
+      display?.draw { columns in lines.flatMap { $0.lines(columns: columns) } }
       if !lines.contains(where: isWaitedFor) { return try outcome(episodes, lines) }
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)

@@ -77,12 +77,12 @@ enum StatusCommand: Command {
         return printIfNew(options.watches ? json.compactText : json.indentedText)
       }
       if display != nil {
-        display?.draw { columns in TransferList.lines(statuses) { $0.bar(columns: columns) } }
+        display?.draw { columns in TransferList.lines(statuses) { $0.lines(columns: columns) } }
       } else if Terminal.output.isTerminal {
         let columns = Terminal.output.size.columns - 1
-        printIfNew(TransferList.lines(statuses) { $0.bar(columns: columns) }.joined(separator: "\n"))
+        printIfNew(TransferList.lines(statuses) { $0.lines(columns: columns) }.joined(separator: "\n"))
       } else {
-        printIfNew(TransferList.lines(statuses) { $0.text }.joined(separator: "\n"))
+        printIfNew(TransferList.lines(statuses) { [$0.text] }.joined(separator: "\n"))
       }
     }
 

@@ -2,10 +2,10 @@ internal import TransferProtocol
 
 /// The transfers as a list for people.
 enum TransferList {
-  /// A line for each that is not merely remote or wholly here, and one for the whole.
-  static func lines(_ statuses: [TransferStatus], _ line: (ProgressLine) -> String) -> [String] {
+  /// Lines for each that is not merely remote or wholly here, and one for the whole.
+  static func lines(_ statuses: [TransferStatus], _ lines: (ProgressLine) -> [String]) -> [String] {
     let open = StatusReport.ordered(statuses).filter { $0.state != .cached }
-    return open.map { line(ProgressLine($0)) } + [summary(statuses)]
+    return open.flatMap { lines(ProgressLine($0)) } + [summary(statuses)]
   }
 
   private static func summary(_ statuses: [TransferStatus]) -> String {
