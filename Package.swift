@@ -10,6 +10,17 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
+/// The programs carry the Swift runtime with them: they start in milliseconds and run where no toolchain is.
+let standalone: [LinkerSetting] = [
+  .unsafeFlags(["-static-stdlib"], .when(configuration: .release)),
+  // What FoundationEssentials needs and doesn't say.
+  .linkedLibrary("_FoundationCShims", .when(configuration: .release)),
+  .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
+  .linkedLibrary("swiftSynchronization", .when(configuration: .release)),
+  .linkedLibrary("stdc++", .when(configuration: .release)),
+  .linkedLibrary("m", .when(configuration: .release)),
+]
+
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: strict)
 }
@@ -79,11 +90,12 @@ let package = Package(
         "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
       ]),
-    .executableTarget(name: "podcastfs", dependencies: ["Commands"], swiftSettings: strict),
+    .executableTarget(
+      name: "podcastfs", dependencies: ["Commands"], swiftSettings: strict, linkerSettings: standalone),
     .executableTarget(
       name: "podcastfs-transferd",
       dependencies: ["Configuration", "Transfers", "PosixKit"],
-      swiftSettings: strict),
+      swiftSettings: strict, linkerSettings: standalone),
 
     // Measurements: see Documentation/Testing.md.
     .executableTarget(

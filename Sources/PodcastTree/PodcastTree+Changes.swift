@@ -22,9 +22,10 @@ extension PodcastTree {
     var invalidations: [Invalidation] = [
       .attributes(NodeID(.episode, entry.episode.id, generation: new.generation))
     ]
-    if let old, max(old.generation, 1) != max(new.generation, 1) {
+    let before = old?.generation ?? 0
+    if max(before, 1) != max(new.generation, 1) {
       // A new representation is a new node: every name of the old one leads there now.
-      invalidations.append(.attributes(NodeID(.episode, entry.episode.id, generation: old.generation)))
+      invalidations.append(.attributes(NodeID(.episode, entry.episode.id, generation: before)))
       invalidations += names(of: entry)
     }
     if (old?.view ?? .none) != new.view {
