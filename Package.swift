@@ -118,6 +118,8 @@ let package = Package(
       "CatalogTests",
       ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
       exclude: ["Fixtures"]),
+    tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
+    tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     tests(
       "TransferClientTests",
       [

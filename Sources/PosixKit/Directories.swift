@@ -51,14 +51,11 @@ package enum Directories {
     let file = try FileDescriptor(opening: path, O_RDONLY)
     var bytes: [UInt8] = []
     while bytes.count < limit {
-      let start = bytes.count
-      bytes.append(contentsOf: repeatElement(0, count: min(65536, limit - start)))
-      let count = try bytes.withUnsafeMutableBytes { buffer in
-        let rest = UnsafeMutableRawBufferPointer(rebasing: buffer[start...])
-        return try retrying("read", path) { Glibc.read(file.rawValue, rest.baseAddress, rest.count) }
+      let piece = try [UInt8](unsafeUninitializedCapacity: min(65536, limit - bytes.count)) { buffer, count in
+        count = try retrying("read", path) { Glibc.read(file.rawValue, buffer.baseAddress, buffer.count) }
       }
-      bytes.removeLast(bytes.count - start - count)
-      if count == 0 { break }
+      if piece.isEmpty { break }
+      bytes += piece
     }
     return bytes
   }

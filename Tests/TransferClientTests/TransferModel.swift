@@ -1,0 +1,333 @@
+import Configuration
+import EpisodeCache
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import TransferClient
+import TransferProtocol
+
+/// Random operations on real processes, checked after each step against what the origin has ever served.
+///
+/// The rule: all bytes of one generation of an episode are of one representation, in place, for ever; no
+/// journal claims what the data file does not hold; nothing waits for ever.
+final class TransferModel {
+  /// What one answer of the origin is of: a body, and from a place on a mark of its own.
+  private struct Version {
+    let body: TestBody
+    /// XORed to each byte from `variesFrom` on; nil until a byte there was seen.
+    var mark: UInt8?
+    let variesFrom: Int64?
+  }
+
+  private struct Episode {
+    let path: String
+    let request: TransferRequest
+    /// Everything that was ever served, the last one now.
+    var versions: [Version]
+  }
+
+  private struct Handle {
+    let episode: Int
+    let open: any OpenEpisode
+    var position: Int64 = 0
+  }
+
+  private struct GenerationName: Hashable {
+    let episode: Int
+    let generation: UInt32
+  }
+
+  private let user: TransferFixture
+  private var random: SplitMix
+  private var client: TransferClient
+  private var episodes: [Episode] = []
+  private var handles: [Handle] = []
+  /// Which versions a generation may still be of, by what has been seen of it.
+  private var candidates: [GenerationName: [Version]] = [:]
+  private var nextSeed: UInt64
+
+  private(set) var kills = 0
+  private(set) var bytesCompared: Int64 = 0
+  private(set) var failures: [String] = []
+  private(set) var log: [String] = []
+
+  init(seed: UInt64, episodes count: Int = 4) throws {
+    user = try TransferFixture()
+    random = SplitMix(seed: seed)
+    nextSeed = seed &* 1000
+    client = try Self.client(of: user, 64 << 20)
+    for number in 0..<count {
+      let body = TestBody(seed: nextSeed + UInt64(number), size: 200_000 + Int64(number) * 150_001)
+      let path = "/\(number).mp3"
+      let request = user.serve(body, at: path)
+      episodes.append(
+        Episode(path: path, request: request, versions: [Version(body: body, variesFrom: nil)]))
+    }
+    nextSeed += 100
+  }
+
+  private static func client(of user: TransferFixture, _ cacheSize: Int64) throws -> TransferClient {
+    try user.client { settings in
+      settings.readTimeout = 2
+      settings.stallTimeout = 0.3
+      settings.cacheSize = cacheSize
+    }
+  }
+
+  /// One step, chosen at random.
+  func step() throws {
+    let episode = Int(random.next(below: UInt64(episodes.count)))
+    switch random.next(below: 100) {
+    case 0..<14: open(episode)
+    case 14..<50: read()
+    case 50..<58: close()
+    case 58..<64: order("start", episode) { $0.start($1, completion: $2) }
+    case 64..<69: order("pause", episode) { $0.pause($1, completion: $2) }
+    case 69..<73: order("drop", episode) { $0.drop($1.key, completion: $2) }
+    case 73..<75: order("keep", episode) { $0.setKept($1, true, completion: $2) }
+    case 75..<77: order("unkeep", episode) { $0.setKept($1, false, completion: $2) }
+    case 77..<89: misbehave(episode)
+    case 89..<92: replace(episode)
+    case 92..<95: killDaemon()
+    case 95..<98: try restartClient()
+    case 98..<99: deleteCache()
+    default: checkFiles()
+    }
+    checkStatuses()
+  }
+
+  private func note(_ text: String) { log.append(text) }
+
+  private func fail(_ text: String) { failures.append("step \(log.count): \(text)") }
+
+  private func open(_ episode: Int) {
+    let intents: [OpenIntent] = [.download, .download, .download, .fetchOnly, .downloadAtRead, .cachedOnly]
+    let intent = intents[Int(random.next(below: UInt64(intents.count)))]
+    note("open \(episode) \(intent)")
+    if handles.count >= 8 { handles.removeFirst().open.close() }
+    do {
+      let open = try client.opened(episodes[episode].request, intent, within: 10)
+      handles.append(Handle(episode: episode, open: open))
+      if intent == .download && open.generation == 0 { fail("an open gave no generation") }
+    } catch let error as TransferFailure where error.errno != .ETIMEDOUT {
+      note("  \(error)")
+    } catch {
+      fail("open: \(error)")
+    }
+  }
+
+  private func read() {
+    guard !handles.isEmpty else { return }
+    let index = Int(random.next(below: UInt64(handles.count)))
+    let handle = handles[index]
+    let size = handle.open.size ?? 600_000
+    let isSequential = random.next(below: 3) > 0
+    let offset = isSequential ? handle.position : Int64(random.next(below: UInt64(size + 1000)))
+    let count = Int(random.next(below: 3) == 0 ? random.next(below: 5000) + 1 : 65_536)
+    let before = handle.open.generation
+    do {
+      let bytes = try handle.open.read(at: offset, count, within: 10)
+      handles[index].position = offset + Int64(bytes.count)
+      let generation = handle.open.generation
+      note("read \(handle.episode).\(generation) at \(offset): \(bytes.count)")
+      if before != 0 && before != generation { fail("a handle changed its generation") }
+      check(bytes, at: offset, handle.episode, generation)
+    } catch let error as TransferFailure where error.errno != .ETIMEDOUT {
+      note("read \(handle.episode).\(before) at \(offset): \(error)")
+      if ![.EIO, .ESTALE, .EINTR].contains(error.errno) { fail("read: \(error)") }
+    } catch {
+      fail("read \(handle.episode).\(before) at \(offset), \(count): \(error)")
+    }
+  }
+
+  /// Bytes of a generation must be of one version, the same for ever.
+  private func check(_ bytes: [UInt8], at offset: Int64, _ episode: Int, _ generation: UInt32) {
+    if bytes.isEmpty { return }
+    bytesCompared += Int64(bytes.count)
+    let name = GenerationName(episode: episode, generation: generation)
+    let possible = (candidates[name] ?? episodes[episode].versions).compactMap {
+      Self.agreeing($0, bytes, at: offset)
+    }
+    if possible.isEmpty {
+      fail("wrong bytes in \(episode).\(generation) at \(offset), \(bytes.count)")
+    } else {
+      candidates[name] = possible
+    }
+  }
+
+  /// The version with its mark as seen; nil where the bytes are not of it.
+  private static func agreeing(_ version: Version, _ bytes: [UInt8], at offset: Int64) -> Version? {
+    guard let start = version.variesFrom, offset + Int64(bytes.count) > start else {
+      return version.body.firstDifference(bytes, at: offset) == nil ? version : nil
+    }
+    let right = version.body.bytes(offset..<offset + Int64(bytes.count))
+    guard right.count == bytes.count else { return nil }
+    let plain = Int(min(max(start - offset, 0), Int64(bytes.count)))
+    guard right[..<plain].elementsEqual(bytes[..<plain]) else { return nil }
+    var result = version
+    let mark = version.mark ?? right[plain] ^ bytes[plain]
+    result.mark = mark
+    return zip(right[plain...], bytes[plain...]).allSatisfy { $0 ^ $1 == mark } ? result : nil
+  }
+
+  private func close() {
+    guard !handles.isEmpty else { return }
+    note("close")
+    handles.remove(at: Int(random.next(below: UInt64(handles.count)))).open.close()
+  }
+
+  private func order(
+    _ what: String, _ episode: Int,
+    _ body: (TransferClient, TransferRequest, @escaping @Sendable () -> Void) -> Void
+  ) {
+    note("\(what) \(episode)")
+    let request = episodes[episode].request
+    if !client.confirmed({ body($0, request, $1) }) { fail("\(what) was not confirmed") }
+  }
+
+  /// Changes how the origin answers.
+  private func misbehave(_ episode: Int) {
+    var behaviour = OriginBehaviour()
+    let size = episodes[episode].versions.last?.body.size ?? 0
+    let place = Int64(random.next(below: UInt64(size)))
+    let kind = random.next(below: 16)
+    switch kind {
+    case 0: behaviour.cutAfter = place
+    case 1: behaviour.resetAfter = place
+    case 2: behaviour.stallAfter = place
+    case 3: behaviour.status = [404, 408, 429, 500, 503][Int(random.next(below: 5))]
+    case 4: behaviour.isWebPage = true
+    case 5: behaviour.omitsLength = true
+    case 6: behaviour.ignoresRange = true
+    case 7: behaviour.refusesRange = true
+    case 8: behaviour.rangeShift = Int64(random.next(below: 100_000)) - 50_000
+    case 9: behaviour.omitsValidators = true
+    case 10: behaviour.refusesToAnswer = true
+    case 11: behaviour.redirects = 3
+    default: behaviour.rate = 500_000 + Int64(random.next(below: 8_000_000))
+    }
+    note("misbehave \(episode): \(kind)")
+    user.origin.change(episodes[episode].path) { $0.behaviour = behaviour }
+  }
+
+  /// The server's file changes.
+  private func replace(_ episode: Int) {
+    nextSeed += 1
+    let size = 150_000 + Int64(random.next(below: 600_000))
+    // Now and then of the same size: only the validator tells, or the bytes.
+    let old = episodes[episode].versions.last?.body.size ?? size
+    let body = TestBody(seed: nextSeed, size: random.next(below: 3) == 0 ? old : size)
+    let varies: Int64? = random.next(below: 4) == 0 ? body.size / 3 : nil
+    note("replace \(episode) by \(body.seed), \(body.size), varies \(varies ?? -1)")
+    episodes[episode].versions.append(Version(body: body, variesFrom: varies))
+    var resource = OriginResource(body)
+    resource.behaviour.variesFrom = varies
+    // A file that is another for each request has no validator.
+    resource.behaviour.omitsValidators = varies != nil
+    user.origin.serve(episodes[episode].path, resource)
+    // Candidates that nothing has been seen of may be of the new version.
+    for (name, versions) in candidates where name.episode == episode && versions.isEmpty {
+      candidates[name] = nil
+    }
+  }
+
+  private func killDaemon() {
+    note("kill")
+    if user.killDaemon() { kills += 1 }
+    checkFiles()
+  }
+
+  /// The mount's process is killed: its connection ends without a word, and another mount comes.
+  private func restartClient() throws {
+    let sizes: [Int64] = [64 << 20, 64 << 20, 900_000]
+    let size = sizes[Int(random.next(below: 3))]
+    note("restart the client, cache \(size)")
+    client.stop()
+    handles = []
+    kills += 1
+    client = try Self.client(of: user, size)
+  }
+
+  private func deleteCache() {
+    note("delete the cache")
+    for name in (try? Directories.names(in: user.layout.episodes)) ?? [] {
+      unlink(user.layout.episodes + "/" + name)
+    }
+  }
+
+  /// No journal and no live map claims what the data file does not hold.
+  private func checkFiles() {
+    for (key, generations) in user.layout.generations() {
+      guard let episode = episodes.firstIndex(where: { $0.request.key == key }) else { continue }
+      for generation in generations {
+        let journal = RangeJournal(reading: user.layout.journal(key, generation))
+        guard let file = try? FileDescriptor(opening: user.layout.data(key, generation), O_RDONLY) else {
+          continue
+        }
+        for range in journal.durable.ranges {
+          var bytes = [UInt8](repeating: 0, count: range.count)
+          let count = bytes.withUnsafeMutableBytes { try? file.read(into: $0, at: range.lowerBound) }
+          if count != bytes.count {
+            // Its file may have been dropped at this very moment.
+            if user.layout.hasData(key, generation) { fail("a journal claims \(range) of \(count ?? -1)") }
+          } else {
+            check(bytes, at: range.lowerBound, episode, generation)
+          }
+        }
+      }
+    }
+  }
+
+  private func checkStatuses() {
+    for episode in episodes {
+      guard let status = client.status(of: episode.request.key) else { continue }
+      if let total = status.total, status.received > total { fail("more than all: \(status)") }
+      if status.state == .failed && status.error == nil { fail("failed without a reason") }
+      if status.state == .cached, status.received != status.total { fail("cached in part: \(status)") }
+    }
+  }
+
+  /// The origin behaves from now on: everything can be read to its end.
+  func finish() throws {
+    note("finish")
+    for handle in handles { handle.open.close() }
+    handles = []
+    client.stop()
+    client = try Self.client(of: user, 64 << 20)
+    for (index, episode) in episodes.enumerated() {
+      let varies = episode.versions.last?.variesFrom
+      user.origin.change(episode.path) { resource in
+        resource.behaviour = .with {
+          $0.variesFrom = varies
+          $0.omitsValidators = varies != nil
+        }
+      }
+      order("start", index) { $0.start($1, completion: $2) }
+      if !client.reaches(.cached, episode.request) {
+        let status = client.status(of: episode.request.key)
+        fail("episode \(index) never came: \(status.map { "\($0)" } ?? "nothing")")
+        continue
+      }
+      let open = try client.opened(episode.request)
+      check(try open.readAll(), at: 0, index, open.generation)
+    }
+    checkFiles()
+  }
+}
+
+/// SplitMix64.
+struct SplitMix: RandomNumberGenerator {
+  private var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+    return z ^ z >> 31
+  }
+
+  mutating func next(below bound: UInt64) -> UInt64 { next(upperBound: bound) }
+}

@@ -1,0 +1,111 @@
+import PodcastModel
+import PosixKit
+import Testing
+import TransferProtocol
+
+@Suite struct FrameTests {
+  private static let key = MediaKey(address: "http://example.org/a.mp3")
+  private static let request = TransferRequest(
+    key: key, url: "http://example.org/a.mp3", mediaType: "audio/mpeg", expectedLength: 12,
+    title: "Der Häfen – é", show: "", fileName: "2024-01-03 - x.mp3", allowsPrivateHosts: true,
+    userAgent: nil)
+  private static let status = TransferStatus(
+    key: key, state: .downloading, generation: 7, total: 1 << 40, received: 3, rate: 5, eta: nil,
+    error: "503 from a", isKept: true, changed: -1, order: .max, url: "u", title: "t", show: "s",
+    fileName: "f")
+  private static var settings: TransferSettings {
+    var settings = TransferSettings()
+    settings.limitRate = 5
+    settings.proxy = "http://proxy"
+    return settings
+  }
+
+  private static var clientMessages: [ClientMessage] {
+    [
+      .hello(version: 1, observes: true, answersAddresses: false), .settings(settings),
+      .open(id: 1, request, .fetchOnly, generation: nil), .open(id: .max, request, .download, generation: 3),
+      .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7), .start(id: 8, request),
+      .pause(id: 9, request), .drop(id: 10, key), .setKept(id: 11, request, true),
+      .freshAddress(key, "http://b"), .freshAddress(key, nil),
+    ]
+  }
+
+  private static var daemonMessages: [DaemonMessage] {
+    [
+      .welcome(version: 1, cache: "/c", runtime: "/r"), .changed([]), .changed([status, status]),
+      .snapshotEnd, .opened(id: 1, generation: 2, total: nil), .opened(id: 1, generation: 2, total: 0),
+      .openFailed(id: 3, TransferFailure(.ENOSPC, "no space left")), .available(wait: 4),
+      .unavailable(wait: 5, TransferFailure(.ESTALE, "changed")), .done(id: 6), .needAddress(key, url: "u"),
+    ]
+  }
+
+  @Test func everyMessageComesAsItWasSentInWhateverPieces() throws {
+    for step in [1, 3, 1000] {
+      var buffer = FrameBuffer()
+      let bytes = Self.clientMessages.flatMap(\.frame)
+      var received: [ClientMessage] = []
+      for start in stride(from: 0, to: bytes.count, by: step) {
+        buffer.append(bytes[start..<min(start + step, bytes.count)])
+        while let message: ClientMessage = try buffer.next() { received.append(message) }
+      }
+      #expect(received == Self.clientMessages)
+    }
+    var buffer = FrameBuffer()
+    buffer.append(Self.daemonMessages.flatMap(\.frame))
+    var received: [DaemonMessage] = []
+    while let message: DaemonMessage = try buffer.next() { received.append(message) }
+    #expect(received == Self.daemonMessages)
+  }
+
+  @Test func aFrameThatIsTooLongIsRefusedBeforeItHasCome() {
+    var buffer = FrameBuffer()
+    buffer.append([0xff, 0xff, 0xff, 0x7f])
+    #expect(throws: FrameError.tooLong) { let _: ClientMessage? = try buffer.next() }
+  }
+
+  @Test func aMessageWithBytesMissingOrLeftOverIsRefused() {
+    for message in Self.clientMessages {
+      let body = Array(message.frame.dropFirst(4))
+      for count in 0..<body.count {
+        #expect(throws: FrameError.malformed) {
+          let _: ClientMessage = try FrameReader.message(body[..<count])
+        }
+      }
+      #expect(throws: FrameError.malformed) {
+        let _: ClientMessage = try FrameReader.message((body + [0])[...])
+      }
+    }
+  }
+
+  @Test func noBytesMakeTheReaderTrap() {
+    var random = SystemRandomNumberGenerator()
+    for message in Self.daemonMessages {
+      let body = Array(message.frame.dropFirst(4))
+      for _ in 0..<500 {
+        var hostile = body
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+          hostile[Int.random(in: 0..<hostile.count, using: &random)] = .random(in: 0...255, using: &random)
+        }
+        let _: DaemonMessage? = try? FrameReader.message(hostile[...])
+        let _: ClientMessage? = try? FrameReader.message(hostile[...])
+      }
+    }
+  }
+
+  @Test func aTextThatIsTooLongIsCutBetweenCharacters() throws {
+    let long = String(repeating: "ä", count: 20_000)
+    var request = Self.request
+    request.title = long
+    let frame = ClientMessage.start(id: 1, request).frame
+    #expect(frame.count < FrameWriter.longest)
+    let message: ClientMessage = try FrameReader.message(frame[4...])
+    guard case .start(_, let received) = message else { throw FrameError.malformed }
+    #expect(long.hasPrefix(received.title))
+    #expect(received.title.utf8.count == 16 << 10)
+  }
+
+  @Test func storedSettingsAreReadAgain() {
+    #expect(TransferSettings(stored: Self.settings.stored) == Self.settings)
+    #expect(TransferSettings(stored: [1, 2, 3]) == nil)
+  }
+}
