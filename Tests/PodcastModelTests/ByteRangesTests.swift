@@ -41,7 +41,8 @@ import Testing
       #expect(ranges.contains(start) == model.contains(start))
       #expect(Set(ranges.missing(in: asked).flatMap { Array($0) }) == Set(asked).subtracting(model))
       #expect(ranges.firstMissing(from: start) == (start...).first { !model.contains($0) })
-      #expect(ranges.run(from: start)?.lowerBound == ranges.ranges.first { $0.lowerBound >= start }?.lowerBound)
+      #expect(
+        ranges.run(from: start)?.lowerBound == ranges.ranges.first { $0.lowerBound >= start }?.lowerBound)
       if !model.contains(start) {
         let hole = ranges.hole(around: start)
         #expect(hole.contains(start))

@@ -129,6 +129,15 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.total == body.size)
   }
 
+  @Test func whatIsCompressedUnaskedComesDecoded() throws {
+    let request = user.serve(body, .with { $0.compresses = true })
+    let client = try user.client()
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+    #expect(client.status(of: request.key)?.total == body.size)
+  }
+
   @Test func redirectsAndTheirCookiesAreFollowed() throws {
     let client = try heal([]) { resource in
       resource.behaviour = .with {

@@ -21,6 +21,8 @@ final class Download {
   var needsOverlap = false
   /// Whether the next request is for the whole of a new generation, whatever is stored.
   var beginsAnew = false
+  /// Whether the server compresses whatever is asked for, so that leave is given and the bytes come decoded.
+  var decodes = false
   /// Whether a response of this run has told that there is no length.
   var hasNoLength = false
   /// Whether a response under way has shown that the generation is what the server has.

@@ -155,6 +155,7 @@ extension Engine {
   private func configure(_ request: inout HTTPRequest, for download: Download) {
     request.userAgent = download.record.request.userAgent ?? settings.userAgent
     request.proxy = settings.proxy
+    request.acceptsCompression = download.decodes
     request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
     request.connectTimeout = Double(settings.connectTimeout) / 1000
     request.stallTimeout = Double(settings.stallTimeout) / 1000

@@ -46,7 +46,8 @@ extension Engine {
     let question = ResponseJudge.Question(
       start: flow.request.start, end: flow.request.end,
       known: download.beginsAnew ? nil : download.writer?.representation,
-      stored: download.writer?.present ?? ByteRanges(), isBeside: download.flows.count > 1,
+      stored: download.writer?.present ?? ByteRanges(), decodes: download.decodes,
+      isBeside: download.flows.count > 1,
       now: wallClockSeconds())
     switch ResponseJudge.judge(question, head, firstBytes: firstBytes) {
     case .begin(let representation, let at):
@@ -72,6 +73,10 @@ extension Engine {
       // A second time it could not be told either: then it is another one.
       if download.needsOverlap { download.beginsAnew = true }
       download.needsOverlap = true
+    case .askDecoded:
+      endFlow(flow, of: download)
+      download.decodes = true
+      download.givesRanges = false
     case .noRanges:
       endFlow(flow, of: download)
       download.givesRanges = false

@@ -16,6 +16,8 @@ enum ResponseJudge {
     /// The representation that the stored bytes are of; nil where there are none.
     var known: Representation?
     var stored: ByteRanges
+    /// Whether it was asked for with leave to compress, and comes decoded.
+    var decodes: Bool
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
     var isBeside: Bool
     var now: Int64
@@ -33,6 +35,8 @@ enum ResponseJudge {
     case beginAnew
     /// Can't be told apart from another representation: ask again with an overlap.
     case askWithOverlap
+    /// Compressed though that was not asked for: ask again with leave to, so that it comes decoded.
+    case askDecoded
     /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
     case noRanges
     /// Nothing is missing.
@@ -46,8 +50,12 @@ enum ResponseJudge {
       if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
         return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
       }
+      if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
       return judgeWhole(question, head)
-    case 206: return judgePart(question, head)
+    case 206:
+      // A part of a coding is of no use beside decoded bytes, nor they beside it.
+      if question.decodes || isCompressed(head, nil) { return .noRanges }
+      return judgePart(question, head)
     case 416: return judgeUnsatisfiable(question, head)
     default:
       return .fault(Fault(head, now: question.now))
@@ -55,7 +63,11 @@ enum ResponseJudge {
   }
 
   private static func judgeWhole(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
-    let new = representation(of: head, total: head.contentLength)
+    // The length and the validators of a coding are not those of what it decodes to.
+    let isDecoded = question.decodes && isCompressed(head, nil)
+    let new =
+      isDecoded
+      ? Representation(finalURL: head.effectiveURL) : representation(of: head, total: head.contentLength)
     if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
     guard let known = question.known, !question.stored.isEmpty else { return .begin(new, at: 0) }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
@@ -112,6 +124,16 @@ enum ResponseJudge {
     Representation(
       total: total, entityTag: head.strongETag, lastModified: head.value("last-modified"),
       finalURL: head.effectiveURL)
+  }
+
+  /// Whether the body has a coding that libcurl takes off. Some servers say so of bytes that have none.
+  /// - Parameter firstBytes: of the body as it came; nil where they are not at hand.
+  private static func isCompressed(_ head: HTTPResponseHead, _ firstBytes: [UInt8]?) -> Bool {
+    switch head.contentEncoding {
+    case "gzip", "x-gzip": firstBytes?.starts(with: [0x1f, 0x8b]) ?? true
+    case "deflate", "br", "zstd": true
+    default: false
+    }
   }
 
   /// Whether both have the same kind of validator, and not the same value.
