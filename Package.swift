@@ -102,7 +102,7 @@ let package = Package(
       name: "podcastfs-bench",
       dependencies: [
         "CLibXML2", "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel",
-        "PosixKit",
+        "PosixKit", "TransferClient", "TransferProtocol",
       ],
       path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
 

@@ -6,9 +6,11 @@ do {
   switch arguments.first {
   case "feed": try FeedBenchmark.run(Array(arguments.dropFirst()))
   case "catalogue": try CatalogBenchmark.run(Array(arguments.dropFirst()))
+  case "transfers": try TransferBenchmark.run(Array(arguments.dropFirst()))
   default:
     print("usage: podcastfs-bench feed [--keep FILE] [--episodes N]")
     print("       podcastfs-bench catalogue [--home DIRECTORY] [--podcasts N] [--episodes N]")
+    print("       podcastfs-bench transfers [--size MB]")
     exit(64)
   }
 } catch {

@@ -10,6 +10,8 @@ package final class EpisodeWriter: Sendable {
 
   private struct State: ~Copyable {
     var representation: Representation
+    /// Whether the journal does not have it yet.
+    var isRepresentationNew = false
     var present: ByteRanges
     var durable: ByteRanges
     /// What someone waits for; see `setWanted`.
@@ -116,7 +118,7 @@ package final class EpisodeWriter: Sendable {
     guard let run = state.present.run(at: range.lowerBound) else { return }
     if run.upperBound > state.mapReserved {
       let size = max(run.upperBound, state.representation.total ?? 0, state.mapReserved + 128 << 20)
-      try LiveMap.reserve(layout.map(key, generation), upTo: size)
+      try map.reserve(upTo: size)
       state.mapReserved = size
     }
     // Blocks that `range` touches and `run` holds whole.
@@ -156,13 +158,12 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Learns more of the representation (its total at the end, a validator), and writes it down.
+  /// Learns more of the representation (its total at the end, a validator); the next `synchronize` writes it
+  /// down.
   package func set(_ representation: Representation) throws(PosixError) {
-    try journal.withLock { journal throws(PosixError) in
-      try journal.append([.representation(representation)], synchronized: false)
-    }
     try state.withLock { state throws(PosixError) in
       state.representation = representation
+      state.isRepresentationNew = true
       if let total = representation.total {
         state.present.truncate(at: total)
         map.set(received: state.present.count)
@@ -185,14 +186,20 @@ package final class EpisodeWriter: Sendable {
   /// Brings what is written to the disk, then tells the journal. Waits for the disk.
   package func synchronize() throws(PosixError) {
     try journal.withLock { journal throws(PosixError) in
-      let (present, news) = state.withLock { state in
+      let (present, representation) = state.withLock { state in
         state.unsynchronized = 0
-        return (state.present, state.present.ranges.filter { !state.durable.contains($0) })
+        return (state.present, state.isRepresentationNew ? state.representation : nil)
       }
-      if news.isEmpty { return }
-      try data.synchronize()
-      try journal.append(news.map { .range($0) })
-      state.withLock { $0.durable = present }
+      let durable = state.withLock { $0.durable }
+      let news = present.ranges.filter { !durable.contains($0) }
+      if news.isEmpty && representation == nil { return }
+      if !news.isEmpty { try data.synchronize() }
+      let facts: [JournalRecord] = representation.map { [.representation($0)] } ?? []
+      try journal.append(facts + news.map { .range($0) })
+      state.withLock { state in
+        state.durable = present
+        if state.representation == representation { state.isRepresentationNew = false }
+      }
     }
   }
 

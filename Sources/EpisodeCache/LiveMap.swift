@@ -12,6 +12,8 @@ internal import PosixKit
 /// range's edge.
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
+  /// The writer's hold on the file, to take room in it also when it has lost its name.
+  private let file: FileDescriptor?
 
   /// Words of the header.
   private enum Word {
@@ -33,7 +35,10 @@ package final class LiveMap: Sendable {
   /// The largest file that a map can speak of: 32 GiB.
   package static let capacity = Int64(bitmapSize) * 8 * blockSize
 
-  private init(memory: SharedMemory) { self.memory = memory }
+  private init(memory: SharedMemory, file: consuming FileDescriptor?) {
+    self.memory = memory
+    self.file = file
+  }
 
   /// Makes the map of an empty data file, in place of what `path` held.
   static func create(_ path: String, data: borrowing FileDescriptor) throws(PosixError) -> LiveMap {
@@ -52,7 +57,7 @@ package final class LiveMap: Sendable {
     memory.store(Word.received, 0)
     memory.store(Word.magic, magic)
     try retrying("create", path) { rename(temporary, path) }
-    return LiveMap(memory: memory)
+    return LiveMap(memory: memory, file: file)
   }
 
   /// The map at `path`, where it speaks of this data file and was written since the machine started: only
@@ -64,7 +69,8 @@ package final class LiveMap: Sendable {
       memory.load(Word.magic) == magic, memory.load(Word.boot) == bootIdentity,
       memory.load(Word.device) == UInt64(of.st_dev), memory.load(Word.inode) == UInt64(of.st_ino)
     else { return nil }
-    return LiveMap(memory: memory)
+    if writable { return LiveMap(memory: memory, file: file) }
+    return LiveMap(memory: memory, file: nil)
   }
 
   /// How many bytes a generation's map says are there; nil where there is no map.
@@ -79,10 +85,9 @@ package final class LiveMap: Sendable {
   }
 
   /// Takes room in the map's file for the bits of the first `size` bytes.
-  static func reserve(_ path: String, upTo size: Int64) throws(PosixError) {
-    let file = try FileDescriptor(opening: path, O_RDWR)
-    try file.allocate(
-      Int64(headerSize) + min((size + blockSize * 8 - 1) / (blockSize * 8), Int64(bitmapSize)))
+  func reserve(upTo size: Int64) throws(PosixError) {
+    let bits = Self.blockSize * 8
+    try file?.allocate(Int64(Self.headerSize) + min((size + bits - 1) / bits, Int64(Self.bitmapSize)))
   }
 
   /// The exact size of the file; nil while it is not known.

@@ -32,6 +32,7 @@ do {
   configuration.inheritedSocket = SocketActivation.listener()
   // Before the first thread, so that every thread has them blocked and one waits for them.
   Signals.blockEnding()
+  ResourceLimits.raiseOpenFiles()
   let daemon = try TransferDaemon(configuration)
   PosixThread.start("signals") {
     _ = Signals.waitForEnding()

@@ -30,6 +30,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private var connections: [ObjectIdentifier: ClientConnection] = [:]
   private var engine: Engine?
   private var networkWatch: NetworkWatch?
+  private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
   private var isIdle = false
 
@@ -66,6 +67,7 @@ package final class TransferDaemon: @unchecked Sendable {
     }
     watchCache(layout, engine)
     watchNetwork(engine)
+    watchSocket(path)
     engine.start()
     engine.sweep()
     try lock.publish(socket: path)
@@ -85,6 +87,16 @@ package final class TransferDaemon: @unchecked Sendable {
     guard let watch = try? CacheWatch(layout) else { return }
     engine.cacheWatch = watch
     loop.watch(watch.descriptor, .readable) { _ in engine.checkCache(watch.vanished()) }
+  }
+
+  /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
+  /// it any more, and the next one would wait for its lock.
+  private func watchSocket(_ path: String) {
+    guard let watch = try? FileWatch(), watch.add(configuration.runtime, .vanishing) != nil else { return }
+    socketWatch = watch
+    loop.watch(watch.descriptor, .readable) { [weak self] _ in
+      if !watch.events().isEmpty, access(path, F_OK) != 0 { self?.loop.stop() }
+    }
   }
 
   private func watchNetwork(_ engine: Engine) {
@@ -115,8 +127,12 @@ package final class TransferDaemon: @unchecked Sendable {
       connection.greet(observes: observes, answersAddresses: answers)
       connection.send(
         .welcome(version: FrameWriter.version, cache: configuration.cache, runtime: configuration.runtime))
-      // Another version's client understands no more than this.
-      guard version == FrameWriter.version else { return connection.close() }
+      // Another version's client understands no more than this; a later one starts its own daemon.
+      guard version == FrameWriter.version else {
+        connection.close()
+        if version > FrameWriter.version { loop.stop() }
+        return
+      }
       if observes { engine.sendSnapshot(to: connection) }
     } else {
       engine.perform(message, of: connection)

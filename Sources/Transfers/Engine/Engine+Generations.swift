@@ -63,9 +63,7 @@ extension Engine {
   /// Begins a new generation; readers of the old one keep what had come of it.
   func beginGeneration(of download: Download, _ representation: Representation) throws {
     let old = download.record.generation
-    download.writer?.remove()
     download.writer = nil
-    layout.remove(download.key, old)
     var generation = old
     repeat {
       generation += 1
@@ -76,6 +74,7 @@ extension Engine {
         layout.remove(download.key, generation)
       }
     } while download.writer == nil
+    if old > 0 { layout.remove(download.key, old) }
     cacheWatch?.renew()
     download.record.generation = generation
     download.record.total = representation.total

@@ -106,10 +106,13 @@ extension Engine {
       && (representation?.validator != nil || representation == nil) && !download.hasNoLength
     // Before the first head nothing is known that a second request could be checked against.
     if representation == nil && !download.flows.isEmpty { return }
+    // Before what is there is looked at: what comes meanwhile must not look like a hole that nothing brings.
+    let running = download.flows.map {
+      RequestPlanner.Running(position: $0.flow.position, end: $0.flow.request.end)
+    }
     let planner = RequestPlanner(
       have: download.writer?.present ?? ByteRanges(), total: representation?.total,
-      running: download.flows.map { .init(position: $0.flow.position, end: $0.flow.request.end) },
-      canSeek: canSeek, wantsWhole: wantsWhole, focus: download.focus)
+      running: running, canSeek: canSeek, wantsWhole: wantsWhole, focus: download.focus)
     for request in planner.requests(for: waits) { start(request, for: download) }
   }
 

@@ -19,7 +19,7 @@ extension Engine {
     if handle.intent == .download && handle.generation == nil {
       let isSizeKnown = record.total != nil || download.hasNoLength
       guard download.writer != nil && isSizeKnown && !awaitsConfirmation(handle, download) else {
-        if let failure = failure(of: download) {
+        if let failure = failure(of: download) ?? cancellation(of: download) {
           handle.isOpening = false
           reply(.openFailed(id: handle.id, failure), to: handle.client)
         }
@@ -82,6 +82,11 @@ extension Engine {
       return record.waitsForRoom ? TransferFailure(.ENOSPC, record.error ?? "no space left") : nil
     case .remote, .queued, .downloading, .cached: return nil
     }
+  }
+
+  /// Why an open that was to download has nothing to wait for any more.
+  private func cancellation(of download: Download) -> TransferFailure? {
+    download.record.state == .remote ? TransferFailure(.EIO, "the download was cancelled") : nil
   }
 
   /// The writer tells when something that is waited for has come.

@@ -54,6 +54,9 @@ final class Engine: @unchecked Sendable {
       let download = Download(record: record)
       // What was running is to go on.
       if record.state == .downloading { download.record.state = .queued }
+      if let until = record.notBefore, until > wallClockSeconds() {
+        download.retryAt = .after(Double(until - wallClockSeconds()))
+      }
       downloads[record.key] = download
       lastOrder = max(lastOrder, record.order)
     }

@@ -6,8 +6,10 @@ internal import PodcastModel
 struct RequestPlanner {
   /// Reading on through this much costs less than a new request.
   static let nearby: Int64 = 1 << 20
-  /// What a seek beside a running response asks for at first.
+  /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
+  /// to the most.
   static let window: Int64 = 1 << 20
+  static let longestWindow: Int64 = 32 << 20
   /// Responses at once for one episode.
   static let most = 4
 
@@ -77,7 +79,9 @@ struct RequestPlanner {
     if !wantsWhole {
       end = min(end, aligned(wait.upperBound))
     } else if beside {
-      end = min(end, aligned(max(start + Self.window, wait.upperBound)))
+      let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
+      let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
+      end = min(end, aligned(max(start + window, wait.upperBound)))
     }
     return Request(start: start, end: end >= total ?? .max ? nil : end, isUrgent: true)
   }

@@ -1,0 +1,13 @@
+internal import Glibc
+
+/// What the system lets this process have.
+package enum ResourceLimits {
+  /// As many open files as the system allows it: the usual 1024 are few for hundreds of readers
+  /// (setrlimit(2)).
+  package static func raiseOpenFiles() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+}
