@@ -8,6 +8,8 @@ extension HTTPTransfer {
   /// userinfo and query may be secrets.
   func error(_ code: CURLcode) -> HTTPError {
     switch code {
+    case CURLE_COULDNT_CONNECT where hasRefused, CURLE_ABORTED_BY_CALLBACK where hasRefused:
+      return .refusedAddress(host)
     case CURLE_COULDNT_RESOLVE_HOST: return unresolved
     case CURLE_COULDNT_RESOLVE_PROXY:
       return HTTPError(.proxy, "cannot find the proxy for \(host)", .EHOSTUNREACH)

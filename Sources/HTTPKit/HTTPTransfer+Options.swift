@@ -25,7 +25,7 @@ extension HTTPTransfer {
     set(CURLOPT_URL, Self.escaped(request.url.trimmed))
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_FOLLOWLOCATION, 1)
+    follow(true)
     set(CURLOPT_MAXREDIRS, request.maximumRedirects)
     // Credentials of the address go to its own host only.
     set(CURLOPT_UNRESTRICTED_AUTH, 0)
@@ -39,6 +39,9 @@ extension HTTPTransfer {
       podcastfs_curl_set_string(easy, CURLOPT_CAPATH, nil)
     }
   }
+
+  /// Whether libcurl follows the Location of the response that is coming in.
+  func follow(_ follows: Bool) { set(CURLOPT_FOLLOWLOCATION, follows ? 1 : 0) }
 
   private func setHeaders() {
     if let agent = request.userAgent { set(CURLOPT_USERAGENT, Self.line(agent)) }
@@ -102,6 +105,7 @@ extension HTTPTransfer {
     var port: UInt16 = 0
     let count = Int(podcastfs_curl_address(address, &bytes, &port))
     guard mayUse(HostAddress(bytes: Array(bytes[..<count])), port: port) else { return CURL_SOCKET_BAD }
+    connecting()
     let kind = address.pointee
     return socket(kind.family, kind.socktype | Int32(SOCK_CLOEXEC.rawValue), kind.protocol)
   }

@@ -26,6 +26,8 @@ final class HTTPTransfer {
   private var limiter: RateLimiter?
   /// libcurl holds a piece back until this point, for the rate limit.
   private var heldUntil: MonotonicTime?
+  /// An address of the host was refused: why it can't be connected to, unless it has others.
+  private(set) var hasRefused = false
   /// Why a callback ended the transfer: says more than libcurl's result.
   private var verdict: HTTPError?
   /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
@@ -124,7 +126,7 @@ extension HTTPTransfer {
       case .cancelled: .cancelled
       case .stalled:
         HTTPError(.stalled, "\(host) sent nothing for \(seconds(request.stallTimeout))", .ETIMEDOUT)
-      case .result(CURLE_OK): deliverHead() == .abort ? .cancelled : verdict
+      case .result(CURLE_OK): lastWord()
       case .result(let code): verdict ?? self.error(code)
       }
     receiver.finished(error)
@@ -136,13 +138,18 @@ extension HTTPTransfer {
   /// A line of a head. Answers whether to go on.
   func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
     waitingSince = .now
-    if isHeadDelivered { return true }  // Trailers.
+    if isHeadDelivered {
+      // Trailers: of no use, but not without end.
+      return head.count(line) || refuse(.headTooLong(host))
+    }
     guard head.append(line) else { return refuse(.headTooLong(host)) }
+    // libcurl follows every 3xx with a Location: a 304 has none to follow (RFC 9110 §15.4). It must know before
+    // it reads that field.
+    follow(head.isRedirect)
     guard head.isComplete, head.status >= 200 else { return true }
-    if (300..<400).contains(head.status), head.status != 304, let location = head.value("location") {
-      // libcurl follows it, unless it ends here with an error.
+    if head.isRedirect, let location = head.value("location") {
       redirects.append((head.status, Self.resolve(location, base: effectiveURL)))
-      waitingSince = nil
+      hasRefused = false
       return true
     }
     return deliverHead() != .abort
@@ -151,8 +158,10 @@ extension HTTPTransfer {
   /// A piece of the final response's body.
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
     waitingSince = .now
-    let flow = deliverHead()
-    if flow != .proceed || body.isEmpty { return flow }
+    if deliverHead() == .abort { return .abort }
+    // Paused at the head: no piece is delivered before `resume`.
+    if isPaused { return .pause }
+    if body.isEmpty { return .proceed }
     if let most = request.maximumBody, received + Int64(body.count) > most {
       _ = refuse(.bodyTooLong(host, most))
       return .abort
@@ -172,11 +181,15 @@ extension HTTPTransfer {
     return answer
   }
 
+  /// libcurl is about to open a connection: that has a bound of its own.
+  func connecting() { waitingSince = nil }
+
   /// libcurl is about to open a connection, or to send a request on one.
   func mayUse(_ address: HostAddress, port: UInt16) -> Bool {
     if request.allowsPrivateHosts || !address.isPrivate { return true }
     if proxyRules.proxyPort(for: effectiveURL) == port { return true }
-    return refuse(.refusedAddress(host))
+    hasRefused = true
+    return false
   }
 
   /// The request is on its way.
@@ -201,7 +214,14 @@ extension HTTPTransfer {
       proxyRules.proxyPort(for: effectiveURL) == nil && connectedAddress?.isPrivate == true
     let flow = receiver.received(head: delivered)
     if flow == .abort { verdict = .cancelled }
+    isPaused = flow == .pause
     return flow
+  }
+
+  /// The end of a response that has come whole: its head, where it had no body, and what was thought of it.
+  private func lastWord() -> HTTPError? {
+    _ = deliverHead()
+    return verdict
   }
 
   private func refuse(_ error: HTTPError) -> Bool {

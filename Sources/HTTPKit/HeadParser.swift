@@ -5,14 +5,23 @@ struct HeadParser {
   private(set) var isComplete = false
   private var size = 0
 
-  /// Bytes of one head at most.
+  /// Bytes at most of all heads of a request together, those of redirects among them.
   static let limit = 256 * 1024
 
-  /// Takes a line with its end; a status line begins a new head.
-  /// - Returns: false where the head is too long.
-  mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+  /// Whether a response of this status with a Location leads elsewhere (RFC 9110 §15.4).
+  var isRedirect: Bool { [301, 302, 303, 307, 308].contains(status) }
+
+  /// Counts a line.
+  /// - Returns: false where all heads and trailers together are too long.
+  mutating func count(_ line: UnsafeRawBufferPointer) -> Bool {
     size += line.count
-    guard size <= Self.limit else { return false }
+    return size <= Self.limit
+  }
+
+  /// Takes a line with its end; a status line begins a new head.
+  /// - Returns: false where all heads together are too long.
+  mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard count(line) else { return false }
     var bytes = line[...]
     while let last = bytes.last, last == 13 || last == 10 { bytes = bytes.dropLast() }
     if bytes.isEmpty {
@@ -20,8 +29,9 @@ struct HeadParser {
       return true
     }
     if bytes.starts(with: Array("HTTP/".utf8)) {
+      let size = size
       self = HeadParser()
-      size = line.count
+      self.size = size
       let fields = bytes.split(separator: 32, maxSplits: 2)
       status = fields.count > 1 ? Int(String(decoding: fields[1], as: UTF8.self)) ?? 0 : 0
       return true

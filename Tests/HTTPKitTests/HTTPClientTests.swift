@@ -60,6 +60,50 @@ import Testing
     #expect(try client.answer(.local(server.address + "/end"))?.get().body == Array("none".utf8))
   }
 
+  @Test(arguments: [300, 304, 305])
+  func onlyRedirectsLeadElsewhere(_ status: Int) throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/end" { return try writer.respond(200, body: Array("end".utf8)) }
+      try writer.respond(status, [("Location", "/end")], body: [])
+    }
+    defer { server.stop() }
+    let answer = try #require(client.answer(.local(server.address))).get()
+    #expect(answer.head.status == status)
+    #expect(answer.body.isEmpty && answer.head.redirects.isEmpty)
+  }
+
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func everyRedirectIsFollowedAlsoAfterAnInterimResponse(_ status: Int) throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/end" { return try writer.respond(200, body: Array("end".utf8)) }
+      let lines = [
+        "HTTP/1.1 103 Early Hints", "Link: </x>", "", "HTTP/1.1 \(status) Moved", "Location: /end",
+        "Content-Length: 0", "", "",
+      ]
+      try writer.writeRaw(Array(lines.joined(separator: "\r\n").utf8))
+    }
+    defer { server.stop() }
+    let answer = try #require(client.answer(.local(server.address))).get()
+    #expect(answer.head.status == 200)
+    #expect(answer.head.redirects.map(\.status) == [status])
+    #expect(answer.body == Array("end".utf8))
+  }
+
+  @Test func aPauseAtTheHeadHoldsTheBodyBack() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, body: Array("hello".utf8))
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver(onHead: { .pause })
+    let task = client.start(.local(server.address), receiver: receiver)
+    #expect(receiver.record { !$0.heads.isEmpty } != nil)
+    // Another request passes through the same thread: by then the body would have been delivered.
+    _ = client.answer(.local(server.address))
+    #expect(receiver.record { $0.order == ["head"] } != nil)
+    task.resume()
+    #expect(receiver.ended?.order == ["head", "body", "end"])
+  }
+
   @Test func aRedirectLoopEndsAtTheBound() throws {
     let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
       try writer.respond(302, [("Location", "/again")], body: [])

@@ -107,6 +107,28 @@ import Testing
     }
   }
 
+  @Test func aRedirectWhoseBodyNeverComesIsAStall() throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.begin(302, [("Location", "/end")], length: 100)
+      try writer.pause(60)
+    }
+    defer { server.stop() }
+    #expect(client.answer(.local(server.address) { $0.stallTimeout = 0.2 })?.failure?.code == .stalled)
+  }
+
+  @Test func interimResponsesAndTrailersWithoutEndAreErrors() throws {
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/trailers" {
+        try writer.writeRaw(Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n".utf8))
+        while true { try writer.writeRaw(Array("X-Line: \(String(repeating: "x", count: 1000))\r\n".utf8)) }
+      }
+      while true { try writer.writeRaw(Array("HTTP/1.1 102 Processing\r\n\r\n".utf8)) }
+    }
+    defer { server.stop() }
+    #expect(client.answer(.local(server.address + "/interim"))?.failure?.code == .protocolError)
+    #expect(client.answer(.local(server.address + "/trailers"))?.failure?.code == .protocolError)
+  }
+
   @Test func aPausedTransferDoesNotStall() throws {
     let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
       try writer.respond(200, body: [UInt8](repeating: 1, count: 50_000))
