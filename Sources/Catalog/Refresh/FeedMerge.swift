@@ -112,9 +112,10 @@ struct FeedMerge {
           id, podcast, EpisodeRow.blob(MediaKey(address: item.enclosure.url)), stem,
           MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url),
         ])
-      try insertTexts(of: item, id)
       ids.append(id)
     }
+    // Afterwards, so that a listing finds the rows in pages that follow each other.
+    for (item, id) in zip(ordered, ids) { try insertTexts(of: item, id) }
     try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, podcast)
     return ids
   }
