@@ -154,7 +154,7 @@ if Context.environment["PODCASTFS_FUZZ"] != nil {
   package.targets += [
     .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
     .executableTarget(
-      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "FeedKit", "PodcastModel"],
+      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "Catalog", "FeedKit", "PodcastModel"],
       path: "Fuzz/podcastfs-fuzz", swiftSettings: strict),
   ]
 }

@@ -126,6 +126,17 @@ import Testing
     #expect(b[0].name == "A again")
   }
 
+  @Test func aKeptAnswerGivesTheSameNames() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("Tom &amp;amp; Ann &amp;lt;3", "/a"), ("&lt;b&gt;", "/b")]))
+    let first = try world.search("x")
+    let titles = try world.catalog.results(ofSearch: first.id).map(\.podcast.title)
+    try world.catalog.forgetSearch(first.id)
+    let second = try world.search("x")
+    #expect(try world.catalog.results(ofSearch: second.id).map(\.podcast.title) == titles)
+    #expect(world.web.requests("/search").count == 1)
+  }
+
   @Test func anAnswerServesForADayAndNamesStayWhenTheSearchIsMadeAgain() throws {
     let world = try CatalogWorld()
     world.web.set("/search", world.web.answer([("Same", "/a"), ("same", "/b")]))

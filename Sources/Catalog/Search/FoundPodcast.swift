@@ -1,5 +1,5 @@
 internal import FeedKit
-internal import PodcastModel
+package import PodcastModel
 
 /// A podcast as a search service describes it.
 package struct FoundPodcast: Hashable, Sendable {
@@ -40,7 +40,7 @@ package struct FoundPodcast: Hashable, Sendable {
 
 // As the catalogue keeps answers.
 extension FoundPodcast {
-  var json: JSONValue {
+  package var json: JSONValue {
     .object([
       ("feed", .string(feedURL)), ("title", .string(title)), ("author", .optional(author)),
       ("link", .optional(link)), ("image", .optional(imageURL)), ("language", .optional(language)),
@@ -49,8 +49,10 @@ extension FoundPodcast {
     ])
   }
 
-  init?(json: JSONValue) {
-    self.init(feed: json["feed"]?.text, title: json["title"]?.text)
+  /// - Returns: nil for anything that `json` never gives.
+  package init?(json: JSONValue) {
+    guard case .string(let url)? = json["feed"], case .string(let title)? = json["title"] else { return nil }
+    self.init(feedURL: url, title: title)
     author = json["author"]?.text
     link = json["link"]?.text
     imageURL = json["image"]?.text

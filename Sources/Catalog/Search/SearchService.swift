@@ -35,5 +35,11 @@ extension SearchService {
     return text
   }
 
+  /// What the bytes of an answer hold.
+  func podcasts(in body: [UInt8]) throws(CatalogError) -> [FoundPodcast] {
+    guard let json = try? JSONValue(parsing: body) else { throw notAnAnswer }
+    return try decode(json)
+  }
+
   var notAnAnswer: CatalogError { CatalogError(.EPROTO, "the answer of \(name) is no list of podcasts") }
 }

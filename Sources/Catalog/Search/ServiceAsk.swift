@@ -58,9 +58,9 @@ extension Catalog {
         if response.head.status == 404 || response.head.status == 410 { error.errno = .EIO }
         throw error
       }
-      guard let json = try? JSONValue(parsing: response.body) else { throw service.notAnAnswer }
       let answer = SearchAnswer(
-        source: service.name, found: try service.decode(json), mayBePrivate: response.head.isFromPrivateHost)
+        source: service.name, found: try service.podcasts(in: response.body),
+        mayBePrivate: response.head.isFromPrivateHost)
       try store.write { try AnswerCache.keep(answer, for: key, now: wallClockSeconds(), in: $0) }
       return .success(answer)
     } catch {

@@ -1,0 +1,23 @@
+internal import Catalog
+internal import PodcastModel
+
+/// Any bytes give podcasts or an error; what they give has only addresses that may be asked for, and is the
+/// same when the catalogue has kept it.
+enum AnswerFuzzing {
+  static func run(_ bytes: UnsafeRawBufferPointer) -> Int32 {
+    for source in ["apple", "podcastindex", "fyyd"] {
+      for podcast in (try? ServiceAnswers.podcasts(in: Array(bytes), of: source)) ?? [] {
+        precondition(PublicURL.isWeb(podcast.feedURL), podcast.feedURL)
+        precondition(!podcast.title.isEmpty && !podcast.title.contains("\n"), podcast.title)
+        _ = FeedKey.text(podcast.feedURL)
+        let kept = try? JSONValue(parsing: Array(podcast.json.compactText.utf8))
+        precondition(kept.flatMap(FoundPodcast.init(json:)) == podcast, "\(podcast)")
+      }
+    }
+    let text = String(decoding: bytes, as: UTF8.self)
+    let query = SearchQuery(parsing: text)
+    precondition(SearchQuery(parsing: query.terms).terms.split(separator: " ").count <= text.utf8.count)
+    precondition(PublicURL.text(PublicURL.text(text)) == PublicURL.text(text), text)
+    return 0
+  }
+}
