@@ -121,9 +121,10 @@ struct FeedMerge {
   }
 
   private func insertTexts(of item: IncomingEpisode, _ id: Int64) throws {
-    if let notes = item.parsed.notes {
+    let notes = item.parsed.notes
+    if let notes {
       try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes)
     }
-    try FullText.indexEpisode(id, title: item.title, notes: item.parsed.notes, in: database)
+    try FullText.indexEpisode(id, title: item.title, notes: notes, in: database)
   }
 }

@@ -13,6 +13,8 @@ struct IncomingEpisode: Sendable {
   /// The feed's date, where it has one that is not in the future.
   var published: Int64?
   var fingerprint: Int64
+  /// Bytes of the show notes.
+  var notesLength: Int
 
   /// - Returns: nil for an item without enclosure.
   init?(_ parsed: ParsedEpisode, now: Int64) {
@@ -27,15 +29,18 @@ struct IncomingEpisode: Sendable {
       address: EnclosureAddress.stable(enclosure.url), title: title,
       day: published.map { Int64(CivilDate(secondsSinceEpoch: $0).daysSinceEpoch) },
       duration: parsed.duration)
-    fingerprint = Self.fingerprint(parsed, enclosure, published)
+    // The notes may come from a file: they are read once here, and once more where they are kept.
+    let notes = parsed.notes
+    notesLength = notes?.utf8.count ?? 0
+    fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
   }
 
   private static func fingerprint(
-    _ parsed: ParsedEpisode, _ enclosure: ParsedEpisode.Enclosure, _ published: Int64?
+    _ parsed: ParsedEpisode, _ notes: String?, _ enclosure: ParsedEpisode.Enclosure, _ published: Int64?
   ) -> Int64 {
     var print = Fingerprint()
     for text in [
-      parsed.guid, parsed.title, enclosure.url, enclosure.type, parsed.link, parsed.notes, parsed.imageURL,
+      parsed.guid, parsed.title, enclosure.url, enclosure.type, parsed.link, notes, parsed.imageURL,
       parsed.chaptersURL, EpisodeRow.text(parsed.transcripts),
     ] { print.add(text) }
     print.add(published)
@@ -51,7 +56,7 @@ struct IncomingEpisode: Sendable {
       traits.identity, guid, title, published, isDated, fingerprint, enclosure.url,
       enclosure.type.map(MediaType.essence),
       enclosure.length, parsed.duration, parsed.season, parsed.episode, parsed.explicit, parsed.link,
-      parsed.imageURL, EpisodeRow.text(parsed.transcripts), parsed.chaptersURL, parsed.notes?.utf8.count ?? 0,
+      parsed.imageURL, EpisodeRow.text(parsed.transcripts), parsed.chaptersURL, notesLength,
     ]
   }
 }
