@@ -39,12 +39,12 @@ final class MountFixture {
     for process in [daemon, mountProcess].compactMap({ $0 }) { kill(process, SIGKILL) }
   }
 
-  /// Puts the newest `count` of the episodes into the feed.
-  func publish(count: Int) {
+  /// Puts the newest `count` of the episodes into the feed, their addresses with `query` at the end.
+  func publish(count: Int, query: String = "") {
     var feed = TestFeed(Self.podcast, author: "Ann")
     feed.items = bodies.prefix(count).enumerated().map { index, body in
       TestFeed.Item(
-        "Part \(index + 1)", url: origin.url("/\(index + 1).mp3"), guid: "guid-\(index + 1)",
+        "Part \(index + 1)", url: origin.url("/\(index + 1).mp3\(query)"), guid: "guid-\(index + 1)",
         published: 1_704_067_200 + Int64(index) * 86_400, length: body.size)
     }
     origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))

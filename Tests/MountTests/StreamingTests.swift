@@ -109,4 +109,16 @@ import Testing
     #expect(try fixture.attribute("error", fixture.episode(2))?.contains("404") == true)
     #expect(try fixture.isWhole(fixture.episode(1), 1))
   }
+
+  @Test func anExpiredAddressIsRenewedFromTheFeed() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    // The feed has a fresh token by now, and the old address is refused.
+    fixture.origin.change("/1.mp3") { $0.behaviour.requiredQuery = "token=2" }
+    fixture.publish(count: 3, query: "?token=2")
+    #expect(try fixture.isWhole(fixture.episode(1), 1))
+    #expect(fixture.origin.requests("/1.mp3").last?.target.contains("token=2") == true)
+  }
 }

@@ -30,7 +30,7 @@ struct MountProcess {
     mounted.attach(to: session)
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     request.log.write("mounted on \(request.mountPoint)")
-    transfers.resumeUnfinished()
+    AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler()
     begin(tree, catalog)
     ready()
