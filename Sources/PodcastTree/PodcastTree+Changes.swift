@@ -58,7 +58,8 @@ extension PodcastTree {
   /// How long a folder of `Downloaded/` without episodes can be looked up, in seconds.
   static let emptiedLifetime = 10.0
 
-  /// Which episodes `Downloading/` and `Downloaded/` show.
+  /// Which episodes `Downloading/` and `Downloaded/` show. What was last told to the kernel (`standing`) is
+  /// not touched: each change has an event of its own.
   func rebuildDownloads() {
     let statuses = transfers.allStatuses()
     state.withLock { state in
@@ -66,9 +67,7 @@ extension PodcastTree {
       var downloaded: [Int64: [EpisodeEntry]] = [:]
       for status in statuses {
         guard let entry = state.known[status.key] else { continue }
-        let standing = TreeState.Standing(status)
-        state.standing[status.key] = standing
-        switch standing.view {
+        switch TreeState.Standing(status).view {
         case .downloading: downloading.append(entry)
         case .downloaded: downloaded[entry.podcast.id, default: []].append(entry)
         case .none: break

@@ -48,6 +48,9 @@ package final class PodcastTree: Sendable {
     }
     try loadKnown(transfers.allStatuses().map(\.key))
     rebuildDownloads()
+    state.withLock { state in
+      for key in state.known.keys { state.standing[key] = TreeState.Standing(transfers.status(of: key)) }
+    }
   }
 
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
