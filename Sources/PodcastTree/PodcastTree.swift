@@ -48,9 +48,8 @@ package final class PodcastTree: Sendable {
     }
     try loadKnown(transfers.allStatuses().map(\.key))
     rebuildDownloads()
-    state.withLock { state in
-      for key in state.known.keys { state.standing[key] = TreeState.Standing(transfers.status(of: key)) }
-    }
+    let standing = transfers.allStatuses().map { ($0.key, TreeState.Standing($0)) }
+    state.withLock { $0.standing = Dictionary(standing, uniquingKeysWith: { first, _ in first }) }
   }
 
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
