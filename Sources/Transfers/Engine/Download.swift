@@ -17,6 +17,8 @@ final class Download {
   var hasSlot = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
   var givesRanges = true
+  /// Parts that began elsewhere than was asked for.
+  var strayParts = 0
   /// Whether the next request must overlap with what is stored, because the final address has changed.
   var needsOverlap = false
   /// Whether the next request is for the whole of a new generation, whatever is stored.

@@ -64,6 +64,7 @@ extension Engine {
       adoptGeneration(download)
     case .go(let representation, let at, let agreeing):
       if head.status == 200 && !question.isWhole { download.givesRanges = false }
+      if at != flow.request.start { countStrayPart(download) }
       accept(head, representation, at: at, agreeing: agreeing, flow, task, download)
     case .beginAnew:
       endFlow(flow, of: download)
@@ -92,6 +93,12 @@ extension Engine {
         suffer(fault, download)
       }
     }
+  }
+
+  /// A part from another start than was asked for: once is of use, but holes would be asked for without end.
+  private func countStrayPart(_ download: Download) {
+    download.strayParts += 1
+    if download.strayParts > 1 { download.givesRanges = false }
   }
 
   /// Lets a response feed the current generation.
