@@ -51,6 +51,13 @@ package struct CacheLayout: Hashable, Sendable {
     access(data(key, generation), F_OK) == 0
   }
 
+  /// The latest generation at `generation` or right behind it whose data file is there.
+  package func latestGeneration(of key: MediaKey, from generation: UInt32) -> UInt32 {
+    var latest = generation
+    while latest < .max, hasData(key, latest + 1) { latest += 1 }
+    return latest
+  }
+
   /// All generations whose files are there, whole or in part.
   package func generations() -> [MediaKey: Set<UInt32>] {
     var result: [MediaKey: Set<UInt32>] = [:]

@@ -110,6 +110,11 @@ import TransferProtocol
     try user.layout.create()
     let stray = user.layout.data(MediaKey(address: "http://example.org/gone.mp3"), 3)
     try Directories.replace(stray, with: [1, 2, 3])
+    // Of another day: nobody who read it then asks for it again.
+    var times = (timeval(tv_sec: 1_700_000_000, tv_usec: 0), timeval(tv_sec: 1_700_000_000, tv_usec: 0))
+    _ = withUnsafePointer(to: &times) {
+      $0.withMemoryRebound(to: timeval.self, capacity: 2) { utimes(stray, $0) }
+    }
     let daemon = try startDaemon()
     #expect(eventually { access(stray, F_OK) != 0 })
     daemon.signal(SIGTERM)

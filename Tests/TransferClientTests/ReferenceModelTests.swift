@@ -8,6 +8,7 @@ import Testing
     let steps = environment["PODCASTFS_MODEL_STEPS"].flatMap { Int($0) } ?? 150
     let seed = environment["PODCASTFS_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
     let model = try TransferModel(seed: seed)
+    defer { model.stop() }
     var done = 0
     while done < steps && model.failures.isEmpty {
       try model.step()

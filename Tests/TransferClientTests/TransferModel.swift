@@ -39,7 +39,7 @@ final class TransferModel {
   }
 
   private let user: TransferFixture
-  private var random: SplitMix
+  private var random: SeededGenerator
   private var client: TransferClient
   private var episodes: [Episode] = []
   private var handles: [Handle] = []
@@ -54,7 +54,7 @@ final class TransferModel {
 
   init(seed: UInt64, episodes count: Int = 4) throws {
     user = try TransferFixture()
-    random = SplitMix(seed: seed)
+    random = SeededGenerator(seed: seed)
     nextSeed = seed &* 1000
     client = try Self.client(of: user, 64 << 20)
     for number in 0..<count {
@@ -74,6 +74,9 @@ final class TransferModel {
       settings.cacheSize = cacheSize
     }
   }
+
+  /// Ends the client, so that it starts no further daemon.
+  func stop() { client.stop() }
 
   /// One step, chosen at random.
   func step() throws {
@@ -316,18 +319,6 @@ final class TransferModel {
   }
 }
 
-/// SplitMix64.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var z = state
-    z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
-    z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
-    return z ^ z >> 31
-  }
-
-  mutating func next(below bound: UInt64) -> UInt64 { next(upperBound: bound) }
+extension SeededGenerator {
+  fileprivate mutating func next(below bound: UInt64) -> UInt64 { next(upperBound: bound) }
 }

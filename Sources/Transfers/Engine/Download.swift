@@ -13,6 +13,8 @@ final class Download {
   var flows: [(flow: Flow, task: HTTPTask)] = []
   var handles: [ReaderHandle] = []
 
+  /// Whether the cache was looked at for a generation that the record does not know.
+  var hasLookedForStray = false
   /// Whether it may run as one of the background downloads.
   var hasSlot = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.

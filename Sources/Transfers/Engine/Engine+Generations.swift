@@ -16,8 +16,9 @@ extension Engine {
       if !isHeld && !writer.isLinked { forgetBytes(of: download) }
       return
     }
-    let isNeeded = download.isWanted || !download.handles.isEmpty
-    guard isNeeded, download.record.generation > 0 else { return }
+    guard download.isWanted || !download.handles.isEmpty else { return }
+    adoptStray(of: download)
+    guard download.record.generation > 0 else { return }
     guard layout.hasData(download.key, download.record.generation) else {
       if download.received > 0 { forgetBytes(of: download) }
       return
@@ -31,6 +32,15 @@ extension Engine {
       // Deleted, or not to be trusted: what is needed comes again.
       forgetBytes(of: download)
     }
+  }
+
+  /// A generation that was begun just before the daemon was killed is in the cache, and readers have seen it,
+  /// though the store never heard of it: its number must not be given to other bytes.
+  private func adoptStray(of download: Download) {
+    if download.hasLookedForStray { return }
+    download.hasLookedForStray = true
+    let latest = layout.latestGeneration(of: download.key, from: download.record.generation)
+    if latest > download.record.generation { download.record.generation = latest }
   }
 
   /// Closes the writer when nobody needs it, after its bytes are on the disk.
@@ -109,6 +119,13 @@ extension Engine {
     }
   }
 
+  /// Whether nobody will ask for a generation: it is older than the one that counts; or nothing is known of
+  /// the episode, and whoever was reading it when the daemon was killed would have asked again by now.
+  private func isStray(_ generation: UInt32, of key: MediaKey, _ download: Download?) -> Bool {
+    if let download { return generation < download.record.generation }
+    return (layout.lastWritten(key, generation) ?? 0) < wallClockSeconds() - 3600
+  }
+
   /// Removes what no record speaks of, in the background: files of a store that was lost, or of generations
   /// that a crash left behind.
   func sweep() {
@@ -117,8 +134,11 @@ extension Engine {
       let found = layout.generations()
       self.loop.async {
         for (key, generations) in found {
-          let current = self.downloads[key]?.record.generation
-          for generation in generations where generation != current { layout.remove(key, generation) }
+          let download = self.downloads[key]
+          if let download { self.adoptStray(of: download) }
+          for generation in generations where self.isStray(generation, of: key, download) {
+            layout.remove(key, generation)
+          }
         }
       }
     }
