@@ -22,7 +22,7 @@ struct RequestMaker: Sendable {
   func request(_ url: String, seconds: Double, bytes: Int64) -> HTTPRequest {
     var request = HTTPRequest(url: url)
     request.acceptsCompression = true
-    request.userAgent = settings.userAgent
+    request.userAgent = settings.effectiveUserAgent
     request.proxy = settings.proxy
     request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = min(settings.connectTimeout, seconds)

@@ -113,7 +113,7 @@ extension TransferSettings {
     stallTimeout = Int64(settings.stallTimeout * 1000)
     connectTimeout = Int64(settings.connectTimeout * 1000)
     proxy = settings.proxy
-    userAgent = settings.userAgent
+    userAgent = settings.effectiveUserAgent
     certificateAuthorities = settings.certificateAuthorities
   }
 }

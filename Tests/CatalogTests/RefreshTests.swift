@@ -1,4 +1,6 @@
 import Catalog
+import Configuration
+import HTTPServerKit
 import PodcastModel
 import PosixKit
 import Testing
@@ -17,6 +19,7 @@ import Testing
     #expect(outcome.newEpisodes.count == 2)
     #expect(try world.refresh(podcast, .firstLook) == .unchanged)
     #expect(world.web.requests("/feed").count == 1)
+    #expect(world.web.requests("/feed")[0].header("user-agent") == "podcastfs/\(podcastfsVersion)")
 
     let episodes = try world.catalog.episodes(ofPodcast: podcast)
     #expect(episodes.map(\.fileName) == ["2024-01-03 - First.mp3", "2024-01-04 - Second.mp3"])

@@ -58,7 +58,7 @@ enum FeedCommand: Command {
     request.acceptsCompression = true
     // The user names the address himself.
     request.allowsPrivateHosts = true
-    request.userAgent = settings.userAgent
+    request.userAgent = settings.effectiveUserAgent
     request.proxy = settings.proxy
     request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = settings.connectTimeout

@@ -9,7 +9,7 @@ package enum NetworkCheck {
     let address = settings.searchURL ?? Settings.appleSearchURL
     var request = HTTPRequest(
       url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1")
-    request.userAgent = settings.userAgent ?? "podcastfs/\(podcastfsVersion)"
+    request.userAgent = settings.effectiveUserAgent
     request.proxy = settings.proxy
     request.certificateAuthorities = settings.certificateAuthorities
     // The user's own setting: it may be on any address.
