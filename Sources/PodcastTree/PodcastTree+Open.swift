@@ -77,6 +77,7 @@ extension PodcastTree {
     return TransferRequest(
       key: episode.mediaKey, url: episode.enclosureURL, mediaType: episode.mediaType,
       expectedLength: episode.feedLength, title: episode.title, show: entry.podcast.title,
-      fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts)
+      fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
+      userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)
   }
 }

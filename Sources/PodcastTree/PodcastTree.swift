@@ -12,6 +12,8 @@ package final class PodcastTree: Sendable {
   let places: Places
   package let owner: Owner
   let processName: @Sendable (Int32) -> String?
+  /// What the configuration file sets for single feeds, by `FeedKey`.
+  let feeds: [String: FeedSettings]
   /// When it came up, in seconds since 1970: the age of directories that have none of their own.
   let started = wallClockSeconds()
 
@@ -33,6 +35,8 @@ package final class PodcastTree: Sendable {
     self.transfers = transfers
     self.settings = settings
     self.places = places
+    feeds = Dictionary(
+      settings.feeds.map { (FeedKey.text($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.processName = processName
     try loadSearches()
