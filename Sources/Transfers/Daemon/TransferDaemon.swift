@@ -97,6 +97,8 @@ package final class TransferDaemon: @unchecked Sendable {
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
       if !watch.events().isEmpty, access(path, F_OK) != 0 { self?.loop.stop() }
     }
+    // It may have gone before anybody watched.
+    if access(path, F_OK) != 0 { loop.stop() }
   }
 
   private func watchNetwork(_ engine: Engine) {
