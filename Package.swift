@@ -118,6 +118,7 @@ let package = Package(
       "CatalogTests",
       ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
       exclude: ["Fixtures"]),
+    tests("TransfersTests", ["EpisodeCache", "HTTPKit", "PodcastModel", "Transfers"]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     tests(

@@ -1,30 +1,35 @@
 internal import EpisodeCache
-internal import PodcastModel
+package import PodcastModel
 
 /// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
 /// read through, nothing is fetched twice). Pure rules.
-struct RequestPlanner {
+package struct RequestPlanner {
   /// Reading on through this much costs less than a new request.
-  static let nearby: Int64 = 1 << 20
+  package static let nearby: Int64 = 1 << 20
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
-  static let window: Int64 = 1 << 20
+  package static let window: Int64 = 1 << 20
   static let longestWindow: Int64 = 32 << 20
   /// Responses at once for one episode.
-  static let most = 4
+  package static let most = 4
 
   /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
-  struct Running: Hashable {
+  package struct Running: Hashable {
     var position: Int64
     var end: Int64?
+
+    package init(position: Int64, end: Int64?) {
+      self.position = position
+      self.end = end
+    }
   }
 
-  struct Request: Hashable {
-    var start: Int64
+  package struct Request: Hashable {
+    package var start: Int64
     /// nil: to the end of the file.
-    var end: Int64?
+    package var end: Int64?
     /// Whether a reader waits for it.
-    var isUrgent: Bool
+    package var isUrgent: Bool
   }
 
   var have: ByteRanges
@@ -37,8 +42,20 @@ struct RequestPlanner {
   /// Where the latest reader is: the whole is filled from there on first.
   var focus: Int64 = 0
 
+  package init(
+    have: ByteRanges, total: Int64?, running: [Running] = [], canSeek: Bool = true, wantsWhole: Bool = true,
+    focus: Int64 = 0
+  ) {
+    self.have = have
+    self.total = total
+    self.running = running
+    self.canSeek = canSeek
+    self.wantsWhole = wantsWhole
+    self.focus = focus
+  }
+
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
-  func requests(for waits: [Range<Int64>]) -> [Request] {
+  package func requests(for waits: [Range<Int64>]) -> [Request] {
     var result: [Request] = []
     for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       guard running.count + result.count < Self.most else { break }

@@ -2,8 +2,8 @@ internal import HTTPKit
 internal import PodcastModel
 
 /// Why a response gave no bytes, or no more, and what is to be done (PRODUCT.md, Errors of a reader).
-struct Fault: Hashable {
-  enum Kind: Hashable {
+package struct Fault: Hashable {
+  package enum Kind: Hashable {
     /// May heal: tried again, later and later.
     case passing
     /// Stays: failed at once.
@@ -13,13 +13,13 @@ struct Fault: Hashable {
     /// No room on the disk.
     case noRoom
   }
-  var kind: Kind
+  package var kind: Kind
   /// One line for a person, with the HTTP status or the system's word, and the host.
-  var message: String
+  package var message: String
   /// Seconds that the server wants to be left alone (RFC 9110 §10.2.3).
-  var retryAfter: Double?
+  package var retryAfter: Double?
 
-  init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
+  package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
     self.kind = kind
     self.message = message
     self.retryAfter = retryAfter

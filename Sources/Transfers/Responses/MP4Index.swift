@@ -1,11 +1,11 @@
 /// Where an MP4 file has its index (`moov`), without which no player can begin (ISO/IEC 14496-12 §4.2, §8.2).
-enum MP4Index {
+package enum MP4Index {
   /// The range of what is behind the media data, where the index comes after it; nil where it is before, or
   /// the file is none, or too much lies there to be an index.
   /// - Parameters:
   ///   - start: the file's first bytes.
   ///   - total: its size.
-  static func trailing(_ start: [UInt8], total: Int64) -> Range<Int64>? {
+  package static func trailing(_ start: [UInt8], total: Int64) -> Range<Int64>? {
     var offset: Int64 = 0
     var isFirst = true
     while let box = box(at: offset, in: start) {

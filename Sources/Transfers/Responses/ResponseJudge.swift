@@ -1,31 +1,44 @@
-internal import EpisodeCache
-internal import HTTPKit
-internal import PodcastModel
+package import EpisodeCache
+package import HTTPKit
+package import PodcastModel
 
 /// Whether a response's bytes may go into what is stored (ARCHITECTURE.md, Must hold 1). Pure rules.
-enum ResponseJudge {
+package enum ResponseJudge {
   /// Bytes that must agree where nothing else tells two representations apart.
-  static let overlap: Int64 = 64 << 10
+  package static let overlap: Int64 = 64 << 10
 
   /// What was asked.
-  struct Question {
+  package struct Question {
     /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
-    var start: Int64
+    package var start: Int64
     /// Behind the last byte asked for; nil for all from `start` on.
-    var end: Int64?
+    package var end: Int64?
     /// The representation that the stored bytes are of; nil where there are none.
-    var known: Representation?
-    var stored: ByteRanges
+    package var known: Representation?
+    package var stored: ByteRanges
     /// Whether it was asked for with leave to compress, and comes decoded.
-    var decodes: Bool
+    package var decodes: Bool
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
-    var isBeside: Bool
-    var now: Int64
+    package var isBeside: Bool
+    package var now: Int64
+
+    package init(
+      start: Int64, end: Int64?, known: Representation?, stored: ByteRanges, decodes: Bool, isBeside: Bool,
+      now: Int64
+    ) {
+      self.start = start
+      self.end = end
+      self.known = known
+      self.stored = stored
+      self.decodes = decodes
+      self.isBeside = isBeside
+      self.now = now
+    }
 
     var isWhole: Bool { start == 0 && end == nil }
   }
 
-  enum Verdict: Hashable {
+  package enum Verdict: Hashable {
     /// A new generation, of which this response gives the bytes from `at` on.
     case begin(Representation, at: Int64)
     /// Goes on with what is stored, from byte `at` on. Nothing may be written before `agreeing` bytes have
@@ -44,7 +57,7 @@ enum ResponseJudge {
     case fault(Fault)
   }
 
-  static func judge(_ question: Question, _ head: HTTPResponseHead, firstBytes: [UInt8]) -> Verdict {
+  package static func judge(_ question: Question, _ head: HTTPResponseHead, firstBytes: [UInt8]) -> Verdict {
     switch head.status {
     case 200:
       if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
