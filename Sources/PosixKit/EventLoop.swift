@@ -29,6 +29,8 @@ package final class EventLoop: @unchecked Sendable {
   private var watches: [Int32: (interest: Ready, handler: (Ready) -> Void)] = [:]
   private var timers: [UInt64: (time: MonotonicTime, body: () -> Void)] = [:]
   private var lastTimer: UInt64 = 0
+  /// No timer is due before.
+  private var earliest = MonotonicTime.distantFuture
 
   package init() throws(PosixError) { wakeup = try WakeupEvent() }
 
@@ -64,6 +66,7 @@ package final class EventLoop: @unchecked Sendable {
   package func schedule(at time: MonotonicTime, _ body: @escaping () -> Void) -> Timer {
     lastTimer += 1
     timers[lastTimer] = (time, body)
+    earliest = min(earliest, time)
     return Timer(number: lastTimer)
   }
 
@@ -88,10 +91,12 @@ package final class EventLoop: @unchecked Sendable {
 
   private func runTimers() {
     let now = MonotonicTime.now
+    if now < earliest { return }
     let due = timers.filter { $0.value.time <= now }.sorted {
       ($0.value.time, $0.key) < ($1.value.time, $1.key)
     }
     for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
+    earliest = timers.values.lazy.map(\.time).min() ?? .distantFuture
   }
 
   private func waitForDescriptors() {
@@ -99,8 +104,7 @@ package final class EventLoop: @unchecked Sendable {
     for (descriptor, watch) in watches {
       polled.append(pollfd(fd: descriptor, events: watch.interest.rawValue, revents: 0))
     }
-    let next = timers.values.lazy.map(\.time).min() ?? .distantFuture
-    guard poll(&polled, nfds_t(polled.count), next.pollTimeout) > 0 else { return }
+    guard poll(&polled, nfds_t(polled.count), earliest.pollTimeout) > 0 else { return }
     if polled[0].revents != 0 { wakeup.drain() }
     for entry in polled.dropFirst() where entry.revents != 0 {
       watches[entry.fd]?.handler(Ready(rawValue: entry.revents))

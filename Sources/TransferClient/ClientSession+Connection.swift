@@ -36,8 +36,7 @@ extension ClientSession {
     connection = DaemonConnection(
       socket, loop: loop, receive: { [weak self] in self?.received($0) },
       ended: { [weak self] in self?.lost() })
-    connection?.send(
-      .hello(version: FrameWriter.version, observes: true, answersAddresses: answersAddresses))
+    connection?.send(greeting)
   }
 
   /// The daemon has answered: it hears all that holds.

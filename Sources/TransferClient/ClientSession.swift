@@ -64,6 +64,8 @@ final class ClientSession: @unchecked Sendable {
 
   func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, String) -> Void) {
     addressHandler.withLock { $0 = handler }
+    // The daemon may have heard that nobody here knows any.
+    loop.async { self.connection?.send(self.greeting) }
   }
 
   func resumeUnfinished() {
@@ -161,5 +163,10 @@ final class ClientSession: @unchecked Sendable {
     }
   }
 
-  var answersAddresses: Bool { addressHandler.withLock { $0 != nil } }
+  /// What a connection begins with.
+  var greeting: ClientMessage {
+    .hello(
+      version: FrameWriter.version, observes: true,
+      answersAddresses: addressHandler.withLock { $0 != nil })
+  }
 }

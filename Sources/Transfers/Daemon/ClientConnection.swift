@@ -9,6 +9,7 @@ final class ClientConnection: EngineClient {
   private var incoming = FrameBuffer()
   private var outgoing: [UInt8] = []
   private var isClosed = false
+  private var hasGreeted = false
   private(set) var observes = false
   private(set) var answersAddresses = false
   /// What came, and that the other end has gone.
@@ -29,9 +30,12 @@ final class ClientConnection: EngineClient {
     loop.watch(self.socket.rawValue, .readable) { [weak self] ready in self?.serve(ready) }
   }
 
-  func greet(observes: Bool, answersAddresses: Bool) {
+  /// - Returns: whether it was the first time.
+  func greet(observes: Bool, answersAddresses: Bool) -> Bool {
+    defer { hasGreeted = true }
     self.observes = observes
     self.answersAddresses = answersAddresses
+    return !hasGreeted
   }
 
   func send(_ message: DaemonMessage) {

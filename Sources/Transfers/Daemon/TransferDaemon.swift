@@ -126,7 +126,9 @@ package final class TransferDaemon: @unchecked Sendable {
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let engine else { return }
     if case .hello(let version, let observes, let answers) = message {
-      connection.greet(observes: observes, answersAddresses: answers)
+      let isFirst = connection.greet(observes: observes, answersAddresses: answers)
+      // A client says it again where it can tell fresh addresses from now on.
+      guard isFirst else { return }
       connection.send(
         .welcome(version: FrameWriter.version, cache: configuration.cache, runtime: configuration.runtime))
       // Another version's client understands no more than this; a later one starts its own daemon.

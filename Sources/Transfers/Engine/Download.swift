@@ -39,6 +39,8 @@ final class Download {
   /// Where an MP4's index is, behind its audio: players ask for it first.
   var indexRange: Range<Int64>?
 
+  /// Generations begun since it was wanted.
+  var generationsBegun = 0
   /// Tries in a row that brought nothing.
   var attempts = 0
   /// When to try again; nil for at once.

@@ -26,8 +26,9 @@ extension Engine {
   /// not all come at once.
   private func retry(_ download: Download, _ fault: Fault) {
     let received = download.writer?.received ?? 0
-    if received > download.receivedAtFault { download.attempts = 0 }
-    let hasProgress = received > download.receivedAtFault
+    // A few bytes each time, or another file each time, is no progress.
+    let hasProgress = received >= download.receivedAtFault + 65_536 && download.generationsBegun < 4
+    if hasProgress { download.attempts = 0 }
     download.receivedAtFault = received
     download.attempts += 1
     var delay = hasProgress ? 0.2 : min(0.5 * pow2(download.attempts - 1), 300)

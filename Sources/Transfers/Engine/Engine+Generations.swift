@@ -93,6 +93,7 @@ extension Engine {
     download.needsOverlap = false
     download.indexRange = nil
     download.receivedAtFault = 0
+    download.generationsBegun += 1
     download.isReleasing = false
   }
 

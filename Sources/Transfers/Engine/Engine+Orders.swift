@@ -156,6 +156,7 @@ extension Engine {
     download.record.error = nil
     download.record.failed = nil
     download.attempts = 0
+    download.generationsBegun = 0
     download.hasAskedForAddress = false
     download.retryAt = download.record.notBefore.flatMap { until in
       let seconds = until - wallClockSeconds()
