@@ -8,10 +8,17 @@ extension PodcastTree {
   /// - Returns: ENODATA where it has none of that name, EOPNOTSUPP outside `user.`.
   package func extendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
-    return extendedAttributes(of: node, for: caller).then { list in
+    // Show notes lie in the catalogue: only what is made of them is worth the way.
+    let list =
+      node.kind == .episode && !Self.madeOfNotes.contains(name)
+      ? entry(ofEpisode: node.row).map { self.attributeList(of: $0) }
+      : extendedAttributes(of: node, for: caller)
+    return list.then { list in
       list.value(name).map { .value(Array($0.utf8)) } ?? .failure(.ENODATA)
     }
   }
+
+  private static let madeOfNotes: Set<String> = ["user.xdg.comment", "user.dublincore.description"]
 
   /// The names, each followed by a NUL, as listxattr(2) gives them.
   package func extendedAttributeNames(of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
