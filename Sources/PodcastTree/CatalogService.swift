@@ -36,6 +36,9 @@ package protocol CatalogService: AnyObject, Sendable {
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport
   func exportOPML() throws -> [UInt8]
+  func keepPlan(podcast id: Int64) throws -> KeepPlan
+  func markKept(episode: Int64) throws
+  func unmarkKept(episode: Int64) throws
   func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void)
 }
 

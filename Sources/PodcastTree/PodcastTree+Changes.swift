@@ -198,6 +198,7 @@ extension PodcastTree {
     let isStale = state.withLock { state in state.shelves[id].map { $0.podcast != podcast } ?? false }
     if isStale { try podcastChanged(id) }
     events.record(refreshed: podcast)
+    try keepEpisodes(ofPodcast: id)
   }
 
   func reloadAppearances() throws {

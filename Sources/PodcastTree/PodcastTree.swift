@@ -56,6 +56,15 @@ package final class PodcastTree: Sendable {
     state.withLock { $0.standing = Dictionary(standing, uniquingKeysWith: { first, _ in first }) }
   }
 
+  /// Sees to what the configuration wants to be here; on the tree's own thread.
+  package func begin() {
+    loader.async { [self] in
+      for podcast in state.withLock({ $0.subscriptions.map(\.podcast.id) }) {
+        try? keepEpisodes(ofPodcast: podcast)
+      }
+    }
+  }
+
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
   package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
     invalidator.withLock { $0 = handler }

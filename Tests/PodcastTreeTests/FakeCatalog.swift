@@ -22,6 +22,7 @@ final class FakeCatalog: CatalogService {
     var refreshFailure: CatalogError?
     var refreshes: [(podcast: Int64, cause: RefreshCause)] = []
     var keepsWaiting = false
+    var plan = KeepPlan()
   }
   let state = Monitor(State())
 
@@ -179,6 +180,13 @@ final class FakeCatalog: CatalogService {
     return OPMLImport(added: 1, known: 0, problems: [])
   }
   func exportOPML() -> [UInt8] { Array("<opml/>".utf8) }
+  func keepPlan(podcast id: Int64) -> KeepPlan { state.withLock { $0.plan } }
+  func markKept(episode: Int64) {
+    state.withLock { $0.plan.wanted.removeAll { $0.id == episode } }
+  }
+  func unmarkKept(episode: Int64) {
+    state.withLock { $0.plan.released.removeAll { $0.id == episode } }
+  }
   func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void) {
     state.withLock { $0.observer = observer }
   }

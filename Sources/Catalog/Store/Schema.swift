@@ -6,7 +6,14 @@ internal import SQLiteKit
 /// (`UniqueNames.key`, `FeedKey`). Row numbers are never given twice: AUTOINCREMENT, and for episodes
 /// `podcast.next_episode` (see `EpisodeID`).
 enum Schema {
-  static var steps: [(Database) throws -> Void] { [{ try $0.script(first) }] }
+  static var steps: [(Database) throws -> Void] {
+    [{ try $0.script(first) }, { try $0.script(second) }]
+  }
+
+  private static let second = """
+    -- Episodes that a feed's setting `keep` has had downloaded.
+    CREATE TABLE kept (episode_id INTEGER PRIMARY KEY);
+    """
 
   private static let first = """
     CREATE TABLE podcast (

@@ -32,6 +32,7 @@ struct MountProcess {
     request.log.write("mounted on \(request.mountPoint)")
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler()
+    tree.begin()
     begin(tree, catalog)
     ready()
 

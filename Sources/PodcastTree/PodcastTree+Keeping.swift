@@ -1,0 +1,29 @@
+internal import PosixKit
+internal import Catalog
+internal import PodcastModel
+internal import TransferProtocol
+
+/// A feed's setting `keep`: its newest episodes are downloaded before anybody opens them, and dropped when
+/// newer ones have taken their place. What was downloaded for another reason, is open or has the attribute
+/// `keep` stays.
+extension PodcastTree {
+  /// On the loader's thread.
+  func keepEpisodes(ofPodcast id: Int64) throws {
+    let plan = try catalog.keepPlan(podcast: id)
+    if plan.wanted.isEmpty && plan.released.isEmpty { return }
+    guard let podcast = try catalog.podcast(id) else { return }
+    for episode in plan.wanted {
+      // One that is here or on its way has somebody else's reason to be.
+      if TreeState.Standing(transfers.status(of: episode.mediaKey)).view == .none {
+        transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) {}
+        try catalog.markKept(episode: episode.id)
+      }
+    }
+    for episode in plan.released {
+      let isOpen = state.withLock { $0.openCounts[episode.id] != nil }
+      let isKept = transfers.status(of: episode.mediaKey)?.isKept ?? false
+      if !isOpen && !isKept { transfers.drop(episode.mediaKey) {} }
+      try catalog.unmarkKept(episode: episode.id)
+    }
+  }
+}
