@@ -67,7 +67,7 @@ package final class EpisodeWriter: Sendable {
       map = live
       let end = representation.total ?? size
       let blocks = (end + LiveMap.blockSize - 1) / LiveMap.blockSize
-      live.ranges().forEach(upTo: min(blocks, LiveMap.capacity / LiveMap.blockSize)) { run in
+      live.blocks().forEach(upTo: min(blocks, LiveMap.capacity / LiveMap.blockSize)) { run in
         present.insert(run.lowerBound * LiveMap.blockSize..<min(run.upperBound * LiveMap.blockSize, end))
       }
       present.truncate(at: size)

@@ -32,6 +32,8 @@ do {
   configuration.inheritedSocket = SocketActivation.listener()
   // Before the first thread, so that every thread has them blocked and one waits for them.
   Signals.blockEnding()
+  // Addresses may hold tokens: what is made is for this user alone.
+  umask(0o077)
   ResourceLimits.raiseOpenFiles()
   let daemon = try TransferDaemon(configuration)
   PosixThread.start("signals") {

@@ -1,0 +1,19 @@
+internal import PosixKit
+
+/// Bytes per second, smoothed over a few seconds.
+struct RateMeter {
+  private var last: (bytes: Int64, time: MonotonicTime)?
+  private var smoothed: Double?
+
+  var rate: Int64? { smoothed.map { Int64($0) } }
+
+  mutating func note(_ bytes: Int64, at now: MonotonicTime = .now) {
+    if let last, now > last.time {
+      let current = Double(max(0, bytes - last.bytes)) / now.seconds(since: last.time)
+      smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? current
+    }
+    last = (bytes, now)
+  }
+
+  mutating func stop() { self = RateMeter() }
+}
