@@ -1,6 +1,6 @@
-internal import PosixKit
 internal import Catalog
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// A feed's setting `keep`: its newest episodes are downloaded before anybody opens them, and dropped when

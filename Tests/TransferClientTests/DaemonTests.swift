@@ -24,7 +24,7 @@ import TransferProtocol
   }
 
   @Test func itEndsWhenNobodyWantsAnythingAndIsNotStartedAgainForNothing() throws {
-    let daemon = try startDaemon(["--idle", "0.5"])
+    let daemon = try startDaemon(["--idle", "3"])
     let client = try user.client()
     let request = user.serve(body)
     let episode = try client.opened(request)

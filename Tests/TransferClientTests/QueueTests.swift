@@ -29,7 +29,13 @@ import TransferProtocol
     for (request, _) in all { #expect(client.confirmed { $0.start(request, completion: $1) }) }
     for (request, _) in all { #expect(client.reaches(.cached, request)) }
     #expect(user.origin.peak == 2)
-    #expect(user.origin.requests.map(\.path) == (0..<6).map { "/\($0).mp3" })
+    // Two that begin together may arrive in any order.
+    let paths = user.origin.requests.map(\.path)
+    #expect(paths.count == 6)
+    for number in 0..<6 {
+      let place = try #require(paths.firstIndex(of: "/\(number).mp3"))
+      #expect(abs(place - number) <= 1)
+    }
   }
 
   @Test func oneHostGetsNoMoreThanItsShare() throws {

@@ -101,7 +101,8 @@ final class Engine: @unchecked Sendable {
       if touched.isEmpty { break }
       let now = touched
       touched = [:]
-      for download in now.values { update(download) }
+      // In the queue's order: who comes first asks first.
+      for download in now.values.sorted(by: { $0.record.order < $1.record.order }) { update(download) }
       settled.merge(now) { _, new in new }
     }
     publish(settled.values)
