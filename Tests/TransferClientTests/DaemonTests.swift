@@ -24,7 +24,8 @@ import TransferProtocol
   }
 
   @Test func itEndsWhenNobodyWantsAnythingAndIsNotStartedAgainForNothing() throws {
-    let daemon = try startDaemon(["--idle", "3"])
+    let daemon = try startDaemon(["--idle", "1"])
+    #expect(eventually { DaemonPlace.socket(in: self.user.places.state) != nil })
     let client = try user.client()
     let request = user.serve(body)
     let episode = try client.opened(request)
