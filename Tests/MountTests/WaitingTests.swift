@@ -1,0 +1,84 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// What one episode waits for delays nothing else, and a signal ends every wait.
+@Suite struct WaitingTests {
+  @Test func besideFortyStalledReadersTheRestIsServedAtOnce() throws {
+    let fixture = try MountFixture()
+    var feed = TestFeed(MountFixture.podcast)
+    let stalled = TestBody(seed: 9, size: 1_000_000)
+    for number in 1...40 {
+      var resource = OriginResource(stalled)
+      resource.behaviour.stallAfter = 100_000
+      let url = fixture.origin.serve("/stalled/\(number).mp3", resource)
+      feed.items.append(
+        TestFeed.Item("Stalled \(number)", url: url, guid: "s\(number)", published: 0, length: stalled.size))
+    }
+    feed.items.append(
+      TestFeed.Item("Whole", url: fixture.origin.url("/1.mp3"), guid: "w", published: 0, length: 300_000))
+    fixture.origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    try fixture.mount()
+    try fixture.makeSearch()
+    let names = try fixture.list(fixture.podcastPath)
+    let whole = "\(fixture.podcastPath)/1970-01-01 - Whole.mp3"
+    #expect(try fixture.isWhole(whole, 1))
+    let readers = try names.filter { $0.contains("Stalled") }.map {
+      try RunningProcess(
+        "md5sum", ["\(fixture.podcastPath)/\($0)"], environment: fixture.environment.variables)
+    }
+    #expect(readers.count == 40)
+    #expect(fixture.origin.wait(seconds: 20) { $0.count { $0.path.contains("stalled") } == 40 })
+    // Each of these would wait for the stall's end (half a minute) if it waited for a reader at all.
+    let start = MonotonicTime.now
+    for _ in 0..<10 {
+      #expect(try fixture.isWhole(whole, 1))
+      _ = try fixture.status("\(fixture.podcastPath)/\(names[20])")
+      #expect(try fixture.list(fixture.podcastPath).count == 41)
+      #expect(try fixture.attribute("state", whole) == "cached")
+    }
+    #expect(MonotonicTime.now.seconds(since: start) < 10)
+    for reader in readers { reader.signal(SIGTERM) }
+    for reader in readers { #expect(reader.wait(seconds: 5) == .signal(SIGTERM)) }
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func everyWaitEndsAtASignal(signal: Int32) throws {
+    let fixture = try MountFixture()
+    fixture.directory.list([
+      DirectoryService.Listing("Harbour Lights", feedURL: fixture.origin.url("/feed.xml"), id: 1),
+      DirectoryService.Listing("Harbour lights hang", feedURL: fixture.origin.url("/hang.xml"), id: 2),
+    ])
+    fixture.origin.serve("/hang.xml", OriginResource("", mediaType: "application/rss+xml"))
+    fixture.origin.change("/hang.xml") { $0.behaviour.latency = 30 }
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    fixture.origin.change("/1.mp3") { $0.behaviour.stallAfter = 100_000 }
+    fixture.origin.change("/2.mp3") { $0.behaviour.latency = 30 }
+    fixture.directory.behave(.with { $0.latency = 30 })
+    let hanging = fixture.searchPath + "/Harbour lights hang"
+    let calls = [
+      ["cat", fixture.episode(1)], ["cat", fixture.episode(2)], ["ls", hanging], ["stat", hanging + "/x"],
+      ["mkdir", fixture.root + "/Search/other"],
+      ["mv", "-T", fixture.searchPath, fixture.root + "/Search/another"],
+    ]
+    for call in calls {
+      let process = try RunningProcess(
+        call[0], Array(call.dropFirst()), environment: fixture.environment.variables)
+      // It sleeps in the kernel once it waits.
+      #expect(eventually { Self.isWaiting(process.id) }, "\(call)")
+      process.signal(signal)
+      #expect(process.wait(seconds: 5) == .signal(signal), "\(call)")
+    }
+    #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
+  }
+
+  /// Whether a process waits for an answer of a file system in user space.
+  private static func isWaiting(_ process: Int32) -> Bool {
+    guard let bytes = try? Directories.read("/proc/\(process)/wchan", limit: 256) else { return false }
+    let place = String(decoding: bytes, as: UTF8.self)
+    return place.contains("request_wait_answer") || place.contains("folio_wait") || place.contains("fuse")
+  }
+}
