@@ -129,7 +129,10 @@ let package = Package(
       ]),
     tests(
       "PodcastTreeTests",
-      ["PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
+      [
+        "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
+        "TestSupport",
+      ]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
     tests("FeedKitTests", ["FeedKit", "PodcastModel", "TestSupport"], exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),

@@ -50,7 +50,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 
   /// What the status of an answer means that is no 2xx.
-  init(status: Int, host: String) {
+  package init(status: Int, host: String) {
     let errno: Errno =
       switch status {
       case 401, 403, 407: .EACCES

@@ -10,8 +10,9 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package init(rawValue: UInt64) { self.rawValue = rawValue }
 
   package enum Kind: UInt64, Sendable {
-    case fixed, search, result, subscription, downloadedPodcast, episode, cover, transcript, chapters, notes
-    case upload
+    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload
+    /// The first of as many as an episode has transcripts at most: see `transcript(episode:index:)`.
+    case transcript = 16
   }
 
   package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0) {
@@ -22,14 +23,21 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
 
   private static let rowMask: UInt64 = 1 << 48 - 1
 
-  package var kind: Kind? { Kind(rawValue: rawValue >> 48 & 0x1f) }
+  package var kind: Kind? {
+    let number = rawValue >> 48 & 0x1f
+    return number >= Kind.transcript.rawValue ? .transcript : Kind(rawValue: number)
+  }
   package var row: Int64 { Int64(rawValue & Self.rowMask) }
   /// The number that stat(2) shows.
   package var inode: UInt64 { rawValue & (1 << 53 - 1) }
 
-  /// A transcript: the episode's row and its place among the feed's transcripts (at most 16).
-  package static func transcript(episode: Int64, index: Int) -> NodeID {
-    NodeID(.transcript, episode << 4 | Int64(index & 15))
+  /// More transcripts of one episode are not shown.
+  static let transcriptLimit = 16
+
+  /// A transcript, by its place among those that the feed names. An episode's row leaves no bits of its own for
+  /// that: the kind's number has it.
+  static func transcript(episode: Int64, index: Int) -> NodeID {
+    NodeID(rawValue: NodeID(.transcript, episode).rawValue + UInt64(index) << 48)
   }
 
   package static let root = NodeID(.fixed, 1)

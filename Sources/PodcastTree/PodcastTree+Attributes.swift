@@ -14,12 +14,12 @@ extension PodcastTree {
       return podcast(shownBy: node).map { self.directory(node, modified: $0.lastRefresh) }
     case .episode: return entry(ofEpisode: node.row).map { self.attributes(of: $0, node: node) }
     case .upload: return uploadAttributes(node)
-    case .cover, .transcript, .chapters, .notes: return .failure(.ENOENT)
+    case .cover, .transcript, .chapters, .notes: return sidecar(node).map { self.attributes(of: $0) }
     case nil: return .failure(.ENOENT)
     }
   }
 
-  /// The podcast that a directory shows.
+  /// The podcast that a directory or a cover shows.
   func podcast(shownBy node: NodeID) -> Answer<Podcast> {
     guard let id = podcastID(shownBy: node) else { return .failure(.ENOENT) }
     let found = state.withLock { state -> Podcast? in
@@ -40,7 +40,7 @@ extension PodcastTree {
     switch node.kind {
     case .result: state.withLock { $0.podcastOfResult[node.row] }
     case .subscription: state.withLock { $0.podcastOfSubscription[node.row] }
-    case .downloadedPodcast: node.row
+    case .downloadedPodcast, .cover: node.row
     default: nil
     }
   }

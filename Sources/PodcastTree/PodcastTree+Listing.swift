@@ -25,7 +25,7 @@ extension PodcastTree {
           node,
           downloadedEntries(ofPodcast: node.row).map { entry in
             DirectoryItem(name: entry.episode.fileName, attributes: self.attributes(of: entry))
-          }))
+          } + downloadedSidecarItems(ofPodcast: node.row)))
     default: return .failure(.ENOTDIR)
     }
   }
@@ -85,10 +85,10 @@ extension PodcastTree {
   }
 
   private func items(of shelf: Shelf, in node: NodeID) -> [DirectoryItem] {
-    shelf.episodes.compactMap { episode in
-      guard shows(episode, in: node) else { return nil }
-      return DirectoryItem(name: episode.fileName, attributes: attributes(of: shelf.entry(episode)))
-    }
+    let episodes = shelf.episodes.filter { shows($0, in: node) }
+    return episodes.map { episode in
+      DirectoryItem(name: episode.fileName, attributes: attributes(of: shelf.entry(episode)))
+    } + sidecarItems(of: shelf, in: node)
   }
 
   /// A listing is shown as it is; where its feed is due, it is fetched behind.

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
@@ -17,14 +18,17 @@ extension PodcastTree {
       if name.hasPrefix(".") { return .failure(.ENOENT) }
       guard let podcast = podcastID(shownBy: parent) else { return .failure(.ENOENT) }
       return shelf(podcast, for: caller).then { shelf in
-        guard let shelf, let episode = shelf.episode(named: name), self.shows(episode, in: parent) else {
-          return .failure(.ENOENT)
+        if let shelf, let episode = shelf.episode(named: name), self.shows(episode, in: parent) {
+          return .value(self.attributes(of: shelf.entry(episode)))
         }
-        return .value(self.attributes(of: shelf.entry(episode)))
+        // Also where the episode is hidden: `rm -r` has hidden it when it comes to remove its sidecars.
+        let sidecar = shelf?.sidecar(named: name, self.settings.sidecars)
+        return sidecar.map { .value(self.attributes(of: $0)) } ?? .failure(.ENOENT)
       }
     case .downloadedPodcast:
       let entry = downloadedEntries(ofPodcast: parent.row).first { $0.episode.fileName == name }
-      return entry.map { .value(attributes(of: $0)) } ?? .failure(.ENOENT)
+      let found = entry.map { attributes(of: $0) } ?? downloadedSidecar(named: name, ofPodcast: parent.row)
+      return found.map { .value($0) } ?? .failure(.ENOENT)
     default: return .failure(.ENOTDIR)
     }
   }

@@ -12,9 +12,11 @@ extension PodcastTree {
       if writes { return .failure(.EROFS) }
       return entry(ofEpisode: node.row).then { self.open($0, as: node, for: caller) }
     case .fixed: return openControlFile(node, writes: writes, for: caller)
+    case .cover, .transcript, .chapters, .notes:
+      return writes ? .failure(.EROFS) : openSidecar(node, for: caller)
     case .upload: return .failure(.EACCES)
     case .search, .result, .subscription, .downloadedPodcast: return .failure(.EISDIR)
-    default: return .failure(.ENOENT)
+    case nil: return .failure(.ENOENT)
     }
   }
 

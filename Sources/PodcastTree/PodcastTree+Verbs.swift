@@ -70,8 +70,11 @@ extension PodcastTree {
     return lookup(name, in: parent, for: caller).then { found in
       if found.isDirectory { return .failure(.EISDIR) }
       if found.node.kind == .upload { return self.removeUpload(found.node) }
-      guard found.node.kind == .episode else { return .failure(.EPERM) }
-      return self.entry(ofEpisode: found.node.row).then { self.remove($0, from: parent) }
+      switch found.node.kind {
+      case .episode: return self.entry(ofEpisode: found.node.row).then { self.remove($0, from: parent) }
+      case .cover, .transcript, .chapters, .notes: return self.removeSidecar(found.node, from: parent)
+      default: return .failure(.EPERM)
+      }
     }
   }
 

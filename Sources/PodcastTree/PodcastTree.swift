@@ -8,6 +8,8 @@ package import TransferProtocol
 package final class PodcastTree: Sendable {
   let catalog: any CatalogService
   let transfers: any TransferService
+  let fetcher: any SidecarFetcher
+  let sidecars: SidecarStore
   let settings: Settings
   let places: Places
   package let owner: Owner
@@ -28,11 +30,14 @@ package final class PodcastTree: Sendable {
   /// - Parameter processName: gives the name of the process a thread belongs to.
   /// - Throws: what the catalogue says where it can't be read.
   package init(
-    catalog: any CatalogService, transfers: any TransferService, settings: Settings, places: Places,
-    owner: Owner, processName: @escaping @Sendable (Int32) -> String? = ProcessNames.name(ofThread:)
+    catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
+    settings: Settings, places: Places, owner: Owner,
+    processName: @escaping @Sendable (Int32) -> String? = ProcessNames.name(ofThread:)
   ) throws {
     self.catalog = catalog
     self.transfers = transfers
+    self.fetcher = fetcher
+    sidecars = SidecarStore(directory: places.cache + "/sidecars")
     self.settings = settings
     self.places = places
     feeds = Dictionary(

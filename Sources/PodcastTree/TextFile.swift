@@ -1,13 +1,16 @@
 internal import PosixKit
 
-/// A file whose text is made when it is opened: status, subscription list, log.
+/// A small file whose bytes are there as a whole when it is opened: status, subscription list, log, sidecars.
 final class TextFile: OpenFile {
   private let bytes: [UInt8]
+  let isDirect: Bool
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  /// - Parameter isDirect: whether it is made at each open, so that its size differs from one to the next.
+  init(_ bytes: [UInt8], isDirect: Bool = true) {
+    self.bytes = bytes
+    self.isDirect = isDirect
+  }
 
-  /// Its size differs from one open to the next.
-  var isDirect: Bool { true }
   var keepsCache: Bool { false }
   var size: Int64? { Int64(bytes.count) }
 

@@ -34,6 +34,8 @@ struct TreeState: Sendable {
   var dropsAtClose: Set<Int64> = []
   /// Folders of `Downloaded/` that have just lost their last episode, and until when they can be looked up.
   var emptied: [Int64: MonotonicTime] = [:]
+  /// In bytes, of the show notes that were opened, by episode.
+  var noteSizes: [Int64: Int64] = [:]
   /// Files that are being copied to `Subscriptions/`, and for ten seconds after.
   var uploads: [Int64: Upload] = [:]
   var nextUpload: Int64 = 1

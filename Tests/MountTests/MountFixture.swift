@@ -40,13 +40,17 @@ final class MountFixture {
   }
 
   /// Puts the newest `count` of the episodes into the feed, their addresses with `query` at the end.
-  func publish(count: Int, query: String = "") {
+  /// - Parameter change: what is different in the feed, told where the origin is.
+  func publish(
+    count: Int, query: String = "", _ change: (inout TestFeed, OriginServer) -> Void = { _, _ in }
+  ) {
     var feed = TestFeed(Self.podcast, author: "Ann")
     feed.items = bodies.prefix(count).enumerated().map { index, body in
       TestFeed.Item(
         "Part \(index + 1)", url: origin.url("/\(index + 1).mp3\(query)"), guid: "guid-\(index + 1)",
         published: 1_704_067_200 + Int64(index) * 86_400, length: body.size)
     }
+    change(&feed, origin)
     origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
   }
 

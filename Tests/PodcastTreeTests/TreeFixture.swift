@@ -8,6 +8,7 @@ import TransferProtocol
 final class TreeFixture {
   let catalog = FakeCatalog()
   let transfers = FakeTransfers()
+  let fetcher = FakeFetcher()
   let tree: PodcastTree
   let me = Caller(user: 1000, thread: 1)
   let stranger = Caller(user: 1001, thread: 2)
@@ -18,7 +19,8 @@ final class TreeFixture {
   static let podcast: Int64 = 7
   static let key = MediaKey(address: "http://media.example/1.mp3")
 
-  init(settings: Settings = Settings()) throws {
+  /// - Parameter cache: the cache's directory; the root is there, and nothing is written to it.
+  init(settings: Settings = Settings(), cache: String = "/") throws {
     catalog.state.withLock { state in
       state.nextID = 100
       var podcast = Podcast(
@@ -44,9 +46,9 @@ final class TreeFixture {
       }
     }
     var places = try Places(environment: ["HOME": "/nonexistent"])
-    places.cache = "/"
+    places.cache = cache
     tree = try PodcastTree(
-      catalog: catalog, transfers: transfers, settings: settings, places: places,
+      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
       owner: Owner(user: 1000, group: 1000), processName: { $0 == 3 ? "tumblerd" : "cat" })
     let invalidations = invalidations
     tree.onInvalidation { new in invalidations.withLockNotifying { $0 += new } }

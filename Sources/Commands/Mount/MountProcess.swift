@@ -22,9 +22,10 @@ struct MountProcess {
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(places: request.places, settings: request.settings, http: http)
     let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
+    let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
     let tree = try PodcastTree(
-      catalog: catalog, transfers: transfers, settings: request.settings, places: request.places,
-      owner: Owner(user: geteuid(), group: getegid()))
+      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
+      places: request.places, owner: Owner(user: geteuid(), group: getegid()))
     let mounted = MountedTree(tree)
     let session = try FuseSession(mounted, at: request.mountPoint, options: request.fuseOptions)
     mounted.attach(to: session)

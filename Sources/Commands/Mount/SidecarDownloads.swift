@@ -1,0 +1,73 @@
+internal import Catalog
+internal import Configuration
+internal import HTTPKit
+internal import PodcastModel
+internal import PodcastTree
+internal import PosixKit
+internal import TransferProtocol
+
+/// Brings sidecars from their hosts, each as a whole.
+final class SidecarDownloads: SidecarFetcher {
+  private let http: HTTPClient
+  private let settings: Settings
+  private let log: LogFile
+  /// In bytes: longer ones fail.
+  private static let limit: Int64 = 16 << 20
+
+  init(http: HTTPClient, settings: Settings, log: LogFile) {
+    self.http = http
+    self.settings = settings
+    self.log = log
+  }
+
+  func fetch(
+    _ url: String, allowsPrivateHosts: Bool,
+    completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
+  ) -> any Cancellable {
+    let log = log
+    let task = http.fetch(request(url, allowsPrivateHosts)) { result in
+      do {
+        completion(.success(try Self.body(of: result.get())))
+      } catch let error as HTTPError where error.code == .cancelled {
+        completion(.failure(.EINTR))
+      } catch {
+        let reason = error as? CatalogError ?? (error as? HTTPError).map { CatalogError($0) }
+        log.write("cannot fetch from \(PublicURL.host(url) ?? "?"): \(reason?.message ?? "\(error)")")
+        completion(.failure(reason?.errno ?? .EIO))
+      }
+    }
+    return Running(task: task)
+  }
+
+  private func request(_ url: String, _ allowsPrivateHosts: Bool) -> HTTPRequest {
+    var request = HTTPRequest(url: url)
+    request.acceptsCompression = true
+    request.allowsPrivateHosts = allowsPrivateHosts
+    request.userAgent = settings.effectiveUserAgent
+    request.proxy = settings.proxy
+    request.certificateAuthorities = settings.certificateAuthorities
+    request.connectTimeout = min(settings.connectTimeout, settings.readTimeout)
+    request.stallTimeout = min(settings.stallTimeout, settings.readTimeout)
+    request.totalTimeout = settings.readTimeout
+    request.maximumBody = Self.limit
+    return request
+  }
+
+  /// A web page in the place of a picture or a text is an error's, or a portal's.
+  private static func body(of response: HTTPResponse) throws -> [UInt8] {
+    let host = PublicURL.host(response.head.effectiveURL) ?? "the server"
+    guard response.head.status == 200 else {
+      throw CatalogError(status: response.head.status, host: host)
+    }
+    if response.head.value("content-type").map(MediaType.essence) == "text/html" {
+      throw CatalogError(.EPROTO, "\(host) gave a web page")
+    }
+    return response.body
+  }
+
+  private final class Running: Cancellable {
+    private let task: HTTPTask
+    init(task: HTTPTask) { self.task = task }
+    func cancel() { task.cancel() }
+  }
+}

@@ -1,0 +1,43 @@
+internal import PodcastModel
+
+/// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show
+/// notes.
+struct Sidecar: Hashable, Sendable {
+  let node: NodeID
+  let name: String
+  /// Where it is fetched from; nil for show notes: the catalogue has them.
+  let url: String?
+  let podcastID: Int64
+  /// Whether its host may be a private one.
+  let allowsPrivateHosts: Bool
+  /// Seconds since 1970; nil where the feed gives no date for it.
+  let modified: Int64?
+  /// In bytes: what such a file usually takes, never 0.
+  let estimate: Int64
+
+  /// Names its copy in the cache. The node alone would not do: a feed may give another address for it.
+  var key: SidecarKey { SidecarKey(node: node, address: url ?? "") }
+}
+
+/// Names the copy of a sidecar in the cache.
+struct SidecarKey: Hashable, Sendable {
+  private let node: UInt64
+  private let address: UInt64
+
+  init(node: NodeID, address: String) {
+    self.node = node.inode
+    // FNV-1a: listings ask for thousands, and only addresses of the same node need to be told apart.
+    self.address = address.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+  }
+
+  /// - Returns: nil where `fileName` is not what `fileName` gives.
+  init?(fileName: String) {
+    let parts = fileName.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let node = UInt64(parts[0], radix: 16), let address = UInt64(parts[1], radix: 16)
+    else { return nil }
+    self.node = node
+    self.address = address
+  }
+
+  var fileName: String { String(node, radix: 16) + "-" + String(address, radix: 16) }
+}

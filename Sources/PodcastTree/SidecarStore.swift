@@ -1,0 +1,120 @@
+internal import Glibc
+internal import PosixKit
+
+/// The copies of sidecars in the cache directory, each in a file of its own. They may be deleted at any time
+/// by anybody: what is remembered of them is a hint, and a copy that is gone is fetched again.
+final class SidecarStore: Sendable {
+  /// What is known of a copy without asking the disk.
+  struct Copy: Hashable, Sendable {
+    /// In bytes.
+    var size: Int64
+    /// When it came, in seconds since 1970.
+    var fetched: Int64
+  }
+
+  private struct State {
+    var copies: [SidecarKey: Copy]?
+    var total: Int64 = 0
+  }
+
+  /// Where reads and writes wait for the disk.
+  let disk = WorkQueue(name: "sidecars")
+  private let directory: String
+  private let state = Monitor(State())
+
+  /// The oldest go beyond this, in bytes and in number.
+  private static let limit: (bytes: Int64, count: Int) = (256 << 20, 5000)
+  /// Seconds after which a copy is fetched again when it is opened.
+  static let lifetime: Int64 = 7 * 86_400
+
+  init(directory: String) { self.directory = directory }
+
+  deinit { disk.stop() }
+
+  /// From memory, but for the first call.
+  func copy(_ key: SidecarKey) -> Copy? {
+    state.withLock { state in
+      load(&state)
+      return state.copies?[key]
+    }
+  }
+
+  /// The bytes of a copy; nil where there is none.
+  func read(_ key: SidecarKey) -> (bytes: [UInt8], copy: Copy)? {
+    do {
+      let file = try FileDescriptor(opening: path(key), O_RDONLY)
+      let status = try file.status()
+      let bytes = try Directories.read(path(key))
+      let copy = Copy(size: Int64(bytes.count), fetched: Int64(status.st_mtim.tv_sec))
+      remember(copy, key)
+      return (bytes, copy)
+    } catch {
+      remember(nil, key)
+      return nil
+    }
+  }
+
+  /// Keeps what was fetched; where the disk has no room for it, it is fetched again next time.
+  func keep(_ bytes: [UInt8], _ key: SidecarKey) {
+    do {
+      try Directories.create(directory)
+      try Directories.replace(path(key), with: bytes)
+      remember(Copy(size: Int64(bytes.count), fetched: wallClockSeconds()), key)
+      for old in surplus() { drop(old) }
+    } catch {
+      remember(nil, key)
+    }
+  }
+
+  func drop(_ key: SidecarKey) {
+    unlink(path(key))
+    remember(nil, key)
+  }
+
+  private func path(_ key: SidecarKey) -> String { directory + "/" + key.fileName }
+
+  private func remember(_ copy: Copy?, _ key: SidecarKey) {
+    state.withLock { state in
+      load(&state)
+      let old = state.copies?[key]
+      state.copies?[key] = copy
+      state.total += (copy?.size ?? 0) - (old?.size ?? 0)
+    }
+  }
+
+  /// The oldest copies, where there are too many: so many that there is room again for a while.
+  private func surplus() -> [SidecarKey] {
+    state.withLock { state in
+      guard let copies = state.copies,
+        state.total > Self.limit.bytes || copies.count > Self.limit.count
+      else { return [] }
+      var (bytes, count) = (state.total, copies.count)
+      var keys: [SidecarKey] = []
+      for (key, copy) in copies.sorted(by: { $0.value.fetched < $1.value.fetched }) {
+        if bytes <= Self.limit.bytes / 4 * 3 && count <= Self.limit.count / 4 * 3 { break }
+        keys.append(key)
+        bytes -= copy.size
+        count -= 1
+      }
+      return keys
+    }
+  }
+
+  /// Once: what the directory holds. What a process that died left half written goes.
+  private func load(_ state: inout State) {
+    if state.copies != nil { return }
+    var copies: [SidecarKey: Copy] = [:]
+    for name in (try? Directories.names(in: directory)) ?? [] {
+      var status = stat()
+      guard lstat(directory + "/" + name, &status) == 0 else { continue }
+      let fetched = Int64(status.st_mtim.tv_sec)
+      if let key = SidecarKey(fileName: name) {
+        copies[key] = Copy(size: Int64(status.st_size), fetched: fetched)
+      } else if name.hasSuffix(".new"), fetched < wallClockSeconds() - 3600 {
+        unlink(directory + "/" + name)
+      }
+    }
+    state.total = copies.values.reduce(0) { $0 + $1.size }
+    state.copies = copies
+  }
+}

@@ -1,0 +1,76 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Covers, transcripts and chapters on a real mount.
+@Suite struct SidecarTests {
+  private static let transcript = Array("WEBVTT\n\n00:00.000 --> 00:02.000\nGood evening.\n".utf8)
+  private static let cover = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+  private static let stem = "2024-01-01 - Part 1"
+
+  private func fixture() throws -> MountFixture {
+    let fixture = try MountFixture()
+    fixture.origin.serve("/art.jpg", OriginResource(Self.cover, mediaType: "image/jpeg"))
+    fixture.origin.serve("/1.vtt", OriginResource(Self.transcript, mediaType: "text/vtt"))
+    fixture.publish(count: 3) { feed, origin in
+      feed.imageURL = origin.url("/art.jpg")
+      feed.items[0].more = """
+        <podcast:transcript url="\(origin.url("/1.vtt"))" type="text/vtt"/>
+        <podcast:chapters url="\(origin.url("/gone.json"))" type="application/json+chapters"/>
+        """
+    }
+    try fixture.mount()
+    try fixture.makeSearch()
+    return fixture
+  }
+
+  @Test func sidecarsAreListedAtOnceAndFetchedWhenTheyAreOpened() throws {
+    let fixture = try fixture()
+    let podcast = fixture.podcastPath
+    #expect(
+      try fixture.list(podcast) == [Self.stem + ".chapters.json"] + [MountFixture.names[0]]
+        + [Self.stem + ".vtt"] + MountFixture.names[1...] + ["cover.jpg"])
+    #expect(try fixture.status(podcast + "/cover.jpg").st_size > 0)
+    #expect(fixture.origin.requests("/art.jpg").isEmpty && fixture.origin.requests("/1.vtt").isEmpty)
+
+    for _ in 0..<2 {
+      let file = try FileDescriptor(opening: podcast + "/cover.jpg", O_RDONLY)
+      #expect(try file.status().st_size == 70_000)
+      #expect(try Directories.read(podcast + "/cover.jpg") == Self.cover)
+    }
+    #expect(try fixture.status(podcast + "/cover.jpg").st_size == 70_000)
+    #expect(fixture.origin.requests("/art.jpg").count == 1)
+    #expect(try Directories.read("\(podcast)/\(Self.stem).vtt") == Self.transcript)
+    #expect(open("\(podcast)/\(Self.stem).chapters.json", O_RDONLY) == -1 && Errno.current == .ENOENT)
+    #expect(open(podcast + "/cover.jpg", O_RDWR) == -1 && Errno.current == .EROFS)
+  }
+
+  @Test func aSubscriptionWithSidecarsIsRemovedAsAWhole() throws {
+    let fixture = try fixture()
+    _ = try fixture.list(fixture.podcastPath)
+    let subscription = fixture.root + "/Subscriptions/Harbour Lights"
+    #expect(rename(fixture.podcastPath, subscription) == 0)
+    #expect(try fixture.list(subscription).contains("cover.jpg"))
+    let cover = try Directories.read(subscription + "/cover.jpg")
+    #expect(cover == Self.cover, "\(cover.count)")
+    let removal = try RunningProcess(
+      "rm", ["-r", subscription], environment: fixture.environment.variables)
+    #expect(removal.wait(seconds: 20) == .exit(0), "\(removal.errors)")
+    #expect(try fixture.list(fixture.root + "/Subscriptions") == ["subscriptions.opml"])
+  }
+
+  @Test func downloadedEpisodesHaveBesideThemWhatIsHere() throws {
+    let fixture = try fixture()
+    _ = try fixture.list(fixture.podcastPath)
+    #expect(try fixture.run("get", fixture.episode(1)).end == .exit(0))
+    let folder = fixture.root + "/Downloaded/Harbour Lights"
+    #expect(eventually { (try? fixture.list(folder)) == [MountFixture.names[0]] })
+    _ = try Directories.read("\(fixture.podcastPath)/\(Self.stem).vtt")
+    #expect(try eventually { try fixture.list(folder) == [MountFixture.names[0], Self.stem + ".vtt"] })
+    #expect(try Directories.read("\(folder)/\(Self.stem).vtt") == Self.transcript)
+    let removal = try RunningProcess("rm", ["-r", folder], environment: fixture.environment.variables)
+    #expect(removal.wait(seconds: 20) == .exit(0), "\(removal.errors)")
+    #expect(try eventually { try fixture.list(fixture.root + "/Downloaded").isEmpty })
+  }
+}

@@ -1,0 +1,200 @@
+import Catalog
+import Configuration
+import Glibc
+import PodcastModel
+import PodcastTree
+import PosixKit
+import TestSupport
+import Testing
+import TransferProtocol
+
+@Suite struct SidecarTests {
+  private static let stem = "2024-01-01 - Part 1"
+  private static let cover = "http://ann:secret@feeds.example/art.PNG?size=3000"
+
+  /// A podcast whose feed names all there is for its first episode.
+  private func fixture(
+    _ directory: TemporaryDirectory, sidecars: Set<Settings.Sidecar> = [.cover, .transcript, .chapters]
+  ) throws -> TreeFixture {
+    var settings = Settings()
+    settings.sidecars = sidecars
+    let fixture = try TreeFixture(settings: settings, cache: directory.path)
+    fixture.catalog.state.withLock { state in
+      state.podcasts[TreeFixture.podcast]?.imageURL = Self.cover
+      state.podcasts[TreeFixture.podcast]?.language = "de-AT"
+      state.podcasts[TreeFixture.podcast]?.allowsPrivateHosts = true
+      state.feeds[TreeFixture.podcast]?[0].transcripts = [
+        Transcript(url: "http://media.example/en", type: "text/vtt", language: "en"),
+        Transcript(url: "http://media.example/de", type: "text/vtt", language: "de"),
+        Transcript(url: "http://media.example/bad", type: "text/vtt", language: "../x"),
+        Transcript(url: "http://media.example/page", type: "text/html", language: "de"),
+        Transcript(url: "http://media.example/en.srt", type: nil, language: "en"),
+        Transcript(url: "file:///etc/passwd", type: "text/vtt", language: "fr"),
+      ]
+      state.feeds[TreeFixture.podcast]?[0].chaptersURL = "http://media.example/chapters"
+      state.feeds[TreeFixture.podcast]?[0].notesLength = 24
+    }
+    fixture.fetcher.state.withLock { state in
+      state.files = [Self.cover: [1, 2, 3], "http://media.example/de": Array("WEBVTT".utf8)]
+    }
+    return fixture
+  }
+
+  private func bytes(_ file: any OpenFile) throws -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = try buffer.withUnsafeMutableBytes { try file.read(at: 0, into: $0)?.get() ?? -1 }
+    return Array(buffer.prefix(count))
+  }
+
+  @Test func aPodcastListsWhatItsFeedNamesAndFetchesNothingForIt() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    #expect(
+      try fixture.list(podcast) == [
+        Self.stem + ".chapters.json", Self.stem + ".en.vtt", Self.stem + ".mp3", Self.stem + ".srt",
+        Self.stem + ".vtt", "2024-01-02 - Part 2.mp3", "2024-01-03 - Part 3.mp3", "cover.png",
+      ])
+    for item in try wait(fixture.tree.openDirectory(podcast, for: fixture.me)).items {
+      let found = try wait(fixture.tree.lookup(item.name, in: podcast, for: fixture.me))
+      #expect(found == item.attributes && found.size > 0 && found.permissions == 0o444)
+      #expect(try wait(fixture.tree.attributes(of: found.node)) == found)
+    }
+    #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
+  }
+
+  @Test func theOptionSaysWhichAreListed() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory, sidecars: [.notes])
+    let podcast = try fixture.searched()
+    #expect(try fixture.list(podcast).filter { !$0.hasSuffix(".mp3") } == [Self.stem + ".txt"])
+    #expect(failure(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me)) == .ENOENT)
+    let notes = try wait(fixture.tree.lookup(Self.stem + ".txt", in: podcast, for: fixture.me))
+    let file = try wait(fixture.tree.open(notes.node, writes: false, for: fixture.indexer))
+    #expect(try bytes(file) == Array("Notes of part 1\n".utf8))
+    #expect(try wait(fixture.tree.attributes(of: notes.node)).size == 16)
+    #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
+  }
+
+  @Test func openingFetchesOnceAndTheSizeIsExactFromThenOn() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    #expect(failure(fixture.tree.open(cover.node, writes: true, for: fixture.me)) == .EROFS)
+    for _ in 0..<2 {
+      let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+      #expect(try bytes(file) == [1, 2, 3] && !file.isDirect && file.size == 3)
+    }
+    #expect(try wait(fixture.tree.attributes(of: cover.node)).size == 3)
+    let asked = fixture.fetcher.state.withLock { $0.asked }
+    #expect(asked.map(\.url) == [Self.cover] && asked.allSatisfy(\.allowsPrivateHosts))
+    // Its copy is there for the next mount, and may be deleted under this one.
+    let next = try self.fixture(directory)
+    let again = try wait(next.tree.lookup("cover.png", in: try next.searched(), for: next.me))
+    #expect(again.size == 3)
+    for name in try Directories.names(in: directory.path("sidecars")) {
+      unlink(directory.path("sidecars/" + name))
+    }
+    let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    #expect(try bytes(file) == [1, 2, 3])
+    #expect(fixture.fetcher.state.withLock { $0.asked.count } == 2)
+  }
+
+  @Test func anotherAddressIsAnotherFile() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://new.example/a.png" }
+    fixture.fetcher.state.withLock { $0.files["http://new.example/a.png"] = [9] }
+    fixture.catalog.announce(.podcast(TreeFixture.podcast))
+    #expect(fixture.awaitInvalidation(.listing(podcast)))
+    let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    #expect(try bytes(file) == [9])
+  }
+
+  @Test func aBarredProgramGetsOnlyWhatIsCached() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    #expect(failure(fixture.tree.open(cover.node, writes: false, for: fixture.indexer)) == .EIO)
+    #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
+    _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.indexer))
+    #expect(try bytes(file) == [1, 2, 3])
+  }
+
+  @Test func aFailureIsTheOpenersAndAnInterruptEndsTheWaiting() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    let chapters = try wait(
+      fixture.tree.lookup(Self.stem + ".chapters.json", in: podcast, for: fixture.me))
+    #expect(failure(fixture.tree.open(chapters.node, writes: false, for: fixture.me)) == .ETIMEDOUT)
+    #expect(try wait(fixture.tree.attributes(of: chapters.node)) == chapters)
+    fixture.fetcher.state.withLock { $0.keepsWaiting = true }
+    guard case .pending(let start) = fixture.tree.open(chapters.node, writes: false, for: fixture.me) else {
+      Issue.record("opened at once")
+      return
+    }
+    let result = Monitor<Errno?>(nil)
+    let cancel = start { outcome in
+      if case .failure(let errno) = outcome { result.withLockNotifying { $0 = errno } }
+    }
+    cancel()
+    #expect(result.wait(until: .after(10)) { $0 } == .EINTR)
+  }
+
+  @Test func removingDropsTheCopyAndTheNameStays() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
+    _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+    #expect(try Directories.names(in: directory.path("sidecars")).count == 1)
+    try wait(fixture.tree.remove("cover.png", in: podcast, for: fixture.me))
+    #expect(try Directories.names(in: directory.path("sidecars")).isEmpty)
+    #expect(try fixture.list(podcast).contains("cover.png"))
+    #expect(failure(fixture.tree.remove("cover.png", in: podcast, for: fixture.stranger)) == .EACCES)
+  }
+
+  @Test func downloadedShowsOnlyWhatIsWhollyHere() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    _ = try fixture.list(podcast)
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
+    let folder = NodeID(.downloadedPodcast, TreeFixture.podcast)
+    #expect(fixture.awaitInvalidation(.listing(folder)))
+    #expect(try fixture.list(folder) == [Self.stem + ".mp3"])
+    let transcript = try wait(fixture.tree.lookup(Self.stem + ".vtt", in: podcast, for: fixture.me))
+    _ = try wait(fixture.tree.open(transcript.node, writes: false, for: fixture.me))
+    #expect(fixture.awaitInvalidation(.name(Self.stem + ".vtt", in: folder)))
+    #expect(try fixture.list(folder) == [Self.stem + ".mp3", Self.stem + ".vtt"])
+    // As `rm -r` does it: the episode first, then what was listed beside it, then the folder.
+    try wait(fixture.tree.remove(Self.stem + ".mp3", in: folder, for: fixture.me))
+    try wait(fixture.tree.remove(Self.stem + ".vtt", in: folder, for: fixture.me))
+    try wait(fixture.tree.removeDirectory("Harbour Lights", in: .downloaded, for: fixture.me))
+  }
+
+  @Test func namesOfOneEpisodesSidecarsAreNeverAnothers() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    fixture.catalog.state.withLock { state in
+      // Its own transcript has the name that the English one of the first would get.
+      state.feeds[TreeFixture.podcast]?[1].stem = Self.stem + ".en"
+      state.feeds[TreeFixture.podcast]?[1].transcripts = [
+        Transcript(url: "http://media.example/2", type: "text/vtt", language: nil)
+      ]
+    }
+    let podcast = try fixture.searched()
+    let items = try wait(fixture.tree.openDirectory(podcast, for: fixture.me)).items
+    #expect(Set(items.map(\.name)).count == items.count)
+    let found = try wait(fixture.tree.lookup(Self.stem + ".en.vtt", in: podcast, for: fixture.me))
+    #expect(found.node.kind == .transcript && found.node.row == 2)
+  }
+}
