@@ -17,6 +17,9 @@ package struct Places: Hashable, Sendable {
   /// What the programs have to say.
   package var logFile: String { state + "/podcastfs.log" }
 
+  /// The home directory that some of these are in; nil where variables name them all.
+  private var home: String?
+
   /// No usable home directory: names the variable to set.
   package struct Unusable: Error, CustomStringConvertible {
     package var description: String
@@ -25,18 +28,21 @@ package struct Places: Hashable, Sendable {
   /// The places of the calling user by `environment`. Creates nothing.
   /// - Throws: `Unusable`.
   package init(environment: [String: String] = Self.processEnvironment) throws {
+    var usedHome: String?
     func base(_ variable: String, _ fallback: String) throws -> String {
       // "All paths set in these environment variables must be absolute" else ignored (XDG).
       if let value = environment[variable], value.hasPrefix("/") { return value.trimmingSlashes }
       guard let home = environment["HOME"], home.hasPrefix("/") else {
         throw Unusable(description: "no home directory: set HOME (or \(variable)) to an absolute path")
       }
+      usedHome = home
       return home.trimmingSlashes + fallback
     }
     configurationFile = try base("XDG_CONFIG_HOME", "/.config") + "/podcastfs/config"
     data = try base("XDG_DATA_HOME", "/.local/share") + "/podcastfs"
     state = try base("XDG_STATE_HOME", "/.local/state") + "/podcastfs"
     cache = try base("XDG_CACHE_HOME", "/.cache") + "/podcastfs"
+    home = usedHome
     if let value = environment["XDG_RUNTIME_DIR"], value.hasPrefix("/") {
       runtime = value.trimmingSlashes + "/podcastfs"
     } else {
@@ -48,6 +54,12 @@ package struct Places: Hashable, Sendable {
   /// Creates the directories, each 0700 and owned by this user.
   /// - Throws: `PosixError` naming the directory, `Unusable` naming the variable.
   package func create() throws {
+    if let home {
+      var status = stat()
+      guard stat(home, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+        throw Unusable(description: "the home directory \(home) is not there: set HOME to one that is")
+      }
+    }
     for (path, variable) in [
       (data, "XDG_DATA_HOME"), (state, "XDG_STATE_HOME"), (cache, "XDG_CACHE_HOME"),
       (runtime, "XDG_RUNTIME_DIR"),

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
@@ -8,14 +9,28 @@ extension PodcastTree {
   func controlFileAttributes(_ node: NodeID) -> NodeAttributes {
     let isWritable = node == .subscriptionList
     var attributes = NodeAttributes(node: node, isDirectory: false, permissions: isWritable ? 0o600 : 0o400)
-    // Made anew at each open: no size is right for long, but one of 0 would be taken for an empty file.
-    attributes.size = 4096
-    attributes.stored = 4096
+    attributes.size = controlFileSize(node)
+    attributes.stored = attributes.size
     attributes.modified = wallClockSeconds()
     attributes.changed = attributes.modified
     attributes.timeout = 0
     return attributes
   }
+
+  /// What an open would give now: tar and rsync take a file's size for its word.
+  private func controlFileSize(_ node: NodeID) -> Int64 {
+    switch node {
+    case .status: return Int64(statusText().count)
+    case .subscriptionList: return state.withLock { $0.subscriptionListSize }
+    case .log:
+      var status = stat()
+      return stat(places.logFile, &status) == 0 ? min(Int64(status.st_size), Int64(Self.logLimit)) : 0
+    // A stream: a size of 0 would be taken for an empty file.
+    default: return 4096
+    }
+  }
+
+  private static let logLimit = 1 << 20
 
   func openControlFile(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
@@ -40,7 +55,7 @@ extension PodcastTree {
   /// The end of the log, at most 1 MiB of it.
   private func logText() throws -> [UInt8] {
     do {
-      return Array(try Directories.read(places.logFile).suffix(1 << 20))
+      return Array(try Directories.read(places.logFile).suffix(Self.logLimit))
     } catch let error as PosixError where error.errno == .ENOENT {
       return []
     }

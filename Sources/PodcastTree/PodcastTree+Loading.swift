@@ -13,8 +13,10 @@ extension PodcastTree {
 
   func loadSubscriptions() throws {
     let subscriptions = try catalog.subscriptions()
+    let size = Int64(try catalog.exportOPML().count)
     state.withLock { state in
       state.subscriptions = subscriptions
+      state.subscriptionListSize = size
       for entry in subscriptions { state.podcastOfSubscription[entry.id] = entry.podcast.id }
     }
   }

@@ -28,7 +28,12 @@ extension PodcastTree {
     }
     let file = Upload(node: node, name: name) { [weak self] bytes in
       guard let self else { return .failure(.EIO) }
-      return .on(loader) { try self.importSubscriptions(bytes) }
+      return .on(loader) {
+        do { try self.importSubscriptions(bytes) } catch {
+          self.state.withLock { $0.uploads[node.row] }?.refuse()
+          throw error
+        }
+      }
     } onClose: { [weak self] upload in
       self?.expire(upload)
     }
@@ -44,7 +49,7 @@ extension PodcastTree {
   }
 
   private func expire(_ upload: Upload) {
-    let lifetime = upload.name == nil ? 0 : Self.uploadLifetime
+    let lifetime = upload.name == nil || upload.isRefused ? 0 : Self.uploadLifetime
     PosixThread.start("upload", stackSize: 65536) { [weak self] in
       let never = Monitor(())
       let _: Bool? = never.wait(until: .after(lifetime)) { _ in nil }

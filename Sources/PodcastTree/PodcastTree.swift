@@ -70,6 +70,11 @@ package final class PodcastTree: Sendable {
     }
   }
 
+  /// Takes up searches that were made past the tree, before anybody lists them.
+  package func reloadSearches() {
+    try? searchesChanged()
+  }
+
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
   package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
     invalidator.withLock { $0 = handler }

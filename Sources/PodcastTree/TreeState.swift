@@ -7,6 +7,8 @@ internal import TransferProtocol
 struct TreeState: Sendable {
   var searches: [Search] = []
   var subscriptions: [ListedPodcast] = []
+  /// Of `subscriptions.opml`, in bytes.
+  var subscriptionListSize: Int64 = 0
   /// By search.
   var results: [Int64: [ListedPodcast]] = [:]
   /// Which podcast a result's or subscription's directory shows, also after it has moved.

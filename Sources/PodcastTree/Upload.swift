@@ -5,6 +5,7 @@ final class Upload: OpenFile {
   private struct State {
     var bytes: [UInt8] = []
     var isDirty = false
+    var isRefused = false
   }
   /// Longer lists are refused with EFBIG.
   static let limit = 16 << 20
@@ -68,6 +69,10 @@ final class Upload: OpenFile {
     }
     return bytes.map(importer) ?? .value(())
   }
+
+  /// It was no list: its name need not stay.
+  func refuse() { state.withLock { $0.isRefused = true } }
+  var isRefused: Bool { state.withLock { $0.isRefused } }
 
   func close() { onClose(self) }
 }

@@ -30,11 +30,20 @@ package enum BackgroundProcess {
     pointers.append(nil)
     defer { pointers.forEach { free($0) } }
     var child: pid_t = 0
-    let error = posix_spawn(&child, "/proc/self/exe", &actions, &attributes, &pointers, environ)
+    let error = posix_spawn(&child, ownFile(), &actions, &attributes, &pointers, environ)
     if error != 0 { throw PosixError(Errno(rawValue: error), "start a process") }
     let word = pipe.takeReader().readToEnd(limit: 4096)
     if word == "\n" { return nil }
     return word.isEmpty ? "it ended before it was ready" : word
+  }
+
+  /// This program's file, by the name that `ps` and `pgrep` then show; by the kernel's link where that name
+  /// leads to it no longer.
+  private static func ownFile() -> String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
+    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return access(path, X_OK) == 0 ? path : "/proc/self/exe"
   }
 
   /// How the started process tells that it is ready, or why it never will be.

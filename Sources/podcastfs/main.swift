@@ -2,4 +2,6 @@ import Commands
 import Glibc
 
 signal(SIGPIPE, SIG_IGN)
+// What it makes is for its user alone.
+umask(0o077)
 exit(CommandLineTool.run(Array(CommandLine.arguments.dropFirst())))

@@ -45,6 +45,7 @@ import Testing
     #expect(try eventually { try fixture.list(fixture.root + "/Latest").count == 3 })
     let list = try Directories.read(subscriptions + "/subscriptions.opml")
     #expect(String(decoding: list, as: UTF8.self).contains(fixture.origin.url("/feed.xml")))
+    #expect(try fixture.status(subscriptions + "/subscriptions.opml").st_size == list.count)
     #expect(try fixture.run("list").output.contains("Harbour Lights"))
     #expect(unlink("\(subscriptions)/Harbour Lights/\(MountFixture.names[0])") == 0)
     #expect(try fixture.list(subscriptions + "/Harbour Lights").count == 2)
@@ -60,6 +61,7 @@ import Testing
     let refused = try RunningProcess(
       "cp", [bad, subscriptions + "/"], environment: fixture.environment.variables)
     #expect(refused.wait(seconds: 10) == .exit(1) && refused.errors.contains("Invalid argument"))
+    #expect(try eventually { try !fixture.list(subscriptions).contains("bad.opml") })
   }
 
   @Test func theDemonstrationShowsTheWholeJobWithoutANetwork() throws {

@@ -21,6 +21,8 @@ enum DemoCommand: Command {
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     if !staysInForeground && !isBackground {
+      var rest = arguments
+      try MountRequest.check(try rest.takeValues("-o"))
       let mountPoint = try arguments.demoMountPoint()
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + arguments.words) {
         throw CommandFailure(failure)

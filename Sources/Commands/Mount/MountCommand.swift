@@ -36,6 +36,7 @@ enum MountCommand: Command {
     _ = arguments.takeFlag("-s")
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("mount takes one mount point") }
+    try MountRequest.check(options)
     if !staysInForeground && !isBackground {
       return try start(source, options.flatMap { ["-o", $0] } + ["--"] + operands)
     }

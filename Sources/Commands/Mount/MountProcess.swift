@@ -59,11 +59,16 @@ struct MountProcess {
         log.write("cannot subscribe: \(error)")
       }
     } else {
+      let isDone = Monitor(false)
       _ = catalog.search(source, replacing: nil) { result in
         if case .failure(let error) = result, error.errno != .EEXIST {
           log.write("cannot search for \(source): \(error)")
         }
+        isDone.withLockNotifying { $0 = true }
       }
+      // So that it can be listed when the command returns; a search takes ten seconds at the most.
+      _ = isDone.wait(until: .after(11)) { $0 ? true : nil }
+      tree.reloadSearches()
     }
   }
 }

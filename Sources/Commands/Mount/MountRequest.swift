@@ -25,6 +25,15 @@ struct MountRequest: Sendable {
     self.source = source.flatMap { ["none", "podcastfs"].contains($0) ? nil : Self.absolute($0) }
   }
 
+  /// - Throws: `UsageError` where the options of the call can't be understood.
+  static func check(_ options: [String]) throws {
+    do {
+      _ = try Settings.load(file: "/dev/null", environment: [:], options: options)
+    } catch {
+      throw UsageError("\(error)")
+    }
+  }
+
   /// For libfuse and fusermount3.
   var fuseOptions: [String] {
     var list = options.passedOn.map { option in option.value.map { "\(option.key)=\($0)" } ?? option.key }
