@@ -125,7 +125,8 @@ int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
   return inotify_add_watch(descriptor, path, mask);
 }
 
-int podcastfs_spawn_detached(const char *path, char *const arguments[], pid_t *pid) {
+int podcastfs_spawn_detached(const char *path, char *const arguments[], char *const *environment,
+                             pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   int error = posix_spawn_file_actions_init(&actions);
@@ -146,7 +147,7 @@ int podcastfs_spawn_detached(const char *path, char *const arguments[], pid_t *p
       (error = posix_spawn_file_actions_adddup2(&actions, 1, 2)) == 0 &&
       (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
       (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
-    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, environment ? environment : environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;

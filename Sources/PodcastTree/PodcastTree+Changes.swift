@@ -32,7 +32,12 @@ extension PodcastTree {
       invalidations += moveBetweenViews(entry, from: old?.view, to: new.view)
     }
     invalidate(invalidations)
-    if let status, old?.state != new.state { events.record(status, of: entry) }
+    guard let status, old != new else { return }
+    if old?.state != new.state { events.record(status, of: entry) }
+    // What is first heard of when it is complete may have been so for long.
+    if new.state == .cached, old != nil || status.changed >= started {
+      completed.withLock { $0 }?(entry, status)
+    }
   }
 
   private func moveBetweenViews(

@@ -1,5 +1,5 @@
 package import Configuration
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 package import TransferProtocol
 
@@ -23,6 +23,7 @@ package final class PodcastTree: Sendable {
   let loader = WorkQueue(name: "tree")
   let state = Monitor(TreeState())
   private let invalidator = Monitor<(@Sendable ([Invalidation]) -> Void)?>(nil)
+  let completed = Monitor<(@Sendable (EpisodeEntry, TransferStatus) -> Void)?>(nil)
   let events = EventLog()
   /// The show notes that were asked for last: a program asks for one attribute after the other.
   let notes = Monitor<(id: Int64, text: String?)?>(nil)
@@ -78,6 +79,12 @@ package final class PodcastTree: Sendable {
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
   package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
     invalidator.withLock { $0 = handler }
+  }
+
+  /// Says who hears of downloads that become complete while the tree is up; called from the tree's own thread,
+  /// which it must not hold up.
+  package func onCompletion(_ handler: @escaping @Sendable (EpisodeEntry, TransferStatus) -> Void) {
+    completed.withLock { $0 = handler }
   }
 
   func invalidate(_ invalidations: [Invalidation]) {

@@ -1,18 +1,39 @@
 internal import CLinux
 internal import Glibc
 
-/// Starts programs that outlive this one.
+/// Starts programs that have nothing to do with this one's terminal and may outlive it.
 package enum DetachedProcess {
   /// Starts `path` in a session of its own, with nothing of ours but the environment.
-  /// - Returns: its number; to be reaped by `reap`.
-  package static func start(_ path: String, _ arguments: [String]) throws(PosixError) -> Int32 {
-    var texts: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
-    texts.append(nil)
-    defer { for text in texts { free(text) } }
+  /// - Parameter environment: another one in its place; nothing of a value after a NUL is seen.
+  /// - Returns: its number; to be reaped by `reap` or `wait`.
+  package static func start(
+    _ path: String, _ arguments: [String], environment: [String: String]? = nil
+  ) throws(PosixError) -> Int32 {
+    let texts = copies([path] + arguments)
+    let variables = environment.map { copies($0.map { "\($0)=\($1)" }) }
+    defer { for text in texts + (variables ?? []) { free(text) } }
     var process: pid_t = 0
-    let reason = podcastfs_spawn_detached(path, texts, &process)
+    let reason =
+      if let variables {
+        podcastfs_spawn_detached(path, texts, variables, &process)
+      } else {
+        podcastfs_spawn_detached(path, texts, nil, &process)
+      }
     guard reason == 0 else { throw PosixError(Errno(rawValue: reason), "start", path) }
     return process
+  }
+
+  private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+    texts.map { strdup($0) } + [nil]
+  }
+
+  /// Waits for the end of a process that `start` began.
+  /// - Returns: its exit status, or 128 and the number of the signal that ended it.
+  package static func wait(_ process: Int32) throws(PosixError) -> Int32 {
+    var status: Int32 = 0
+    try retrying("wait for", "process \(process)") { waitpid(process, &status, 0) }
+    let signal = status & 0x7f
+    return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
   /// Whether a process that `start` began has ended; to be asked until it has.

@@ -64,8 +64,10 @@ int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask);
 int podcastfs_network_events(void);
 
 /// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, no
-/// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value.
-int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull], pid_t *pid);
+/// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value. Without an environment of
+/// its own it gets ours.
+int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull],
+                             char *_Nullable const *_Nullable environment, pid_t *pid);
 
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {

@@ -26,6 +26,9 @@ struct MountProcess {
     let tree = try PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
       places: request.places, owner: Owner(user: geteuid(), group: getegid()))
+    let notice = CompletionNotice(
+      settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
+    tree.onCompletion(notice.completed)
     let mounted = MountedTree(tree)
     let session = try FuseSession(mounted, at: request.mountPoint, options: request.fuseOptions)
     mounted.attach(to: session)

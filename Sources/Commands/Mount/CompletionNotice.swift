@@ -1,0 +1,118 @@
+internal import Configuration
+internal import Glibc
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// What happens when a download is complete: a desktop notification, and the user's command (`notify`,
+/// `on_complete`). On threads of its own, because either may take as long as it likes.
+final class CompletionNotice: Sendable {
+  private let settings: Settings
+  private let mountPoint: String
+  /// Of marks that say which completions have been taken, by whichever mount was first.
+  private let marks: String
+  private let log: LogFile
+  private let claims = WorkQueue(name: "completion")
+  private let notifications = WorkQueue(name: "notify")
+  /// Each runs one command at a time; further completions wait.
+  private let commands = WorkQueue(name: "on-complete", threads: 2)
+
+  init(settings: Settings, mountPoint: String, places: Places, log: LogFile) {
+    self.settings = settings
+    self.mountPoint = mountPoint
+    marks = places.runtime + "/completed"
+    self.log = log
+  }
+
+  func completed(_ entry: EpisodeEntry, _ status: TransferStatus) {
+    claims.async { [self] in
+      let command = settings.onComplete
+      let notifier = settings.notifies ? Self.notifier : nil
+      guard command != nil || notifier != nil, claim(status) else { return }
+      if let command {
+        commands.async { [self] in
+          run("on_complete", "/bin/sh", ["-c", command], environment(of: entry, status))
+        }
+      }
+      if let notifier {
+        notifications.async { [self] in
+          run("notify-send", notifier, Self.notification(of: entry), nil)
+        }
+      }
+    }
+  }
+
+  private func run(_ what: String, _ path: String, _ arguments: [String], _ environment: [String: String]?) {
+    do {
+      let status = try DetachedProcess.wait(
+        DetachedProcess.start(path, arguments, environment: environment))
+      if status != 0 { log.write("\(what) ended with status \(status)") }
+    } catch {
+      log.write("cannot run \(what): \(error)")
+    }
+  }
+
+  // MARK: What is told
+
+  /// Titles are data to the shell, never part of a command.
+  private func environment(of entry: EpisodeEntry, _ status: TransferStatus) -> [String: String] {
+    let (episode, podcast) = (entry.episode, entry.podcast)
+    var variables = Places.processEnvironment
+    variables["PODCASTFS_PATH"] = "\(mountPoint)/Downloaded/\(podcast.name)/\(episode.fileName)"
+    variables["PODCASTFS_TITLE"] = episode.title
+    variables["PODCASTFS_SHOW"] = podcast.title
+    variables["PODCASTFS_AUTHOR"] = podcast.author
+    variables["PODCASTFS_GUID"] = episode.guid
+    variables["PODCASTFS_URL"] = PublicURL.text(episode.enclosureURL)
+    variables["PODCASTFS_FEED_URL"] = PublicURL.text(podcast.feedURL)
+    variables["PODCASTFS_PUBLISHED"] = episode.isDated ? CivilTime.iso8601(episode.published) : nil
+    variables["PODCASTFS_DURATION"] = episode.duration.map { String($0) }
+    variables["PODCASTFS_SIZE"] = status.total.map { String($0) }
+    return variables
+  }
+
+  /// notify-send(1), where there is one and a session to show it in.
+  private static var notifier: String? {
+    guard let bus = Places.processEnvironment["DBUS_SESSION_BUS_ADDRESS"], !bus.isEmpty else { return nil }
+    return DetachedProcess.find("notify-send")
+  }
+
+  /// The body may hold markup by the Desktop Notifications Specification; a title may not.
+  private static func notification(of entry: EpisodeEntry) -> [String] {
+    let show = entry.podcast.title.reduce(into: "") { text, character in
+      switch character {
+      case "&": text += "&amp;"
+      case "<": text += "&lt;"
+      case ">": text += "&gt;"
+      default: text.append(character)
+      }
+    }
+    return ["--app-name=podcastfs", "--", entry.episode.title, show]
+  }
+
+  // MARK: One of several mounts
+
+  /// Seconds after which no mount can still hear of a completion for the first time.
+  private static let lifetime: Int64 = 3600
+
+  /// Whether this mount is the one that acts: the daemon tells all mounts the same of a completion, and the
+  /// first to make its mark has it.
+  private func claim(_ status: TransferStatus) -> Bool {
+    do {
+      try Directories.create(marks)
+      for name in try Directories.names(in: marks) {
+        var found = stat()
+        let path = marks + "/" + name
+        if lstat(path, &found) == 0, Int64(found.st_mtim.tv_sec) < wallClockSeconds() - Self.lifetime {
+          unlink(path)
+        }
+      }
+      let mark = "\(marks)/\(status.key.text)-\(status.generation)-\(status.changed)"
+      _ = try FileDescriptor(opening: mark, O_WRONLY | O_CREAT | O_EXCL)
+      return true
+    } catch {
+      if error.errno != .EEXIST { log.write("cannot mark a completion: \(error)") }
+      return false
+    }
+  }
+}
