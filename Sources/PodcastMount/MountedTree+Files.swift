@@ -15,8 +15,9 @@ extension MountedTree {
       options.keepsCache = file.keepsCache
       options.isStream = file.isStream
       options.skipsFlush = !writes
-      // The size is exact from here on: fstat, cp and mmap of the opener must see it.
-      if !file.isDirect { self.forgetAttributes(of: node) }
+      // A sidecar's size is learnt by its first open; nothing else ever speaks of its node, so that the
+      // kernel can be told. An episode of another size is another node.
+      if !file.isDirect && NodeID(rawValue: node).kind != .episode { self.forgetAttributes(of: node) }
       if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }
     }
   }

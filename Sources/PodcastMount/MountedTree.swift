@@ -12,9 +12,6 @@ package final class MountedTree: FuseFileSystem {
   /// would wait for that request.
   private let notifier = WorkQueue(name: "notifier")
   private let changes = Monitor(Changes())
-  private let openings = Monitor(Openings())
-  /// Tells the kernel what had to wait until an open was over.
-  private let latecomer = WorkQueue(name: "latecomer")
 
   package init(_ tree: PodcastTree) {
     self.tree = tree
@@ -39,8 +36,7 @@ package final class MountedTree: FuseFileSystem {
       guard let session = session.withLock({ $0 }) else { return }
       for invalidation in invalidations {
         switch invalidation {
-        case .attributes(let node):
-          if !putOff(node.rawValue) { session.invalidate(node: node.rawValue, data: false) }
+        case .attributes(let node): session.invalidate(node: node.rawValue, data: false)
         case .listing(let node): session.invalidate(node: node.rawValue, data: true)
         case .name(let name, let parent): session.invalidate(name: name, in: parent.rawValue)
         }
@@ -48,42 +44,8 @@ package final class MountedTree: FuseFileSystem {
     }
   }
 
-  /// The kernel forgets a node's attributes before it hears of the open that learnt its size.
   func forgetAttributes(of node: UInt64) {
-    openings.withLock { openings in
-      let now = MonotonicTime.now
-      openings.until = openings.until.filter { $0.value > now }
-      openings.until[node] = .after(Self.quietAfterOpen)
-    }
     session.withLock { $0 }?.invalidate(node: node, data: false)
-  }
-
-  /// Seconds after an open in which its node's attributes are not forgotten again. The kernel, told so while it
-  /// asks for them, takes the answer for an old one and keeps the size that it had: where that was an
-  /// estimate, the reader would get zeros behind the true end.
-  private static let quietAfterOpen = 1.0
-
-  /// Nodes that were opened just now, until when, and which of them have something to forget then.
-  private struct Openings: ~Copyable {
-    var until: [UInt64: MonotonicTime] = [:]
-    var waiting: Set<UInt64> = []
-  }
-
-  /// - Returns: whether the node's attributes are forgotten later.
-  private func putOff(_ node: UInt64) -> Bool {
-    let due = openings.withLock { openings -> (until: MonotonicTime, isNew: Bool)? in
-      guard let until = openings.until[node], until > .now else { return nil }
-      return (until, openings.waiting.insert(node).inserted)
-    }
-    guard let due else { return false }
-    if due.isNew {
-      latecomer.async { [self] in
-        _ = openings.wait(until: due.until) { _ -> Bool? in nil }
-        openings.withLock { _ = $0.waiting.remove(node) }
-        session.withLock { $0 }?.invalidate(node: node, data: false)
-      }
-    }
-    return true
   }
 
   /// How often each directory has changed since the mount, where it has.

@@ -1,7 +1,7 @@
 /// What the kernel keys its caches by: a number that says by itself what it stands for, so that nothing has
 /// to be remembered per lookup and the numbers are the same after a remount.
 ///
-/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: for an episode its generation, because the
+/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: for an episode its version, because the
 /// kernel shares pages and size per node (ARCHITECTURE.md, Identity). st_ino is the number without the
 /// generation: below 2^53, exact in every language's numbers.
 package struct NodeID: RawRepresentable, Hashable, Sendable {
@@ -15,9 +15,12 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     case transcript = 16
   }
 
-  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0) {
-    // The first generation is the node that was there before any byte came.
-    let version = UInt64(max(generation, 1) - 1) & 0x7ff
+  /// - Parameters:
+  ///   - generation: an episode's; the first one is the node that was there before any byte came.
+  ///   - isCorrected: whether its exact size is another than it was shown with before that was known: the
+  ///     kernel never has to be told that a node's size was wrong, which races with whoever reads it.
+  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, isCorrected: Bool = false) {
+    let version = (UInt64(max(generation, 1) - 1) << 1 | (isCorrected ? 1 : 0)) & 0x7ff
     rawValue = UInt64(row) & Self.rowMask | kind.rawValue << 48 | version << 53
   }
 

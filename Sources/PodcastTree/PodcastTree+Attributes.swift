@@ -68,13 +68,23 @@ extension PodcastTree {
 
   /// The node of an episode as it is now: a new representation is a new node.
   func node(of entry: EpisodeEntry) -> NodeID {
-    NodeID(
-      .episode, entry.episode.id, generation: transfers.status(of: entry.episode.mediaKey)?.generation ?? 0)
+    Self.node(of: entry.episode, transfers.status(of: entry.episode.mediaKey))
+  }
+
+  static func node(of episode: Episode, _ status: TransferStatus?) -> NodeID {
+    node(of: episode, generation: status?.generation ?? 0, size: status?.total)
+  }
+
+  /// - Parameter size: the exact one, nil while it is not known.
+  static func node(of episode: Episode, generation: UInt32, size: Int64?) -> NodeID {
+    let shown = EpisodeSize(episode, nil).bytes
+    return NodeID(
+      .episode, episode.id, generation: generation, isCorrected: size.map { $0 != shown } ?? false)
   }
 
   func attributes(of entry: EpisodeEntry, node: NodeID? = nil) -> NodeAttributes {
     let status = transfers.status(of: entry.episode.mediaKey)
-    let current = NodeID(.episode, entry.episode.id, generation: status?.generation ?? 0)
+    let current = Self.node(of: entry.episode, status)
     var attributes = NodeAttributes(node: node ?? current, isDirectory: false, permissions: 0o444)
     attributes.size = EpisodeSize(entry.episode, status).bytes
     attributes.stored = status?.received ?? 0

@@ -14,18 +14,19 @@ extension PodcastTree {
     let changes = state.withLock {
       state -> (entry: EpisodeEntry, old: TreeState.Standing?, new: TreeState.Standing)? in
       guard let entry = state.known[key] else { return nil }
-      let new = TreeState.Standing(status)
+      var new = TreeState.Standing(status)
+      new.node = Self.node(of: entry.episode, status)
       let old = state.standing.updateValue(new, forKey: key)
       return (entry, old, new)
     }
     guard let (entry, old, new) = changes else { return }
     var invalidations: [Invalidation] = [
-      .attributes(NodeID(.episode, entry.episode.id, generation: new.generation))
+      .attributes(Self.node(of: entry.episode, status))
     ]
-    let before = old?.generation ?? 0
-    if max(before, 1) != max(new.generation, 1) {
+    let before = old?.node ?? Self.node(of: entry.episode, nil)
+    if before != new.node {
       // A new representation is a new node: every name of the old one leads there now.
-      invalidations.append(.attributes(NodeID(.episode, entry.episode.id, generation: before)))
+      invalidations.append(.attributes(before))
       invalidations += names(of: entry)
     }
     if (old?.view ?? .none) != new.view {

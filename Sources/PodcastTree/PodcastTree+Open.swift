@@ -36,12 +36,16 @@ extension PodcastTree {
   private func accept(
     _ opened: any OpenEpisode, of entry: EpisodeEntry, as node: NodeID, _ intent: OpenIntent
   ) -> Result<any OpenFile, Errno> {
-    let current = NodeID(.episode, entry.episode.id, generation: opened.generation)
+    let current = Self.node(of: entry.episode, generation: opened.generation, size: opened.size)
     if current != node && self.node(of: entry) == current {
-      // The server's file has changed since this name was looked up: the new one is another node, which the
-      // kernel finds when it looks again.
-      opened.close()
+      // The server's file has changed since this name was looked up, or its size has turned out to be another:
+      // that is another node, which the kernel finds when it looks again (open(2) does at ESTALE). What has
+      // been opened is closed only after it has: the response that is under way goes on.
       invalidate(names(of: entry))
+      PosixThread.start("reopening", stackSize: 65_536) {
+        _ = Monitor(()).wait(until: .after(1)) { _ -> Bool? in nil }
+        opened.close()
+      }
       return .failure(.ESTALE)
     }
     let id = entry.episode.id

@@ -58,7 +58,12 @@ package final class PodcastTree: Sendable {
     }
     try loadKnown(transfers.allStatuses().map(\.key))
     rebuildDownloads()
-    let standing = transfers.allStatuses().map { ($0.key, TreeState.Standing($0)) }
+    let entries = state.withLock { $0.known }
+    let standing = transfers.allStatuses().map { status in
+      var standing = TreeState.Standing(status)
+      standing.node = entries[status.key].map { Self.node(of: $0.episode, status) }
+      return (status.key, standing)
+    }
     state.withLock { $0.standing = Dictionary(standing, uniquingKeysWith: { first, _ in first }) }
   }
 

@@ -46,6 +46,8 @@ struct TreeState: Sendable {
   struct Standing: Hashable {
     var state: TransferState
     var generation: UInt32
+    /// Where names lead; nil where no entry was at hand.
+    var node: NodeID?
     enum View { case none, downloading, downloaded }
 
     init(_ status: TransferStatus?) {

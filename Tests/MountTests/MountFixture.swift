@@ -35,7 +35,7 @@ final class MountFixture {
   }
 
   deinit {
-    for mount in mounts { try? unmountFileSystem(mount, lazily: true) }
+    for mount in mounts { Self.unmountLazily(mount) }
     for process in [daemon, mountProcess].compactMap({ $0 }) { kill(process, SIGKILL) }
   }
 
@@ -52,6 +52,14 @@ final class MountFixture {
     }
     change(&feed, origin)
     origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+  }
+
+  private static func unmountLazily(_ path: String) {
+    if geteuid() == 0 {
+      try? unmountFileSystem(path, lazily: true)
+    } else {
+      _ = try? ChildProcess.run(["fusermount3", "-uqz", "--", path])
+    }
   }
 
   private var mounts: [String] { [root, root + "2"] }

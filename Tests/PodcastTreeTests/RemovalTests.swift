@@ -45,11 +45,15 @@ import TransferProtocol
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)
     let podcast = try fixture.searched()
-    let node = try wait(tree.lookup(name, in: podcast, for: me)).node
+    let before = try wait(tree.lookup(name, in: podcast, for: me)).node
     fixture.transfers.set(
       TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 9, received: 9))
     #expect(fixture.awaitInvalidation(.listing(.downloaded)))
     fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 9)) }
+    // Its size has turned out to be another than it was shown with: that is another node.
+    #expect(failure(tree.open(before, writes: false, for: me)) == .ESTALE)
+    let node = try wait(tree.lookup(name, in: podcast, for: me)).node
+    #expect(node != before && node.inode == before.inode)
     let file = try wait(tree.open(node, writes: false, for: me))
     let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
     try wait(tree.remove(name, in: folder, for: me))
