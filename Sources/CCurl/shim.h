@@ -11,9 +11,6 @@
 static inline CURLcode podcastfs_curl_set_long(CURL *easy, CURLoption option, long value) {
   return curl_easy_setopt(easy, option, value);
 }
-static inline CURLcode podcastfs_curl_set_off_t(CURL *easy, CURLoption option, curl_off_t value) {
-  return curl_easy_setopt(easy, option, value);
-}
 static inline CURLcode podcastfs_curl_set_string(CURL *easy, CURLoption option, const char *value) {
   return curl_easy_setopt(easy, option, value);
 }
@@ -56,13 +53,7 @@ static inline CURLcode podcastfs_curl_set_before_request(CURL *easy, podcastfs_c
 static inline CURLcode podcastfs_curl_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }
-static inline CURLcode podcastfs_curl_get_off_t(CURL *easy, CURLINFO info, curl_off_t *value) {
-  return curl_easy_getinfo(easy, info, value);
-}
 static inline CURLcode podcastfs_curl_get_string(CURL *easy, CURLINFO info, char **value) {
-  return curl_easy_getinfo(easy, info, value);
-}
-static inline CURLcode podcastfs_curl_get_pointer(CURL *easy, CURLINFO info, void **value) {
   return curl_easy_getinfo(easy, info, value);
 }
 static inline CURLMcode podcastfs_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {

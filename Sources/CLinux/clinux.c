@@ -36,14 +36,9 @@ int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid) {
   return 0;
 }
 
-int podcastfs_rename_noreplace(const char *from, const char *to) {
-  return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
-}
-
 ssize_t podcastfs_getxattr(const char *path, const char *name, void *value, size_t size) {
   return getxattr(path, name, value, size);
 }
-ssize_t podcastfs_listxattr(const char *path, char *names, size_t size) { return listxattr(path, names, size); }
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size) {
   return setxattr(path, name, value, size, 0);
 }
@@ -76,13 +71,7 @@ int podcastfs_start_detached(void *(*function)(void *), void *argument, size_t s
   return error;
 }
 
-int podcastfs_memfd(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
-
 int podcastfs_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
-int podcastfs_openat(int directory, const char *path, int flags, mode_t mode) {
-  return openat(directory, path, flags | O_CLOEXEC, mode);
-}
-
 int podcastfs_set_nonblocking(int descriptor) {
   int flags = fcntl(descriptor, F_GETFL);
   return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
@@ -103,14 +92,6 @@ int podcastfs_try_lock_shared(int descriptor) {
 int podcastfs_unlock(int descriptor) {
   struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
   return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
-int podcastfs_punch_hole(int descriptor, off_t offset, off_t length) {
-  return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
-}
-
-ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count) {
-  return readahead(descriptor, offset, count);
 }
 
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }

@@ -2,7 +2,7 @@
 #define PODCASTFS_CLINUX_H
 
 // The one place for the Linux calls that Glibc's Swift module hides behind _GNU_SOURCE or that need C:
-// extended attributes, eventfd, accept4, peer credentials, fallocate flags, atomics on shared memory.
+// extended attributes, eventfd, accept4, peer credentials, locks, atomics on shared memory.
 // Each returns what the call returns and leaves the reason in errno.
 
 #include <stddef.h>
@@ -21,11 +21,8 @@ int podcastfs_pipe(int ends[_Nonnull 2]);
 int podcastfs_accept(int listener);
 /// SO_PEERCRED of a connected Unix socket; 0, or -1 with errno.
 int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid);
-/// renameat2(2) with RENAME_NOREPLACE; 0, or -1 with errno (EEXIST).
-int podcastfs_rename_noreplace(const char *from, const char *to);
-/// getxattr(2), listxattr(2), setxattr(2).
+/// getxattr(2), setxattr(2).
 ssize_t podcastfs_getxattr(const char *path, const char *name, void *_Nullable value, size_t size);
-ssize_t podcastfs_listxattr(const char *path, char *_Nullable names, size_t size);
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size);
 /// TIOCGWINSZ (ioctl_tty(2)): the terminal's columns and rows; 0, or -1 with errno.
 int podcastfs_terminal_size(int descriptor, int *columns, int *rows);
@@ -35,11 +32,8 @@ pid_t podcastfs_gettid(void);
 void podcastfs_set_thread_name(const char *name);
 /// Starts `function` on a new detached thread with `stack` bytes of stack; 0 or an errno value.
 int podcastfs_start_detached(void *_Nonnull (*_Nonnull function)(void *_Nonnull), void *argument, size_t stack);
-/// memfd-like anonymous file in the running kernel, close-on-exec; -1 with errno.
-int podcastfs_memfd(const char *name);
 /// open(2) and fcntl(2) without their variadic forms.
 int podcastfs_open(const char *path, int flags, mode_t mode);
-int podcastfs_openat(int directory, const char *path, int flags, mode_t mode);
 int podcastfs_set_nonblocking(int descriptor);
 int podcastfs_set_close_on_exec(int descriptor);
 /// Open-file-description write lock on the whole file, without waiting; 0, or -1 with errno (EAGAIN).
@@ -47,10 +41,6 @@ int podcastfs_try_lock(int descriptor);
 /// The same for a lock that many may share (the file open for reading), and the end of either.
 int podcastfs_try_lock_shared(int descriptor);
 int podcastfs_unlock(int descriptor);
-/// fallocate(2) punching a hole; 0, or -1 with errno.
-int podcastfs_punch_hole(int descriptor, off_t offset, off_t length);
-/// posix_fadvise-free read-ahead of a range: readahead(2).
-ssize_t podcastfs_readahead(int descriptor, off_t offset, size_t count);
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
 int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
@@ -76,14 +66,6 @@ static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
 static inline void podcastfs_store_release(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
-static inline uint64_t podcastfs_load_relaxed(const uint64_t *at) {
-  return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-static inline void podcastfs_store_relaxed(uint64_t *at, uint64_t value) {
-  __atomic_store_n(at, value, __ATOMIC_RELAXED);
-}
-static inline void podcastfs_fence_acquire(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
-static inline void podcastfs_fence_release(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 
 #pragma clang assume_nonnull end
 
