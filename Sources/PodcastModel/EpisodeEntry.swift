@@ -7,4 +7,9 @@ package struct EpisodeEntry: Hashable, Sendable {
     self.episode = episode
     self.podcast = podcast
   }
+
+  /// Where the enclosure is asked for. May hold credentials.
+  package var enclosureAddress: String {
+    FeedCredentials.lent(by: podcast.feedURL, to: episode.enclosureURL)
+  }
 }

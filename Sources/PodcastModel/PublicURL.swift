@@ -37,7 +37,7 @@ package enum PublicURL {
     return scheme == "http" || scheme == "https"
   }
 
-  private static func authority(of url: String) -> Substring? {
+  static func authority(of url: String) -> Substring? {
     guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
     return url[url.index(colon, offsetBy: 3)...].prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
   }

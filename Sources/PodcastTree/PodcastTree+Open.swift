@@ -81,7 +81,7 @@ extension PodcastTree {
   func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(
-      key: episode.mediaKey, url: episode.enclosureURL, mediaType: episode.mediaType,
+      key: episode.mediaKey, url: entry.enclosureAddress, mediaType: episode.mediaType,
       expectedLength: episode.feedLength, title: episode.title, show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)

@@ -75,7 +75,7 @@ extension PodcastTree {
   func openSidecar(_ node: NodeID, for caller: Caller) -> Answer<any OpenFile> {
     let isBarred = isBarred(caller)
     return sidecar(node).then { sidecar in
-      guard let url = sidecar.url else { return self.openNotes(sidecar.node) }
+      guard let url = sidecar.address else { return self.openNotes(sidecar.node) }
       return Answer.on(self.sidecars.disk) { self.sidecars.read(sidecar.key) }.then { found in
         if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
           return .value(TextFile(found.bytes, isDirect: false))

@@ -7,8 +7,8 @@ extension Sidecar {
     guard let url = podcast.imageURL, PublicURL.isWeb(url) else { return nil }
     return Sidecar(
       node: NodeID(.cover, podcast.id), name: "cover" + MediaType.imageExtension(type: nil, url: url),
-      url: url, podcastID: podcast.id, allowsPrivateHosts: podcast.allowsPrivateHosts, modified: nil,
-      estimate: 200_000)
+      url: url, feedURL: podcast.feedURL, podcastID: podcast.id,
+      allowsPrivateHosts: podcast.allowsPrivateHosts, modified: nil, estimate: 200_000)
   }
 
   /// Those that share the stem of an episode.
@@ -76,8 +76,8 @@ extension Sidecar {
 
   private init(_ node: NodeID, _ entry: EpisodeEntry, _ ending: String, _ url: String?, estimate: Int64) {
     self.init(
-      node: node, name: entry.episode.stem + ending, url: url, podcastID: entry.podcast.id,
-      allowsPrivateHosts: entry.podcast.allowsPrivateHosts, modified: entry.episode.published,
-      estimate: estimate)
+      node: node, name: entry.episode.stem + ending, url: url, feedURL: entry.podcast.feedURL,
+      podcastID: entry.podcast.id, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
+      modified: entry.episode.published, estimate: estimate)
   }
 }

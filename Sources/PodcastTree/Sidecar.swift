@@ -5,8 +5,10 @@ internal import PodcastModel
 struct Sidecar: Hashable, Sendable {
   let node: NodeID
   let name: String
-  /// Where it is fetched from; nil for show notes: the catalogue has them.
+  /// Where it is, as its feed says; nil for show notes: the catalogue has them.
   let url: String?
+  /// The address of that feed, which may hold credentials.
+  let feedURL: String
   let podcastID: Int64
   /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
@@ -14,6 +16,9 @@ struct Sidecar: Hashable, Sendable {
   let modified: Int64?
   /// In bytes: what such a file usually takes, never 0.
   let estimate: Int64
+
+  /// Where it is fetched from. May hold credentials.
+  var address: String? { url.map { FeedCredentials.lent(by: feedURL, to: $0) } }
 
   /// Names its copy in the cache. The node alone would not do: a feed may give another address for it.
   var key: SidecarKey { SidecarKey(node: node, address: url ?? "") }

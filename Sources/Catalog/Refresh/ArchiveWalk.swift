@@ -39,7 +39,8 @@ struct ArchiveWalk: Sendable {
     var walk = self
     walk.visited.insert(page)
     let next = walk
-    run.fetch(run.catalog.feedRequest(page, privateHosts: privateHosts)) { result in
+    let address = FeedCredentials.lent(by: run.state.feedURL, to: page)
+    run.fetch(run.catalog.feedRequest(address, privateHosts: privateHosts)) { result in
       next.received(result, page, privateHosts)
     }
   }

@@ -65,11 +65,13 @@ struct FeedMove: Sendable {
       """, address, FeedKey.text(address), podcast)
   }
 
-  /// Where a feed may move to: never from https to http, from a public host to one that is private by its
+  /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a public host to one that is private by its
   /// name, or to where it is.
   private static func candidate(_ text: String, from state: FeedState) -> String? {
-    guard let address = SubscriptionAddress.normalized(text), address != state.feedURL,
-      let host = PublicURL.host(address)
+    guard
+      let address = SubscriptionAddress.normalized(text).map({
+        FeedCredentials.lent(by: state.feedURL, to: $0)
+      }), address != state.feedURL, let host = PublicURL.host(address)
     else { return nil }
     if PublicURL.scheme(state.feedURL) == "https" && PublicURL.scheme(address) != "https" { return nil }
     if PrivateHostName.isPrivate(host) && !state.isPrivate && !state.mayBePrivate { return nil }

@@ -78,7 +78,8 @@ struct SubscriptionTrial: Sendable {
     } catch {
       let links = isNamed ? FeedLinks.find(html: response.body, baseURL: head.effectiveURL) : []
       guard let link = links.first else { throw CatalogError(.EPROTO, "what \(host) sent \(error)") }
-      return look(at: link, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
+      let address = FeedCredentials.lent(by: url, to: link)
+      return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
     }
     guard task.beginCommit() else { return }
     task.finish(

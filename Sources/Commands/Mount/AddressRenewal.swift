@@ -19,17 +19,17 @@ struct AddressRenewal: Sendable {
   }
 
   private func renew(_ key: MediaKey, _ expired: String) {
-    guard let episode = episode(key) else { return transfers.freshAddress(key, nil) }
-    if episode.enclosureURL != expired { return transfers.freshAddress(key, episode.enclosureURL) }
-    catalog.refresh(podcast: episode.podcastID, cause: .forced) { _ in
+    guard let entry = entry(key) else { return transfers.freshAddress(key, nil) }
+    if entry.enclosureAddress != expired { return transfers.freshAddress(key, entry.enclosureAddress) }
+    catalog.refresh(podcast: entry.podcast.id, cause: .forced) { _ in
       queue.async {
-        let now = self.episode(key)?.enclosureURL
+        let now = self.entry(key)?.enclosureAddress
         transfers.freshAddress(key, now == expired ? nil : now)
       }
     }
   }
 
-  private func episode(_ key: MediaKey) -> Episode? {
-    (try? catalog.entries(forKeys: [key]))?[key]?.episode
+  private func entry(_ key: MediaKey) -> EpisodeEntry? {
+    (try? catalog.entries(forKeys: [key]))?[key]
   }
 }
