@@ -14,6 +14,7 @@ extension Settings {
     if let address = environment["PODCASTFS_SEARCH_URL"], !address.isEmpty {
       _ = try settings.set("search_url", address)
     }
+    settings.proxyVariables = ProxyVariables.of(environment)
     var mount = MountOptions()
     for option in options.flatMap({ OptionList($0).options }) {
       if try settings.set(option.key, option.value) { continue }

@@ -7,8 +7,10 @@ package struct HTTPRequest: Sendable {
   package var userAgent: String?
   /// Whether to ask for gzip and decode it (feeds), or for the bytes as they are (media).
   package var acceptsCompression = false
-  /// Overrides the environment's `http_proxy`, `https_proxy` and `no_proxy`.
+  /// Overrides the environment's `http_proxy` and `https_proxy`; empty for none.
   package var proxy: String?
+  /// `http_proxy` and the like (libcurl-env(3)); nil for those of the process's environment.
+  package var proxyVariables: [String: String]?
   /// Whether the request and its redirects may connect to private, loopback or link-local addresses;
   /// checked on the address connected to.
   package var allowsPrivateHosts = false

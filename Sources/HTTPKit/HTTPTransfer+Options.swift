@@ -32,13 +32,18 @@ extension HTTPTransfer {
     set(CURLOPT_HTTPAUTH, podcastfs_curl_basic)
     set(CURLOPT_COOKIEFILE, "")
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
-    if let proxy = request.proxy { set(CURLOPT_PROXY, proxy) }
+    // Which proxy is decided here, for each address on the way: the environment may be another process's.
+    set(CURLOPT_NOPROXY, "")
+    setProxy(for: request.url.trimmed)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     if let file = request.certificateAuthorities {
       set(CURLOPT_CAINFO, file)
       podcastfs_curl_set_string(easy, CURLOPT_CAPATH, nil)
     }
   }
+
+  /// Where the connection for `url` leads: libcurl asks when it makes one.
+  func setProxy(for url: String) { set(CURLOPT_PROXY, proxyRules.address(for: url) ?? "") }
 
   /// Whether libcurl follows the Location of the response that is coming in.
   func follow(_ follows: Bool) { set(CURLOPT_FOLLOWLOCATION, follows ? 1 : 0) }

@@ -46,7 +46,7 @@ final class HTTPTransfer {
     self.request = request
     self.receiver = receiver
     limiter = request.rateLimit.map { RateLimiter(bytesPerSecond: $0) }
-    proxyRules = ProxyRules(proxy: request.proxy)
+    proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     apply(curl)
@@ -148,7 +148,9 @@ extension HTTPTransfer {
     follow(head.isRedirect)
     guard head.isComplete, head.status >= 200 else { return true }
     if head.isRedirect, let location = head.value("location") {
-      redirects.append((head.status, Self.resolve(location, base: effectiveURL)))
+      let next = Self.resolve(location, base: effectiveURL)
+      redirects.append((head.status, next))
+      setProxy(for: next)
       hasRefused = false
       return true
     }

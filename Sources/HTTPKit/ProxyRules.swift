@@ -3,22 +3,26 @@ internal import PodcastModel
 
 /// Which proxy libcurl uses for an address: what the request says, else the environment's `http_proxy`,
 /// `https_proxy`, `all_proxy`, but for the hosts of `no_proxy` (libcurl's environment variables,
-/// curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY). Only the address guard asks: a proxy may be on a
-/// private address.
+/// curl_easy_setopt(3) CURLOPT_PROXY and CURLOPT_NOPROXY).
 package struct ProxyRules {
   private let proxy: String?
   private let environment: (String) -> String?
 
-  package init(
-    proxy: String?,
-    environment: @escaping (String) -> String? = { getenv($0).map { String(cString: $0) } }
-  ) {
+  /// - Parameter variables: nil for those of the process's environment.
+  package init(proxy: String?, variables: [String: String]? = nil) {
     self.proxy = proxy
-    self.environment = environment
+    environment = { name in
+      if let variables { return variables[name] }
+      return getenv(name).map { String(cString: $0) }
+    }
   }
 
-  /// The port that a connection for `url` goes to where a proxy is in use for it; nil where none is.
-  package func proxyPort(for url: String) -> UInt16? {
+  /// The port that a connection for `url` goes to where a proxy is in use for it; nil where none is. The
+  /// address guard asks: a proxy may be on a private address.
+  package func proxyPort(for url: String) -> UInt16? { address(for: url).flatMap(Self.port) }
+
+  /// The proxy for `url`, as libcurl takes it; nil where none is in use.
+  package func address(for url: String) -> String? {
     guard let scheme = PublicURL.scheme(url), let host = PublicURL.host(url), !isExcepted(host) else {
       return nil
     }
@@ -28,8 +32,7 @@ package struct ProxyRules {
       ?? environment("\(scheme)_proxy")
       ?? (scheme == "http" ? nil : environment("\(scheme.uppercased())_PROXY"))
       ?? environment("all_proxy") ?? environment("ALL_PROXY")
-    guard let proxy, !proxy.isEmpty else { return nil }
-    return Self.port(of: proxy)
+    return proxy.flatMap { $0.isEmpty ? nil : $0 }
   }
 
   /// Whether `no_proxy` names the host: the whole name or the end of it at a dot, `*` alone for all, or a

@@ -113,6 +113,7 @@ extension TransferSettings {
     stallTimeout = Int64(settings.stallTimeout * 1000)
     connectTimeout = Int64(settings.connectTimeout * 1000)
     proxy = settings.proxy
+    proxyVariables = settings.proxyVariables
     userAgent = settings.effectiveUserAgent
     certificateAuthorities = settings.certificateAuthorities
   }

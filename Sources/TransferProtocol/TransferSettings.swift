@@ -11,6 +11,8 @@ package struct TransferSettings: Hashable, Sendable {
   package var stallTimeout: Int64 = 30_000
   package var connectTimeout: Int64 = 15_000
   package var proxy: String?
+  /// The proxy variables of the mount's environment; nil for the daemon's own.
+  package var proxyVariables: [String: String]?
   package var userAgent: String?
   package var certificateAuthorities: String?
 
@@ -24,6 +26,7 @@ extension TransferSettings {
     }
     writer.put(limitRate)
     for text in [proxy, userAgent, certificateAuthorities] { writer.put(text) }
+    writer.put(proxyVariables)
   }
 
   package init(from reader: inout FrameReader) throws(FrameError) {
@@ -37,6 +40,7 @@ extension TransferSettings {
     proxy = try reader.optionalString()
     userAgent = try reader.optionalString()
     certificateAuthorities = try reader.optionalString()
+    proxyVariables = try reader.optionalTexts()
   }
 
   /// As the store keeps them.

@@ -6,7 +6,7 @@ import Testing
 
 @Suite struct ProxyTests {
   private func port(_ url: String, proxy: String? = nil, _ environment: [String: String]) -> UInt16? {
-    ProxyRules(proxy: proxy) { environment[$0] }.proxyPort(for: url)
+    ProxyRules(proxy: proxy, variables: environment).proxyPort(for: url)
   }
 
   @Test func theEnvironmentNamesAProxyForEachScheme() {
@@ -51,16 +51,43 @@ import Testing
     #expect(port("http://192.168.1.50/", environment) == 2)
   }
 
+  /// A proxy that answers itself, and says what it was asked for.
+  private static func proxy() throws -> HTTPServer {
+    try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      try writer.respond(200, [("X-Target", request.target)], body: [])
+    }
+  }
+
   @Test func aRequestGoesByItsProxy() throws {
     let origin = try OriginServer()
     origin.serve("/a.mp3", OriginResource(TestBody(seed: 1, size: 100)))
-    let proxy = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
-      try writer.respond(200, [("X-Target", request.target)], body: [])
-    }
+    let proxy = try Self.proxy()
     defer { proxy.stop() }
     let client = HTTPClient(name: "http-test")
-    let answer = try #require(client.answer(.local(origin.url("/a.mp3")) { $0.proxy = proxy.address })).get()
-    #expect(answer.head.value("x-target") == origin.url("/a.mp3"))
+    for variables in [nil, ["http_proxy": proxy.address]] {
+      let request = HTTPRequest.local(origin.url("/a.mp3")) {
+        $0.proxyVariables = variables
+        if variables == nil { $0.proxy = proxy.address }
+      }
+      let answer = try #require(client.answer(request)).get()
+      #expect(answer.head.value("x-target") == origin.url("/a.mp3"))
+    }
     #expect(origin.requests.isEmpty)
+  }
+
+  @Test func aRedirectGoesByTheProxyForWhereItLeads() throws {
+    let origin = try OriginServer()
+    let proxy = try Self.proxy()
+    defer { proxy.stop() }
+    var moved = OriginResource([], mediaType: "text/plain")
+    moved.behaviour.redirectTarget = "http://harbour.example/a.mp3"
+    origin.serve("/moved", moved)
+    let client = HTTPClient(name: "http-test")
+    let request = HTTPRequest.local(origin.url("/moved")) {
+      $0.proxyVariables = ["http_proxy": proxy.address, "no_proxy": "127.0.0.1"]
+    }
+    let answer = try #require(client.answer(request)).get()
+    #expect(answer.head.value("x-target") == "http://harbour.example/a.mp3")
+    #expect(origin.requests("/moved").count == 1)
   }
 }

@@ -17,6 +17,7 @@ import TransferProtocol
     var settings = TransferSettings()
     settings.limitRate = 5
     settings.proxy = "http://proxy"
+    settings.proxyVariables = ["http_proxy": "http://proxy:8", "no_proxy": "a,b"]
     return settings
   }
 

@@ -51,6 +51,16 @@ package struct FrameReader: Sendable {
   package mutating func optionalInt64() throws(FrameError) -> Int64? { try bool() ? try int64() : nil }
   package mutating func optionalUInt32() throws(FrameError) -> UInt32? { try bool() ? try uint32() : nil }
 
+  package mutating func optionalTexts() throws(FrameError) -> [String: String]? {
+    guard try bool() else { return nil }
+    var texts: [String: String] = [:]
+    for _ in 0..<(try uint8()) {
+      let name = try string()
+      texts[name] = try string()
+    }
+    return texts
+  }
+
   package mutating func key() throws(FrameError) -> MediaKey {
     guard rest.count >= 32, let key = MediaKey(String(decoding: rest.prefix(32), as: UTF8.self)) else {
       throw .malformed

@@ -28,7 +28,7 @@ extension FramedMessage {
 /// Builds a frame.
 package struct FrameWriter: Sendable {
   /// The version of the protocol, in `hello` and `welcome`.
-  package static let version: UInt32 = 1
+  package static let version: UInt32 = 2
   /// No frame is longer; the sender sees to it.
   package static let longest = 1 << 20
   /// Texts are cut here: no title or address of use is longer.
@@ -70,6 +70,17 @@ package struct FrameWriter: Sendable {
   package mutating func put<I: FixedWidthInteger>(_ value: I?) {
     put(value != nil)
     if let value { put(value) }
+  }
+
+  /// A few texts by their names.
+  package mutating func put(_ value: [String: String]?) {
+    put(value != nil)
+    guard let value else { return }
+    put(UInt8(clamping: value.count))
+    for (name, text) in value.sorted(by: { $0.key < $1.key }).prefix(255) {
+      put(name)
+      put(text)
+    }
   }
 
   package mutating func put(_ value: MediaKey) { bytes.append(contentsOf: value.text.utf8) }

@@ -158,6 +158,7 @@ extension Engine {
   private func configure(_ request: inout HTTPRequest, for download: Download) {
     request.userAgent = download.record.request.userAgent ?? settings.userAgent
     request.proxy = settings.proxy
+    request.proxyVariables = settings.proxyVariables
     request.acceptsCompression = download.decodes
     request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
     request.connectTimeout = Double(settings.connectTimeout) / 1000
