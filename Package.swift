@@ -91,7 +91,8 @@ let package = Package(
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
       ]),
     .executableTarget(
-      name: "podcastfs", dependencies: ["Commands"], swiftSettings: strict, linkerSettings: standalone),
+      name: "podcastfs", dependencies: ["Commands", "PosixKit"], swiftSettings: strict,
+      linkerSettings: standalone),
     .executableTarget(
       name: "podcastfs-transferd",
       dependencies: ["Configuration", "Transfers", "PosixKit"],
@@ -116,7 +117,7 @@ let package = Package(
     tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
     tests(
       "CatalogTests",
-      ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
+      ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit"],
       exclude: ["Fixtures"]),
     tests("TransfersTests", ["EpisodeCache", "HTTPKit", "PodcastModel", "Transfers"]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),

@@ -26,7 +26,7 @@ package enum BackgroundProcess {
     defer { posix_spawnattr_destroy(&attributes) }
     posix_spawnattr_setflags(&attributes, setSession)
 
-    var pointers: [UnsafeMutablePointer<CChar>?] = ([CommandLine.arguments[0]] + arguments).map { strdup($0) }
+    var pointers: [UnsafeMutablePointer<CChar>?] = ([ProgramArguments.all[0]] + arguments).map { strdup($0) }
     pointers.append(nil)
     defer { pointers.forEach { free($0) } }
     var child: pid_t = 0

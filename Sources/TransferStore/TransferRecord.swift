@@ -31,6 +31,18 @@ package struct TransferRecord: Hashable, Sendable {
   /// Whether the daemon has something to do for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading || waitsForRoom }
 
+  /// Seconds until the server may be asked again, by its Retry-After; 0 where it may be now.
+  ///
+  /// A wall clock that was set back since then must not make it longer than the server said.
+  package func forbiddenSeconds(now: Int64) -> Int64 {
+    guard let notBefore else { return 0 }
+    let told = failed.map { notBefore - $0 } ?? Self.longestRetryAfter
+    return max(0, min(notBefore - now, told))
+  }
+
+  /// A server that asks for more, in seconds, has its clock or its units wrong.
+  package static let longestRetryAfter: Int64 = 86_400
+
   package var status: TransferStatus {
     TransferStatus(
       key: key, state: state, generation: generation, total: total, received: received, error: error,

@@ -15,7 +15,7 @@ let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime D
 do {
   var places = try Places()
   var idleTime: Double?
-  var arguments = CommandLine.arguments.dropFirst()
+  var arguments = ProgramArguments.all.dropFirst()
   while let option = arguments.popFirst() {
     guard let value = arguments.popFirst() else { fail(usage, 64) }
     switch option {

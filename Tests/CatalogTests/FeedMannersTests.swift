@@ -3,6 +3,7 @@ import Configuration
 import HTTPServerKit
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import Testing
 
 /// Conditional requests, times, moves, pages, private hosts.
@@ -163,6 +164,23 @@ import Testing
     _ = try wait { other.refresh(podcast: podcast, cause: .forced, completion: $0) }
     #expect(world.web.requests("/other").first?.header("user-agent") == "Special/1")
     #expect(try #require(try other.podcast(podcast)?.nextRefresh) >= wallClockSeconds() + 7190)
+  }
+
+  @Test func aClockThatWasSetBackDelaysNoRefreshForLong() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
+    try world.refresh(podcast)
+    // All that is known was learnt in a year from now.
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      "UPDATE podcast SET last_refresh = last_refresh + ?1, next_refresh = next_refresh + ?1", 365 * 86_400)
+    let other = try world.open()
+    defer { other.close() }
+    other.startScheduler()
+    let soon = wallClockSeconds() + 4000
+    #expect(try eventually { try (other.podcast(podcast)?.nextRefresh ?? .max) < soon })
+    #expect(try #require(try other.podcast(podcast)?.lastRefresh) <= wallClockSeconds())
   }
 
   @Test func aFeedThatNeverEndsIsBounded() throws {

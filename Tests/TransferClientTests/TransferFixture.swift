@@ -48,12 +48,16 @@ final class TransferFixture: Sendable {
     return eventually { !self.isRunning(pid) }
   }
 
-  func client(isMount: Bool = true, _ change: (inout Settings) -> Void = { _ in }) throws -> TransferClient {
+  /// - Parameter clock: what a daemon that this client starts goes by; nil for the true time.
+  func client(
+    isMount: Bool = true, clock: FakeClock? = nil, _ change: (inout Settings) -> Void = { _ in }
+  ) throws -> TransferClient {
     var settings = Settings()
     settings.minimumFree = 0
     change(&settings)
+    let daemon = Products.path("podcastfs-transferd")
     return try TransferClient(
-      places: places, settings: settings, isMount: isMount, daemon: Products.path("podcastfs-transferd"))
+      places: places, settings: settings, isMount: isMount, daemon: clock?.wrapper(of: daemon) ?? daemon)
   }
 
   /// Puts an episode on the origin.

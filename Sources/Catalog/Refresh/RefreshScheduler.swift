@@ -53,9 +53,10 @@ final class RefreshScheduler: Sendable {
   /// Begins what is due.
   /// - Returns: when to look again, unless something changes before.
   private func begin(_ catalog: Catalog) -> MonotonicTime {
-    // While the catalogue's file can't be read nothing can be refreshed either.
-    guard let due = try? Self.due(catalog.store) else { return .after(Self.rest) }
     let now = wallClockSeconds()
+    // While the catalogue's file can't be read nothing can be refreshed either.
+    guard (try? Self.followClock(catalog.store, now: now)) != nil, let due = try? Self.due(catalog.store)
+    else { return .after(Self.rest) }
     var next = MonotonicTime.distantFuture
     for (podcast, time) in due {
       let mayBegin = state.withLock { state in
@@ -83,6 +84,22 @@ final class RefreshScheduler: Sendable {
         state.resting[podcast] = .after(Self.rest)
         state.isChanged = true
       }
+    }
+  }
+
+  /// Moves the times of refreshes that are in the future: the clock has been set back since, and what was due
+  /// in an hour must not be due in a year and an hour.
+  private static func followClock(_ store: CatalogStore, now: Int64) throws(CatalogError) {
+    let margin = now + 60
+    let isSetBack = try store.read { try $0.exists("SELECT 1 FROM podcast WHERE last_refresh > ?", margin) }
+    guard isSetBack else { return }
+    try store.write { database in
+      try database.run(
+        """
+        UPDATE podcast SET next_refresh = next_refresh - last_refresh + ?1,
+          not_before = not_before - last_refresh + ?1, last_whole = NULL, last_refresh = ?1
+        WHERE last_refresh > ?2
+        """, now, margin)
     }
   }
 

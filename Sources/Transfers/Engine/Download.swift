@@ -47,6 +47,8 @@ final class Download {
   var retryAt: MonotonicTime?
   var retryTimer: EventLoop.Timer?
   var lastFault: MonotonicTime?
+  /// Until when the server wants to be left alone (its Retry-After).
+  var forbiddenUntil: MonotonicTime?
   var receivedAtFault: Int64 = 0
   /// Where the address stands: one fresh one is asked for.
   var hasAskedForAddress = false
@@ -65,7 +67,15 @@ final class Download {
   var published: TransferStatus?
   var saved: TransferRecord?
 
-  init(record: TransferRecord) { self.record = record }
+  /// - Parameter record: what is remembered: the one place where the wall clock is believed, which may have
+  ///   been set since.
+  init(record: TransferRecord) {
+    self.record = record
+    let now = wallClockSeconds()
+    let wait = record.forbiddenSeconds(now: now)
+    if wait > 0 { forbiddenUntil = .after(Double(wait)) }
+    if let failed = record.failed, failed <= now { lastFault = .now.adding(-Double(min(now - failed, 3600))) }
+  }
 
   var key: MediaKey { record.key }
 
@@ -86,6 +96,9 @@ final class Download {
     }
     return status
   }
+
+  /// Whether the server wants to be left alone.
+  var isForbidden: Bool { forbiddenUntil.map { $0 > .now } ?? false }
 
   /// Whether the final address may be asked without the redirects before it: they often expire.
   var isAddressFresh: Bool { addressAnswered.map { MonotonicTime.now < $0.adding(300) } ?? false }

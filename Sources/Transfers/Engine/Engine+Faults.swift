@@ -37,6 +37,7 @@ extension Engine {
     delay *= Double.random(in: 0.75...1.25)
     if let after = fault.retryAfter {
       delay = max(delay, after)
+      download.forbiddenUntil = .after(after)
       download.record.notBefore = wallClockSeconds() + Int64(after.rounded(.up))
     }
     download.retryAt = .after(delay)
@@ -72,6 +73,7 @@ extension Engine {
     } else {
       download.record.state = .failed
       download.record.failed = wallClockSeconds()
+      download.lastFault = .now
     }
     touch(download)
   }

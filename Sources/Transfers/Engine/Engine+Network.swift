@@ -6,9 +6,7 @@ extension Engine {
   /// Asks again at once where a try was to be made later for want of a network; not where the server has told
   /// a time.
   func networkChanged() {
-    let now = wallClockSeconds()
-    for download in downloads.values where download.retryAt != nil {
-      guard now >= download.record.notBefore ?? 0 else { continue }
+    for download in downloads.values where download.retryAt != nil && !download.isForbidden {
       download.retryAt = nil
       download.attempts = 0
       touch(download)

@@ -130,7 +130,6 @@ extension Engine {
   /// Makes all of it come. What failed is tried again: at once where `isExplicit`, else not within ten
   /// seconds, and never before the server's Retry-After.
   private func want(_ download: Download, isExplicit: Bool) {
-    let now = wallClockSeconds()
     // Deleted a moment ago.
     if download.record.state == .cached, !layout.hasData(download.key, download.record.generation) {
       forgetBytes(of: download)
@@ -138,8 +137,8 @@ extension Engine {
     switch download.record.state {
     case .cached, .queued, .downloading: break
     case .failed:
-      let isEarly = now < (download.record.failed ?? 0) + 10 && !isExplicit
-      if isEarly || now < download.record.notBefore ?? 0 && !isExplicit { return }
+      let isEarly = download.lastFault.map { .now < $0.adding(10) } ?? false
+      if !isExplicit && (isEarly || download.isForbidden) { return }
       queue(download)
     case .remote, .paused: queue(download)
     }
@@ -152,22 +151,19 @@ extension Engine {
       lastOrder += 1
       download.record.order = lastOrder
     }
+    download.retryAt = download.forbiddenUntil
     download.record.state = .queued
     download.record.error = nil
     download.record.failed = nil
     download.attempts = 0
     download.generationsBegun = 0
     download.hasAskedForAddress = false
-    download.retryAt = download.record.notBefore.flatMap { until in
-      let seconds = until - wallClockSeconds()
-      return seconds > 0 ? .after(Double(seconds)) : nil
-    }
   }
 
   /// A reader has come: a try that was to be made later is made now, unless it has just been made or the
   /// server wants to be left alone.
   private func hurry(_ download: Download) {
-    guard download.retryAt != nil, wallClockSeconds() >= download.record.notBefore ?? 0 else { return }
+    guard download.retryAt != nil, !download.isForbidden else { return }
     if let last = download.lastFault, MonotonicTime.now < last.adding(1) { return }
     download.retryAt = nil
   }

@@ -196,6 +196,7 @@ extension Engine {
     download.record.error = nil
     download.record.failed = nil
     download.record.notBefore = nil
+    download.forbiddenUntil = nil
     download.record.total = writer.representation.total
     download.record.received = writer.received
     download.attempts = 0

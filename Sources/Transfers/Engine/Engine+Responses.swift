@@ -122,6 +122,7 @@ extension Engine {
     download.addressAnswered = .now
     download.record.error = nil
     download.record.notBefore = nil
+    download.forbiddenUntil = nil
     let sink = Sink(
       writer, at: at, agreeing: agreeing,
       mayStop: download.givesRanges && representation.validator != nil,

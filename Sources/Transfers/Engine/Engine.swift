@@ -54,9 +54,7 @@ final class Engine: @unchecked Sendable {
       let download = Download(record: record)
       // What was running is to go on.
       if record.state == .downloading { download.record.state = .queued }
-      if let until = record.notBefore, until > wallClockSeconds() {
-        download.retryAt = .after(Double(until - wallClockSeconds()))
-      }
+      download.retryAt = download.forbiddenUntil
       downloads[record.key] = download
       lastOrder = max(lastOrder, record.order)
     }

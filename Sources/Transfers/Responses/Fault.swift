@@ -1,5 +1,6 @@
 internal import HTTPKit
 internal import PodcastModel
+internal import TransferStore
 
 /// Why a response gave no bytes, or no more, and what is to be done (PRODUCT.md, Errors of a reader).
 package struct Fault: Hashable {
@@ -42,8 +43,8 @@ package struct Fault: Hashable {
     let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"
     switch head.status {
     case 408, 421, 425, 429, 500, 502, 503, 504, 506...510, 512...599:
-      // At most a day: a server that says more has its clock or its units wrong.
-      self.init(.passing, text, retryAfter: head.retryAfter(now: now).map { Double(min($0, 86_400)) })
+      let wait = head.retryAfter(now: now).map { min($0, TransferRecord.longestRetryAfter) }
+      self.init(.passing, text, retryAfter: wait.map { Double($0) })
     case 401, 403, 404, 410: self.init(.expired, text)
     default: self.init(.lasting, text)
     }

@@ -1,0 +1,14 @@
+/// The arguments that the program was started with.
+package enum ProgramArguments {
+  /// The program's name first.
+  ///
+  /// From proc(5): Swift looks for them beside the environment on the stack, and finds none where a preloaded
+  /// library has moved that.
+  package static let all: [String] = {
+    guard let line = try? Directories.read("/proc/self/cmdline"), line.last == 0 else {
+      return CommandLine.arguments
+    }
+    return line.dropLast().split(separator: 0, omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
+  }()
+}
