@@ -159,11 +159,17 @@ package final class EpisodeWriter: Sendable {
   }
 
   /// Learns more of the representation (its total at the end, a validator); the next `synchronize` writes it
-  /// down.
+  /// down. Where there are no bytes yet it may be another one: that is written down before any comes, so that
+  /// a killed daemon leaves no bytes under another one's validator.
   package func set(_ representation: Representation) throws(PosixError) {
+    if state.withLock({ $0.present.isEmpty }) {
+      try journal.withLock { journal throws(PosixError) in
+        try journal.append([.representation(representation)], synchronized: false)
+      }
+    }
     try state.withLock { state throws(PosixError) in
       state.representation = representation
-      state.isRepresentationNew = true
+      state.isRepresentationNew = !state.present.isEmpty
       if let total = representation.total {
         state.present.truncate(at: total)
         map.set(received: state.present.count)

@@ -93,6 +93,19 @@ import Testing
     #expect(again.representation.finalURL == "http://cdn.example.org/a")
   }
 
+  @Test func aKillLeavesNoBytesUnderTheValidatorOfAnother() throws {
+    do {
+      let writer = try writer()
+      var other = writer.representation
+      other.entityTag = "\"b\""
+      try writer.set(other)
+      try write(0..<40_000, writer)
+    }
+    let again = try EpisodeWriter(continuing: layout, key, 1)
+    #expect(again.present.ranges == [0..<36_864])
+    #expect(again.representation.entityTag == "\"b\"")
+  }
+
   @Test func afterAPowerLossOnlyTheJournalCounts() throws {
     do {
       let writer = try writer()

@@ -61,6 +61,27 @@ import Transfers
     }
   }
 
+  @Test func whereNothingIsStoredWhatHasTheSizeTakesItsPlace() {
+    func whole(stored: ByteRanges = ByteRanges(), isBeside: Bool = false) -> ResponseJudge.Question {
+      question(from: 0, known: known, stored: stored, isBeside: isBeside)
+    }
+    let same = head(200, ["content-length": "1000000", "etag": "\"a\""])
+    let other = head(200, ["content-length": "1000000", "etag": "\"b\""])
+    let longer = head(200, ["content-length": "1000001", "etag": "\"b\""])
+    #expect(isGo(judge(whole(), same), at: 0, agreeing: 0))
+    #expect(isGo(judge(whole(isBeside: true), same), at: 0, agreeing: 0))
+    #expect(isGo(judge(whole(), other), at: 0, agreeing: 0))
+    for (question, answer) in [
+      (whole(), longer), (whole(isBeside: true), other),
+      (whole(stored: ByteRanges([0..<4096])), other),
+    ] {
+      guard case .begin(_, 0) = judge(question, answer) else {
+        Issue.record("\(judge(question, answer))")
+        continue
+      }
+    }
+  }
+
   @Test func withoutAValidatorAnOverlapMustAgree() {
     var bare = known
     (bare.entityTag, bare.lastModified) = (nil, nil)

@@ -51,6 +51,7 @@ extension Engine {
       now: wallClockSeconds())
     switch ResponseJudge.judge(question, head, firstBytes: firstBytes) {
     case .begin(let representation, let at):
+      for (other, _) in download.flows where other !== flow { endFlow(other, of: download) }
       do {
         try beginGeneration(of: download, representation)
       } catch {

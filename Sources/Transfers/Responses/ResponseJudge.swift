@@ -82,12 +82,16 @@ package enum ResponseJudge {
       isDecoded
       ? Representation(finalURL: head.effectiveURL) : representation(of: head, total: head.contentLength)
     if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
-    guard let known = question.known, !question.stored.isEmpty else { return .begin(new, at: 0) }
+    guard let known = question.known else { return .begin(new, at: 0) }
+    if question.isBeside && !question.isWhole { return .noRanges }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
-    if question.isBeside {
-      return .noRanges
-    }
     if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
+    if question.stored.isEmpty {
+      // Nobody has got a byte of it: what has its size may take its place, unless another response feeds it.
+      let isFree = !question.isBeside || !differ(known, new)
+      let isSize = known.total == nil || known.total == new.total
+      return isFree && isSize ? .go(new, at: 0, agreeing: 0) : .begin(new, at: 0)
+    }
     if let mine = known.total, let its = new.total, mine != its { return .begin(new, at: 0) }
     if differ(known, new) { return .begin(new, at: 0) }
     // Nothing proves it the same: what is stored decides, where it is one piece from the start.
