@@ -35,6 +35,36 @@ import TransferProtocol
     #expect(user.origin.requests.count == 1)
   }
 
+  @Test func aGapThatWouldTakeLongIsJumpedOver() throws {
+    let request = user.serve(body, .with { $0.rate = 100_000 })
+    let client = try user.client()
+    let episode = try client.opened(request)
+    // A slow host: its rate must have been seen.
+    #expect(eventually { (client.status(of: request.key)?.rate ?? .max) < 300_000 })
+    let start = MonotonicTime.now
+    #expect(body.firstDifference(try episode.read(at: 950_000, 4096), at: 950_000) == nil)
+    // By the running response alone it would have taken more than seven seconds.
+    #expect(MonotonicTime.now.seconds(since: start) < 4)
+    #expect(user.origin.requests.count == 2)
+    user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
+  }
+
+  @Test func aSlowHostIsReadInOrderByOneRequest() throws {
+    let small = TestBody(seed: 22, size: 500_000)
+    let request = user.serve(small, .with { $0.rate = 120_000 })
+    let client = try user.client()
+    let episode = try client.opened(request)
+    // Several pieces ahead, as the kernel reads.
+    let ended = Monitor(0)
+    for offset in stride(from: Int64(0), to: small.size, by: 65_536) {
+      let count = Int(min(65_536, small.size - offset))
+      _ = episode.whenAvailable(at: offset, count: count) { _ in ended.withLockNotifying { $0 += 1 } }
+    }
+    #expect(ended.wait(until: .after(15)) { $0 == 8 ? true : nil } == true)
+    #expect(small.firstDifference(try episode.readAll()) == nil)
+    #expect(user.origin.requests.count == 1)
+  }
+
   @Test func whatCameOutOfOrderIsKeptAndNotFetchedAgain() throws {
     let request = user.serve(body, .with { $0.rate = 4_000_000 })
     let client = try user.client()

@@ -83,4 +83,14 @@ import Transfers
     let waits = (0..<10).map { Int64($0) * (64 << 20)..<Int64($0) * (64 << 20) + 4096 }
     #expect(planner.requests(for: waits).count == RequestPlanner.most)
   }
+
+  @Test func aSlowResponseIsWaitedForOnlyByWhoReadsOn() {
+    let slow = RequestPlanner.Running(position: 200_000, end: nil, rate: 50_000)
+    let planner = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [slow])
+    #expect(planner.requests(for: [600_000..<604_096]).map(\.start) == [598_016])
+    #expect(planner.requests(for: [200_704..<331_776, 331_776..<462_848, 462_848..<600_000]).isEmpty)
+    let fast = RequestPlanner.Running(position: 200_000, end: nil, rate: 500_000)
+    let other = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [fast])
+    #expect(other.requests(for: [600_000..<604_096]).isEmpty)
+  }
 }

@@ -108,7 +108,8 @@ extension Engine {
     if representation == nil && !download.flows.isEmpty { return }
     // Before what is there is looked at: what comes meanwhile must not look like a hole that nothing brings.
     let running = download.flows.map {
-      RequestPlanner.Running(position: $0.flow.position, end: $0.flow.request.end)
+      RequestPlanner.Running(
+        position: $0.flow.position, end: $0.flow.request.end, rate: $0.flow.rate)
     }
     let planner = RequestPlanner(
       have: download.writer?.present ?? ByteRanges(), total: representation?.total,

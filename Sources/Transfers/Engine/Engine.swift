@@ -160,6 +160,7 @@ final class Engine: @unchecked Sendable {
     isTicking = false
     watchRoom()
     for download in downloads.values where !download.flows.isEmpty {
+      for (flow, _) in download.flows { flow.measure() }
       if let writer = download.writer {
         download.meter.note(writer.received)
         if writer.claimSynchronization(after: 0) { synchronize(download, writer) }

@@ -4,8 +4,12 @@ package import PodcastModel
 /// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
 /// read through, nothing is fetched twice). Pure rules.
 package struct RequestPlanner {
-  /// Reading on through this much costs less than a new request.
+  /// Reading on through this much costs less than a new request, where it takes no longer than `patience`.
   package static let nearby: Int64 = 1 << 20
+  /// Seconds.
+  static let patience: Int64 = 1
+  /// What readers that read on are ahead of a response, beside what they wait for: the kernel's read-ahead.
+  static let readAhead: Int64 = 128 << 10
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
   package static let window: Int64 = 1 << 20
@@ -17,10 +21,13 @@ package struct RequestPlanner {
   package struct Running: Hashable {
     var position: Int64
     var end: Int64?
+    /// Bytes per second; nil while not known.
+    var rate: Int64?
 
-    package init(position: Int64, end: Int64?) {
+    package init(position: Int64, end: Int64?, rate: Int64? = nil) {
       self.position = position
       self.end = end
+      self.rate = rate
     }
   }
 
@@ -60,9 +67,9 @@ package struct RequestPlanner {
     for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       guard running.count + result.count < Self.most else { break }
       let clamped = wait.clamped(to: 0..<(total ?? .max))
-      guard let hole = have.missing(in: clamped).first, !isCovered(hole.lowerBound, also: result) else {
-        continue
-      }
+      guard let hole = have.missing(in: clamped).first,
+        !isCovered(hole.lowerBound, also: result, by: waits)
+      else { continue }
       if canSeek {
         result.append(
           request(at: hole.lowerBound, for: clamped, beside: !(running + result.map(\.running)).isEmpty))
@@ -75,11 +82,23 @@ package struct RequestPlanner {
   }
 
   /// Whether a response under way will soon bring `offset`.
-  private func isCovered(_ offset: Int64, also planned: [Request]) -> Bool {
+  private func isCovered(_ offset: Int64, also planned: [Request], by waits: [Range<Int64>]) -> Bool {
     if !canSeek { return !(running.isEmpty && planned.isEmpty) }
     return (running + planned.map(\.running)).contains { flow in
-      flow.position <= offset && offset < flow.end ?? .max && offset - flow.position <= Self.nearby
+      guard flow.position <= offset, offset < flow.end ?? .max else { return false }
+      let distance = offset - flow.position
+      if distance > Self.nearby { return false }
+      let isFast = flow.rate.map { distance <= $0 * Self.patience } ?? true
+      return isFast || offset <= sequentialEnd(from: flow.position, waits)
     }
+  }
+
+  /// How far readers reach who wait for one piece behind the other from `position` on: they need all of it.
+  private func sequentialEnd(from position: Int64, _ waits: [Range<Int64>]) -> Int64 {
+    var end = position + Self.readAhead
+    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound })
+    where (position...end).contains(wait.lowerBound) { end = max(end, wait.upperBound) }
+    return end
   }
 
   private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> Request {

@@ -38,6 +38,7 @@ final class Flow: HTTPResponseReceiver {
     var isHeld = false
     var isCancelled = false
     var isThrottled = false
+    var meter = RateMeter()
   }
 
   let request: RequestPlanner.Request
@@ -60,10 +61,21 @@ final class Flow: HTTPResponseReceiver {
   /// Where the next byte goes.
   var position: Int64 { state.withLock { $0.sink?.position ?? request.start } }
 
+  /// Bytes per second; nil in its first second or two.
+  var rate: Int64? { state.withLock { $0.meter.rate } }
+
+  /// Measures its rate; to be called every second.
+  func measure() {
+    state.withLock { state in
+      if let sink = state.sink { state.meter.note(sink.position) }
+    }
+  }
+
   /// Lets the bytes through. Answers whether the task must be resumed.
   func begin(_ sink: Sink) -> Bool {
     state.withLock { state in
       state.sink = sink
+      state.meter.note(sink.position)
       defer { state.isHeld = false }
       return state.isHeld
     }
