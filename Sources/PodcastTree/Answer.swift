@@ -1,4 +1,5 @@
 package import PosixKit
+internal import TransferProtocol
 
 /// What an operation of the tree gives: at once, or later, when what it needs has come.
 package enum Answer<Value: Sendable>: Sendable {
@@ -47,6 +48,16 @@ package enum Answer<Value: Sendable>: Sendable {
     .pending { completion in
       queue.async { completion(Result { try work() }.mapError(\.errnoForReader)) }
       return {}
+    }
+  }
+}
+
+extension Answer where Value == Void {
+  /// Ends when the transfers have taken an order, or with why nobody says so.
+  static func order(_ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable) -> Answer {
+    .pending { completion in
+      let order = begin { failure in completion(failure.map { .failure($0.errno) } ?? .success(())) }
+      return { order.cancel() }
     }
   }
 }

@@ -128,18 +128,15 @@ extension PodcastTree {
 
   private func setState(_ text: String, of entry: EpisodeEntry) -> Answer<Void> {
     let key = entry.episode.mediaKey
-    let action: (@Sendable (@escaping @Sendable () -> Void) -> Void)? =
+    let order: (@Sendable (@escaping OrderCompletion) -> any Cancellable)? =
       switch TransferState(name: text) {
       case .downloading: { self.transfers.start(self.request(for: entry), completion: $0) }
       case .paused: { self.transfers.pause(self.request(for: entry), completion: $0) }
       case .remote: { self.transfers.drop(key, completion: $0) }
       default: nil
       }
-    guard let action else { return .failure(.EINVAL) }
-    return Answer<Void>.pending { completion in
-      action { completion(.success(())) }
-      return {}
-    }.then { .on(self.loader) { self.transferChanged(key) } }
+    guard let order else { return .failure(.EINVAL) }
+    return Answer<Void>.order(order).then { .on(self.loader) { self.transferChanged(key) } }
   }
 
   private func setPlayed(_ played: Bool, _ entry: EpisodeEntry) -> Answer<Void> {
@@ -150,10 +147,7 @@ extension PodcastTree {
   }
 
   private func setKept(_ kept: Bool, _ entry: EpisodeEntry) -> Answer<Void> {
-    .pending { completion in
-      self.transfers.setKept(self.request(for: entry), kept) { completion(.success(())) }
-      return {}
-    }
+    .order { self.transfers.setKept(self.request(for: entry), kept, completion: $0) }
   }
 
   /// Ours are computed: none can be removed.

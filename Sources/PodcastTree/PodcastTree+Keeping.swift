@@ -15,14 +15,14 @@ extension PodcastTree {
     for episode in plan.wanted {
       // One that is here or on its way has somebody else's reason to be.
       if TreeState.Standing(transfers.status(of: episode.mediaKey)).view == .none {
-        transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) {}
+        transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { _ in }
         try catalog.markKept(episode: episode.id)
       }
     }
     for episode in plan.released {
       let isOpen = state.withLock { $0.openCounts[episode.id] != nil }
       let isKept = transfers.status(of: episode.mediaKey)?.isKept ?? false
-      if !isOpen && !isKept { transfers.drop(episode.mediaKey) {} }
+      if !isOpen && !isKept { transfers.drop(episode.mediaKey) { _ in } }
       try catalog.unmarkKept(episode: episode.id)
     }
   }

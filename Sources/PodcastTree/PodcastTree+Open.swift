@@ -62,7 +62,7 @@ extension PodcastTree {
       return count <= 0 && state.dropsAtClose.contains(id)
     }
     if drops {
-      transfers.drop(entry.episode.mediaKey) { [self] in
+      transfers.drop(entry.episode.mediaKey) { [self] _ in
         state.withLock { _ = $0.dropsAtClose.remove(id) }
       }
     }

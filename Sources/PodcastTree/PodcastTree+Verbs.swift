@@ -116,10 +116,9 @@ extension PodcastTree {
       invalidate(names(of: entry))
       return .value(())
     }
-    return Answer<Void>.pending { completion in
-      self.transfers.drop(key) { completion(.success(())) }
-      return {}
-    }.then { .on(self.loader) { self.transferChanged(key) } }
+    return Answer<Void>.order { self.transfers.drop(key, completion: $0) }.then {
+      .on(self.loader) { self.transferChanged(key) }
+    }
   }
 
   private func removeUpload(_ node: NodeID) -> Answer<Void> {

@@ -29,7 +29,7 @@ final class ClientSession: @unchecked Sendable {
   var numbers: [ObjectIdentifier: UInt64] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
-  var orders: [UInt64: (message: ClientMessage, completion: @Sendable () -> Void)] = [:]
+  var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
   var snapshot: [TransferStatus]?
   var isStopped = false
   /// Who waits for the daemon's word on everything.
@@ -77,19 +77,26 @@ final class ClientSession: @unchecked Sendable {
 
   /// Orders something; `completion` when the daemon has remembered it.
   func order(
-    completion: @escaping @Sendable () -> Void, _ message: @escaping @Sendable (UInt64) -> ClientMessage
-  ) {
+    completion: @escaping OrderCompletion, _ message: @escaping @Sendable (UInt64) -> ClientMessage
+  ) -> any Cancellable {
+    let cancellation = Cancellation(session: self)
     loop.async {
-      if self.isStopped { return completion() }
+      if self.isStopped { return completion(TransferFailure(.EINTR, "stopped")) }
       let number = self.nextNumber()
       let message = message(number)
       self.orders[number] = (message, completion)
+      cancellation.begin { $0.finishOrder(number, TransferFailure(.EINTR, "interrupted")) }
       // An order that no daemon takes must not wait for ever.
       self.loop.schedule(at: .after(Self.orderTimeout)) {
-        if let order = self.orders.removeValue(forKey: number) { order.completion() }
+        self.finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
       }
       self.say(message)
     }
+    return cancellation
+  }
+
+  private func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
+    orders.removeValue(forKey: number)?.completion(failure)
   }
 
   private static let orderTimeout = 30.0
@@ -110,8 +117,7 @@ final class ClientSession: @unchecked Sendable {
     let failure = TransferFailure(.EINTR, "the client has stopped")
     for number in waits.keys { finishWait(number, failure) }
     for number in opens.keys { finishOpen(number, .failure(failure)) }
-    for order in orders.values { order.completion() }
-    orders = [:]
+    for number in orders.keys { finishOrder(number, failure) }
     connection?.close()
     connection = nil
     becameCurrent()
@@ -138,7 +144,7 @@ final class ClientSession: @unchecked Sendable {
     case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
     case .available(let wait): finishWait(wait, nil)
     case .unavailable(let wait, let failure): finishWait(wait, failure)
-    case .done(let id): orders.removeValue(forKey: id)?.completion()
+    case .done(let id): finishOrder(id, nil)
     case .needAddress(let key, let url):
       if let handler = addressHandler.withLock({ $0 }) {
         handler(key, url)

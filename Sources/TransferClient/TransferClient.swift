@@ -77,21 +77,25 @@ package final class TransferClient: TransferService {
     return session.open(episode, completion: completion)
   }
 
-  package func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+  @discardableResult
+  package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .start(id: $0, request) }
   }
 
-  package func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+  @discardableResult
+  package func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .pause(id: $0, request) }
   }
 
-  package func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void) {
+  @discardableResult
+  package func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .drop(id: $0, key) }
   }
 
+  @discardableResult
   package func setKept(
-    _ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void
-  ) {
+    _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
+  ) -> any Cancellable {
     session.order(completion: completion) { .setKept(id: $0, request, kept) }
   }
 }

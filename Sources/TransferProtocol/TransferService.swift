@@ -18,15 +18,24 @@ package protocol TransferService: AnyObject, Sendable {
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
   ) -> any Cancellable
 
-  /// Queues the download, resumes a paused one, tries a failed one again at once. The completions below come
-  /// when `status(of:)` shows the change.
-  func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void)
+  /// Queues the download, resumes a paused one, tries a failed one again at once.
+  @discardableResult
+  func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable
   /// Keeps the bytes; an episode that nobody wanted yet is remembered as paused.
-  func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void)
+  @discardableResult
+  func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable
   /// Cancels the download and drops its bytes; readers keep what they have open.
-  func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void)
-  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void)
+  @discardableResult
+  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
+  @discardableResult
+  func setKept(
+    _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
+  ) -> any Cancellable
 }
+
+/// The end of an order: nil when it is remembered and `status(of:)` shows the change, else why nobody has said
+/// so. One that is given up may have been followed all the same.
+package typealias OrderCompletion = @Sendable (TransferFailure?) -> Void
 
 /// What an open may do.
 package enum OpenIntent: UInt8, Sendable {

@@ -43,27 +43,33 @@ final class FakeTransfers: TransferService {
     return wait
   }
 
-  func start(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+  func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     set(TransferStatus(key: request.key, state: .queued))
-    completion()
+    completion(nil)
+    return FakeWait {}
   }
 
-  func pause(_ request: TransferRequest, completion: @escaping @Sendable () -> Void) {
+  func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     set(TransferStatus(key: request.key, state: .paused))
-    completion()
+    completion(nil)
+    return FakeWait {}
   }
 
-  func drop(_ key: MediaKey, completion: @escaping @Sendable () -> Void) {
+  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     state.withLock { $0.dropped.append(key) }
     set(TransferStatus(key: key, state: .remote))
-    completion()
+    completion(nil)
+    return FakeWait {}
   }
 
-  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping @Sendable () -> Void) {
+  func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion)
+    -> any Cancellable
+  {
     var status = status(of: request.key) ?? TransferStatus(key: request.key, state: .remote)
     status.isKept = kept
     set(status)
-    completion()
+    completion(nil)
+    return FakeWait {}
   }
 }
 

@@ -102,10 +102,10 @@ extension TransferClient {
   }
 
   /// Whether an order is confirmed.
-  func confirmed(_ order: (TransferClient, @escaping @Sendable () -> Void) -> Void) -> Bool {
-    let done = Monitor(false)
-    order(self) { done.withLockNotifying { $0 = true } }
-    return done.wait(until: .after(20)) { $0 ? true : nil } ?? false
+  func confirmed(_ order: (TransferClient, @escaping OrderCompletion) -> any Cancellable) -> Bool {
+    let end = Monitor<TransferFailure??>(nil)
+    _ = order(self) { failure in end.withLockNotifying { $0 = .some(failure) } }
+    return end.wait(until: .after(20)) { $0 } == .some(.none)
   }
 
   func reaches(_ state: TransferState, _ request: TransferRequest, within seconds: Double = 20) -> Bool {

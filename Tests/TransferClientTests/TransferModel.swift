@@ -182,7 +182,7 @@ final class TransferModel {
 
   private func order(
     _ what: String, _ episode: Int,
-    _ body: (TransferClient, TransferRequest, @escaping @Sendable () -> Void) -> Void
+    _ body: (TransferClient, TransferRequest, @escaping OrderCompletion) -> any Cancellable
   ) {
     note("\(what) \(episode)")
     let request = episodes[episode].request

@@ -28,7 +28,13 @@ import TransferProtocol
   }
 
   @Test func bytesThatComeKeepTheReaderWaiting() throws {
-    let request = user.serve(body, .with { $0.rate = 400_000 })
+    // Without a validator there is no way but to wait for the running response.
+    let request = user.serve(
+      body,
+      .with {
+        $0.rate = 400_000
+        $0.omitsValidators = true
+      })
     let client = try user.client { $0.readTimeout = 0.8 }
     let episode = try client.opened(request)
     // Two seconds and more for what it wants, never 0.8 without a byte.
@@ -92,7 +98,7 @@ import TransferProtocol
     let orders = Monitor(0)
     for number in 0..<1000 {
       let request = TransferFixture.request(user.origin.url("/queued/\(number).mp3"))
-      client.start(request) { orders.withLockNotifying { $0 += 1 } }
+      client.start(request) { _ in orders.withLockNotifying { $0 += 1 } }
     }
     #expect(orders.wait(until: .after(30)) { $0 == 1000 ? true : nil } == true)
     let waiting = Monitor(0)
@@ -131,5 +137,20 @@ import TransferProtocol
     let bytes = (try? Directories.read("/proc/\(process)/status")) ?? []
     let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
     return line?.split(separator: " ").compactMap { Int($0) }.first ?? 0
+  }
+
+  @Test func anOrderThatADaemonDoesNotTakeCanBeGivenUp() throws {
+    let client = try user.client()
+    let request = user.serve(body)
+    _ = try client.opened(request).read(at: 0, 100)
+    let daemon = try #require(user.daemon)
+    // It hangs: nothing is read from its socket.
+    kill(daemon, SIGSTOP)
+    defer { kill(daemon, SIGCONT) }
+    let end = Monitor<TransferFailure??>(nil)
+    let order = client.pause(request) { failure in end.withLockNotifying { $0 = .some(failure) } }
+    #expect(end.wait(until: .after(0.2)) { $0 } == nil)
+    order.cancel()
+    #expect(end.wait(until: .after(5)) { $0 }??.errno == .EINTR)
   }
 }
