@@ -86,7 +86,9 @@ extension PodcastTree {
     let status = transfers.status(of: entry.episode.mediaKey)
     let current = Self.node(of: entry.episode, status)
     var attributes = NodeAttributes(node: node ?? current, isDirectory: false, permissions: 0o444)
-    attributes.size = EpisodeSize(entry.episode, status).bytes
+    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
+    let open = state.withLock { $0.openSizes[attributes.node]?.bytes }
+    attributes.size = open ?? EpisodeSize(entry.episode, status).bytes
     attributes.stored = status?.received ?? 0
     attributes.modified = entry.episode.published
     attributes.changed = max(entry.episode.published, status?.changed ?? 0)

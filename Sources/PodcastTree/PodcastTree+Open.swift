@@ -48,15 +48,21 @@ extension PodcastTree {
       }
       return .failure(.ESTALE)
     }
-    let id = entry.episode.id
-    state.withLock { $0.openCounts[id, default: 0] += 1 }
-    let isDirect = opened.size == nil
-    return .success(EpisodeFile(opened, isDirect: isDirect) { [weak self] in self?.closed(entry) })
+    let size = opened.size
+    state.withLock { state in
+      state.openCounts[entry.episode.id, default: 0] += 1
+      if let size { state.openSizes[node, default: OpenSize(bytes: size)].handles += 1 }
+    }
+    return .success(
+      EpisodeFile(opened, isDirect: size == nil) { [weak self] in
+        self?.closed(entry, as: node, hasSize: size != nil)
+      })
   }
 
-  private func closed(_ entry: EpisodeEntry) {
+  private func closed(_ entry: EpisodeEntry, as node: NodeID, hasSize: Bool) {
     let id = entry.episode.id
     let drops = state.withLock { state in
+      if hasSize { state.openSizes.close(node) }
       let count = (state.openCounts[id] ?? 1) - 1
       state.openCounts[id] = count > 0 ? count : nil
       return count <= 0 && state.dropsAtClose.contains(id)

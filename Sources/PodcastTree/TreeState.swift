@@ -33,6 +33,8 @@ struct TreeState: Sendable {
 
   /// Open files by episode, and episodes whose download is dropped when the last is closed.
   var openCounts: [Int64: Int] = [:]
+  /// The exact sizes of the nodes that are open: theirs whatever becomes of the episode.
+  var openSizes: [NodeID: OpenSize] = [:]
   var dropsAtClose: Set<Int64> = []
   /// Folders of `Downloaded/` that have just lost their last episode, and until when they can be looked up.
   var emptied: [Int64: MonotonicTime] = [:]

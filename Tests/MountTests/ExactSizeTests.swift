@@ -23,4 +23,54 @@ import Testing
     }
     #expect(bad.isEmpty, "\(bad.count): \(bad.prefix(5))")
   }
+
+  private func read(_ file: Int32, _ offset: Int64, _ count: Int) -> Result<[UInt8], Errno> {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let done = pread(file, &bytes, count, off_t(offset))
+    return done < 0 ? .failure(Errno.current) : .success(Array(bytes.prefix(done)))
+  }
+
+  @Test(arguments: [500_000, 3_000_000, 5_000_000] as [Int64])
+  func whoHasAnOlderFileOpenKeepsItsSize(_ newSize: Int64) throws {
+    let fixture = try MountFixture(size: 3_000_000, rate: 2_000_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let path = fixture.episode(1)
+    let old = try FileDescriptor(opening: path, O_RDONLY)
+    #expect(try read(old.rawValue, 0, 900_000).get() == fixture.bodies[0].bytes(0..<900_000))
+    // Another file comes, and the response of the old one is cut.
+    let new = TestBody(seed: 77, size: newSize)
+    kill(try #require(fixture.daemon), SIGKILL)
+    fixture.origin.serve("/1.mp3", OriginResource(new))
+    #expect(try Directories.read(path, limit: 16 << 20) == new.bytes)
+
+    #expect(try fixture.status(path).st_size == newSize)
+    for _ in 0..<2 {
+      #expect(try old.status().st_size == 3_000_000)
+      #expect(lseek(old.rawValue, 0, SEEK_END) == 3_000_000)
+      posix_fadvise(old.rawValue, 0, 0, POSIX_FADV_DONTNEED)
+      #expect(try read(old.rawValue, 800_000, 50_000).get() == fixture.bodies[0].bytes(800_000..<850_000))
+      #expect(read(old.rawValue, 2_990_000, 10_000) == .failure(.ESTALE))
+    }
+  }
+
+  @Test func whoHasADroppedFileOpenSeesNothingBehindItsEnd() throws {
+    let fixture = try MountFixture(size: 280_207)
+    // The feed says more.
+    fixture.publish(count: 3) { feed, _ in feed.items[0].length = 400_000 }
+    try fixture.mount()
+    try fixture.makeSearch()
+    let path = fixture.episode(1)
+    let old = try FileDescriptor(opening: path, O_RDONLY)
+    #expect(try read(old.rawValue, 0, 280_000).get() == fixture.bodies[0].bytes(0..<280_000))
+    #expect(try eventually { try fixture.attribute("state", path) == "cached" })
+    try fixture.set("state", "remote", path)
+    #expect(try old.status().st_size == 280_207)
+    #expect(try read(old.rawValue, 280_000, 65_536).get() == fixture.bodies[0].bytes(280_000..<280_207))
+    #expect(try read(old.rawValue, 280_207, 65_536).get() == [])
+    // What was exact stays known.
+    #expect(try fixture.status(path).st_size == 280_207)
+    #expect(try fixture.attribute("size_source", path) == "exact")
+    #expect(try fixture.isWhole(path, 1))
+  }
 }

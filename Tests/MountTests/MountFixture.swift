@@ -17,10 +17,11 @@ final class MountFixture {
   /// - Parameters:
   ///   - size: of each of the three episodes, in bytes.
   ///   - rate: bytes per second that the origin sends; nil for as fast as it can.
-  init(size: Int64 = 300_000, rate: Int64? = nil) throws {
+  ///   - extra: further variables for the programs.
+  init(size: Int64 = 300_000, rate: Int64? = nil, environment extra: [String: String] = [:]) throws {
     origin = try OriginServer()
     directory = DirectoryService(on: origin)
-    environment = try TestEnvironment(["PODCASTFS_SEARCH_URL": directory.url])
+    environment = try TestEnvironment(extra.merging(["PODCASTFS_SEARCH_URL": directory.url]) { $1 })
     root = environment.home.path("mnt")
     mkdir(root, 0o755)
     let bodies = (1...3).map { TestBody(seed: UInt64($0), size: size) }

@@ -12,21 +12,6 @@ import TransferProtocol
 /// The rule: all bytes of one generation of an episode are of one representation, in place, for ever; no
 /// journal claims what the data file does not hold; nothing waits for ever.
 final class TransferModel {
-  /// What one answer of the origin is of: a body, and from a place on a mark of its own.
-  private struct Version {
-    let body: TestBody
-    /// XORed to each byte from `variesFrom` on; nil until a byte there was seen.
-    var mark: UInt8?
-    let variesFrom: Int64?
-  }
-
-  private struct Episode {
-    let path: String
-    let request: TransferRequest
-    /// Everything that was ever served, the last one now.
-    var versions: [Version]
-  }
-
   private struct Handle {
     let episode: Int
     let open: any OpenEpisode
@@ -39,13 +24,14 @@ final class TransferModel {
   }
 
   private let user: TransferFixture
+  private let clock: FakeClock?
   private var random: SeededGenerator
   private var client: TransferClient
-  private var episodes: [Episode] = []
+  private let requests: [TransferRequest]
+  private var served: ServedEpisodes
   private var handles: [Handle] = []
   /// Which versions a generation may still be of, by what has been seen of it.
-  private var candidates: [GenerationName: [Version]] = [:]
-  private var nextSeed: UInt64
+  private var candidates: [GenerationName: [ServedVersion]] = [:]
 
   private(set) var kills = 0
   private(set) var bytesCompared: Int64 = 0
@@ -54,21 +40,21 @@ final class TransferModel {
 
   init(seed: UInt64, episodes count: Int = 4) throws {
     user = try TransferFixture()
+    clock = FakeClock.isAvailable ? try FakeClock() : nil
     random = SeededGenerator(seed: seed)
-    nextSeed = seed &* 1000
-    client = try Self.client(of: user, 64 << 20)
-    for number in 0..<count {
-      let body = TestBody(seed: nextSeed + UInt64(number), size: 200_000 + Int64(number) * 150_001)
-      let path = "/\(number).mp3"
-      let request = user.serve(body, at: path)
-      episodes.append(
-        Episode(path: path, request: request, versions: [Version(body: body, variesFrom: nil)]))
+    let paths = (0..<count).map { "/\($0).mp3" }
+    let bodies = (0..<count).map {
+      TestBody(seed: seed &* 1000 &+ UInt64($0), size: 200_000 + Int64($0) * 150_001)
     }
-    nextSeed += 100
+    served = ServedEpisodes(of: user.origin, at: paths, bodies: bodies, seed: seed)
+    requests = paths.map { [user] path in TransferFixture.request(user.origin.url(path)) }
+    client = try Self.client(of: user, clock, 64 << 20)
   }
 
-  private static func client(of user: TransferFixture, _ cacheSize: Int64) throws -> TransferClient {
-    try user.client { settings in
+  private static func client(
+    of user: TransferFixture, _ clock: FakeClock?, _ cacheSize: Int64
+  ) throws -> TransferClient {
+    try user.client(clock: clock) { settings in
       settings.readTimeout = 2
       settings.stallTimeout = 0.3
       settings.cacheSize = cacheSize
@@ -80,7 +66,7 @@ final class TransferModel {
 
   /// One step, chosen at random.
   func step() throws {
-    let episode = Int(random.next(below: UInt64(episodes.count)))
+    let episode = Int(random.next(below: UInt64(requests.count)))
     switch random.next(below: 100) {
     case 0..<14: open(episode)
     case 14..<50: read()
@@ -90,8 +76,10 @@ final class TransferModel {
     case 69..<73: order("drop", episode) { $0.drop($1.key, completion: $2) }
     case 73..<75: order("keep", episode) { $0.setKept($1, true, completion: $2) }
     case 75..<77: order("unkeep", episode) { $0.setKept($1, false, completion: $2) }
-    case 77..<89: misbehave(episode)
-    case 89..<92: replace(episode)
+    case 77..<87: note(served.misbehave(episode))
+    case 87..<88: goAway()
+    case 88..<89: try setClock()
+    case 89..<92: note(served.replace(episode))
     case 92..<95: killDaemon()
     case 95..<98: try restartClient()
     case 98..<99: deleteCache()
@@ -110,7 +98,7 @@ final class TransferModel {
     note("open \(episode) \(intent)")
     if handles.count >= 8 { handles.removeFirst().open.close() }
     do {
-      let open = try client.opened(episodes[episode].request, intent, within: 10)
+      let open = try client.opened(requests[episode], intent, within: 10)
       handles.append(Handle(episode: episode, open: open))
       if intent == .download && open.generation == 0 { fail("an open gave no generation") }
     } catch let error as TransferFailure where error.errno != .ETIMEDOUT {
@@ -149,29 +137,12 @@ final class TransferModel {
     if bytes.isEmpty { return }
     bytesCompared += Int64(bytes.count)
     let name = GenerationName(episode: episode, generation: generation)
-    let possible = (candidates[name] ?? episodes[episode].versions).compactMap {
-      Self.agreeing($0, bytes, at: offset)
-    }
+    let possible = served.candidates(candidates[name], episode, agreeingWith: bytes, at: offset)
     if possible.isEmpty {
       fail("wrong bytes in \(episode).\(generation) at \(offset), \(bytes.count)")
     } else {
       candidates[name] = possible
     }
-  }
-
-  /// The version with its mark as seen; nil where the bytes are not of it.
-  private static func agreeing(_ version: Version, _ bytes: [UInt8], at offset: Int64) -> Version? {
-    guard let start = version.variesFrom, offset + Int64(bytes.count) > start else {
-      return version.body.firstDifference(bytes, at: offset) == nil ? version : nil
-    }
-    let right = version.body.bytes(offset..<offset + Int64(bytes.count))
-    guard right.count == bytes.count else { return nil }
-    let plain = Int(min(max(start - offset, 0), Int64(bytes.count)))
-    guard right[..<plain].elementsEqual(bytes[..<plain]) else { return nil }
-    var result = version
-    let mark = version.mark ?? right[plain] ^ bytes[plain]
-    result.mark = mark
-    return zip(right[plain...], bytes[plain...]).allSatisfy { $0 ^ $1 == mark } ? result : nil
   }
 
   private func close() {
@@ -185,55 +156,25 @@ final class TransferModel {
     _ body: (TransferClient, TransferRequest, @escaping OrderCompletion) -> any Cancellable
   ) {
     note("\(what) \(episode)")
-    let request = episodes[episode].request
+    let request = requests[episode]
     if !client.confirmed({ body($0, request, $1) }) { fail("\(what) was not confirmed") }
   }
 
-  /// Changes how the origin answers.
-  private func misbehave(_ episode: Int) {
-    var behaviour = OriginBehaviour()
-    let size = episodes[episode].versions.last?.body.size ?? 0
-    let place = Int64(random.next(below: UInt64(size)))
-    let kind = random.next(below: 16)
-    switch kind {
-    case 0: behaviour.cutAfter = place
-    case 1: behaviour.resetAfter = place
-    case 2: behaviour.stallAfter = place
-    case 3: behaviour.status = [404, 408, 429, 500, 503][Int(random.next(below: 5))]
-    case 4: behaviour.isWebPage = true
-    case 5: behaviour.omitsLength = true
-    case 6: behaviour.ignoresRange = true
-    case 7: behaviour.refusesRange = true
-    case 8: behaviour.rangeShift = Int64(random.next(below: 100_000)) - 50_000
-    case 9: behaviour.omitsValidators = true
-    case 10: behaviour.refusesToAnswer = true
-    case 11: behaviour.redirects = 3
-    default: behaviour.rate = 500_000 + Int64(random.next(below: 8_000_000))
-    }
-    note("misbehave \(episode): \(kind)")
-    user.origin.change(episodes[episode].path) { $0.behaviour = behaviour }
+  /// No host answers, until it is told something else.
+  private func goAway() {
+    note("the network goes away")
+    served.goAway()
   }
 
-  /// The server's file changes.
-  private func replace(_ episode: Int) {
-    nextSeed += 1
-    let size = 150_000 + Int64(random.next(below: 600_000))
-    // Now and then of the same size: only the validator tells, or the bytes.
-    let old = episodes[episode].versions.last?.body.size ?? size
-    let body = TestBody(seed: nextSeed, size: random.next(below: 3) == 0 ? old : size)
-    let varies: Int64? = random.next(below: 4) == 0 ? body.size / 3 : nil
-    note("replace \(episode) by \(body.seed), \(body.size), varies \(varies ?? -1)")
-    episodes[episode].versions.append(Version(body: body, variesFrom: varies))
-    var resource = OriginResource(body)
-    resource.behaviour.variesFrom = varies
-    // A file that is another for each request has no validator.
-    resource.behaviour.omitsValidators = varies != nil
-    user.origin.serve(episodes[episode].path, resource)
-    // Candidates that nothing has been seen of may be of the new version.
-    for (name, versions) in candidates where name.episode == episode && versions.isEmpty {
-      candidates[name] = nil
-    }
+  /// The wall clock jumps.
+  private func setClock() throws {
+    guard let clock else { return }
+    let ahead = Self.clocks[Int(random.next(below: UInt64(Self.clocks.count)))]
+    note("the clock is \(ahead) s ahead")
+    try clock.set(ahead: ahead)
   }
+
+  private static let clocks: [Int64] = [0, 0, -1, 5, -3600, 86_400, -31_536_000, 31_536_000]
 
   private func killDaemon() {
     note("kill")
@@ -249,7 +190,7 @@ final class TransferModel {
     client.stop()
     handles = []
     kills += 1
-    client = try Self.client(of: user, size)
+    client = try Self.client(of: user, clock, size)
   }
 
   private func deleteCache() {
@@ -262,7 +203,7 @@ final class TransferModel {
   /// No journal and no live map claims what the data file does not hold.
   private func checkFiles() {
     for (key, generations) in user.layout.generations() {
-      guard let episode = episodes.firstIndex(where: { $0.request.key == key }) else { continue }
+      guard let episode = requests.firstIndex(where: { $0.key == key }) else { continue }
       for generation in generations {
         let journal = RangeJournal(reading: user.layout.journal(key, generation))
         guard let file = try? FileDescriptor(opening: user.layout.data(key, generation), O_RDONLY) else {
@@ -283,8 +224,8 @@ final class TransferModel {
   }
 
   private func checkStatuses() {
-    for episode in episodes {
-      guard let status = client.status(of: episode.request.key) else { continue }
+    for request in requests {
+      guard let status = client.status(of: request.key) else { continue }
       if let total = status.total, status.received > total { fail("more than all: \(status)") }
       if status.state == .failed && status.error == nil { fail("failed without a reason") }
       if status.state == .cached, status.received != status.total { fail("cached in part: \(status)") }
@@ -297,22 +238,16 @@ final class TransferModel {
     for handle in handles { handle.open.close() }
     handles = []
     client.stop()
-    client = try Self.client(of: user, 64 << 20)
-    for (index, episode) in episodes.enumerated() {
-      let varies = episode.versions.last?.variesFrom
-      user.origin.change(episode.path) { resource in
-        resource.behaviour = .with {
-          $0.variesFrom = varies
-          $0.omitsValidators = varies != nil
-        }
-      }
+    client = try Self.client(of: user, clock, 64 << 20)
+    for (index, request) in requests.enumerated() {
+      served.behave(index)
       order("start", index) { $0.start($1, completion: $2) }
-      if !client.reaches(.cached, episode.request) {
-        let status = client.status(of: episode.request.key)
+      if !client.reaches(.cached, request) {
+        let status = client.status(of: request.key)
         fail("episode \(index) never came: \(status.map { "\($0)" } ?? "nothing")")
         continue
       }
-      let open = try client.opened(episode.request)
+      let open = try client.opened(request)
       check(try open.readAll(), at: 0, index, open.generation)
     }
     checkFiles()

@@ -106,8 +106,8 @@ extension Engine {
     download.isConfirmed = false
     download.needsOverlap = false
     download.indexRange = nil
+    // Its size stays known, until the server says another.
     download.record.received = 0
-    download.record.total = nil
     if download.record.state == .cached { download.record.state = .remote }
   }
 
