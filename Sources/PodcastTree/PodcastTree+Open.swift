@@ -37,7 +37,8 @@ extension PodcastTree {
     _ opened: any OpenEpisode, of entry: EpisodeEntry, as node: NodeID, _ intent: OpenIntent
   ) -> Result<any OpenFile, Errno> {
     let current = Self.node(of: entry.episode, generation: opened.generation, size: opened.size)
-    if current != node && self.node(of: entry) == current {
+    let isOther = current != node && self.node(of: entry) == current
+    if isOther && !hasLookedAgain(entry.episode.id, node, current) {
       // The server's file has changed since this name was looked up, or its size has turned out to be another:
       // that is another node, which the kernel finds when it looks again (open(2) does at ESTALE). What has
       // been opened is closed only after it has: the response that is under way goes on.
@@ -51,12 +52,23 @@ extension PodcastTree {
     let size = opened.size
     state.withLock { state in
       state.openCounts[entry.episode.id, default: 0] += 1
+      state.staleOpens[entry.episode.id] = nil
       if let size { state.openSizes[node, default: OpenSize(bytes: size)].handles += 1 }
     }
+    // Another one by now than the kernel has just looked up again: it is read past the kernel's cache.
     return .success(
-      EpisodeFile(opened, isDirect: size == nil) { [weak self] in
+      EpisodeFile(opened, isDirect: size == nil || isOther) { [weak self] in
         self?.closed(entry, as: node, hasSize: size != nil)
       })
+  }
+
+  /// Whether `node` is what an open was sent to by ESTALE, which open(2) heals once only: a host that gives
+  /// another file each time must not make opens fail. Else the next one is sent to `current`.
+  private func hasLookedAgain(_ episode: Int64, _ node: NodeID, _ current: NodeID) -> Bool {
+    state.withLock { state in
+      defer { state.staleOpens[episode] = current }
+      return state.staleOpens[episode] == node
+    }
   }
 
   private func closed(_ entry: EpisodeEntry, as node: NodeID, hasSize: Bool) {

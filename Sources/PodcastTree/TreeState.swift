@@ -36,6 +36,8 @@ struct TreeState: Sendable {
   /// The exact sizes of the nodes that are open: theirs whatever becomes of the episode.
   var openSizes: [NodeID: OpenSize] = [:]
   var dropsAtClose: Set<Int64> = []
+  /// Episodes whose last open was answered ESTALE, and the nodes that the kernel then finds.
+  var staleOpens: [Int64: NodeID] = [:]
   /// Folders of `Downloaded/` that have just lost their last episode, and until when they can be looked up.
   var emptied: [Int64: MonotonicTime] = [:]
   /// In bytes, of the show notes that were opened, by episode.

@@ -19,6 +19,11 @@ final class Download {
   var hasSlot = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
   var givesRanges = true
+  /// Whether a request beside the responses under way was refused: they are waited for. Holds until they end.
+  var refusesBeside = false
+  /// Requests in a row that brought nothing, one at once after the other, and what had come by the last one.
+  var fruitlessAsks = 0
+  var receivedAtAsking: Int64 = 0
   /// Parts that began elsewhere than was asked for.
   var strayParts = 0
   /// Whether the next request must overlap with what is stored, because the final address has changed.
@@ -99,6 +104,19 @@ final class Download {
 
   /// Whether the server wants to be left alone.
   var isForbidden: Bool { forbiddenUntil.map { $0 > .now } ?? false }
+
+  /// Whether a request may begin anywhere, beside a response under way too.
+  var canSeek: Bool {
+    let isValidated = writer.map { $0.representation.validator != nil } ?? true
+    return givesRanges && !needsOverlap && !beginsAnew && isValidated && !hasNoLength
+      && !(refusesBeside && !flows.isEmpty)
+  }
+
+  /// Whether a response goes on though nobody waits for what it brings next: who has the episode open without
+  /// downloading it would have to ask for all of it again.
+  var readsThrough: Bool {
+    !canSeek && handles.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+  }
 
   /// Whether the final address may be asked without the redirects before it: they often expire.
   var isAddressFresh: Bool { addressAnswered.map { MonotonicTime.now < $0.adding(300) } ?? false }

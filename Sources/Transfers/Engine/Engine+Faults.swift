@@ -31,6 +31,7 @@ extension Engine {
     if hasProgress { download.attempts = 0 }
     download.receivedAtFault = received
     download.attempts += 1
+    download.fruitlessAsks = 0
     var delay = hasProgress ? 0.2 : min(0.5 * pow2(download.attempts - 1), 300)
     let hasReader = download.handles.contains { $0.isOpening || !$0.waits.isEmpty }
     if hasReader { delay = min(delay, 5) }

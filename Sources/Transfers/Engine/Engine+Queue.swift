@@ -67,7 +67,7 @@ extension Engine {
     var waits = download.fetchableWaits
     if let index = download.indexRange, download.isOpenForDownload { waits.append(index) }
     let wantsWhole = download.isWanted && (download.isOpenForDownload || download.hasSlot)
-    if !wantsWhole && waits.isEmpty || download.isAskingForAddress {
+    if !wantsWhole && waits.isEmpty && !download.readsThrough || download.isAskingForAddress {
       endFlows(of: download)
     } else if isDue && hasRoom(for: download) {
       ask(download, waits, wantsWhole: wantsWhole)
@@ -78,6 +78,7 @@ extension Engine {
     if download.flows.isEmpty {
       download.meter.stop()
       download.isConfirmed = false
+      download.refusesBeside = false
     }
     setWanted(download)
     releaseWriter(of: download)
@@ -101,9 +102,6 @@ extension Engine {
 
   private func ask(_ download: Download, _ waits: [Range<Int64>], wantsWhole: Bool) {
     let representation = download.writer?.representation
-    let canSeek =
-      download.givesRanges && !download.needsOverlap && !download.beginsAnew
-      && (representation?.validator != nil || representation == nil) && !download.hasNoLength
     // Before the first head nothing is known that a second request could be checked against.
     if representation == nil && !download.flows.isEmpty { return }
     // Before what is there is looked at: what comes meanwhile must not look like a hole that nothing brings.
@@ -113,8 +111,25 @@ extension Engine {
     }
     let planner = RequestPlanner(
       have: download.writer?.present ?? ByteRanges(), total: representation?.total,
-      running: running, canSeek: canSeek, wantsWhole: wantsWhole, focus: download.focus)
-    for request in planner.requests(for: waits) { start(request, for: download) }
+      running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
+    let requests = planner.requests(for: waits)
+    if requests.isEmpty || !mayAskAtOnce(download) { return }
+    for request in requests { start(request, for: download) }
+  }
+
+  /// Whether another request may follow at once on those before; not without end: a server that never gives
+  /// anything of use is left alone for longer and longer.
+  private func mayAskAtOnce(_ download: Download) -> Bool {
+    guard download.flows.isEmpty else { return true }
+    let received = download.received
+    if received > download.receivedAtAsking && download.generationsBegun < 4 { download.fruitlessAsks = 0 }
+    download.receivedAtAsking = received
+    download.fruitlessAsks += 1
+    if download.fruitlessAsks <= 5 { return true }
+    suffer(Fault(.passing, "\(download.host) sends nothing of use"), download)
+    // When that time has come, one is enough to see whether anything has changed.
+    download.fruitlessAsks = 4
+    return false
   }
 
   private func start(_ planned: RequestPlanner.Request, for download: Download) {

@@ -61,6 +61,7 @@ extension Engine {
       if let total = representation.total, at == 0, head.value("accept-ranges")?.lowercased() == "bytes" {
         download.indexRange = MP4Index.trailing(firstBytes, total: total)
       }
+      if head.status == 200 && !question.isWhole && question.known == nil { download.givesRanges = false }
       accept(head, representation, at: at, agreeing: 0, flow, task, download)
       adoptGeneration(download)
     case .go(let representation, let at, let agreeing):
@@ -90,6 +91,9 @@ extension Engine {
       if flow.isDirect && fault.kind != .passing {
         // The address that answered before has expired: through the feed's own again.
         download.isDirectRefused = true
+        } else if !download.flows.isEmpty {
+        // What is under way goes on.
+        download.refusesBeside = true
       } else {
         suffer(fault, download)
       }
@@ -128,6 +132,7 @@ extension Engine {
       writer, at: at, agreeing: agreeing,
       mayStop: download.givesRanges && representation.validator != nil,
       mediaType: head.mediaType)
+    flow.ignoresRange = head.status == 200
     if flow.begin(sink) { task.resume() }
   }
 
@@ -136,10 +141,15 @@ extension Engine {
     endFlow(flow, of: download)
     if let error {
       if flow.isDirect && error.code != .shortBody { download.isDirectRefused = true }
+      guard download.flows.isEmpty else {
+        // What is under way goes on; what this one has left is asked for again if it brought anything.
+        if position < flow.request.start + 65_536 { download.refusesBeside = true }
+        return
+      }
       return suffer(Fault(error), download)
     }
     guard let writer = download.writer else { return }
-    if writer.representation.total == nil && flow.request.end == nil {
+    if writer.representation.total == nil && (flow.request.end == nil || flow.ignoresRange) {
       setTotal(position, of: download)
     } else if position == flow.request.start && !writer.isComplete {
       suffer(Fault(.passing, "\(download.host) sent nothing"), download)

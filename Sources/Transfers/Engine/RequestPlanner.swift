@@ -8,8 +8,8 @@ package struct RequestPlanner {
   package static let nearby: Int64 = 1 << 20
   /// Seconds.
   static let patience: Int64 = 1
-  /// What readers that read on are ahead of a response, beside what they wait for: the kernel's read-ahead.
-  static let readAhead: Int64 = 128 << 10
+  /// A gap that who reads on may have left, in bytes.
+  static let smallGap: Int64 = 32 << 10
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
   package static let window: Int64 = 1 << 20
@@ -95,9 +95,10 @@ package struct RequestPlanner {
 
   /// How far readers reach who wait for one piece behind the other from `position` on: they need all of it.
   private func sequentialEnd(from position: Int64, _ waits: [Range<Int64>]) -> Int64 {
-    var end = position + Self.readAhead
-    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound })
-    where (position...end).contains(wait.lowerBound) { end = max(end, wait.upperBound) }
+    var end = position + Self.smallGap
+    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) where wait.lowerBound <= end {
+      end = max(end, wait.upperBound)
+    }
     return end
   }
 

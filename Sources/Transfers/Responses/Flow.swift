@@ -38,7 +38,9 @@ final class Flow: HTTPResponseReceiver {
     var isHeld = false
     var isCancelled = false
     var isThrottled = false
-    var meter = RateMeter()
+    var ignoresRange = false
+    var measured: (position: Int64, time: MonotonicTime)?
+    var rate: Int64?
   }
 
   let request: RequestPlanner.Request
@@ -61,13 +63,17 @@ final class Flow: HTTPResponseReceiver {
   /// Where the next byte goes.
   var position: Int64 { state.withLock { $0.sink?.position ?? request.start } }
 
-  /// Bytes per second; nil in its first second or two.
-  var rate: Int64? { state.withLock { $0.meter.rate } }
+  /// Bytes per second, as last measured; nil in its first second or two.
+  var rate: Int64? { state.withLock { $0.rate } }
 
-  /// Measures its rate; to be called every second.
-  func measure() {
+  /// Measures its rate since the last time; to be called every second.
+  func measure(_ now: MonotonicTime = .now) {
     state.withLock { state in
-      if let sink = state.sink { state.meter.note(sink.position) }
+      guard let position = state.sink?.position else { return }
+      if let last = state.measured, now > last.time {
+        state.rate = Int64(Double(position - last.position) / now.seconds(since: last.time))
+      }
+      state.measured = (position, now)
     }
   }
 
@@ -75,7 +81,7 @@ final class Flow: HTTPResponseReceiver {
   func begin(_ sink: Sink) -> Bool {
     state.withLock { state in
       state.sink = sink
-      state.meter.note(sink.position)
+      state.measured = (sink.position, .now)
       defer { state.isHeld = false }
       return state.isHeld
     }
@@ -85,6 +91,12 @@ final class Flow: HTTPResponseReceiver {
   var isThrottled: Bool {
     get { state.withLock { $0.isThrottled } }
     set { state.withLock { $0.isThrottled = newValue } }
+  }
+
+  /// Whether the whole comes, whatever was asked for.
+  var ignoresRange: Bool {
+    get { state.withLock { $0.ignoresRange } }
+    set { state.withLock { $0.ignoresRange = newValue } }
   }
 
   /// Nothing more is written, from when this returns.

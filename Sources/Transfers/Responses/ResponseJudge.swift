@@ -128,7 +128,9 @@ package enum ResponseJudge {
 
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: HTTPResponseHead) -> Verdict {
-    guard let known = question.known else { return .fault(Fault(head, now: question.now)) }
+    guard let known = question.known, !question.isWhole else {
+      return .fault(Fault(head, now: question.now))
+    }
     if let total = head.contentRange?.total, known.total == nil, question.stored.contains(0..<total) {
       return .complete
     }

@@ -1,0 +1,104 @@
+import Configuration
+import HTTPServerKit
+import PosixKit
+import TestSupport
+import Testing
+import TransferClient
+import TransferProtocol
+
+/// Hosts that never give what is asked for, or not beside what they give already.
+@Suite struct StubbornHostTests {
+  let user: TransferFixture
+  let body = TestBody(seed: 111, size: 4_000_000)
+
+  init() throws { user = try TransferFixture() }
+
+  /// Waits for a few seconds in which a host must not be asked all the time.
+  private func isLeftAlone(_ request: TransferRequest, _ client: TransferClient) -> Bool {
+    !client.reaches(.cached, request, within: 3) && user.origin.requests.count < 20
+  }
+
+  @Test func aServerThatRefusesEverythingAfterACutIsLeftAloneAndKeepsItsBytes() throws {
+    let request = user.serve(body) { resource in
+      resource.plan = [.with { $0.cutAfter = 1_000_000 }]
+      resource.behaviour.status = 416
+    }
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
+    #expect(client.status(of: request.key)?.error?.contains("416") == true)
+    #expect((client.status(of: request.key)?.received ?? 0) >= 900_000)
+    user.origin.change("/a.mp3") { $0.behaviour.status = nil }
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.reaches(.cached, request))
+  }
+
+  @Test func aCodedPartThatNobodyAskedForIsNotAskedForAllTheTime() throws {
+    let url = user.origin.handle("/a.mp3") { _, writer throws(ResponseWriter.Ended) in
+      let headers = [
+        ("Content-Type", "audio/mpeg"), ("Content-Encoding", "gzip"), ("Content-Range", "bytes 0-99/4000000"),
+      ]
+      try writer.respond(206, headers, body: [UInt8](repeating: 1, count: 100))
+    }
+    let request = TransferFixture.request(url)
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
+    #expect(client.status(of: request.key)?.error?.contains("nothing of use") == true)
+  }
+
+  @Test func aPartFromAnotherStartEachTimeIsNotAskedForAllTheTime() throws {
+    let body = body
+    let url = user.origin.handle("/a.mp3") { request, writer throws(ResponseWriter.Ended) in
+      let first = request.header("range").flatMap { Int64($0.dropFirst(6).prefix { $0 != "-" }) } ?? 0
+      let start = min(first + 500_000, body.size - 1)
+      let headers = [
+        ("Content-Type", "audio/mpeg"),
+        ("Content-Range", "bytes \(start)-\(body.size - 1)/\(body.size)"),
+      ]
+      try writer.respond(206, headers, body: body.bytes(start..<body.size))
+    }
+    let request = TransferFixture.request(url)
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(isLeftAlone(request, client), "\(user.origin.requests.count)")
+  }
+
+  @Test(arguments: [
+    OriginBehaviour.with { $0.status = 403 }, .with { $0.status = 404 }, .with { $0.isWebPage = true },
+    .with { $0.refusesToAnswer = true },
+    .with {
+      $0.status = 429
+      $0.retryAfter = "100"
+    },
+  ])
+  func aRefusedSeekHarmsNoResponseUnderWay(_ refusal: OriginBehaviour) throws {
+    let request = user.serve(body) { resource in
+      resource.plan = [.with { $0.rate = 2_000_000 }]
+      resource.behaviour = refusal
+    }
+    let client = try user.client()
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.read(at: 3_000_000, 4096), at: 3_000_000) == nil)
+    #expect(client.status(of: request.key)?.state == .downloading)
+    #expect(client.status(of: request.key)?.error == nil)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+    #expect(user.origin.requests.count == 2)
+  }
+
+  @Test(arguments: [false, true])
+  func whoFetchesJustWhatIsReadAsksAServerWithoutRangesOnce(_ omitsLength: Bool) throws {
+    let request = user.serve(
+      body,
+      .with {
+        $0.ignoresRange = true
+        $0.omitsLength = omitsLength
+      })
+    let client = try user.client()
+    let episode = try client.opened(request, .fetchOnly)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(user.origin.requests.count <= 2)
+    #expect(user.origin.sent("/a.mp3") <= body.size + 1_000_000)
+  }
+}
