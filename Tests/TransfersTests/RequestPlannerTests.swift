@@ -93,4 +93,11 @@ import Transfers
     let other = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [fast])
     #expect(other.requests(for: [600_000..<604_096]).isEmpty)
   }
+
+  @Test func anIslandThatAResponseMakesGrowIsNotReadInto() {
+    let running = [RequestPlanner.Running(position: 860_160, end: nil)]
+    let have = ByteRanges([0..<700_000, 800_000..<880_000])
+    let planner = RequestPlanner(have: have, total: 3_000_000, running: running)
+    #expect(ranges(planner, [700_000..<720_000]) == ["700000-799999"])
+  }
 }

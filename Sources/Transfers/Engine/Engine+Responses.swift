@@ -28,10 +28,11 @@ extension Engine {
     case .differs:
       endFlow(flow, of: download)
       if isBeside { download.givesRanges = false } else { download.beginsAnew = true }
-    case .intruder(let what):
+    case .empty(let head):
       endFlow(flow, of: download)
-      let host = download.writer.flatMap { PublicURL.host($0.representation.finalURL) } ?? download.host
-      suffer(Fault(.lasting, "\(host) sent \(what) instead of audio"), download)
+      // Where something has come before it was an accident.
+      let kind: Fault.Kind = download.received > 0 ? .passing : .lasting
+      refuse(Fault(kind, "\(head.host) sent an empty file"), download)
     case .disk(let error):
       endFlow(flow, of: download)
       fail(download, error)
@@ -91,13 +92,15 @@ extension Engine {
       if flow.isDirect && fault.kind != .passing {
         // The address that answered before has expired: through the feed's own again.
         download.isDirectRefused = true
-        } else if !download.flows.isEmpty {
-        // What is under way goes on.
-        download.refusesBeside = true
       } else {
-        suffer(fault, download)
+        refuse(fault, download)
       }
     }
+  }
+
+  /// A response has given nothing: what is under way beside it goes on.
+  private func refuse(_ fault: Fault, _ download: Download) {
+    if download.flows.isEmpty { suffer(fault, download) } else { download.refusesBeside = true }
   }
 
   /// A part from another start than was asked for: once is of use, but holes would be asked for without end.
@@ -129,11 +132,11 @@ extension Engine {
     download.record.notBefore = nil
     download.forbiddenUntil = nil
     let sink = Sink(
-      writer, at: at, agreeing: agreeing,
-      mayStop: download.givesRanges && representation.validator != nil,
-      mediaType: head.mediaType)
+      writer, at: at, agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
     flow.ignoresRange = head.status == 200
-    if flow.begin(sink) { task.resume() }
+    let (isHeld, event) = flow.begin(sink)
+    if let event { heard(event, of: flow, download.key) }
+    if isHeld { task.resume() }
   }
 
   private func ended(_ error: HTTPError?, _ flow: Flow, _ download: Download) {

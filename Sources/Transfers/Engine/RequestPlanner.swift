@@ -106,9 +106,11 @@ package struct RequestPlanner {
     // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
     let hole = have.hole(around: missing)
     let start = max(hole.lowerBound, missing / block * block)
-    // Up to what is stored, unless that is only an island to be read through.
+    // Up to what is stored, unless that is only an island to be read through, and no response makes it grow.
     var end = hole.upperBound
-    if end < .max, let island = have.run(at: end), island.count <= Self.nearby / 8 {
+    if end < .max, let island = have.run(at: end), island.count <= Self.nearby / 8,
+      !running.contains(where: { island.lowerBound <= $0.position && $0.position <= island.upperBound })
+    {
       end = have.run(from: island.upperBound)?.lowerBound ?? .max
     }
     // Nor into what a response under way brings.

@@ -4,30 +4,49 @@ enum ContentKind {
   // Media types are in lower case and without parameters.
 
   /// Whether a media type is one that audio does not have.
-  private static func isSuspicious(_ mediaType: String?) -> Bool {
-    guard let type = mediaType else { return true }
+  private static func isSuspicious(_ type: String) -> Bool {
     if type.hasPrefix("text/") { return true }
     return type.hasSuffix("json") || type.hasSuffix("xml") || type.hasSuffix("html")
       || type == "application/javascript"
   }
 
+  /// Bytes that show what a body is.
+  static let decisive = 512
+
   /// What came instead of audio, for people; nil where it may be audio.
-  /// - Parameter bytes: the first ones of the body.
+  /// - Parameter bytes: the first ones of the body, `decisive` of them where it has so many.
   static func intruder(_ mediaType: String?, _ bytes: some Sequence<UInt8>) -> String? {
-    let start = Array(bytes.prefix(512))
-    if isMedia(start) { return nil }
+    let start = Array(bytes.prefix(decisive))
+    if start.isEmpty || isMedia(start) { return nil }
     let text = start.drop { [0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains($0) }
     let lower = String(decoding: text.prefix(32), as: UTF8.self).lowercased()
     if lower.hasPrefix("<!doctype html") || lower.hasPrefix("<html") || lower.hasPrefix("<head") {
       return "a web page"
     }
-    guard let type = mediaType else { return lower.hasPrefix("<?xml") ? "an XML document" : nil }
-    guard isSuspicious(type) else { return nil }
+    // Whatever it is called: storage services say "octet-stream" or "audio" of their errors.
+    if isText(start) {
+      if lower.hasPrefix("{") || lower.hasPrefix("[") { return "a JSON document" }
+      if lower.hasPrefix("<") { return "an XML document" }
+      return "a text"
+    }
+    guard let type = mediaType, isSuspicious(type) else { return nil }
     if type.hasSuffix("html") { return "a web page" }
     if type.hasSuffix("json") { return "a JSON document" }
     if type.hasSuffix("xml") { return "an XML document" }
-    // Some hosts call audio text/plain: believed where it is no text.
-    return start.allSatisfy { $0 >= 0x20 && $0 < 0x7f || [9, 10, 13].contains($0) } ? "a text" : nil
+    // Some hosts call audio text/plain.
+    return nil
+  }
+
+  /// Whether more of the body must be seen to tell: it looks like a text so far.
+  static func isUndecided(_ bytes: [UInt8]) -> Bool {
+    bytes.count < decisive && !isMedia(bytes) && isText(bytes)
+  }
+
+  /// Whether there is nothing but text, in UTF-8; the last character may be cut.
+  private static func isText(_ bytes: [UInt8]) -> Bool {
+    let isPlain = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7f || [9, 10, 12, 13].contains($0) }
+    guard isPlain else { return false }
+    return (0...min(3, bytes.count)).contains { String(validating: bytes.dropLast($0), as: UTF8.self) != nil }
   }
 
   /// The magic numbers of what podcasts are made of.

@@ -22,8 +22,8 @@ final class Flow: HTTPResponseReceiver {
     case reachedStored
     /// Its bytes are not the stored ones, or can't be shown to be. It has ended.
     case differs
-    /// It is no audio. It has ended.
-    case intruder(String)
+    /// A 200 without a single byte. It has ended.
+    case empty(HTTPResponseHead)
     /// They could not be written. It has ended.
     case disk(PosixError)
     /// The end; nil where the whole body came.
@@ -32,8 +32,9 @@ final class Flow: HTTPResponseReceiver {
 
   private struct State: ~Copyable {
     var sink: Sink?
-    /// A head whose first bytes are awaited.
+    /// A head whose first bytes are awaited, and those that have come.
     var head: HTTPResponseHead?
+    var early: [UInt8] = []
     /// Whether body came before the engine's verdict.
     var isHeld = false
     var isCancelled = false
@@ -77,13 +78,16 @@ final class Flow: HTTPResponseReceiver {
     }
   }
 
-  /// Lets the bytes through. Answers whether the task must be resumed.
-  func begin(_ sink: Sink) -> Bool {
+  /// Lets the bytes through. Answers whether the task must be resumed, and what came of the bytes that were
+  /// there already.
+  func begin(_ sink: Sink) -> (isHeld: Bool, event: Event?) {
     state.withLock { state in
       state.sink = sink
       state.measured = (sink.position, .now)
       defer { state.isHeld = false }
-      return state.isHeld
+      let event = state.early.isEmpty ? nil : state.early.withUnsafeBytes { state.sink?.take($0) }
+      state.early = []
+      return (state.isHeld, event)
     }
   }
 
@@ -103,8 +107,8 @@ final class Flow: HTTPResponseReceiver {
   func close() { state.withLock { $0.isCancelled = true } }
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
-    // What may begin a new generation must show that it is no web page first.
-    if head.status == 200 {
+    // What gives a file's beginning must show first that it is no web page.
+    if head.status == 200 || head.contentRange?.range?.lowerBound == 0 {
       state.withLock { $0.head = head }
     } else {
       post(self, .head(head, firstBytes: []))
@@ -113,14 +117,12 @@ final class Flow: HTTPResponseReceiver {
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    let (head, isHeld, isCancelled, isThrottled) = state.withLock { state in
-      let head = state.head
-      state.head = nil
+    if let answer = showBeginning(body) { return answer }
+    let (isHeld, isCancelled, isThrottled) = state.withLock { state in
       if state.sink == nil { state.isHeld = true }
-      return (head, state.isHeld, state.isCancelled, state.isThrottled)
+      return (state.isHeld, state.isCancelled, state.isThrottled)
     }
     if isCancelled { return .abort }
-    if let head { post(self, .head(head, firstBytes: Array(body.prefix(512)))) }
     if isHeld { return .pause }
     if isThrottled, let delay = throttle.take(body.count) {
       post(self, .throttled(delay))
@@ -139,13 +141,36 @@ final class Flow: HTTPResponseReceiver {
     }
   }
 
+  /// Gives the engine the head, as soon as enough has come to tell what it is of.
+  /// - Returns: what becomes of `body` where its turn has not come yet.
+  private func showBeginning(_ body: UnsafeRawBufferPointer) -> HTTPFlow? {
+    let (head, bytes, isUndecided) = state.withLock { state -> (HTTPResponseHead?, [UInt8], Bool) in
+      guard let head = state.head else { return (nil, [], false) }
+      let bytes = state.early + body.prefix(ContentKind.decisive - state.early.count)
+      if ContentKind.isUndecided(bytes) {
+        state.early = bytes
+        return (head, bytes, true)
+      }
+      state.head = nil
+      return (head, bytes, false)
+    }
+    guard let head else { return nil }
+    if isUndecided { return .proceed }
+    post(self, .head(head, firstBytes: bytes))
+    return nil
+  }
+
   func finished(_ error: HTTPError?) {
-    let head = state.withLock { state in
+    let (head, bytes) = state.withLock { state in
       let head = state.head
       state.head = nil
-      return head
+      return (head, state.early)
     }
-    if let head { post(self, .head(head, firstBytes: [])) }
+    // Too few bytes to tell count only where they are all of it.
+    if let head, error == nil {
+      if bytes.isEmpty { return post(self, .empty(head)) }
+      post(self, .head(head, firstBytes: bytes))
+    }
     post(self, .ended(error))
   }
 }

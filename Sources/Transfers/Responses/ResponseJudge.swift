@@ -66,6 +66,9 @@ package enum ResponseJudge {
       if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
       return judgeWhole(question, head)
     case 206:
+      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
+        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+      }
       // A part of a coding is of no use beside decoded bytes, nor they beside it.
       if question.decodes || isCompressed(head, nil) { return .noRanges }
       return judgePart(question, head)

@@ -10,25 +10,21 @@ struct Sink: Sendable {
   private var agreeing: Int64
   /// Whether to end where the next bytes are stored, because another request can skip them.
   private let mayStop: Bool
-  /// The response's media type, to look at the first bytes by.
-  private let mediaType: String?
 
   /// Bytes written after which the journal should follow.
   static let synchronizeAfter: Int64 = 4 << 20
   /// Stored bytes up to this many are read through, not skipped by a new request.
   static let island: Int64 = RequestPlanner.nearby / 8
 
-  init(_ writer: EpisodeWriter, at position: Int64, agreeing: Int64, mayStop: Bool, mediaType: String?) {
+  init(_ writer: EpisodeWriter, at position: Int64, agreeing: Int64, mayStop: Bool) {
     self.writer = writer
     self.position = position
     self.agreeing = agreeing
     self.mayStop = mayStop
-    self.mediaType = mediaType
   }
 
   /// Takes a piece of the body; tells what the engine should hear.
   mutating func take(_ body: UnsafeRawBufferPointer) -> Flow.Event? {
-    if position == 0, let intruder = ContentKind.intruder(mediaType, body) { return .intruder(intruder) }
     var hasCome = false
     let wasAgreeing = agreeing > 0
     var rest = body
