@@ -57,6 +57,8 @@ extension ClientSession {
     connection = nil
     isConnecting = false
     snapshot = nil
+    if let welcomed, MonotonicTime.now > welcomed.adding(1) { launcher.forgive() }
+    welcomed = nil
     becameCurrent()
     launcher.reap()
     if isNeeded { loop.schedule(at: .after(0.01)) { self.connect() } }

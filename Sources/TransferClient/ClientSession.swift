@@ -22,6 +22,8 @@ final class ClientSession: @unchecked Sendable {
   // The loop's own.
   var connection: DaemonConnection?
   var isConnecting = false
+  /// Since when the daemon has been serving.
+  var welcomed: MonotonicTime?
   var failedTries = 0
   var lastNumber: UInt64 = 0
   /// What has been said to the daemon and holds until it is closed.
@@ -132,6 +134,7 @@ final class ClientSession: @unchecked Sendable {
       mirror.use(layout)
       snapshot = []
       failedTries = 0
+      welcomed = .now
       sayEverything()
     case .changed(let statuses):
       cacheWatch?.renew()

@@ -34,6 +34,12 @@ final class DaemonLauncher {
     if let child = try? DetachedProcess.start(path, arguments) { children.append(child) }
   }
 
+  /// A daemon that had begun well has died: the next one is started at once.
+  func forgive() {
+    delay = 0.25
+    nextLaunch = .now
+  }
+
   /// Lets daemons that have ended go.
   func reap() { children.removeAll { DetachedProcess.reap($0) } }
 }

@@ -149,29 +149,3 @@ import TransferProtocol
     client.stop()
   }
 }
-
-/// A disk that is really full.
-@Suite(.enabled(if: geteuid() == 0, "mounting a small disk takes root")) struct FullDiskTests {
-  @Test func aFullDiskEndsReadersAtOnceKeepsTheBytesAndHeals() throws {
-    let user = try TransferFixture()
-    #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=2m,mode=0700") == 0)
-    defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
-    let body = TestBody(seed: 71, size: 1_500_000)
-    let ballast = user.places.cache + "/ballast"
-    try Directories.replace(ballast, with: [UInt8](repeating: 1, count: 1_200_000))
-
-    let client = try user.client()
-    let request = user.serve(body)
-    let episode = try client.opened(request)
-    #expect(episode.readFailure(at: 1_400_000, 4096, within: 5)?.errno == .ENOSPC)
-    let status = try #require(client.status(of: request.key))
-    #expect(status.state == .paused)
-    #expect(status.error?.hasPrefix("no space left") == true)
-    #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
-
-    unlink(ballast)
-    #expect(client.reaches(.cached, request))
-    #expect(body.firstDifference(try episode.readAll()) == nil)
-    #expect(user.origin.sent("/a.mp3") < body.size + 1_200_000)
-  }
-}

@@ -10,6 +10,10 @@ struct AddressRenewal: Sendable {
   let transfers: TransferClient
   /// SQLite's calls are not for the transfers' thread.
   private let queue = WorkQueue(name: "renewal")
+  /// Podcasts whose feed was fetched and had no other address, and until when that holds.
+  private let fruitless = Monitor<[Int64: MonotonicTime]>([:])
+  /// Seconds: a hundred dead links of one feed are no reason to fetch it a hundred times.
+  private static let rest = 60.0
 
   /// Answers the daemon whenever it asks.
   func begin() {
@@ -21,11 +25,23 @@ struct AddressRenewal: Sendable {
   private func renew(_ key: MediaKey, _ expired: String) {
     guard let entry = entry(key) else { return transfers.freshAddress(key, nil) }
     if entry.enclosureAddress != expired { return transfers.freshAddress(key, entry.enclosureAddress) }
-    catalog.refresh(podcast: entry.podcast.id, cause: .forced) { _ in
+    let podcast = entry.podcast.id
+    if isFruitless(podcast) { return transfers.freshAddress(key, nil) }
+    // Those who ask meanwhile share the request.
+    catalog.refresh(podcast: podcast, cause: .forced) { _ in
       queue.async {
         let now = self.entry(key)?.enclosureAddress
+        if now == expired { fruitless.withLock { $0[podcast] = .after(Self.rest) } }
         transfers.freshAddress(key, now == expired ? nil : now)
       }
+    }
+  }
+
+  private func isFruitless(_ podcast: Int64) -> Bool {
+    fruitless.withLock { fruitless in
+      let now = MonotonicTime.now
+      fruitless = fruitless.filter { $0.value > now }
+      return fruitless[podcast] != nil
     }
   }
 

@@ -18,6 +18,10 @@ extension Engine {
     (DiskSpace.available(at: layout.cache) ?? .max) - settings.minimumFree
   }
 
+  /// Bytes that one response may write before the room is looked at again. They must not touch `min_free`; the
+  /// disk's own end keeps itself.
+  private var stride: Int64 { settings.minimumFree > 0 ? Sink.synchronizeAfter : 0 }
+
   /// Makes room for the wanted downloads that are to run, in their order.
   /// - Returns: those that there is room for.
   func withRoom(_ wanted: [Download]) -> Set<MediaKey> {
@@ -63,7 +67,7 @@ extension Engine {
     if download.isBackground || !download.flows.isEmpty { return true }
     trim(for: download.missing)
     let lack = download.missing - available
-    if lack <= 0 || evict(lack) || available > 0 { return true }
+    if lack <= 0 || evict(lack) || available > stride { return true }
     suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     return false
   }
@@ -74,14 +78,15 @@ extension Engine {
     if excess > 0 { _ = evict(excess, partly: true) }
   }
 
-  /// Keeps to the bounds while bytes come; once a second.
+  /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   func watchRoom() {
     let active = downloads.values.filter { !$0.flows.isEmpty }
     if active.isEmpty { return }
-    let excess = max(used - settings.cacheSize, -available)
+    let ahead = active.reduce(0) { $0 + min($1.missing, stride) }
+    let excess = max(used - settings.cacheSize, ahead - available)
     if excess <= 0 || evict(excess) { return }
     // Nothing may go: the background waits (`assignSlots`), and readers too where the disk is full.
-    for download in active where available < 0 && !download.isBackground {
+    for download in active where ahead > available && !download.isBackground {
       suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     }
     for download in active where download.isBackground { touch(download) }
@@ -101,7 +106,10 @@ extension Engine {
   /// Goes on with a download that the disk had no room for, when there is some.
   private func healRoom(of download: Download) {
     touch(download)
-    guard download.record.waitsForRoom, available > min(download.missing, 16 << 20) else { return }
+    guard download.record.waitsForRoom else { return }
+    // Something may have been let go of, or have lost its mark to be kept.
+    let lack = min(download.missing, 16 << 20) - available
+    if lack >= 0 && !evict(lack + 1) { return }
     download.record.state = .queued
     download.record.error = nil
     download.retryAt = nil

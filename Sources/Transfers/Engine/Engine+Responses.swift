@@ -51,6 +51,9 @@ extension Engine {
       isBeside: download.flows.count > 1,
       now: wallClockSeconds())
     switch ResponseJudge.judge(question, head, firstBytes: firstBytes) {
+    case .begin(let representation, _) where representation.total ?? 0 > LiveMap.capacity:
+      endFlow(flow, of: download)
+      refuse(Fault(.lasting, "\(head.host) has too large a file"), download)
     case .begin(let representation, let at):
       for (other, _) in download.flows where other !== flow { endFlow(other, of: download) }
       do {
