@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
@@ -49,6 +50,12 @@ int podcastfs_terminal_size(int descriptor, int *columns, int *rows) {
   *columns = size.ws_col;
   *rows = size.ws_row;
   return 0;
+}
+
+void podcastfs_save_memory(void) {
+  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 512 * 1024);
 }
 
 pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }

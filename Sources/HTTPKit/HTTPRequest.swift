@@ -44,6 +44,9 @@ package struct HTTPResponseHead: Sendable {
   /// may be on such addresses too.
   package var isFromPrivateHost = false
 
+  /// Whether the body ends where the connection does (RFC 9112 §6.3): its end and a cut look the same.
+  package var isDelimitedByClose = false
+
   package init(
     status: Int, headers: [(name: String, value: String)], effectiveURL: String,
     redirects: [(status: Int, location: String)]

@@ -4,8 +4,8 @@ internal import PodcastModel
 
 // How a request's easy handle is set up.
 extension HTTPTransfer {
-  /// The receive buffer, in bytes: large for speed.
-  static let bufferSize = 256 * 1024
+  /// The receive buffer, in bytes: each transfer has one. Larger ones were no faster, and many take room.
+  static let bufferSize = 64 * 1024
 
   func apply(_ curl: CurlMulti) {
     let this = Unmanaged.passUnretained(self).toOpaque()

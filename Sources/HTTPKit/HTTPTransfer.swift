@@ -214,6 +214,9 @@ extension HTTPTransfer {
       status: head.status, headers: head.headers, effectiveURL: effectiveURL, redirects: redirects)
     delivered.isFromPrivateHost =
       proxyRules.proxyPort(for: effectiveURL) == nil && connectedAddress?.isPrivate == true
+    delivered.isDelimitedByClose =
+      head.value("content-length") == nil && head.value("transfer-encoding") == nil
+      && number(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_2_0)
     let flow = receiver.received(head: delivered)
     if flow == .abort { verdict = .cancelled }
     isPaused = flow == .pause

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// What the system lets this process have.
@@ -10,4 +11,8 @@ package enum ResourceLimits {
     limit.rlim_cur = limit.rlim_max
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
+
+  /// Gives memory back when a burst is over: libcurl's buffers are large, and there are many for a while
+  /// (mallopt(3)). To be called before the first thread.
+  package static func saveMemory() { podcastfs_save_memory() }
 }

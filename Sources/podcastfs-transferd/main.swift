@@ -35,6 +35,7 @@ do {
   // Addresses may hold tokens: what is made is for this user alone.
   umask(0o077)
   ResourceLimits.raiseOpenFiles()
+  ResourceLimits.saveMemory()
   let daemon = try TransferDaemon(configuration)
   PosixThread.start("signals") {
     _ = Signals.waitForEnding()

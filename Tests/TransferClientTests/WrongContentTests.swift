@@ -81,4 +81,38 @@ import TransferProtocol
     let request = user.serve(small)
     #expect(try user.client().opened(request).readAll() == small.bytes)
   }
+
+  /// An answer whose body ends with its connection; the first `cut` of them after so many bytes.
+  private func serveUntilClose(cut: Int, after count: Int64) -> TransferRequest {
+    let body = body
+    let answers = Monitor(0)
+    let url = user.origin.handle("/b.mp3") { _, writer throws(ResponseWriter.Ended) in
+      let number = answers.withLock { answers in
+        answers += 1
+        return answers
+      }
+      let head = "HTTP/1.1 200 OK\r\nContent-Type: audio/mpeg\r\nConnection: close\r\n\r\n"
+      try writer.writeRaw(Array(head.utf8) + body.bytes(0..<(number > cut ? body.size : count)))
+      throw writer.cut()
+    }
+    return TransferFixture.request(url)
+  }
+
+  @Test func aBodyThatIsCutWhereNothingSaysSoIsDoubtedWhereTheFeedSaysMore() throws {
+    var request = serveUntilClose(cut: 1, after: 400_000)
+    request.expectedLength = body.size
+    let client = try user.client()
+    #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+    #expect(user.origin.requests.count == 2)
+  }
+
+  @Test func aFeedThatSaysTooMuchIsNotBelievedForEver() throws {
+    var request = serveUntilClose(cut: .max, after: 400_000)
+    request.expectedLength = body.size
+    let client = try user.client()
+    #expect(try client.opened(request).readAll() == body.bytes(0..<400_000))
+    #expect(client.reaches(.cached, request))
+    #expect(user.origin.requests.count == 2)
+  }
 }

@@ -28,6 +28,8 @@ int podcastfs_setxattr(const char *path, const char *name, const void *value, si
 int podcastfs_terminal_size(int descriptor, int *columns, int *rows);
 /// gettid(2).
 pid_t podcastfs_gettid(void);
+// mallopt(3): two arenas; blocks of 128 KiB and more are mappings of their own, given back when freed.
+void podcastfs_save_memory(void);
 /// pthread_setname_np(3) of the calling thread; at most 15 bytes are kept.
 void podcastfs_set_thread_name(const char *name);
 /// Starts `function` on a new detached thread with `stack` bytes of stack; 0 or an errno value.

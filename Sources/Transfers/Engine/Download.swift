@@ -34,6 +34,9 @@ final class Download {
   var decodes = false
   /// Whether a response of this run has told that there is no length.
   var hasNoLength = false
+  /// Whether the end of the connection is the body's; and where one ended sooner than the feed says.
+  var endsByClose = false
+  var earlyEnd: Int64?
   /// Whether a response under way has shown that the generation is what the server has.
   var isConfirmed = false
   /// When the final address last answered.

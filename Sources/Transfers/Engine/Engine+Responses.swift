@@ -129,6 +129,7 @@ extension Engine {
     if head.status == 206 { download.needsOverlap = false }
     download.record.total = representation.total
     download.hasNoLength = representation.total == nil
+    download.endsByClose = head.isDelimitedByClose
     download.isConfirmed = agreeing <= 0
     download.addressAnswered = .now
     download.record.error = nil
@@ -156,10 +157,23 @@ extension Engine {
     }
     guard let writer = download.writer else { return }
     if writer.representation.total == nil && (flow.request.end == nil || flow.ignoresRange) {
+      if mayBeCut(at: position, download) {
+        return suffer(Fault(.passing, "\(download.host) closed the connection early"), download)
+      }
       setTotal(position, of: download)
     } else if position == flow.request.start && !writer.isComplete {
       suffer(Fault(.passing, "\(download.host) sent nothing"), download)
     }
+  }
+
+  /// Whether a body that ended with its connection has probably been cut: the feed says that it is longer, and
+  /// it has not ended there before.
+  private func mayBeCut(at position: Int64, _ download: Download) -> Bool {
+    guard download.endsByClose, let expected = download.record.request.expectedLength,
+      position < expected - expected / 50, download.earlyEnd != position
+    else { return false }
+    download.earlyEnd = position
+    return true
   }
 
   /// The end of a body without a length tells the size.
