@@ -9,14 +9,20 @@ package struct EpisodeSize: Hashable, Sendable {
   package var source: Source
 
   package init(_ episode: Episode, _ status: TransferStatus?) {
+    let received = status?.received ?? 0
     if let total = status?.total {
       self.init(bytes: total, source: .exact)
-    } else if let length = episode.feedLength, Self.isPlausible(length, of: episode) {
+    } else if let length = episode.feedLength, Self.isPlausible(length, of: episode), length >= received {
       self.init(bytes: length, source: .feed)
     } else {
-      self.init(bytes: Self.estimate(of: episode), source: .estimate)
+      self.init(bytes: max(Self.estimate(of: episode), received), source: .estimate)
     }
   }
+
+  /// What st_size is where the server gives no length: rather too much than too little, because programs that
+  /// read just so many bytes (tar, rsync) would cut the rest off without a word, where they do complain of a file
+  /// that ends before.
+  package var whileUnknown: Int64 { source == .exact ? bytes : bytes * 2 + 16 << 20 }
 
   private init(bytes: Int64, source: Source) {
     self.bytes = bytes

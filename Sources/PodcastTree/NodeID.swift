@@ -17,12 +17,24 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
 
   /// - Parameters:
   ///   - generation: an episode's; the first one is the node that was there before any byte came.
-  ///   - isCorrected: whether its exact size is another than it was shown with before that was known: the
-  ///     kernel never has to be told that a node's size was wrong, which races with whoever reads it.
-  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, isCorrected: Bool = false) {
-    let version = (UInt64(max(generation, 1) - 1) << 1 | (isCorrected ? 1 : 0)) & 0x7ff
+  ///   - size: what its size is: the kernel never has to be told that a node's size was wrong, which races with
+  ///     whoever reads it.
+  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, size: Size = .asShown) {
+    let version = (UInt64(max(generation, 1) - 1) << 2 | size.rawValue) & 0x7ff
     rawValue = UInt64(row) & Self.rowMask | kind.rawValue << 48 | version << 53
   }
+
+  /// How an episode's size stands to what it was shown with before anything of it came.
+  package enum Size: UInt64, Sendable {
+    case asShown
+    /// Another one, and exact.
+    case corrected
+    /// The server gives none: see `EpisodeSize.whileUnknown`.
+    case unknown
+  }
+
+  /// Whether it is an episode whose server gives no length.
+  var isOfUnknownSize: Bool { kind == .episode && rawValue >> 53 & 3 == Size.unknown.rawValue }
 
   private static let rowMask: UInt64 = 1 << 48 - 1
 

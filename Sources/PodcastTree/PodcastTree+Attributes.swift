@@ -77,9 +77,11 @@ extension PodcastTree {
 
   /// - Parameter size: the exact one, nil while it is not known.
   static func node(of episode: Episode, generation: UInt32, size: Int64?) -> NodeID {
-    let shown = EpisodeSize(episode, nil).bytes
-    return NodeID(
-      .episode, episode.id, generation: generation, isCorrected: size.map { $0 != shown } ?? false)
+    let kind: NodeID.Size =
+      if let size { size == EpisodeSize(episode, nil).bytes ? .asShown : .corrected } else {
+        generation > 0 ? .unknown : .asShown
+      }
+    return NodeID(.episode, episode.id, generation: generation, size: kind)
   }
 
   func attributes(of entry: EpisodeEntry, node: NodeID? = nil) -> NodeAttributes {
@@ -88,7 +90,8 @@ extension PodcastTree {
     var attributes = NodeAttributes(node: node ?? current, isDirectory: false, permissions: 0o444)
     // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
     let open = state.withLock { $0.openSizes[attributes.node]?.bytes }
-    attributes.size = open ?? EpisodeSize(entry.episode, status).bytes
+    let size = EpisodeSize(entry.episode, status)
+    attributes.size = open ?? (attributes.node.isOfUnknownSize ? size.whileUnknown : size.bytes)
     attributes.stored = status?.received ?? 0
     attributes.modified = entry.episode.published
     attributes.changed = max(entry.episode.published, status?.changed ?? 0)

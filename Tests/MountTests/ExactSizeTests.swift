@@ -73,4 +73,40 @@ import Testing
     #expect(try fixture.attribute("size_source", path) == "exact")
     #expect(try fixture.isWhole(path, 1))
   }
+
+  @Test(arguments: [100_000, 5_000_000] as [Int64])
+  func withoutALengthNothingIsCutOffInSilence(_ feedLength: Int64) throws {
+    let fixture = try MountFixture(size: 900_000)
+    fixture.publish(count: 3) { feed, _ in
+      for index in feed.items.indices { feed.items[index].length = feedLength }
+    }
+    for number in 1...3 {
+      fixture.origin.change("/\(number).mp3") {
+        $0.behaviour.omitsLength = true
+        $0.behaviour.rate = 3_000_000
+      }
+    }
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    // A program that reads as much as it was told either gets all of it or says that something is wrong.
+    let archive = fixture.environment.home.path("archive.tar")
+    let name = MountFixture.names[0]
+    let tar = try RunningProcess(
+      "tar", ["-cf", archive, "-C", fixture.podcastPath, name], environment: fixture.environment.variables)
+    #expect(tar.wait() == .exit(1) && tar.errors.contains("shrank"), "\(tar.errors)")
+    #expect(try fixture.isWhole(fixture.episode(2), 2))
+    let copy = fixture.environment.home.path("copy.mp3")
+    let cp = try RunningProcess("cp", [fixture.episode(3), copy], environment: fixture.environment.variables)
+    #expect(cp.wait() == .exit(0))
+    #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[2].bytes)
+
+    // At the end it is known.
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })
+    #expect(try fixture.status(fixture.episode(1)).st_size == 900_000)
+    let again = try RunningProcess(
+      "tar", ["-cf", archive, "-C", fixture.podcastPath, name], environment: fixture.environment.variables)
+    #expect(again.wait() == .exit(0))
+    #expect(try fixture.isWhole(fixture.episode(1), 1))
+  }
 }

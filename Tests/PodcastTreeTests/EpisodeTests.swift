@@ -114,9 +114,14 @@ import TransferProtocol
     let podcast = try fixture.searched()
     let name = "2024-01-01 - Part 1.mp3"
     let before = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
-    fixture.transfers.set(TransferStatus(key: TreeFixture.key, state: .downloading, generation: 1))
+    func begin(_ generation: UInt32) {
+      fixture.transfers.set(
+        TransferStatus(
+          key: TreeFixture.key, state: .downloading, generation: generation, total: 1_000_000))
+    }
+    begin(1)
     #expect(try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node == before)
-    fixture.transfers.set(TransferStatus(key: TreeFixture.key, state: .downloading, generation: 2))
+    begin(2)
     let after = try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
     #expect(after != before && after.inode == before.inode)
     #expect(fixture.awaitInvalidation(.name(name, in: podcast)))
