@@ -23,11 +23,15 @@ package final class RunningProcess: Sendable {
   /// - Parameters:
   ///   - path: its file, or a name to look for in PATH.
   ///   - environment: all of it.
-  package init(_ path: String, _ arguments: [String] = [], environment: [String: String]) throws {
+  ///   - third: what it has open as number 3.
+  package init(
+    _ path: String, _ arguments: [String] = [], environment: [String: String], third: Int32? = nil
+  ) throws {
     let output = try Pipe()
     let errors = try Pipe()
     id = try Self.spawn(
-      path, arguments, environment, output: output.writer.rawValue, errors: errors.writer.rawValue)
+      path, arguments, environment, output: output.writer.rawValue, errors: errors.writer.rawValue,
+      third: third)
     let (id, state) = (id, state)
     collect(output.takeReader().release(), \.output)
     collect(errors.takeReader().release(), \.errors)
@@ -84,7 +88,8 @@ package final class RunningProcess: Sendable {
   }
 
   private static func spawn(
-    _ path: String, _ arguments: [String], _ environment: [String: String], output: Int32, errors: Int32
+    _ path: String, _ arguments: [String], _ environment: [String: String], output: Int32, errors: Int32,
+    third: Int32?
   ) throws -> Int32 {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -92,6 +97,7 @@ package final class RunningProcess: Sendable {
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
+    if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
     // The threads of a test may have signals blocked, which a program would inherit.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

@@ -100,6 +100,29 @@ import TransferProtocol
     #expect(user.daemon == nil)
   }
 
+  @Test func itServesOnASocketThatItWasStartedWith() throws {
+    try Directories.createPrivate(user.places.runtime)
+    let path = DaemonPlace.socket(runtime: user.places.runtime)
+    let listener = try UnixSocket.listen(at: path)
+    // As a service manager does (sd_listen_fds(3)).
+    let script = "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$0\" \"$@\""
+    let daemon = try RunningProcess(
+      "sh",
+      [
+        "-c", script, Products.path("podcastfs-transferd"), "--state", user.places.state, "--cache",
+        user.places.cache, "--runtime", user.places.runtime,
+      ], environment: user.environment.variables, third: listener.rawValue)
+    #expect(eventually { DaemonPlace.socket(in: self.user.places.state) == path })
+    let client = try user.client()
+    #expect(body.firstDifference(try client.opened(user.serve(body)).readAll()) == nil)
+    #expect(user.daemon == daemon.id)
+    client.stop()
+    daemon.signal(SIGTERM)
+    #expect(daemon.wait(seconds: 10) == .exit(0))
+    // The socket is the service manager's.
+    #expect(access(path, F_OK) == 0)
+  }
+
   @Test func itEndsWhenItsSocketIsDeleted() throws {
     let daemon = try startDaemon()
     #expect(eventually { DaemonPlace.socket(in: self.user.places.state) != nil })
