@@ -15,7 +15,10 @@ package struct Places: Hashable, Sendable {
   package var runtime: String
 
   /// What the programs have to say.
-  package var logFile: String { state + "/podcastfs.log" }
+  package var logFile: String { Self.logFile(in: state) }
+
+  /// The log in a state directory.
+  package static func logFile(in state: String) -> String { state + "/podcastfs.log" }
 
   /// The home directory that some of these are in; nil where variables name them all.
   private var home: String?

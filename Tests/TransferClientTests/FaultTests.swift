@@ -202,6 +202,26 @@ import TransferProtocol
     #expect(try fail(.with { $0.status = status }) == words)
   }
 
+  @Test func theLogSaysWhatFailedAndWhatWasAnotherFile() throws {
+    let first = user.serve(TestBody(seed: 1, size: 500_000))
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.reaches(.cached, first))
+    #expect(client.confirmed { $0.drop(first.key, completion: $1) })
+    user.origin.serve("/a.mp3", OriginResource(TestBody(seed: 2, size: 500_000)))
+    #expect(client.confirmed { $0.start(first, completion: $1) })
+    #expect(client.reaches(.cached, first))
+    let gone = user.serve(TestBody(seed: 1, size: 10), at: "/gone.mp3", .with { $0.status = 410 })
+    #expect(client.openFailure(gone) != nil)
+    #expect(
+      eventually {
+        let log = (try? Directories.read(user.places.logFile)) ?? []
+        let text = String(decoding: log, as: UTF8.self)
+        return text.contains("another file for Show – Title")
+          && text.contains("cannot download Show – Title: 410 Gone from 127.0.0.1")
+      })
+  }
+
   @Test func aWebPageIsNoEpisode() throws {
     #expect(try fail(.with { $0.isWebPage = true }) == "127.0.0.1 sent a web page instead of audio")
   }

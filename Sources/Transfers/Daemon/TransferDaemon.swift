@@ -1,3 +1,4 @@
+internal import Configuration
 internal import EpisodeCache
 internal import Glibc
 internal import HTTPKit
@@ -59,7 +60,8 @@ package final class TransferDaemon: @unchecked Sendable {
     try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8))
     let engine = try Engine(
       loop: loop, layout: layout, http: HTTPClient(name: "curl"),
-      store: TransferStore(state: configuration.state))
+      store: TransferStore(state: configuration.state),
+      log: LogFile(Places.logFile(in: configuration.state)))
     self.engine = engine
     engine.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in

@@ -13,9 +13,16 @@ final class DiskQueue: Sendable {
   }
   private let state = Monitor(State())
   private let store: Monitor<TransferStore>
+  private let log: LogFile
   private let queue = WorkQueue(name: "disk")
 
-  init(_ store: consuming sending TransferStore) { self.store = Monitor(store) }
+  init(_ store: consuming sending TransferStore, log: LogFile) {
+    self.store = Monitor(store)
+    self.log = log
+  }
+
+  /// Appends a line to the log. It must hold no credentials.
+  func write(_ line: String) { queue.async { self.log.write(line) } }
 
   /// Brings a generation's bytes and journal to the disk.
   func synchronize(_ writer: EpisodeWriter, then done: @escaping @Sendable (PosixError?) -> Void) {

@@ -43,7 +43,8 @@ final class Engine: @unchecked Sendable {
   }
 
   init(
-    loop: EventLoop, layout: CacheLayout, http: HTTPClient, store: consuming sending TransferStore
+    loop: EventLoop, layout: CacheLayout, http: HTTPClient, store: consuming sending TransferStore,
+    log: LogFile
   ) throws {
     self.loop = loop
     self.layout = layout
@@ -58,7 +59,7 @@ final class Engine: @unchecked Sendable {
       downloads[record.key] = download
       lastOrder = max(lastOrder, record.order)
     }
-    disk = DiskQueue(store)
+    disk = DiskQueue(store, log: log)
   }
 
   /// Goes on with what was unfinished.
@@ -123,6 +124,7 @@ final class Engine: @unchecked Sendable {
       if !status.isSame(as: download.published) || download.isProgressDue {
         if status.isNews(after: download.published) {
           download.record.changed = wallClockSeconds()
+          if let line = status.logLine(after: download.published) { disk.write(line) }
         }
         download.published = download.status
         statuses.append(download.status)
@@ -213,6 +215,20 @@ extension TransferStatus {
     guard var other else { return false }
     (other.received, other.rate, other.eta, other.changed) = (received, rate, eta, changed)
     return self == other
+  }
+
+  /// What the log says of the change; nil where it is of the usual course.
+  fileprivate func logLine(after other: TransferStatus?) -> String? {
+    let what = "\(show) – \(title)"
+    if let other, other.generation > 0, generation > other.generation {
+      return "the server has another file for \(what): begun anew"
+    }
+    guard let error, error != other?.error || state != other?.state else { return nil }
+    switch state {
+    case .failed: return "cannot download \(what): \(error)"
+    case .paused: return "waiting with \(what): \(error)"
+    case .remote, .queued, .downloading, .cached: return nil
+    }
   }
 
   /// Whether `changed` moves.
