@@ -13,6 +13,8 @@ package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
   package var message: String
   /// The errno that fits for a caller who waits.
   package var errno: Errno
+  /// The host that has not answered at all; nil where one has, or none was asked.
+  package var silentHost: String?
 
   package init(_ code: Code, _ message: String, _ errno: Errno) {
     self.code = code

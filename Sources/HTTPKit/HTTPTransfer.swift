@@ -121,7 +121,7 @@ extension HTTPTransfer {
 
   /// Tells the receiver its end; called once, when libcurl has let go of the handle.
   func finish(_ ending: Ending) {
-    let error: HTTPError? =
+    var error: HTTPError? =
       switch ending {
       case .cancelled: .cancelled
       case .stalled:
@@ -129,6 +129,7 @@ extension HTTPTransfer {
       case .result(CURLE_OK): lastWord()
       case .result(let code): verdict ?? self.error(code)
       }
+    if error?.code != .cancelled && verdict == nil && head.status == 0 { error?.silentHost = host }
     receiver.finished(error)
   }
 }

@@ -101,4 +101,21 @@ import TransferProtocol
     #expect(user.origin.requests.count <= 2)
     #expect(user.origin.sent("/a.mp3") <= body.size + 1_000_000)
   }
+
+  @Test func aHostThatDoesNotAnswerIsAskedByFewOfThoseThatWait() throws {
+    let requests = (0..<60).map { number in
+      user.serve(
+        TestBody(seed: UInt64(number), size: 50_000), at: "/\(number).mp3",
+        .with {
+          $0.refusesToAnswer = true
+        })
+    }
+    let client = try user.client()
+    for request in requests { client.start(request) { _ in } }
+    #expect(!eventually(within: 3) { self.user.origin.requests.count > 20 })
+    #expect(user.origin.requests.count > 2)
+    // It is back: the first answer lets all come.
+    for number in 0..<60 { user.origin.change("/\(number).mp3") { $0.behaviour.refusesToAnswer = false } }
+    #expect(eventually { client.allStatuses().allSatisfy { $0.state == .cached } })
+  }
 }

@@ -71,6 +71,8 @@ final class Download {
   var isReleasing = false
   /// Whether observers are to hear of its progress.
   var isProgressDue = false
+  /// The bytes that `DownloadTable` has counted for it while it is at rest.
+  var restingBytes: Int64 = 0
   /// What observers and the store have been told.
   var published: TransferStatus?
   var saved: TransferRecord?
@@ -89,6 +91,11 @@ final class Download {
 
   /// Whether all of it is to come.
   var isWanted: Bool { record.state == .queued || record.state == .downloading }
+
+  /// Whether there is something to do for it.
+  var isBusy: Bool {
+    record.isUnfinished || !flows.isEmpty || !handles.isEmpty || writer != nil || isAskingForAddress
+  }
 
   /// Whether a reader has it open that makes it come, beside the queue.
   var isOpenForDownload: Bool { handles.contains { $0.isCurrent(record.generation) && $0.mayDownload } }

@@ -10,8 +10,7 @@ extension Engine {
   static let cacheIsFull = "cache is full"
   static let noSpaceLeft = "no space left on the disk"
 
-  /// Bytes in the cache.
-  private var used: Int64 { downloads.values.reduce(0) { $0 + $1.received } }
+  private var used: Int64 { downloads.bytes }
 
   /// Bytes that may still be written before `min_free` is touched.
   private var available: Int64 {
@@ -44,7 +43,7 @@ extension Engine {
   /// - Parameter partly: whether less than that is of use too.
   private func evict(_ count: Int64, partly: Bool = false) -> Bool {
     var candidates: [(download: Download, read: Int64)] = []
-    for download in downloads.values where download.isEvictable {
+    for download in downloads.all.values where download.isEvictable {
       if let read = layout.lastRead(download.key, download.record.generation) {
         candidates.append((download, read))
       }
@@ -80,7 +79,7 @@ extension Engine {
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   func watchRoom() {
-    let active = downloads.values.filter { !$0.flows.isEmpty }
+    let active = downloads.busy.values.filter { !$0.flows.isEmpty }
     if active.isEmpty { return }
     let ahead = active.reduce(0) { $0 + min($1.missing, stride) }
     let excess = max(used - settings.cacheSize, ahead - available)
@@ -94,11 +93,11 @@ extension Engine {
 
   /// Looks again, every few seconds while something waits for room.
   func watchForRoom() {
-    guard !isWatchingForRoom, downloads.values.contains(where: \.waitsForRoom) else { return }
+    guard !isWatchingForRoom, downloads.busy.values.contains(where: \.waitsForRoom) else { return }
     isWatchingForRoom = true
     loop.schedule(at: .after(3)) {
       self.isWatchingForRoom = false
-      for download in self.downloads.values where download.waitsForRoom { self.healRoom(of: download) }
+      for download in self.downloads.busy.values where download.waitsForRoom { self.healRoom(of: download) }
       self.watchForRoom()
     }
   }

@@ -12,7 +12,9 @@ extension Engine {
     download.record.failed = wallClockSeconds()
     download.record.error = fault.message
     switch fault.kind {
-    case .passing: retry(download, fault)
+    case .passing:
+      retry(download, fault)
+      if let host = fault.host { leaveAlone(host, fault.retryAfter) }
     case .expired where askForAddress(download): break
     case .lasting, .expired:
       endFlows(of: download)
@@ -42,6 +44,12 @@ extension Engine {
       download.record.notBefore = wallClockSeconds() + Int64(after.rounded(.up))
     }
     download.retryAt = .after(delay)
+  }
+
+  /// Of those that wait in the background, none asks the host before that.
+  private func leaveAlone(_ host: String, _ retryAfter: Double?) {
+    guard let until = hosts.failed(host, retryAfter: retryAfter) else { return }
+    loop.schedule(at: until) { self.reconsider() }
   }
 
   private func pow2(_ exponent: Int) -> Double { Double(1 << min(max(exponent, 0), 10)) }

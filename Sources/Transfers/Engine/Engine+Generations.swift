@@ -113,7 +113,7 @@ extension Engine {
 
   /// Somebody has deleted files of the cache.
   func checkCache(_ keys: Set<MediaKey>?) {
-    for download in keys.map({ $0.compactMap { downloads[$0] } }) ?? Array(downloads.values) {
+    for download in keys.map({ $0.compactMap { downloads[$0] } }) ?? Array(downloads.all.values) {
       guard download.received > 0, !layout.hasData(download.key, download.record.generation) else { continue }
       if download.writer == nil { forgetBytes(of: download) }
       touch(download)

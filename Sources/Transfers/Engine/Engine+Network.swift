@@ -6,7 +6,9 @@ extension Engine {
   /// Asks again at once where a try was to be made later for want of a network; not where the server has told
   /// a time.
   func networkChanged() {
-    for download in downloads.values where download.retryAt != nil && !download.isForbidden {
+    hosts.endAll()
+    reconsider()
+    for download in downloads.busy.values where download.retryAt != nil && !download.isForbidden {
       download.retryAt = nil
       download.attempts = 0
       touch(download)

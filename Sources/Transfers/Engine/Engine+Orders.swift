@@ -19,7 +19,7 @@ extension Engine {
   func sendSnapshot(to client: any EngineClient) {
     // Few to a message, so that none is too long (`FrameWriter.longest`).
     var batch: [TransferStatus] = []
-    for download in downloads.values {
+    for download in downloads.all.values {
       batch.append(download.status)
       if batch.count == 16 {
         client.send(.changed(batch))
@@ -68,7 +68,7 @@ extension Engine {
       return download
     }
     let download = Download(record: TransferRecord(request: request))
-    downloads[request.key] = download
+    downloads.insert(download)
     return download
   }
 
@@ -142,7 +142,10 @@ extension Engine {
       queue(download)
     case .remote, .paused: queue(download)
     }
-    if isExplicit { hurry(download) }
+    if isExplicit {
+      hurry(download)
+      if hosts.end(download.host) { reconsider() }
+    }
     touch(download)
   }
 

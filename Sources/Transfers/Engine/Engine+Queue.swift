@@ -10,7 +10,7 @@ extension Engine {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as
   /// `downloads`, `per_host` and the room allow.
   func assignSlots() {
-    var candidates = downloads.values.filter(\.isBackground)
+    var candidates = downloads.busy.values.filter(\.isBackground)
     candidates.sort { a, b in
       if a.flows.isEmpty != b.flows.isEmpty { return !a.flows.isEmpty }
       return (a.record.order, a.key) < (b.record.order, b.key)
@@ -20,7 +20,8 @@ extension Engine {
     let now = MonotonicTime.now
     for download in candidates where chosen.count < settings.downloads {
       let isReady = download.retryAt.map { $0 <= now } ?? true
-      guard isReady, used[download.host, default: 0] < settings.perHost else { continue }
+      let isLeftAlone = download.flows.isEmpty && hosts.isResting(download.host)
+      guard isReady, !isLeftAlone, used[download.host, default: 0] < settings.perHost else { continue }
       used[download.host, default: 0] += 1
       chosen.append(download)
     }
@@ -42,7 +43,7 @@ extension Engine {
 
   /// `limit_rate` is for the background: what a reader has open is not held back.
   func setRateLimits() {
-    for download in downloads.values {
+    for download in downloads.busy.values {
       for (flow, task) in download.flows where flow.isThrottled != download.isBackground {
         flow.isThrottled = download.isBackground
         task.resume()
@@ -55,7 +56,7 @@ extension Engine {
     settings = new
     throttle.set(rate: new.limitRate)
     disk.save(new)
-    for download in downloads.values where download.isWanted { touch(download) }
+    for download in downloads.busy.values where download.isWanted { touch(download) }
   }
 
   /// Does what `download` needs by now: the one place where responses are asked for and given up.

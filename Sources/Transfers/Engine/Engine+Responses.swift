@@ -132,6 +132,7 @@ extension Engine {
     download.endsByClose = head.isDelimitedByClose
     download.isConfirmed = agreeing <= 0
     download.addressAnswered = .now
+    if hosts.end(download.host) { reconsider() }
     download.record.error = nil
     download.record.notBefore = nil
     download.forbiddenUntil = nil

@@ -17,11 +17,12 @@ final class Engine: @unchecked Sendable {
   let disk: DiskQueue
   let throttle = Throttle()
   var settings: TransferSettings
-  var downloads: [MediaKey: Download] = [:]
+  var downloads = DownloadTable()
   var clients: [ObjectIdentifier: any EngineClient] = [:]
   /// Reader handles by client and number.
   var handles: [HandleName: (handle: ReaderHandle, download: Download)] = [:]
   var lastOrder: Int64 = 0
+  var hosts = HostRests()
 
   private var touched: [MediaKey: Download] = [:]
   /// Whether what may run has to be decided anew.
@@ -56,7 +57,7 @@ final class Engine: @unchecked Sendable {
       // What was running is to go on.
       if record.state == .downloading { download.record.state = .queued }
       download.retryAt = download.forbiddenUntil
-      downloads[record.key] = download
+      downloads.insert(download)
       lastOrder = max(lastOrder, record.order)
     }
     disk = DiskQueue(store, log: log)
@@ -64,7 +65,7 @@ final class Engine: @unchecked Sendable {
 
   /// Goes on with what was unfinished.
   func start() {
-    for download in downloads.values where download.isWanted { touch(download) }
+    for download in downloads.all.values where download.isBusy { touch(download) }
     scheduleSettling()
   }
 
@@ -72,7 +73,14 @@ final class Engine: @unchecked Sendable {
   /// - Parameter queue: whether it may change what runs; not where a reader only waits or is answered.
   func touch(_ download: Download, queue: Bool = true) {
     touched[download.key] = download
+    downloads.rouse(download)
     if queue { isQueueChanged = true }
+    scheduleSettling()
+  }
+
+  /// Has it decided anew what may run.
+  func reconsider() {
+    isQueueChanged = true
     scheduleSettling()
   }
 
@@ -105,6 +113,7 @@ final class Engine: @unchecked Sendable {
       settled.merge(now) { _, new in new }
     }
     publish(settled.values)
+    for download in settled.values where touched[download.key] == nil { downloads.settle(download) }
     let answers = replies
     replies = []
     for (client, message) in answers { clients[client]?.send(message) }
@@ -144,7 +153,7 @@ final class Engine: @unchecked Sendable {
   private func noteIdleness() {
     let isIdle =
       handles.isEmpty
-      && !downloads.values.contains { $0.record.isUnfinished || !$0.flows.isEmpty }
+      && !downloads.busy.values.contains { $0.record.isUnfinished || !$0.flows.isEmpty }
     if isIdle != wasIdle {
       wasIdle = isIdle
       idlenessChanged(isIdle)
@@ -153,7 +162,7 @@ final class Engine: @unchecked Sendable {
 
   /// Once a second while bytes come: rates and progress.
   private func startTicking() {
-    guard !isTicking, downloads.values.contains(where: { !$0.flows.isEmpty }) else { return }
+    guard !isTicking, downloads.busy.values.contains(where: { !$0.flows.isEmpty }) else { return }
     isTicking = true
     loop.schedule(at: .after(1)) { self.tick() }
   }
@@ -161,7 +170,7 @@ final class Engine: @unchecked Sendable {
   private func tick() {
     isTicking = false
     watchRoom()
-    for download in downloads.values where !download.flows.isEmpty {
+    for download in downloads.busy.values where !download.flows.isEmpty {
       for (flow, _) in download.flows { flow.measure() }
       if let writer = download.writer {
         download.meter.note(writer.received)
@@ -192,7 +201,7 @@ final class Engine: @unchecked Sendable {
 
   /// Ends all responses and brings everything to the disk.
   func stop() {
-    for download in downloads.values {
+    for download in downloads.busy.values {
       for (flow, task) in download.flows {
         flow.close()
         task.cancel()

@@ -20,6 +20,9 @@ package struct Fault: Hashable {
   /// Seconds that the server wants to be left alone (RFC 9110 §10.2.3).
   package var retryAfter: Double?
 
+  /// The host that would treat any request so; nil where it may be this one's fault only.
+  package var host: String?
+
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
     self.kind = kind
     self.message = message
@@ -35,6 +38,7 @@ package struct Fault: Hashable {
       .writeRefused:
       self.init(.lasting, error.message)
     }
+    host = error.silentHost
   }
 
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
@@ -45,6 +49,7 @@ package struct Fault: Hashable {
     case 408, 421, 425, 429, 500, 502, 503, 504, 506...510, 512...599:
       let wait = head.retryAfter(now: now).map { min($0, TransferRecord.longestRetryAfter) }
       self.init(.passing, text, retryAfter: wait.map { Double($0) })
+      if head.status == 429 || head.status == 503 { host = head.host }
     case 401, 403, 404, 410: self.init(.expired, text)
     default: self.init(.lasting, text)
     }

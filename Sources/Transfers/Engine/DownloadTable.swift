@@ -1,0 +1,39 @@
+internal import PodcastModel
+
+/// All downloads, with those that something is to be done for apart: what is looked at with every event must
+/// not grow with what was downloaded in years.
+struct DownloadTable {
+  private(set) var all: [MediaKey: Download] = [:]
+  /// What somebody wants or has open, and what has just changed.
+  private(set) var busy: [MediaKey: Download] = [:]
+  /// Bytes of the others.
+  private var restingBytes: Int64 = 0
+
+  /// Bytes in the cache.
+  var bytes: Int64 { busy.values.reduce(restingBytes) { $0 + $1.received } }
+
+  subscript(key: MediaKey) -> Download? { all[key] }
+
+  /// Adds one that is at rest.
+  mutating func insert(_ download: Download) {
+    all[download.key] = download
+    count(download)
+  }
+
+  /// It changes, or is about to.
+  mutating func rouse(_ download: Download) {
+    guard busy.updateValue(download, forKey: download.key) == nil else { return }
+    restingBytes -= download.restingBytes
+  }
+
+  /// Puts it to rest where nothing is to be done for it.
+  mutating func settle(_ download: Download) {
+    guard !download.isBusy, busy.removeValue(forKey: download.key) != nil else { return }
+    count(download)
+  }
+
+  private mutating func count(_ download: Download) {
+    download.restingBytes = download.received
+    restingBytes += download.restingBytes
+  }
+}
