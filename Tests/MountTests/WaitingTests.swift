@@ -75,6 +75,33 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
   }
 
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func alsoWhereTheDaemonHangs(signal: Int32) throws {
+    let fixture = try MountFixture(rate: 100_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let path = fixture.episode(1)
+    _ = try Directories.read(path, limit: 1000)
+    let daemon = try #require(fixture.daemon)
+    kill(daemon, SIGSTOP)
+    defer { kill(daemon, SIGCONT) }
+    for call in [
+      ["setfattr", "-n", "user.podcastfs.state", "-v", "paused", path],
+      ["setfattr", "-n", "user.podcastfs.keep", "-v", "1", path],
+      ["rm", "-f", "\(fixture.root)/Downloading/2024-01-01 - Harbour Lights - Part 1.mp3"],
+      ["cat", fixture.episode(2)], ["cat", path],
+    ] {
+      let process = try RunningProcess(
+        call[0], Array(call.dropFirst()), environment: fixture.environment.variables)
+      #expect(eventually { Self.isWaiting(process.id) }, "\(call)")
+      process.signal(signal)
+      #expect(process.wait(seconds: 5) == .signal(signal), "\(call)")
+    }
+    // What needs no daemon is there.
+    #expect(try fixture.attribute("state", path) == "downloading")
+    #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
+  }
+
   /// Whether a process waits for an answer of a file system in user space.
   private static func isWaiting(_ process: Int32) -> Bool {
     guard let bytes = try? Directories.read("/proc/\(process)/wchan", limit: 256) else { return false }
