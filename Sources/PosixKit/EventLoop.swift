@@ -22,6 +22,7 @@ package final class EventLoop: @unchecked Sendable {
   private struct Inbox: ~Copyable {
     var blocks: [@Sendable () -> Void] = []
     var isStopping = false
+    var hasEnded = false
   }
 
   private let inbox = Monitor(Inbox())
@@ -37,6 +38,8 @@ package final class EventLoop: @unchecked Sendable {
   /// Runs `block` on the loop's thread, in order; from any thread. What comes after the end is dropped.
   package func async(_ block: @escaping @Sendable () -> Void) {
     let isFirst = inbox.withLock { inbox in
+      // Kept, it would keep alive for ever what it holds, which often holds the loop.
+      if inbox.hasEnded { return false }
       inbox.blocks.append(block)
       return inbox.blocks.count == 1
     }
@@ -85,6 +88,13 @@ package final class EventLoop: @unchecked Sendable {
       runTimers()
       waitForDescriptors()
     }
+    let late = inbox.withLock { inbox in
+      inbox.hasEnded = true
+      defer { inbox.blocks = [] }
+      return inbox.blocks
+    }
+    // Let go of outside the lock: what they hold may come back here as it ends.
+    withExtendedLifetime(late) {}
     watches = [:]
     timers = [:]
   }

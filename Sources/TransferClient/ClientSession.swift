@@ -122,6 +122,8 @@ final class ClientSession: @unchecked Sendable {
     for number in orders.keys { finishOrder(number, failure) }
     connection?.close()
     connection = nil
+    cacheWatch = nil
+    lockWatch = nil
     becameCurrent()
     loop.stop()
   }

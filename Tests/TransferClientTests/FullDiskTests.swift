@@ -55,6 +55,7 @@ import TransferProtocol
     #expect(client.reaches(.cached, request))
     #expect(wanted.firstDifference(try episode.readAll()) == nil)
     #expect(client.status(of: old.key)?.state == .remote)
-    #expect(user.origin.sent("/wanted.mp3") <= wanted.size + 2_000_000)
+    // What was on its way when the disk was full is lost: the sockets' buffers.
+    #expect(user.origin.sent("/wanted.mp3") <= wanted.size + 8_000_000)
   }
 }
