@@ -57,9 +57,16 @@ extension PodcastTree {
     }
     // Another one by now than the kernel has just looked up again: it is read past the kernel's cache.
     return .success(
-      EpisodeFile(opened, isDirect: size == nil || isOther) { [weak self] in
+      EpisodeFile(opened, isDirect: size == nil || isOther, shownSize: shownSize(of: entry, node, size)) {
+        [weak self] in
         self?.closed(entry, as: node, hasSize: size != nil)
       })
+  }
+
+  /// What a handle's file seems to be long where the server gives no length.
+  private func shownSize(of entry: EpisodeEntry, _ node: NodeID, _ size: Int64?) -> Int64? {
+    guard size == nil, node.isOfUnknownSize else { return nil }
+    return EpisodeSize(entry.episode, transfers.status(of: entry.episode.mediaKey)).whileUnknown
   }
 
   /// Whether `node` is what an open was sent to by ESTALE, which open(2) heals once only: a host that gives

@@ -101,6 +101,16 @@ import Testing
     #expect(cp.wait() == .exit(0))
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[2].bytes)
 
+    for name in MountFixture.names[1...] {
+      let file = "\(fixture.podcastPath)/\(name)"
+      fixture.origin.change("/\(name.contains("2.mp3") ? 2 : 3).mp3") { $0.behaviour.stallAfter = 500_000 }
+      try fixture.set("state", "remote", file)
+      // What only the shown size promises is not waited for.
+      let tail = try RunningProcess(
+        "tail", ["-c", "1000", file], environment: fixture.environment.variables)
+      #expect(tail.wait(seconds: 10) == .exit(1) && tail.output.isEmpty, "\(name): \(tail.errors)")
+    }
+
     // At the end it is known.
     #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })
     #expect(try fixture.status(fixture.episode(1)).st_size == 900_000)
