@@ -1,4 +1,5 @@
 internal import EpisodeCache
+internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
@@ -16,10 +17,6 @@ extension Engine {
   private var available: Int64 {
     (DiskSpace.available(at: layout.cache) ?? .max) - settings.minimumFree
   }
-
-  /// Bytes that one response may write before the room is looked at again. They must not touch `min_free`; the
-  /// disk's own end keeps itself.
-  private var stride: Int64 { settings.minimumFree > 0 ? Sink.synchronizeAfter : 0 }
 
   /// Makes room for the wanted downloads that are to run, in their order.
   /// - Returns: those that there is room for.
@@ -66,7 +63,8 @@ extension Engine {
     if download.isBackground || !download.flows.isEmpty { return true }
     trim(for: download.missing)
     let lack = download.missing - available
-    if lack <= 0 || evict(lack) || available > stride { return true }
+    let least = settings.minimumFree > 0 ? 2 * Self.firstGrant : 0
+    if lack <= 0 || evict(lack) || available > least { return true }
     suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     return false
   }
@@ -81,14 +79,36 @@ extension Engine {
   func watchRoom() {
     let active = downloads.busy.values.filter { !$0.flows.isEmpty }
     if active.isEmpty { return }
-    let ahead = active.reduce(0) { $0 + min($1.missing, stride) }
-    let excess = max(used - settings.cacheSize, ahead - available)
-    if excess <= 0 || evict(excess) { return }
-    // Nothing may go: the background waits (`assignSlots`), and readers too where the disk is full.
-    for download in active where ahead > available && !download.isBackground {
-      suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    let excess = used - settings.cacheSize
+    // Where nothing may go the background waits (`assignSlots`).
+    if excess > 0 && !evict(excess) { for download in active where download.isBackground { touch(download) } }
+    if settings.minimumFree > 0 { grantRoom(to: active) }
+  }
+
+  /// What a response may write before its first grant, and so little that it is none.
+  static let firstGrant: Int64 = 1 << 20
+  private static let smallestGrant: Int64 = 128 << 10
+
+  /// Divides what the disk has above `min_free` among the responses, so that all of them together can't go
+  /// below it however fast they are; where there is plenty they are not held to anything.
+  private func grantRoom(to active: [Download]) {
+    let flows = active.flatMap(\.flows)
+    let missing = active.reduce(0) { $0 + $1.missing }
+    var room = available - Self.firstGrant
+    if missing > room, evict(missing - room) { room = available - Self.firstGrant }
+    let share = room / Int64(flows.count)
+    if share < Self.smallestGrant {
+      for download in active {
+        if download.isBackground {
+          touch(download)
+        } else {
+          suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+        }
+      }
+      return
     }
-    for download in active where download.isBackground { touch(download) }
+    let grant = share > 64 << 20 ? nil : share
+    for (flow, task) in flows where flow.grant(grant) { task.resume() }
   }
 
   /// Looks again, every few seconds while something waits for room.

@@ -20,6 +20,9 @@ extension Engine {
       isQueueChanged = false
       loop.schedule(at: .after(delay)) { entry.task.resume() }
     case .agreed: download.isConfirmed = true
+    case .exhausted:
+      isQueueChanged = false
+      watchRoom()
     case .unsynchronized:
       isQueueChanged = false
       if let writer = download.writer { synchronize(download, writer) }
@@ -139,6 +142,7 @@ extension Engine {
     let sink = Sink(
       writer, at: at, agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
     flow.ignoresRange = head.status == 200
+    if settings.minimumFree > 0 { _ = flow.grant(Self.firstGrant) }
     let (isHeld, event) = flow.begin(sink)
     if let event { heard(event, of: flow, download.key) }
     if isHeld { task.resume() }

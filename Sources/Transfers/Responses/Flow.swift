@@ -14,6 +14,8 @@ final class Flow: HTTPResponseReceiver {
     case agreed
     /// It is held back, to be resumed after this many seconds.
     case throttled(Double)
+    /// It has written what it may, and is held back until it may write more.
+    case exhausted
     /// All of a range that someone waits for is there.
     case came
     /// Enough is written that it should go to the disk.
@@ -40,6 +42,9 @@ final class Flow: HTTPResponseReceiver {
     var isCancelled = false
     var isThrottled = false
     var ignoresRange = false
+    /// Bytes that it may write; nil for any. And whether it waits for more.
+    var grant: Int64?
+    var isExhausted = false
     var measured: (position: Int64, time: MonotonicTime)?
     var rate: Int64?
   }
@@ -103,6 +108,16 @@ final class Flow: HTTPResponseReceiver {
     set { state.withLock { $0.ignoresRange = newValue } }
   }
 
+  /// Lets it write so many bytes from now on; nil for any.
+  /// - Returns: whether the task must be resumed.
+  func grant(_ bytes: Int64?) -> Bool {
+    state.withLock { state in
+      state.grant = bytes
+      defer { state.isExhausted = false }
+      return state.isExhausted
+    }
+  }
+
   /// Nothing more is written, from when this returns.
   func close() { state.withLock { $0.isCancelled = true } }
 
@@ -131,11 +146,19 @@ final class Flow: HTTPResponseReceiver {
     // The lock is held while writing, so that `close` waits for it.
     let event: Event? = state.withLock { state in
       guard !state.isCancelled, state.sink != nil else { return nil }
+      if let grant = state.grant {
+        if grant < body.count {
+          state.isExhausted = true
+          return .exhausted
+        }
+        state.grant = grant - Int64(body.count)
+      }
       return state.sink?.take(body)
     }
     guard let event else { return .proceed }
     post(self, event)
     switch event {
+    case .exhausted: return .pause
     case .came, .unsynchronized, .agreed, .throttled: return .proceed
     default: return .abort
     }
