@@ -17,7 +17,7 @@ import TransferProtocol
     let ballast = user.places.cache + "/ballast"
     try Directories.replace(ballast, with: [UInt8](repeating: 1, count: 1_200_000))
 
-    let client = try user.client()
+    let client = try user.client { $0.minimumFree = 0 }
     let request = user.serve(body)
     let episode = try client.opened(request)
     #expect(episode.readFailure(at: 1_400_000, 4096, within: 5)?.errno == .ENOSPC)

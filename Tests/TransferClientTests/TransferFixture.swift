@@ -53,7 +53,7 @@ final class TransferFixture: Sendable {
     isMount: Bool = true, clock: FakeClock? = nil, _ change: (inout Settings) -> Void = { _ in }
   ) throws -> TransferClient {
     var settings = Settings()
-    settings.minimumFree = 0
+    settings.minimumFree = 1 << 20
     change(&settings)
     let daemon = Products.path("podcastfs-transferd")
     return try TransferClient(

@@ -160,7 +160,12 @@ extension Engine {
     download.record.failed = nil
     download.attempts = 0
     download.generationsBegun = 0
+    download.fruitlessAsks = 0
     download.hasAskedForAddress = false
+    // The server may have learnt.
+    download.givesRanges = true
+    download.strayParts = 0
+    download.isDirectRefused = false
   }
 
   /// A reader has come: a try that was to be made later is made now, unless it has just been made or the
