@@ -6,7 +6,7 @@ import TestSupport
 ///
 /// The rule: whatever one open file gives is of one representation, in place; nothing waits for ever; attributes
 /// never contradict each other; a killed mount or daemon loses nothing that its reader would notice later.
-final class MountModel {
+final class MountModel: ReferenceModel {
   private struct Handle {
     let episode: Int
     let file: Int32
@@ -192,8 +192,7 @@ final class MountModel {
 
   private func setClock() throws {
     guard let clock else { return }
-    let choices: [Int64] = [0, 0, -1, 5, -3600, 86_400, -31_536_000, 31_536_000]
-    let ahead = choices[next(below: choices.count)]
+    let ahead = FakeClock.jumps[next(below: FakeClock.jumps.count)]
     note("the clock is \(ahead) s ahead")
     try clock.set(ahead: ahead)
   }

@@ -5,16 +5,7 @@ import Testing
 @Suite struct MountModelTests {
   @Test func randomOperationsOnAMountNeverGiveAWrongByte() throws {
     let run = ModelRun(usual: 60)
-    let model = try MountModel(seed: run.seed)
-    var done = 0
-    while done < run.steps && model.failures.isEmpty {
-      try model.step()
-      done += 1
-    }
-    if model.failures.isEmpty { try model.finish() }
-    run.tell(
-      "mount", done, kills: model.kills, bytes: model.bytesCompared, hasFailed: !model.failures.isEmpty)
-    let story = model.failures.isEmpty ? "" : model.log.suffix(60).joined(separator: "\n")
-    #expect(model.failures.isEmpty, "seed \(run.seed)\n\(model.failures)\n\(story)")
+    let failure = try run.failure(of: try MountModel(seed: run.seed))
+    #expect(failure == nil, "\(failure ?? "")")
   }
 }

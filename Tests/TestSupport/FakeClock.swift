@@ -35,6 +35,9 @@ package final class FakeClock: Sendable {
       directory.path("clock"), with: Array("\(seconds < 0 ? "" : "+")\(seconds)\n".utf8))
   }
 
+  /// What a model sets it to: a little and much, before the true time and after it.
+  package static let jumps: [Int64] = [0, 0, -1, 5, -3600, 86_400, -31_536_000, 31_536_000]
+
   /// A script that runs `program` by this clock.
   package func wrapper(of program: String) throws -> String {
     let path = directory.path("by-fake-clock")

@@ -11,7 +11,7 @@ import TransferProtocol
 ///
 /// The rule: all bytes of one generation of an episode are of one representation, in place, for ever; no
 /// journal claims what the data file does not hold; nothing waits for ever.
-final class TransferModel {
+final class TransferModel: ReferenceModel {
   private struct Handle {
     let episode: Int
     let open: any OpenEpisode
@@ -169,12 +169,10 @@ final class TransferModel {
   /// The wall clock jumps.
   private func setClock() throws {
     guard let clock else { return }
-    let ahead = Self.clocks[Int(random.next(below: UInt64(Self.clocks.count)))]
+    let ahead = FakeClock.jumps[Int(random.next(below: UInt64(FakeClock.jumps.count)))]
     note("the clock is \(ahead) s ahead")
     try clock.set(ahead: ahead)
   }
-
-  private static let clocks: [Int64] = [0, 0, -1, 5, -3600, 86_400, -31_536_000, 31_536_000]
 
   private func killDaemon() {
     note("kill")

@@ -1,8 +1,20 @@
 internal import Configuration
 
+/// Random operations, checked after each of them.
+package protocol ReferenceModel: AnyObject {
+  func step() throws
+  /// Ends what goes wrong, and checks that all comes to its end.
+  func finish() throws
+  var failures: [String] { get }
+  /// What was done, for the story of a failure.
+  var log: [String] { get }
+  var kills: Int { get }
+  var bytesCompared: Int64 { get }
+}
+
 /// How long a reference model runs, and from which seed: the environment says, for long runs.
 package struct ModelRun {
-  package let steps: Int
+  private let steps: Int
   package let seed: UInt64
   private let isLong: Bool
 
@@ -15,9 +27,21 @@ package struct ModelRun {
     isLong = wished != nil
   }
 
-  /// Prints what a long run did, or one that failed.
-  package func tell(_ what: String, _ steps: Int, kills: Int, bytes: Int64, hasFailed: Bool) {
-    guard isLong || hasFailed else { return }
-    print("\(what) model: seed \(seed), \(steps) steps, \(kills) kills, \(bytes) bytes compared")
+  /// Runs `model` until it fails or has done its steps. Prints what a long run did, or one that failed.
+  /// - Returns: what has failed and how it came to that; nil where nothing has.
+  package func failure(of model: some ReferenceModel) throws -> String? {
+    var done = 0
+    while done < steps && model.failures.isEmpty {
+      try model.step()
+      done += 1
+    }
+    if model.failures.isEmpty { try model.finish() }
+    if isLong || !model.failures.isEmpty {
+      print(
+        "\(type(of: model)): seed \(seed), \(done) steps, \(model.kills) kills, \(model.bytesCompared) bytes compared"
+      )
+    }
+    if model.failures.isEmpty { return nil }
+    return "seed \(seed)\n\(model.failures)\n" + model.log.suffix(60).joined(separator: "\n")
   }
 }
