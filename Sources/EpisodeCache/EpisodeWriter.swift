@@ -100,8 +100,8 @@ package final class EpisodeWriter: Sendable {
   /// - Returns: whether all of a wanted range is there now that was not before.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) -> Bool {
     guard !bytes.isEmpty else { return false }
+    guard offset <= LiveMap.capacity - Int64(bytes.count) else { throw PosixError(.EFBIG, "write") }
     let range = offset..<offset + Int64(bytes.count)
-    guard range.upperBound <= LiveMap.capacity else { throw PosixError(.EFBIG, "write") }
     try data.write(bytes, at: offset)
     return try state.withLock { state throws(PosixError) in
       state.present.insert(range)

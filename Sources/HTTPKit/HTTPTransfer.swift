@@ -21,6 +21,8 @@ final class HTTPTransfer {
   var head = HeadParser()
   var redirects: [(status: Int, location: String)] = []
   private var isHeadDelivered = false
+  /// Whether the last head led to another host, of which nothing has come yet.
+  private var isRedirected = false
   private var received: Int64 = 0
   private var isPaused = false
   private var limiter: RateLimiter?
@@ -129,7 +131,8 @@ extension HTTPTransfer {
       case .result(CURLE_OK): lastWord()
       case .result(let code): verdict ?? self.error(code)
       }
-    if error?.code != .cancelled && verdict == nil && head.status == 0 { error?.silentHost = host }
+    let hasAnswered = head.status != 0 && !isRedirected
+    if error?.code != .cancelled && verdict == nil && !hasAnswered { error?.silentHost = host }
     receiver.finished(error)
   }
 }
@@ -153,8 +156,10 @@ extension HTTPTransfer {
       redirects.append((head.status, next))
       setProxy(for: next)
       hasRefused = false
+      isRedirected = true
       return true
     }
+    isRedirected = false
     return deliverHead() != .abort
   }
 

@@ -12,7 +12,7 @@ package struct EpisodeSize: Hashable, Sendable {
     let received = status?.received ?? 0
     if let total = status?.total {
       self.init(bytes: total, source: .exact)
-    } else if let length = episode.feedLength, Self.isPlausible(length, of: episode), length >= received {
+    } else if let length = Self.plausibleLength(of: episode), length >= received {
       self.init(bytes: length, source: .feed)
     } else {
       self.init(bytes: max(Self.estimate(of: episode), received), source: .estimate)
@@ -35,6 +35,11 @@ package struct EpisodeSize: Hashable, Sendable {
     guard length < 1 << 40 else { return false }
     guard let duration = episode.duration, duration > 0 else { return length >= 16_384 }
     return length > Int64(duration) * 16 && length / 25_000_000 <= Int64(duration)
+  }
+
+  /// The feed's length, where it may be one; nil where the feed has none.
+  static func plausibleLength(of episode: Episode) -> Int64? {
+    episode.feedLength.flatMap { isPlausible($0, of: episode) ? $0 : nil }
   }
 
   /// What such a thing usually takes: 128 kbit/s of sound, 1 Mbit/s of pictures, half an hour where the feed

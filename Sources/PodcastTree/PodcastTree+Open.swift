@@ -37,8 +37,10 @@ extension PodcastTree {
     _ opened: any OpenEpisode, of entry: EpisodeEntry, as node: NodeID, _ intent: OpenIntent
   ) -> Result<any OpenFile, Errno> {
     let current = Self.node(of: entry.episode, generation: opened.generation, size: opened.size)
-    let isOther = current != node && self.node(of: entry) == current
-    if isOther && !hasLookedAgain(entry.episode.id, node, current) {
+    let isOther = current != node
+    // What is known of it may be behind what has been opened.
+    let found = self.node(of: entry)
+    if isOther && found != node && !hasLookedAgain(entry.episode.id, node, found) {
       // The server's file has changed since this name was looked up, or its size has turned out to be another:
       // that is another node, which the kernel finds when it looks again (open(2) does at ESTALE). What has
       // been opened is closed only after it has: the response that is under way goes on.
@@ -70,10 +72,10 @@ extension PodcastTree {
   }
 
   /// Whether `node` is what an open was sent to by ESTALE, which open(2) heals once only: a host that gives
-  /// another file each time must not make opens fail. Else the next one is sent to `current`.
-  private func hasLookedAgain(_ episode: Int64, _ node: NodeID, _ current: NodeID) -> Bool {
+  /// another file each time must not make opens fail. Else the next one is sent to `found`.
+  private func hasLookedAgain(_ episode: Int64, _ node: NodeID, _ found: NodeID) -> Bool {
     state.withLock { state in
-      defer { state.staleOpens[episode] = current }
+      defer { state.staleOpens[episode] = found }
       return state.staleOpens[episode] == node
     }
   }
@@ -107,7 +109,8 @@ extension PodcastTree {
     let episode = entry.episode
     return TransferRequest(
       key: episode.mediaKey, url: entry.enclosureAddress, mediaType: episode.mediaType,
-      expectedLength: episode.feedLength, title: episode.title, show: entry.podcast.title,
+      expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
+      show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)
   }

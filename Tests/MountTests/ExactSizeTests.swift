@@ -119,4 +119,39 @@ import Testing
     #expect(again.wait() == .exit(0))
     #expect(try fixture.isWhole(fixture.episode(1), 1))
   }
+
+  @Test(arguments: [20_000, nil] as [Int64?]) func aShortBodyWithoutALengthIsNotCutOff(_ told: Int64?) throws
+  {
+    let fixture = try MountFixture()
+    let bodies = (0..<60).map { TestBody(seed: UInt64($0 + 100), size: 70_000) }
+    for (i, body) in bodies.enumerated() {
+      var resource = OriginResource(body)
+      resource.behaviour.omitsLength = true
+      fixture.origin.serve("/r\(i).mp3", resource)
+    }
+    fixture.publish(count: 3) { feed, origin in
+      feed.items = bodies.indices.map { i in
+        TestFeed.Item(
+          "R \(100 + i)", url: origin.url("/r\(i).mp3"), guid: "r\(i)", published: 1_704_067_200, length: told
+        )
+      }
+    }
+    try fixture.mount()
+    try fixture.makeSearch()
+    var bad: [String] = []
+    for (i, name) in try fixture.list(fixture.podcastPath).enumerated() {
+      let file = try FileDescriptor(opening: "\(fixture.podcastPath)/\(name)", O_RDONLY)
+      let told = try file.status().st_size
+      var bytes: [UInt8] = []
+      while true {
+        var piece = [UInt8](repeating: 0, count: 131_072)
+        let count = Glibc.read(file.rawValue, &piece, piece.count)
+        if count < 0 { bad.append("\(name): \(Errno.current)") }
+        if count <= 0 { break }
+        bytes += piece.prefix(count)
+      }
+      if bytes != bodies[i].bytes { bad.append("\(name): \(bytes.count) told \(told)") }
+    }
+    #expect(bad.isEmpty, "\(bad.count): \(bad.prefix(5))")
+  }
 }

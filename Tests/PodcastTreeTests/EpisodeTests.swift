@@ -131,9 +131,9 @@ import TransferProtocol
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
-    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 10)) }
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000)) }
     let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
-    #expect(file.size == 10 && !file.isDirect && file.keepsCache)
+    #expect(file.size == 1_000_000 && !file.isDirect && file.keepsCache)
     _ = try wait(fixture.tree.open(node, writes: false, for: fixture.indexer))
     #expect(fixture.transfers.state.withLock { $0.opened.map(\.intent) } == [.download, .cachedOnly])
     #expect(failure(fixture.tree.open(node, writes: true, for: fixture.me)) == .EROFS)

@@ -21,9 +21,10 @@ final class Download {
   var givesRanges = true
   /// Whether a request beside the responses under way was refused: they are waited for. Holds until they end.
   var refusesBeside = false
-  /// Requests in a row that brought nothing, one at once after the other, and what had come by the last one.
+  /// Requests in a row that brought nothing, one at once after the other; what had come by the last one, of which
+  /// generation, and what it asked for.
   var fruitlessAsks = 0
-  var receivedAtAsking: Int64 = 0
+  var lastAsk: (received: Int64, generation: UInt32, size: Int64) = (0, 0, 0)
   /// Parts that began elsewhere than was asked for.
   var strayParts = 0
   /// Whether the next request must overlap with what is stored, because the final address has changed.
@@ -60,15 +61,20 @@ final class Download {
   var receivedAtFault: Int64 = 0
   /// Where the address stands: one fresh one is asked for.
   var hasAskedForAddress = false
-  var isAskingForAddress = false
+  /// The address that has expired, while a fresh one is looked for.
+  var askedAddress: String?
 
   /// The latest reader's place.
   var focus: Int64 = 0
   /// For the rate: bytes and time of the last tick.
   var meter = RateMeter()
+  /// Until when what is stored is not tried to be opened again, after that has failed.
+  var storeRefusedUntil: MonotonicTime?
   /// Whether its bytes must go to the disk now, and whether they are on the way there before the writer ends.
   var needsSynchronization = false
   var isReleasing = false
+  /// Whether the disk has refused them.
+  var isReleaseRefused = false
   /// Whether observers are to hear of its progress.
   var isProgressDue = false
   /// The bytes that `DownloadTable` has counted for it while it is at rest.
@@ -91,6 +97,11 @@ final class Download {
 
   /// Whether all of it is to come.
   var isWanted: Bool { record.state == .queued || record.state == .downloading }
+
+  /// Whether there are bytes that can't be got at: nothing may take their place.
+  var isStoreRefused: Bool { storeRefusedUntil.map { $0 > .now } ?? false }
+
+  var isAskingForAddress: Bool { askedAddress != nil }
 
   /// Whether there is something to do for it.
   var isBusy: Bool {

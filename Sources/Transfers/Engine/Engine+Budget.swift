@@ -25,7 +25,7 @@ extension Engine {
     guard !wanted.isEmpty else { return admitted }
     var promised: Int64 = 0
     for download in wanted {
-      let need = download.missing
+      let need = download.expected(atMost: settings.cacheSize)
       let excess = max(used + promised + need - settings.cacheSize, promised + need - available)
       if excess <= 0 || evict(excess) {
         admitted.insert(download.key)
@@ -139,9 +139,16 @@ extension Download {
   /// Bytes in the cache.
   var received: Int64 { writer?.received ?? record.received }
 
-  /// Bytes to come, as far as is known.
-  var missing: Int64 {
-    max((record.total ?? record.request.expectedLength ?? 0) - received, 0)
+  /// Bytes to come, as far as the server has told.
+  var missing: Int64 { max((record.total ?? 0) - received, 0) }
+
+  /// Bytes to come, by the feed's word where the server has not told. Feeds say anything: nothing is let go of,
+  /// and nothing waits, for what they say beyond `limit` or any episode.
+  func expected(atMost limit: Int64) -> Int64 {
+    guard record.total == nil, let length = record.request.expectedLength,
+      length <= min(LiveMap.capacity, limit)
+    else { return missing }
+    return max(length - received, 0)
   }
 
   /// Whether only the queue wants it.

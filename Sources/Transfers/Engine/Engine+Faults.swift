@@ -14,7 +14,10 @@ extension Engine {
     switch fault.kind {
     case .passing:
       retry(download, fault)
-      if let host = fault.host { leaveAlone(host, fault.retryAfter) }
+      if let host = fault.host {
+        // Behind a tracker it is the tracker's name that the next ones are known by.
+        for name in Set([host, download.host]) { leaveAlone(name, fault.retryAfter) }
+      }
     case .expired where askForAddress(download): break
     case .lasting, .expired:
       endFlows(of: download)
@@ -28,8 +31,8 @@ extension Engine {
   /// not all come at once.
   private func retry(_ download: Download, _ fault: Fault) {
     let received = download.writer?.received ?? 0
-    // A few bytes each time, or another file each time, is no progress.
-    let hasProgress = received >= download.receivedAtFault + 65_536 && download.generationsBegun < 4
+    // Another file each time is no progress either.
+    let hasProgress = received >= download.receivedAtFault + Self.progress && download.generationsBegun < 4
     if hasProgress { download.attempts = 0 }
     download.receivedAtFault = received
     download.attempts += 1
@@ -60,22 +63,20 @@ extension Engine {
     let clients = clients.values.filter(\.answersAddresses)
     guard !download.hasAskedForAddress, !clients.isEmpty else { return false }
     download.hasAskedForAddress = true
-    download.isAskingForAddress = true
     let asked = download.record.request.url
+    download.askedAddress = asked
     for client in clients { client.send(.needAddress(download.key, url: asked)) }
     loop.schedule(at: .after(20)) {
-      if download.isAskingForAddress, download.record.request.url == asked {
-        self.heardAddress(download.key, nil)
-      }
+      if download.askedAddress == asked { self.heardAddress(download.key, nil) }
     }
     return true
   }
 
   /// A mount has looked for a fresh address.
   func heardAddress(_ key: MediaKey, _ url: String?) {
-    guard let download = downloads[key], download.isAskingForAddress else { return }
-    download.isAskingForAddress = false
-    if let url, url != download.record.request.url {
+    guard let download = downloads[key], let asked = download.askedAddress else { return }
+    download.askedAddress = nil
+    if let url, url != asked {
       download.record.request.url = url
       download.record.error = nil
       download.record.failed = nil
@@ -90,15 +91,18 @@ extension Engine {
   /// The disk refused.
   func fail(_ download: Download, _ error: PosixError) {
     switch error.errno {
-    case .ENOSPC, .EDQUOT: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    case _ where Self.isFull(error): suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     case .EFBIG: suffer(Fault(.lasting, "too large a file"), download)
     default: suffer(Fault(.lasting, "\(error)"), download)
     }
   }
 
+  static func isFull(_ error: PosixError) -> Bool { [.ENOSPC, .EDQUOT].contains(error.errno) }
+
   /// Waits for room.
   private func hold(_ download: Download, _ why: String) {
     endFlows(of: download)
+    guard download.isWanted else { return failWaits(of: download, TransferFailure(.ENOSPC, why)) }
     download.record.state = .paused
     download.record.error = why
   }

@@ -16,20 +16,30 @@ extension Engine {
       if !isHeld && !writer.isLinked { forgetBytes(of: download) }
       return
     }
-    guard download.isWanted || !download.handles.isEmpty else { return }
+    guard download.isWanted || !download.handles.isEmpty, !download.isStoreRefused else { return }
     adoptStray(of: download)
     guard download.record.generation > 0 else { return }
     guard layout.hasData(download.key, download.record.generation) else {
       if download.received > 0 { forgetBytes(of: download) }
       return
     }
+    download.storeRefusedUntil = nil
     do {
       let writer = try EpisodeWriter(continuing: layout, download.key, download.record.generation)
       download.writer = writer
       download.record.total = writer.representation.total
       download.record.received = writer.received
+      if download.record.state == .cached && !writer.isComplete {
+        // The disk has lost what it never took.
+        download.record.state = download.isOpenForDownload ? .queued : .remote
+      }
+    } catch let error as PosixError where error.errno != .ENOENT {
+      // The bytes are there; something is lacking that may be there again.
+      download.storeRefusedUntil = .after(1)
+      loop.schedule(at: .after(1)) { self.touch(download) }
+      suffer(Fault(Self.isFull(error) ? .noRoom : .passing, "\(error)"), download)
     } catch {
-      // Deleted, or not to be trusted: what is needed comes again.
+      // Deleted, or without a word of what it is: what is needed comes again.
       forgetBytes(of: download)
     }
   }
@@ -46,6 +56,15 @@ extension Engine {
   /// Closes the writer when nobody needs it, after its bytes are on the disk.
   func releaseWriter(of download: Download) {
     guard let writer = download.writer, !download.isReleasing else { return }
+    if download.isReleaseRefused && download.flows.isEmpty {
+      // Whoever needs it next takes it up again.
+      if !download.isWanted && download.handles.isEmpty {
+        download.record.received = writer.received
+        download.writer = nil
+      }
+      return
+    }
+    download.isReleaseRefused = false
     let isIdle = download.flows.isEmpty && !download.isWanted && download.handles.isEmpty
     guard isIdle || download.needsSynchronization else { return }
     download.needsSynchronization = false
@@ -56,6 +75,8 @@ extension Engine {
         guard let download = self.downloads[key], download.writer === writer else { return }
         download.isReleasing = false
         if let error {
+          // Not again before something else has happened to it: what is not on the disk is in the live map.
+          download.isReleaseRefused = true
           self.fail(download, error)
         } else if !writer.isLinked {
           self.forgetBytes(of: download)
@@ -103,6 +124,7 @@ extension Engine {
     if download.record.generation > 0 { layout.remove(download.key, download.record.generation) }
     download.writer = nil
     download.isReleasing = false
+    download.isReleaseRefused = false
     download.isConfirmed = false
     download.needsOverlap = false
     download.indexRange = nil

@@ -9,7 +9,12 @@ extension Engine {
     hosts.endAll()
     reconsider()
     for download in downloads.busy.values where download.retryAt != nil && !download.isForbidden {
-      download.retryAt = nil
+      if let last = download.lastFault, .now < last.adding(1) {
+        // It has just been tried: many a change of the network is followed by others.
+        download.retryAt = min(download.retryAt ?? .distantFuture, last.adding(1))
+      } else {
+        download.retryAt = nil
+      }
       download.attempts = 0
       touch(download)
     }

@@ -63,7 +63,11 @@ extension Engine {
   /// The download of a request, with the facts as the client knows them now.
   private func known(_ request: TransferRequest) -> Download {
     if let download = downloads[request.key] {
-      if download.record.request.url != request.url { download.isDirectRefused = true }
+      if download.record.request.url != request.url {
+        download.isDirectRefused = true
+        // It is what was looked for.
+        download.askedAddress = nil
+      }
       download.record.request = request
       return download
     }
@@ -92,7 +96,9 @@ extension Engine {
     let handle = ReaderHandle(id: name.id, client: name.client, intent: intent, generation: generation)
     handles[name] = (handle, download)
     download.handles.append(handle)
-    if intent == .download { want(download, isExplicit: false) }
+    // One that is said again, to a new daemon, wants no more than the store says.
+    if intent == .download && generation == nil { want(download, isExplicit: false) }
+    if intent == .fetchOnly { forgive(download) }
     hurry(download)
     touch(download)
   }
@@ -149,6 +155,16 @@ extension Engine {
     touch(download)
   }
 
+  /// What is fetched only as it is read is tried again after it has failed, as a download is.
+  private func forgive(_ download: Download) {
+    let isEarly = download.lastFault.map { .now < $0.adding(10) } ?? false
+    guard download.record.state == .failed, !isEarly, !download.isForbidden else { return }
+    download.record.state = .remote
+    download.record.error = nil
+    download.record.failed = nil
+    download.hasAskedForAddress = false
+  }
+
   private func queue(_ download: Download) {
     if download.record.order == 0 || download.record.state == .remote {
       lastOrder += 1
@@ -180,6 +196,7 @@ extension Engine {
     switch download.record.state {
     case .remote, .queued, .downloading, .failed, .paused:
       endFlows(of: download)
+      download.askedAddress = nil
       download.record.state = .paused
       download.record.error = nil
       download.record.failed = nil
@@ -191,6 +208,7 @@ extension Engine {
   /// Cancels and drops the bytes.
   private func drop(_ download: Download) {
     download.record.state = .remote
+    download.askedAddress = nil
     download.record.error = nil
     download.record.failed = nil
     forgetBytes(of: download)

@@ -53,14 +53,20 @@ extension Engine {
 
   func use(_ new: TransferSettings) {
     if new == settings { return }
+    let isOtherRate = new.limitRate != settings.limitRate
     settings = new
     throttle.set(rate: new.limitRate)
+    // What was held back by the old rate goes on by the new one.
+    if isOtherRate {
+      for (_, task) in downloads.busy.values.flatMap(\.flows) { task.resume() }
+    }
     disk.save(new)
     for download in downloads.busy.values where download.isWanted { touch(download) }
   }
 
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
   func update(_ download: Download) {
+    if download.flows.isEmpty { download.refusesBeside = false }
     prepareWriter(of: download)
     completeIfWhole(download)
     answerReaders(of: download)
@@ -70,7 +76,7 @@ extension Engine {
     let wantsWhole = download.isWanted && (download.isOpenForDownload || download.hasSlot)
     if !wantsWhole && waits.isEmpty && !download.readsThrough || download.isAskingForAddress {
       endFlows(of: download)
-    } else if isDue && hasRoom(for: download) {
+    } else if isDue && !download.isStoreRefused && hasRoom(for: download) {
       ask(download, waits, wantsWhole: wantsWhole)
     }
     if download.isWanted {
@@ -79,7 +85,6 @@ extension Engine {
     if download.flows.isEmpty {
       download.meter.stop()
       download.isConfirmed = false
-      download.refusesBeside = false
     }
     setWanted(download)
     releaseWriter(of: download)
@@ -114,17 +119,25 @@ extension Engine {
       have: download.writer?.present ?? ByteRanges(), total: representation?.total,
       running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
     let requests = planner.requests(for: waits)
-    if requests.isEmpty || !mayAskAtOnce(download) { return }
+    if requests.isEmpty || !mayAskAtOnce(requests, download) { return }
     for request in requests { start(request, for: download) }
   }
 
-  /// Whether another request may follow at once on those before; not without end: a server that never gives
+  /// Bytes that are progress; a few each time are none, unless no more were asked for.
+  static let progress: Int64 = 65_536
+
+  /// Whether other requests may follow at once on those before; not without end: a server that never gives
   /// anything of use is left alone for longer and longer.
-  private func mayAskAtOnce(_ download: Download) -> Bool {
+  private func mayAskAtOnce(_ requests: [RequestPlanner.Request], _ download: Download) -> Bool {
     guard download.flows.isEmpty else { return true }
-    let received = download.received
-    if received > download.receivedAtAsking && download.generationsBegun < 4 { download.fruitlessAsks = 0 }
-    download.receivedAtAsking = received
+    let last = download.lastAsk
+    let size = requests.reduce(0) { $0 + ($1.end.map { [start = $1.start] in $0 - start } ?? Self.progress) }
+    download.lastAsk = (download.received, download.record.generation, min(size, Self.progress))
+    if download.received >= last.received + last.size && last.size > 0 {
+      // Of the same file: the server does not give another one each time.
+      if download.record.generation == last.generation { download.generationsBegun = 0 }
+      if download.generationsBegun < 4 { download.fruitlessAsks = 0 }
+    }
     download.fruitlessAsks += 1
     if download.fruitlessAsks <= 5 { return true }
     suffer(Fault(.passing, "\(download.host) sends nothing of use"), download)

@@ -73,6 +73,14 @@ extension Engine {
     }
   }
 
+  /// Ends what readers wait for who only fetch what they read: nothing is remembered of it.
+  func failWaits(of download: Download, _ failure: TransferFailure) {
+    for handle in download.handles {
+      for id in handle.waits.keys { reply(.unavailable(wait: id, failure), to: handle.client) }
+      handle.waits = [:]
+    }
+  }
+
   /// Why no byte will come; nil while one may.
   private func failure(of download: Download) -> TransferFailure? {
     let record = download.record

@@ -19,7 +19,12 @@ extension Engine {
     case .throttled(let delay):
       isQueueChanged = false
       loop.schedule(at: .after(delay)) { entry.task.resume() }
-    case .agreed: download.isConfirmed = true
+    case .agreed:
+      download.isConfirmed = true
+      if let claim = flow.claim {
+        flow.claim = nil
+        _ = learn(claim, from: flow, download)
+      }
     case .exhausted:
       isQueueChanged = false
       watchRoom()
@@ -54,9 +59,6 @@ extension Engine {
       isBeside: download.flows.count > 1,
       now: wallClockSeconds())
     switch ResponseJudge.judge(question, head, firstBytes: firstBytes) {
-    case .begin(let representation, _) where representation.total ?? 0 > LiveMap.capacity:
-      endFlow(flow, of: download)
-      refuse(Fault(.lasting, "\(head.host) has too large a file"), download)
     case .begin(let representation, let at):
       for (other, _) in download.flows where other !== flow { endFlow(other, of: download) }
       do {
@@ -121,21 +123,16 @@ extension Engine {
     _ task: HTTPTask, _ download: Download
   ) {
     guard let writer = download.writer else { return endFlow(flow, of: download) }
-    if writer.representation != representation {
-      do {
-        try writer.set(representation)
-      } catch {
-        endFlow(flow, of: download)
-        return fail(download, error)
-      }
-    }
+    // What it says of the stored bytes counts when it has been shown to be of the same representation.
+    flow.claim = agreeing > 0 ? representation : nil
+    if agreeing <= 0, !learn(representation, from: flow, download) { return }
     if head.status == 206 { download.needsOverlap = false }
-    download.record.total = representation.total
     download.hasNoLength = representation.total == nil
     download.endsByClose = head.isDelimitedByClose
     download.isConfirmed = agreeing <= 0
     download.addressAnswered = .now
-    if hosts.end(download.host) { reconsider() }
+    if !flow.isDirect { download.isDirectRefused = false }
+    for host in [download.host, head.host] where hosts.end(host) { reconsider() }
     download.record.error = nil
     download.record.notBefore = nil
     download.forbiddenUntil = nil
@@ -146,6 +143,20 @@ extension Engine {
     let (isHeld, event) = flow.begin(sink)
     if let event { heard(event, of: flow, download.key) }
     if isHeld { task.resume() }
+  }
+
+  /// Takes a response's word for what the current generation is.
+  private func learn(_ representation: Representation, from flow: Flow, _ download: Download) -> Bool {
+    guard let writer = download.writer else { return false }
+    do {
+      if writer.representation != representation { try writer.set(representation) }
+      download.record.total = representation.total
+      return true
+    } catch {
+      endFlow(flow, of: download)
+      fail(download, error)
+      return false
+    }
   }
 
   private func ended(_ error: HTTPError?, _ flow: Flow, _ download: Download) {
@@ -161,13 +172,22 @@ extension Engine {
       return suffer(Fault(error), download)
     }
     guard let writer = download.writer else { return }
-    if writer.representation.total == nil && (flow.request.end == nil || flow.ignoresRange) {
+    if writer.representation.total == nil && flow.ignoresRange {
+      if position < writer.present.end {
+        // All agreed up to there: cut, or another file.
+        if download.endsByClose || download.earlyEnd != position {
+          download.earlyEnd = position
+          return suffer(Fault(.passing, "\(download.host) sent less than before"), download)
+        }
+        download.beginsAnew = true
+        return
+      }
       if mayBeCut(at: position, download) {
         return suffer(Fault(.passing, "\(download.host) closed the connection early"), download)
       }
       setTotal(position, of: download)
     } else if position == flow.request.start && !writer.isComplete {
-      suffer(Fault(.passing, "\(download.host) sent nothing"), download)
+      refuse(Fault(.passing, "\(download.host) sent nothing"), download)
     }
   }
 

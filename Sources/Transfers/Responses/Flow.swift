@@ -42,6 +42,7 @@ final class Flow: HTTPResponseReceiver {
     var isCancelled = false
     var isThrottled = false
     var ignoresRange = false
+    var claim: Representation?
     /// Bytes that it may write; nil for any. And whether it waits for more.
     var grant: Int64?
     var isExhausted = false
@@ -76,7 +77,9 @@ final class Flow: HTTPResponseReceiver {
   func measure(_ now: MonotonicTime = .now) {
     state.withLock { state in
       guard let position = state.sink?.position else { return }
-      if let last = state.measured, now > last.time {
+      if let last = state.measured {
+        // Too short a time says nothing.
+        guard now > last.time.adding(0.5) else { return }
         state.rate = Int64(Double(position - last.position) / now.seconds(since: last.time))
       }
       state.measured = (position, now)
@@ -106,6 +109,12 @@ final class Flow: HTTPResponseReceiver {
   var ignoresRange: Bool {
     get { state.withLock { $0.ignoresRange } }
     set { state.withLock { $0.ignoresRange = newValue } }
+  }
+
+  /// What its head says of the representation, until its bytes have agreed.
+  var claim: Representation? {
+    get { state.withLock { $0.claim } }
+    set { state.withLock { $0.claim = newValue } }
   }
 
   /// Lets it write so many bytes from now on; nil for any.

@@ -58,6 +58,10 @@ package enum ResponseJudge {
   }
 
   package static func judge(_ question: Question, _ head: HTTPResponseHead, firstBytes: [UInt8]) -> Verdict {
+    let places = [head.contentLength, head.contentRange?.total, head.contentRange?.range?.upperBound]
+    if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > LiveMap.capacity }) {
+      return .fault(Fault(.lasting, "\(head.host) has too large a file"))
+    }
     switch head.status {
     case 200:
       if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {

@@ -14,7 +14,12 @@ final class Throttle: Sendable {
   private static let burst = 0.25
 
   /// Bytes per second; nil for no bound.
-  func set(rate: Int64?) { state.withLock { $0.rate = rate } }
+  func set(rate: Int64?) {
+    state.withLock { state in
+      if rate != state.rate { state.balance = max(state.balance, 0) }
+      state.rate = rate
+    }
+  }
 
   /// Takes `count` bytes from the account.
   /// - Returns: nil where they may pass; else nothing is taken, and they may be tried after this many seconds.

@@ -1,0 +1,117 @@
+import Configuration
+import EpisodeCache
+import Glibc
+import HTTPServerKit
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import TransferClient
+import TransferProtocol
+
+/// The disk, or the room for maps, fails in the middle: nothing that came is lost, nobody is kept busy.
+@Suite struct DiskTroubleTests {
+  let user: TransferFixture
+
+  init() throws { user = try TransferFixture() }
+
+  /// Who only fetches what is read has asked for no download, room or not.
+  @Test(.enabled(if: geteuid() == 0)) func aFullDiskMakesNoDownloadOfWhatIsOnlyRead() throws {
+    #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=2m,mode=0700") == 0)
+    defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
+    let ballast = user.places.cache + "/ballast"
+    try Directories.replace(ballast, with: [UInt8](repeating: 1, count: 1_900_000))
+    let body = TestBody(seed: 3, size: 1_500_000)
+    let client = try user.client()
+    let request = user.serve(body)
+    let episode = try client.opened(request, .fetchOnly)
+    #expect(episode.readFailure(at: 0, 262_144, within: 5)?.errno == .ENOSPC)
+    unlink(ballast)
+    #expect(!client.reaches(.cached, request, within: 8))
+    #expect(client.status(of: request.key)?.state == .remote)
+    #expect(user.origin.sent("/a.mp3") < 1_000_000)
+  }
+
+  /// What was stored outlives a runtime directory that takes no map.
+  @Test func noRoomForAMapLosesNoBytes() throws {
+    let body = TestBody(seed: 9, size: 4_000_000)
+    let request = user.serve(body, .with { $0.rate = 1_000_000 })
+    let client = try user.client()
+    let episode = try client.opened(request)
+    for piece in 0..<15 { _ = try episode.read(at: Int64(piece) * 100_000, 100_000) }
+    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    episode.close()
+    #expect(eventually { client.status(of: request.key)?.received ?? 0 > 1_400_000 })
+    #expect(!eventually(within: 1) { false })
+    #expect(user.killDaemon())
+    let map = user.layout.map(request.key, 1)
+    unlink(map)
+    // As where the runtime directory is full.
+    mkdir(map + ".new", 0o700)
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    _ = client.reaches(.downloading, request, within: 5)
+    rmdir(map + ".new")
+    #expect(client.reaches(.cached, request))
+    #expect(user.origin.sent("/a.mp3") < body.size + 700_000, "\(user.origin.sent("/a.mp3"))")
+  }
+
+  /// A journal that can't grow on a full disk must not keep the daemon busy.
+  @Test(.enabled(if: geteuid() == 0)) func aJournalThatCannotGrowKeepsNobodyBusy() throws {
+    #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=2m,mode=0700") == 0)
+    defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
+    let body = TestBody(seed: 11, size: 8_000_000)
+    let client = try user.client()
+    let request = user.serve(body, .with { $0.rate = 1_000_000 })
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 500_000)
+    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    episode.close()
+    #expect(!eventually(within: 1) { false })
+    #expect(user.killDaemon())
+    // A long journal: its last record again and again, up to nearly a whole page.
+    let path = user.layout.journal(request.key, 1)
+    let bytes = try Directories.read(path)
+    let base = RangeJournal(reading: path)
+    var size = 1
+    while size < bytes.count {
+      let cut = user.places.state + "/cut"
+      try Directories.replace(cut, with: Array(bytes.dropLast(size)))
+      if RangeJournal(reading: cut).length == Int64(bytes.count - size) { break }
+      size += 1
+    }
+    #expect(base.length == Int64(bytes.count))
+    var long = bytes
+    while long.count + size <= 4096 { long += bytes.suffix(size) }
+    let file = open(path, O_WRONLY)
+    #expect(long.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) } == long.count)
+    Glibc.close(file)
+    #expect(RangeJournal(reading: path).length == Int64(long.count))
+    user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
+    let again = try client.opened(request)
+    _ = try? again.readAll()
+    #expect(client.reaches(.paused, request))
+    again.close()
+    #expect(!eventually(within: 0.5) { false })
+    let pid = try #require(user.daemon)
+    func ticks() -> Int {
+      let text = String(decoding: (try? Directories.read("/proc/\(pid)/stat")) ?? [], as: UTF8.self)
+      let fields = text.split(separator: " ")
+      return (Int(fields[13]) ?? 0) + (Int(fields[14]) ?? 0)
+    }
+    let before = ticks()
+    #expect(!eventually(within: 3) { false })
+    #expect(ticks() - before < 60, "\(ticks() - before) hundredths of a second in 3 s")
+  }
+
+  /// What an open tells of the size is what the status tells.
+  @Test(.enabled(if: geteuid() == 0)) func noRoomForMapsIsNotTriedAllTheTime() throws {
+    try user.layout.create()
+    #expect(mount("tmpfs", user.layout.maps, "tmpfs", 0, "size=4k,mode=0700") == 0)
+    defer { umount2(user.layout.maps, Int32(MNT_DETACH)) }
+    let request = user.serve(TestBody(seed: 16, size: 3_000_000))
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    let origin = user.origin
+    #expect(!eventually(within: 13) { origin.requests.count > 3 }, "\(origin.requests.count)")
+  }
+}
