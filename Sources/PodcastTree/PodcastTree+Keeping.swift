@@ -15,8 +15,10 @@ extension PodcastTree {
     for episode in plan.wanted {
       // One that is here or on its way has somebody else's reason to be.
       if TreeState.Standing(transfers.status(of: episode.mediaKey)).view == .none {
-        transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { _ in }
-        try catalog.markKept(episode: episode.id)
+        transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { [self] failure in
+          // One that nobody has taken is begun at the next refresh.
+          if failure == nil { loader.async { try? self.catalog.markKept(episode: episode.id) } }
+        }
       }
     }
     for episode in plan.released {

@@ -78,7 +78,12 @@ import TransferProtocol
       }
       episode.close()
     }
-    let episode = try client.opened(request, .fetchOnly)
+    // A whole answer may have brought more than was read, so that the last change is met only now.
+    var episode = try client.opened(request, .fetchOnly)
+    for _ in 0..<2 where episode.readFailure(at: 3_990_000) != nil {
+      episode.close()
+      episode = try client.opened(request, .fetchOnly)
+    }
     let begun = MonotonicTime.now
     for place in 0..<12 { _ = try episode.read(at: 1_000_000 + Int64(place) * 200_000, 4096) }
     #expect(MonotonicTime.now.seconds(since: begun) < 2, "\(MonotonicTime.now.seconds(since: begun))")

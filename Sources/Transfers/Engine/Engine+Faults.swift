@@ -102,7 +102,11 @@ extension Engine {
   /// Waits for room.
   private func hold(_ download: Download, _ why: String) {
     endFlows(of: download)
-    guard download.isWanted else { return failWaits(of: download, TransferFailure(.ENOSPC, why)) }
+    guard download.isWanted else {
+      download.record.error = nil
+      download.record.failed = nil
+      return failWaits(of: download, TransferFailure(.ENOSPC, why))
+    }
     download.record.state = .paused
     download.record.error = why
   }

@@ -96,8 +96,9 @@ extension Engine {
     let handle = ReaderHandle(id: name.id, client: name.client, intent: intent, generation: generation)
     handles[name] = (handle, download)
     download.handles.append(handle)
-    // One that is said again, to a new daemon, wants no more than the store says.
-    if intent == .download && generation == nil { want(download, isExplicit: false) }
+    // One that is said again, to a new daemon, wants no more than the store says, unless that had not heard of it.
+    let isNews = generation == nil || download.record.order == 0
+    if intent == .download && isNews { want(download, isExplicit: false) }
     if intent == .fetchOnly { forgive(download) }
     hurry(download)
     touch(download)
