@@ -110,6 +110,21 @@ import Testing
     #expect(try fixture.isWhole(fixture.episode(1), 1))
   }
 
+  @Test func deadLinksDoNotHaveTheirFeedFetchedEachTime() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    for number in 1...3 { fixture.origin.change("/\(number).mp3") { $0.behaviour.status = 404 } }
+    for number in 1...3 {
+      #expect(throws: PosixError(.EIO, "open", fixture.episode(number))) {
+        try Directories.read(fixture.episode(number))
+      }
+    }
+    // For the listing, and for the first of them.
+    #expect(fixture.origin.requests("/feed.xml").count == 2)
+  }
+
   @Test func anExpiredAddressIsRenewedFromTheFeed() throws {
     let fixture = try MountFixture()
     try fixture.mount()

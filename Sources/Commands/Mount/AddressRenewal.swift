@@ -12,8 +12,9 @@ struct AddressRenewal: Sendable {
   private let queue = WorkQueue(name: "renewal")
   /// Podcasts whose feed was fetched and had no other address, and until when that holds.
   private let fruitless = Monitor<[Int64: MonotonicTime]>([:])
-  /// Seconds: a hundred dead links of one feed are no reason to fetch it a hundred times.
-  private static let rest = 60.0
+  /// Seconds: a hundred dead links of one feed are no reason to fetch it a hundred times. Less than the ten after
+  /// which an open tries a failed one again.
+  private static let rest = 9.0
 
   /// Answers the daemon whenever it asks.
   func begin() {
