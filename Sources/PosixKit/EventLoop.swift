@@ -35,15 +35,18 @@ package final class EventLoop: @unchecked Sendable {
 
   package init() throws(PosixError) { wakeup = try WakeupEvent() }
 
-  /// Runs `block` on the loop's thread, in order; from any thread. What comes after the end is dropped.
-  package func async(_ block: @escaping @Sendable () -> Void) {
-    let isFirst = inbox.withLock { inbox in
-      // Kept, it would keep alive for ever what it holds, which often holds the loop.
-      if inbox.hasEnded { return false }
+  /// Runs `block` on the loop's thread, in order; from any thread.
+  /// - Returns: false where the loop has ended: the block is dropped. Kept, it would keep alive for ever what it
+  ///   holds, which often holds the loop.
+  @discardableResult
+  package func async(_ block: @escaping @Sendable () -> Void) -> Bool {
+    let (isTaken, isFirst) = inbox.withLock { inbox in
+      if inbox.hasEnded { return (false, false) }
       inbox.blocks.append(block)
-      return inbox.blocks.count == 1
+      return (true, inbox.blocks.count == 1)
     }
     if isFirst { wakeup.signal() }
+    return isTaken
   }
 
   /// Ends `run` after what it is doing; from any thread.
@@ -88,15 +91,22 @@ package final class EventLoop: @unchecked Sendable {
       runTimers()
       waitForDescriptors()
     }
-    let late = inbox.withLock { inbox in
-      inbox.hasEnded = true
-      defer { inbox.blocks = [] }
-      return inbox.blocks
-    }
-    // Let go of outside the lock: what they hold may come back here as it ends.
-    withExtendedLifetime(late) {}
+    end()
     watches = [:]
     timers = [:]
+  }
+
+  /// What was taken is done; of what that gives to do again and again, only some.
+  private func end() {
+    for round in 0... {
+      let late = inbox.withLock { inbox in
+        inbox.hasEnded = inbox.blocks.isEmpty || round == 8
+        defer { inbox.blocks = [] }
+        return inbox.blocks
+      }
+      if late.isEmpty { return }
+      for block in late { block() }
+    }
   }
 
   private func runTimers() {

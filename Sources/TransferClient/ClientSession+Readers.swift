@@ -31,8 +31,8 @@ extension ClientSession {
 
   func open(_ episode: RemoteEpisode, completion: @escaping OpenCompletion) -> any Cancellable {
     let cancellation = Cancellation(session: self)
-    loop.async {
-      if self.isStopped { return completion(.failure(TransferFailure(.EINTR, "stopped"))) }
+    let isTaken = loop.async {
+      if self.isStopped { return completion(.failure(Self.stopped)) }
       let number = self.register(episode)
       self.opens[number]?.completion = completion
       self.opens[number]?.pending = episode
@@ -44,6 +44,7 @@ extension ClientSession {
       }
       self.sayOpen(number)
     }
+    if !isTaken { completion(.failure(Self.stopped)) }
     return cancellation
   }
 
@@ -115,8 +116,8 @@ extension ClientSession {
     completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {
     let cancellation = Cancellation(session: self)
-    loop.async {
-      if self.isStopped { return completion(TransferFailure(.EINTR, "stopped")) }
+    let isTaken = loop.async {
+      if self.isStopped { return completion(Self.stopped) }
       let isNew = self.numbers[ObjectIdentifier(episode)] == nil
       let open = self.register(episode)
       if isNew { self.sayOpen(open) }
@@ -130,6 +131,7 @@ extension ClientSession {
       self.watch(number)
       self.say(.wait(id: number, open: open, offset: offset, count: Int64(count)))
     }
+    if !isTaken { completion(Self.stopped) }
     return cancellation
   }
 

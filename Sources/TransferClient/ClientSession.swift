@@ -82,8 +82,8 @@ final class ClientSession: @unchecked Sendable {
     completion: @escaping OrderCompletion, _ message: @escaping @Sendable (UInt64) -> ClientMessage
   ) -> any Cancellable {
     let cancellation = Cancellation(session: self)
-    loop.async {
-      if self.isStopped { return completion(TransferFailure(.EINTR, "stopped")) }
+    let isTaken = loop.async {
+      if self.isStopped { return completion(Self.stopped) }
       let number = self.nextNumber()
       let message = message(number)
       self.orders[number] = (message, completion)
@@ -94,8 +94,11 @@ final class ClientSession: @unchecked Sendable {
       }
       self.say(message)
     }
+    if !isTaken { completion(Self.stopped) }
     return cancellation
   }
+
+  static let stopped = TransferFailure(.EINTR, "the client has stopped")
 
   private func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
     orders.removeValue(forKey: number)?.completion(failure)
@@ -116,7 +119,7 @@ final class ClientSession: @unchecked Sendable {
   private func end() {
     if isStopped { return }
     isStopped = true
-    let failure = TransferFailure(.EINTR, "the client has stopped")
+    let failure = Self.stopped
     for number in waits.keys { finishWait(number, failure) }
     for number in opens.keys { finishOpen(number, .failure(failure)) }
     for number in orders.keys { finishOrder(number, failure) }

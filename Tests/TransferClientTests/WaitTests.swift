@@ -103,4 +103,15 @@ import TransferProtocol
     order.cancel()
     #expect(end.wait(until: .after(5)) { $0 }??.errno == .EINTR)
   }
+
+  @Test func whatIsAskedOfAStoppedClientEnds() throws {
+    let request = user.serve(body, .with { $0.stallAfter = 100_000 })
+    let client = try user.client()
+    let episode = try client.opened(request)
+    client.stop()
+    #expect(episode.readFailure(at: 500_000, 4096, within: 5)?.errno == .EINTR)
+    #expect(client.openFailure(request, within: 5)?.errno == .EINTR)
+    #expect(!client.confirmed { $0.pause(request, completion: $1) })
+    #expect(episode.readFailure(at: 500_000, 4096, within: 5)?.errno == .EINTR)
+  }
 }

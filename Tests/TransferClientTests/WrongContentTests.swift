@@ -79,7 +79,9 @@ import TransferProtocol
   @Test func anEpisodeShorterThanWhatTellsIsOne() throws {
     let small = TestBody(seed: 122, size: 100)
     let request = user.serve(small)
-    #expect(try user.client().opened(request).readAll() == small.bytes)
+    let client = try user.client()
+    #expect(try client.opened(request).readAll() == small.bytes)
+    #expect(client.reaches(.cached, request))
   }
 
   /// An answer whose body ends with its connection; the first `cut` of them after so many bytes.
