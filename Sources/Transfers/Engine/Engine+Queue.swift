@@ -131,7 +131,10 @@ extension Engine {
   private func mayAskAtOnce(_ requests: [RequestPlanner.Request], _ download: Download) -> Bool {
     guard download.flows.isEmpty else { return true }
     let last = download.lastAsk
-    let size = requests.reduce(0) { $0 + ($1.end.map { [start = $1.start] in $0 - start } ?? Self.progress) }
+    let end = download.writer?.representation.total
+    let size = requests.reduce(0) { size, request in
+      size + ((request.end ?? end).map { $0 - request.start } ?? Self.progress)
+    }
     download.lastAsk = (download.received, download.record.generation, min(size, Self.progress))
     if download.received >= last.received + last.size && last.size > 0 {
       // Of the same file: the server does not give another one each time.
