@@ -37,7 +37,7 @@ extension PodcastTree {
     if old?.state != new.state { events.record(status, of: entry) }
     // What is first heard of when it is complete may have been so for long.
     if new.state == .cached, old != nil || status.changed >= started {
-      completed.withLock { $0 }?(entry, status)
+      completed.withLock { $0 }?((entry, status))
     }
   }
 

@@ -22,8 +22,8 @@ package final class PodcastTree: Sendable {
   /// SQLite's thread: nothing on it waits for the network.
   let loader = WorkQueue(name: "tree")
   let state = Monitor(TreeState())
-  private let invalidator = Monitor<(@Sendable ([Invalidation]) -> Void)?>(nil)
-  let completed = Monitor<(@Sendable (EpisodeEntry, TransferStatus) -> Void)?>(nil)
+  private let invalidator = Monitor<Callback<[Invalidation]>?>(nil)
+  let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
   let events = EventLog()
   /// The show notes that were asked for last: a program asks for one attribute after the other.
   let notes = Monitor<(id: Int64, text: String?)?>(nil)
@@ -83,13 +83,13 @@ package final class PodcastTree: Sendable {
 
   /// Says who tells the kernel what to forget; called from the tree's threads, in order.
   package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
-    invalidator.withLock { $0 = handler }
+    invalidator.withLock { $0 = Callback(handler) }
   }
 
   /// Says who hears of downloads that become complete while the tree is up; called from the tree's own thread,
   /// which it must not hold up.
   package func onCompletion(_ handler: @escaping @Sendable (EpisodeEntry, TransferStatus) -> Void) {
-    completed.withLock { $0 = handler }
+    completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
   func invalidate(_ invalidations: [Invalidation]) {

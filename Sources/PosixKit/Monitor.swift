@@ -10,6 +10,7 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
   private var state: State
 
   package init(_ state: consuming sending State) {
+    assert(!Self.holdsBareFunction, "keep a Callback instead: a bare function grows each time it is read")
     self.state = state
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
@@ -29,6 +30,9 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
     condition.deallocate()
     mutex.deallocate()
   }
+
+  /// Whether the state is a function, or a tuple or optional of one, outside a struct or class (`Callback`).
+  package static var holdsBareFunction: Bool { _typeName(Self.self, qualified: false).contains("->") }
 
   /// Runs `body` alone. Never call out to unknown code from it.
   package func withLock<R: ~Copyable, E: Error>(

@@ -17,7 +17,7 @@ final class ClientSession: @unchecked Sendable {
   let mirror: StatusMirror
   let launcher: DaemonLauncher
   private let sharedLayout: Monitor<CacheLayout>
-  private let addressHandler = Monitor<(@Sendable (MediaKey, String) -> Void)?>(nil)
+  private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
   var connection: DaemonConnection?
@@ -65,7 +65,7 @@ final class ClientSession: @unchecked Sendable {
   }
 
   func setAddressHandler(_ handler: @escaping @Sendable (MediaKey, String) -> Void) {
-    addressHandler.withLock { $0 = handler }
+    addressHandler.withLock { $0 = Callback { handler($0.0, $0.1) } }
     // The daemon may have heard that nobody here knows any.
     loop.async { self.connection?.send(self.greeting) }
   }
@@ -155,7 +155,7 @@ final class ClientSession: @unchecked Sendable {
     case .done(let id): finishOrder(id, nil)
     case .needAddress(let key, let url):
       if let handler = addressHandler.withLock({ $0 }) {
-        handler(key, url)
+        handler((key, url))
       } else {
         connection?.send(.freshAddress(key, nil))
       }

@@ -27,8 +27,8 @@ final class FakeCatalog: CatalogService {
   let state = Monitor(State())
 
   final class Task: CatalogTask {
-    let onCancel: Monitor<(@Sendable () -> Void)?>
-    init(_ onCancel: (@Sendable () -> Void)? = nil) { self.onCancel = Monitor(onCancel) }
+    let onCancel: Monitor<Callback<Void>?>
+    init(_ onCancel: (@Sendable () -> Void)? = nil) { self.onCancel = Monitor(onCancel.map { Callback($0) }) }
     func cancel() {
       onCancel.withLock { action in
         defer { action = nil }

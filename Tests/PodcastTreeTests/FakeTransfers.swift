@@ -75,9 +75,9 @@ final class FakeTransfers: TransferService {
 
 /// Something that waits until it is cancelled.
 final class FakeWait: Cancellable {
-  private let onCancel: Monitor<(@Sendable () -> Void)?>
+  private let onCancel: Monitor<Callback<Void>?>
 
-  init(_ onCancel: @escaping @Sendable () -> Void) { self.onCancel = Monitor(onCancel) }
+  init(_ onCancel: @escaping @Sendable () -> Void) { self.onCancel = Monitor(Callback(onCancel)) }
 
   func cancel() {
     onCancel.withLock { action in
