@@ -125,7 +125,8 @@ private final class BenchmarkUser {
 
   func open(_ url: String) throws -> any OpenEpisode {
     let request = TransferRequest(
-      key: MediaKey(address: url), url: url, title: "", show: "", fileName: "", allowsPrivateHosts: true)
+      key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "",
+      allowsPrivateHosts: true)
     let answer = Monitor<Result<any OpenEpisode, TransferFailure>?>(nil)
     _ = client.open(request, intent: .download) { result in answer.withLockNotifying { $0 = result } }
     guard let result = answer.wait(until: .after(60), for: { $0 }) else {

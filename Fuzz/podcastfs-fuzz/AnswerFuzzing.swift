@@ -7,7 +7,7 @@ enum AnswerFuzzing {
   static func run(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     for source in ["apple", "podcastindex", "fyyd"] {
       for podcast in (try? ServiceAnswers.podcasts(in: Array(bytes), of: source)) ?? [] {
-        precondition(PublicURL.isWeb(podcast.feedURL), podcast.feedURL)
+        precondition(podcast.feedURL.isWeb, podcast.feedURL.forRequest)
         precondition(!podcast.title.isEmpty && !podcast.title.contains("\n"), podcast.title)
         _ = FeedKey.text(podcast.feedURL)
         let kept = try? JSONValue(parsing: Array(podcast.json.compactText.utf8))
@@ -17,7 +17,8 @@ enum AnswerFuzzing {
     let text = String(decoding: bytes, as: UTF8.self)
     let query = SearchQuery(parsing: text)
     precondition(SearchQuery(parsing: query.terms).terms.split(separator: " ").count <= text.utf8.count)
-    precondition(PublicURL.text(PublicURL.text(text)) == PublicURL.text(text), text)
+    let shown = WebAddress(text).shown
+    precondition(WebAddress(shown).shown == shown, text)
     return 0
   }
 }

@@ -11,7 +11,7 @@ enum FeedFuzzing {
     precondition(whole == pieces, "pieces of \(size) bytes make a difference")
     guard let whole else { return 0 }
     for enclosure in whole.episodes.lazy.flatMap(\.enclosures) {
-      precondition(PublicURL.isWeb(enclosure.url), enclosure.url)
+      precondition(enclosure.url.isWeb, enclosure.url.forRequest)
       precondition(enclosure.length.map { $0 > 0 } ?? true)
     }
     for notes in whole.episodes.lazy.compactMap(\.notes) { _ = PlainText.text(notes) }

@@ -17,7 +17,7 @@ enum NameFuzzing {
     _ = PlainText.text(title)
     _ = DateText.seconds(title)
     _ = DurationText.seconds(title)
-    _ = MediaType.fileExtension(type: title, url: title)
+    _ = MediaType.fileExtension(type: title, url: WebAddress(title))
     return 0
   }
 

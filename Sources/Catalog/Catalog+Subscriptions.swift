@@ -55,7 +55,7 @@ extension Catalog {
 
   /// The subscription whose feed has this address, written in any way that means the same.
   package func subscription(feedURL: String) throws(CatalogError) -> ListedPodcast? {
-    let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? feedURL)
+    let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
     return try subscriptions().first { FeedKey.text($0.podcast.feedURL) == key }
   }
 
@@ -67,11 +67,12 @@ extension Catalog {
   /// A podcast that the user names himself.
   /// - Parameter mayBePrivate: whether he named the very address, which then may be on a private host.
   static func keepNamed(
-    _ url: String, title: String?, mayBePrivate: Bool = true, in database: Database
+    _ url: WebAddress, title: String?, mayBePrivate: Bool = true, in database: Database
   ) throws -> Int64 {
-    guard let found = FoundPodcast(feed: url, title: title) else {
+    guard var found = FoundPodcast(feed: url.forRequest, title: title) else {
       throw CatalogError(.EINVAL, "no address of a feed")
     }
+    found.isListed = false
     let key = FeedKey.text(url)
     let known = try database.first("SELECT id FROM podcast WHERE feed_key = ?", key) { $0.int64(0) }
     guard let known else { return try keep(found, mayBePrivate: mayBePrivate, in: database) }

@@ -12,15 +12,17 @@ struct RequestMaker: Sendable {
   init(settings: Settings) {
     self.settings = settings
     feeds = Dictionary(
-      settings.feeds.map { (FeedKey.text(SubscriptionAddress.normalized($0.key) ?? $0.key), $0.value) },
+      settings.feeds.map {
+        (FeedKey.text(SubscriptionAddress.normalized($0.key) ?? WebAddress($0.key)), $0.value)
+      },
       uniquingKeysWith: { first, _ in first })
   }
 
   /// - Parameters:
   ///   - seconds: for the whole.
   ///   - bytes: the longest body.
-  func request(_ url: String, seconds: Double, bytes: Int64) -> HTTPRequest {
-    var request = HTTPRequest(url: url)
+  func request(_ url: WebAddress, seconds: Double, bytes: Int64) -> HTTPRequest {
+    var request = HTTPRequest(url: url.forRequest)
     request.acceptsCompression = true
     request.userAgent = settings.effectiveUserAgent
     request.proxy = settings.proxy

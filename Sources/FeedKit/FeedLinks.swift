@@ -1,4 +1,4 @@
-internal import PodcastModel
+package import PodcastModel
 
 /// Feeds that a web page names (`<link rel="alternate" type="application/rss+xml" href="…">`, RSS
 /// autodiscovery).
@@ -11,9 +11,9 @@ package enum FeedLinks {
 
   /// The addresses of the feeds, absolute, in the page's order.
   /// - Parameter baseURL: where the page came from.
-  package static func find(html: [UInt8], baseURL: String) -> [String] {
-    var base = baseURL
-    var found: [String] = []
+  package static func find(html: [UInt8], baseURL: WebAddress) -> [WebAddress] {
+    var base = baseURL.forRequest
+    var found: [WebAddress] = []
     var rest = html.prefix(limit)
     while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
       rest = rest[(start + 1)...]
@@ -23,13 +23,13 @@ package enum FeedLinks {
       rest = rest[(end + 1)...]
       guard let href = attributes["href"] else { continue }
       if name == "base" {
-        base = FeedAddress.absolute(href, base: baseURL) ?? base
+        base = FeedAddress.absolute(href, base: baseURL.forRequest) ?? base
         continue
       }
       let relations = attributes["rel"]?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
       let type = attributes["type"]?.lowercased().prefix { $0 != ";" && $0 != " " } ?? ""
       guard relations.contains("alternate"), types.contains(String(type)),
-        let url = FeedAddress.absolute(href, base: base), !found.contains(url)
+        let url = FeedAddress.absolute(href, base: base).map({ WebAddress($0) }), !found.contains(url)
       else { continue }
       found.append(url)
     }

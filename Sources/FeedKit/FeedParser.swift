@@ -1,4 +1,5 @@
 internal import Glibc
+package import PodcastModel
 internal import PosixKit
 
 /// Reads a feed as its bytes come: RSS 0.9x, 1.0 and 2.0, Atom 1.0 and 0.3, with the vocabularies of iTunes,
@@ -18,7 +19,7 @@ package final class FeedParser {
   ///   - httpCharset: the `charset` parameter of the answer's Content-Type.
   ///   - byteLimit: the most bytes that are taken.
   package init(
-    baseURL: String? = nil, httpCharset: String? = nil, byteLimit: Int = FeedParser.byteLimit
+    baseURL: WebAddress? = nil, httpCharset: String? = nil, byteLimit: Int = FeedParser.byteLimit
   ) throws(FeedError) {
     builder = FeedBuilder(documentURL: baseURL)
     reader = try XMLDocumentReader(receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit)
@@ -39,7 +40,7 @@ package final class FeedParser {
 
   /// Parses a feed that is wholly here.
   package static func parse(
-    bytes: [UInt8], baseURL: String? = nil, httpCharset: String? = nil
+    bytes: [UInt8], baseURL: WebAddress? = nil, httpCharset: String? = nil
   ) throws(FeedError) -> ParsedFeed {
     let parser = try FeedParser(baseURL: baseURL, httpCharset: httpCharset)
     try bytes.withUnsafeBufferPointer { all throws(FeedError) in

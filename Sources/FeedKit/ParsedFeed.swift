@@ -5,10 +5,10 @@ package import PodcastModel
 package struct ParsedFeed: Hashable, Sendable {
   package var title: String?
   package var author: String?
-  package var link: String?
+  package var link: WebAddress?
   package var description: String?
   package var language: String?
-  package var imageURL: String?
+  package var imageURL: WebAddress?
   package var categories: [String] = []
   package var explicit: Bool?
   package var owner: String?
@@ -18,15 +18,15 @@ package struct ParsedFeed: Hashable, Sendable {
   /// `itunes:type`: "episodic" or "serial".
   package var type: String?
   /// `itunes:new-feed-url`: where the publisher says that the feed has moved.
-  package var newFeedURL: String?
+  package var newFeedURL: WebAddress?
   /// `itunes:complete`.
   package var isComplete: Bool = false
   /// RSS `ttl`, in minutes.
   package var timeToLive: Int?
   /// `atom:link rel=next`: the next page (RFC 5005).
-  package var nextPageURL: String?
+  package var nextPageURL: WebAddress?
   /// `atom:link rel=self`: where the feed says that it is.
-  package var selfURL: String?
+  package var selfURL: WebAddress?
   /// Items with an enclosure, in document order.
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
@@ -48,7 +48,7 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements,
   /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`.
   package var enclosures: [Enclosure] = []
-  package var link: String?
+  package var link: WebAddress?
   /// Show notes, often HTML. Those of a feed with very many of them wait in a temporary file.
   package var notes: String? {
     get { keptNotes?.text }
@@ -57,7 +57,7 @@ package struct ParsedEpisode: Hashable, Sendable {
   var keptNotes: KeptText?
   package var subtitle: String?
   package var author: String?
-  package var imageURL: String?
+  package var imageURL: WebAddress?
   package var season: Int?
   package var episode: Int?
   /// `itunes:episodeType`: full, trailer, bonus.
@@ -65,22 +65,22 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var explicit: Bool?
   package var keywords: [String] = []
   package var transcripts: [Transcript] = []
-  package var chaptersURL: String?
+  package var chaptersURL: WebAddress?
   package var persons: [Person] = []
 
   package init(index: Int) { self.index = index }
 
   package struct Enclosure: Hashable, Sendable {
     /// Absolute, http or https, with what no address may hold percent-encoded.
-    package var url: String
+    package var url: WebAddress
     /// The address as the feed writes it, trimmed.
-    package var address: String
+    package var address: WebAddress
     /// Media type as the feed writes it (see `MediaType.essence`), trimmed; nil where it has none.
     package var type: String?
     /// In bytes; nil where it is missing, 0 or no number.
     package var length: Int64?
 
-    package init(url: String, type: String?, length: Int64?, address: String? = nil) {
+    package init(url: WebAddress, type: String?, length: Int64?, address: WebAddress? = nil) {
       self.url = url
       self.address = address ?? url
       self.type = type.flatMap { $0.utf8.contains(UInt8(ascii: "/")) ? $0 : nil }

@@ -2,8 +2,8 @@
 package enum EnclosureAddress {
   /// What stays of an address when a host renews its signature: no scheme, no fragment and no query keys
   /// that change from one answer to the next (tokens, signatures, times, trackers).
-  package static func stable(_ url: String) -> String {
-    var rest = url.prefix { $0 != "#" }
+  package static func stable(_ address: WebAddress) -> String {
+    var rest = address.forRequest.prefix { $0 != "#" }
     if let colon = rest.firstIndex(of: ":"), rest[colon...].hasPrefix("://") {
       rest = rest[rest.index(colon, offsetBy: 3)...]
     }
@@ -15,8 +15,8 @@ package enum EnclosureAddress {
   }
 
   /// The identity of an episode without a guid (ARCHITECTURE.md, Quirks).
-  package static func identity(_ url: String) -> String {
-    UUIDv5.text(namespace: UUIDv5.url, name: Array(stable(url).utf8))
+  package static func identity(_ address: WebAddress) -> String {
+    UUIDv5.text(namespace: UUIDv5.url, name: Array(stable(address).utf8))
   }
 
   private static func isVolatile(_ key: String) -> Bool {

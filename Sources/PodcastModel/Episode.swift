@@ -17,7 +17,7 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var published: Int64
   /// Whether `published` is the feed's word.
   package var isDated: Bool = true
-  package var enclosureURL: String
+  package var enclosureURL: WebAddress
   /// The enclosure's media type as the feed says it, lower-case without parameters.
   package var mediaType: String?
   /// The enclosure's length as the feed says it, in bytes, where it is a number above 0.
@@ -28,21 +28,21 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var episode: Int?
   package var explicit: Bool?
   /// The episode's web page.
-  package var link: String?
+  package var link: WebAddress?
   /// Show notes, as the feed has them (often HTML). Listings leave them out: see `notesLength`.
   package var notes: String?
   /// Bytes of the show notes; 0 where there are none.
   package var notesLength = 0
-  package var imageURL: String?
+  package var imageURL: WebAddress?
   package var transcripts: [Transcript] = []
-  package var chaptersURL: String?
+  package var chaptersURL: WebAddress?
   package var played: Bool = false
   /// Hidden in subscriptions by `rm`.
   package var hidden: Bool = false
 
   package init(
     id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, title: String,
-    published: Int64, enclosureURL: String
+    published: Int64, enclosureURL: WebAddress
   ) {
     self.id = id
     self.podcastID = podcastID
@@ -60,12 +60,12 @@ package struct Episode: Hashable, Sendable, Identifiable {
 
 /// A transcript that a feed names (Podcasting 2.0, `podcast:transcript`).
 package struct Transcript: Hashable, Sendable {
-  package var url: String
+  package var url: WebAddress
   /// Media type, lower-case.
   package var type: String?
   package var language: String?
 
-  package init(url: String, type: String?, language: String?) {
+  package init(url: WebAddress, type: String?, language: String?) {
     self.url = url
     self.type = type
     self.language = language

@@ -8,8 +8,8 @@ package struct EpisodeEntry: Hashable, Sendable {
     self.podcast = podcast
   }
 
-  /// Where the enclosure is asked for. May hold credentials.
-  package var enclosureAddress: String {
+  /// Where the enclosure is asked for.
+  package var enclosureAddress: WebAddress {
     FeedCredentials.lent(by: podcast.feedURL, to: episode.enclosureURL)
   }
 }

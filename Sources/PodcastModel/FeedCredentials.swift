@@ -4,19 +4,14 @@ package enum FeedCredentials {
   /// `url` with the credentials of `feed`, where it has none itself and is of the same host and port.
   ///
   /// From https never to http, which would show them on the way; from http to https on their usual ports.
-  package static func lent(by feed: String, to url: String) -> String {
-    guard let secret = userinfo(feed), userinfo(url) == nil, let mine = Origin(feed), let its = Origin(url),
-      mine.admits(its), let start = url.firstIndex(of: ":")
-    else { return url }
+  package static func lent(by feed: WebAddress, to address: WebAddress) -> WebAddress {
+    let url = address.forRequest
+    guard let secret = AddressParts.userinfo(feed.forRequest), AddressParts.userinfo(url) == nil,
+      let mine = Origin(feed.forRequest), let its = Origin(url), mine.admits(its),
+      let start = url.firstIndex(of: ":")
+    else { return address }
     let authority = url.index(start, offsetBy: 3)
-    return url[..<authority] + secret + "@" + url[authority...]
-  }
-
-  private static func userinfo(_ url: String) -> Substring? {
-    guard let authority = PublicURL.authority(of: url), let at = authority.lastIndex(of: "@") else {
-      return nil
-    }
-    return authority[..<at]
+    return WebAddress(url[..<authority] + secret + "@" + url[authority...])
   }
 
   /// Scheme, host and port (RFC 6454 §4).
@@ -26,8 +21,8 @@ package enum FeedCredentials {
     let port: String
 
     init?(_ url: String) {
-      guard let scheme = PublicURL.scheme(url), let host = PublicURL.host(url),
-        let authority = PublicURL.authority(of: url)
+      guard let scheme = AddressParts.scheme(url), let host = AddressParts.host(url),
+        let authority = AddressParts.authority(of: url)
       else { return nil }
       let usual = scheme == "https" ? "443" : "80"
       let place = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority

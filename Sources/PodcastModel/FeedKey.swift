@@ -2,8 +2,8 @@
 package enum FeedKey {
   /// Equal for addresses that mean the same feed: neither the scheme nor the case of the host, the scheme's
   /// own port, a slash at the end, a fragment or the case of percent-encodings makes a difference.
-  package static func text(_ url: String) -> String {
-    let whole = url.prefix { $0 != "#" }
+  package static func text(_ address: WebAddress) -> String {
+    let whole = address.forRequest.prefix { $0 != "#" }
     guard let colon = whole.firstIndex(of: ":"), whole[colon...].hasPrefix("://") else {
       return String(whole)
     }

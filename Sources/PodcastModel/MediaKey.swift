@@ -15,8 +15,8 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   }
 
   /// The key of an enclosure's address. A fragment does not count.
-  package init(address: String) {
-    let whole = address.prefix { $0 != "#" }
+  package init(address: WebAddress) {
+    let whole = address.forRequest.prefix { $0 != "#" }
     text = UUIDv5.text(namespace: UUIDv5.url, name: Array(whole.utf8)).filter { $0 != "-" }
   }
 

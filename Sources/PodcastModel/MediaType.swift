@@ -3,7 +3,7 @@
 package enum MediaType {
   /// The extension with its dot for a file of this media type and address: by the type, where it is one
   /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3".
-  package static func fileExtension(type: String?, url: String) -> String {
+  package static func fileExtension(type: String?, url: WebAddress) -> String {
     if let type, let found = extensions[essence(type)] { return "." + found }
     if let ending = pathEnding(of: url), let found = types[ending], isEnclosure(found) {
       return "." + (sameAs[ending] ?? ending)
@@ -13,7 +13,7 @@ package enum MediaType {
 
   /// The extension with its dot for a transcript: ".vtt" or ".srt", which players show as subtitles; nil for
   /// other kinds.
-  package static func transcriptExtension(type: String?, url: String) -> String? {
+  package static func transcriptExtension(type: String?, url: WebAddress) -> String? {
     switch type.map(essence) ?? "" {
     case "text/vtt": return ".vtt"
     case "application/srt", "application/x-subrip", "text/srt", "application/x-srt": return ".srt"
@@ -24,7 +24,7 @@ package enum MediaType {
   }
 
   /// The extension with its dot for an image: by its type, else by its address, else ".jpg".
-  package static func imageExtension(type: String?, url: String) -> String {
+  package static func imageExtension(type: String?, url: WebAddress) -> String {
     let byType = type.flatMap { extensions[essence($0)] }
     guard let found = byType ?? pathEnding(of: url), types[found]?.hasPrefix("image/") == true else {
       return ".jpg"
@@ -49,7 +49,7 @@ package enum MediaType {
 
   /// Whether an enclosure is something to listen to or to watch: by its type, or, where that says nothing,
   /// by the ending of its address.
-  package static func isAudioOrVideo(type: String?, url: String) -> Bool {
+  package static func isAudioOrVideo(type: String?, url: WebAddress) -> Bool {
     if let type {
       let essence = essence(type)
       if essence.hasPrefix("audio/") || essence.hasPrefix("video/") { return true }
@@ -71,8 +71,8 @@ package enum MediaType {
   }
 
   /// The part after the last dot of the path's last component, lower-case; nil where there is none.
-  private static func pathEnding(of url: String) -> String? {
-    var rest = Substring(url)
+  private static func pathEnding(of address: WebAddress) -> String? {
+    var rest = Substring(address.forRequest)
     if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
     guard let slash = rest.lastIndex(of: "/") else { return nil }
     let isHost = rest[..<slash].hasSuffix(":/")

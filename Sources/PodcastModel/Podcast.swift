@@ -3,20 +3,20 @@
 package struct Podcast: Hashable, Sendable, Identifiable {
   /// The catalogue's number for it, never given to another one.
   package var id: Int64
-  /// Where its feed is now. May hold credentials or tokens: see `publicFeedURL`.
-  package var feedURL: String
+  /// Where its feed is now.
+  package var feedURL: WebAddress
   package var title: String
   /// A directory's name for it, unique among all podcasts of the catalogue without regard to case, given
   /// once: in `Downloaded/`, and in the names of `Latest/` and `Downloading/`.
   package var name: String
   package var author: String?
   /// The podcast's web page.
-  package var link: String?
+  package var link: WebAddress?
   /// RFC 5646 language tag.
   package var language: String?
   package var categories: [String] = []
   package var description: String?
-  package var imageURL: String?
+  package var imageURL: WebAddress?
   package var explicit: Bool?
   /// Episodes that the catalogue has of it; 0 before its feed has been fetched.
   package var episodeCount: Int = 0
@@ -28,8 +28,10 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   package var error: String?
   /// Whether its enclosures may be on private, loopback or link-local hosts: only where its feed is.
   package var allowsPrivateHosts: Bool = false
+  /// Whether a public directory has named its feed: then its addresses are shown whole (`WebAddress.shown`).
+  package var isListed: Bool = false
 
-  package init(id: Int64, feedURL: String, title: String, name: String) {
+  package init(id: Int64, feedURL: WebAddress, title: String, name: String) {
     self.id = id
     self.feedURL = feedURL
     self.title = title

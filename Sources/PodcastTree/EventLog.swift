@@ -62,7 +62,8 @@ final class EventLog: Sendable {
     record(
       "refreshed",
       [
-        ("show", .string(podcast.title)), ("feed_url", .string(PublicURL.text(podcast.feedURL))),
+        ("show", .string(podcast.title)),
+        ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
         ("episode_count", .integer(Int64(podcast.episodeCount))), ("error", .optional(podcast.error)),
       ])
   }

@@ -33,7 +33,7 @@ extension PodcastTree {
 
   private func addFacts(to list: inout AttributeList, _ entry: EpisodeEntry) {
     let episode = entry.episode
-    list.add("url", PublicURL.text(episode.enclosureURL))
+    list.add("url", episode.enclosureURL.shown(isListed: entry.podcast.isListed))
     list.add("guid", episode.guid)
     list.add("title", episode.title)
     list.add("show", entry.podcast.title)
@@ -52,8 +52,9 @@ extension PodcastTree {
     let creator = podcast.author ?? podcast.title
     let notes = episode.notes.map(PlainText.oneLine)
     list.add(plain: "user.mime_type", MediaType.type(forFileName: episode.fileName))
-    list.add(plain: "user.xdg.origin.url", PublicURL.text(episode.enclosureURL))
-    list.add(plain: "user.xdg.referrer.url", (episode.link ?? podcast.link).map(PublicURL.text))
+    list.add(plain: "user.xdg.origin.url", episode.enclosureURL.shown(isListed: podcast.isListed))
+    list.add(
+      plain: "user.xdg.referrer.url", (episode.link ?? podcast.link)?.shown(isListed: podcast.isListed))
     list.add(plain: "user.xdg.publisher", creator)
     list.add(plain: "user.xdg.language", podcast.language)
     list.add(plain: "user.dublincore.title", episode.title)

@@ -61,13 +61,13 @@ extension PodcastTree {
 
   private func attributeList(of podcast: Podcast, in node: NodeID) -> AttributeList {
     var list = AttributeList()
-    list.add("feed_url", PublicURL.text(podcast.feedURL))
+    list.add("feed_url", podcast.feedURL.shown(isListed: podcast.isListed))
     list.add("title", podcast.title)
     list.add("author", podcast.author)
-    list.add("link", podcast.link.map(PublicURL.text))
+    list.add("link", podcast.link?.shown(isListed: podcast.isListed))
     list.add("language", podcast.language)
     list.add("categories", podcast.categories.isEmpty ? nil : podcast.categories.joined(separator: ", "))
-    list.add("image_url", podcast.imageURL.map(PublicURL.text))
+    list.add("image_url", podcast.imageURL?.shown(isListed: podcast.isListed))
     list.add("episode_count", String(podcast.episodeCount))
     list.add("cached_count", String(state.withLock { $0.downloaded[podcast.id]?.count ?? 0 }))
     list.add("last_refresh", podcast.lastRefresh.map(CivilTime.iso8601))

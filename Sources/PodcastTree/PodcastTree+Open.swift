@@ -108,7 +108,7 @@ extension PodcastTree {
   func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(
-      key: episode.mediaKey, url: entry.enclosureAddress, mediaType: episode.mediaType,
+      key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
       expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,

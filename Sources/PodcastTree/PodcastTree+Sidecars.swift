@@ -86,7 +86,7 @@ extension PodcastTree {
     }
   }
 
-  private func fetch(_ sidecar: Sidecar, _ url: String, old: [UInt8]?) -> Answer<any OpenFile> {
+  private func fetch(_ sidecar: Sidecar, _ url: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
     Answer<[UInt8]>.pending { completion in
       let task = self.fetcher.fetch(url, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
         if case .failure(let errno) = result, let old, errno != .EINTR { return completion(.success(old)) }

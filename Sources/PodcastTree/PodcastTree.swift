@@ -42,7 +42,8 @@ package final class PodcastTree: Sendable {
     self.settings = settings
     self.places = places
     feeds = Dictionary(
-      settings.feeds.map { (FeedKey.text($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
+      settings.feeds.map { (FeedKey.text(WebAddress($0.key)), $0.value) },
+      uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.processName = processName
     try loadSearches()

@@ -4,7 +4,7 @@ internal import PodcastModel
 /// Which sidecars a feed names. Pure rules: nothing is fetched or looked up for them.
 extension Sidecar {
   static func cover(of podcast: Podcast) -> Sidecar? {
-    guard let url = podcast.imageURL, PublicURL.isWeb(url) else { return nil }
+    guard let url = podcast.imageURL, url.isWeb else { return nil }
     return Sidecar(
       node: NodeID(.cover, podcast.id), name: "cover" + MediaType.imageExtension(type: nil, url: url),
       url: url, feedURL: podcast.feedURL, podcastID: podcast.id,
@@ -16,7 +16,7 @@ extension Sidecar {
     let episode = entry.episode
     var list: [Sidecar] = []
     if kinds.contains(.transcript), !episode.transcripts.isEmpty { list = transcripts(of: entry) }
-    if kinds.contains(.chapters), let url = episode.chaptersURL, PublicURL.isWeb(url) {
+    if kinds.contains(.chapters), let url = episode.chaptersURL, url.isWeb {
       list.append(Sidecar(NodeID(.chapters, episode.id), entry, ".chapters.json", url, estimate: 4096))
     }
     if kinds.contains(.notes), episode.notesLength > 0 {
@@ -32,7 +32,7 @@ extension Sidecar {
   private static func transcripts(of entry: EpisodeEntry) -> [Sidecar] {
     let usable = entry.episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
-      guard PublicURL.isWeb(transcript.url),
+      guard transcript.url.isWeb,
         let ending = MediaType.transcriptExtension(type: transcript.type, url: transcript.url)
       else { return nil }
       return (index, transcript, ending)
@@ -74,7 +74,7 @@ extension Sidecar {
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) || $0 == 45 }
   }
 
-  private init(_ node: NodeID, _ entry: EpisodeEntry, _ ending: String, _ url: String?, estimate: Int64) {
+  private init(_ node: NodeID, _ entry: EpisodeEntry, _ ending: String, _ url: WebAddress?, estimate: Int64) {
     self.init(
       node: node, name: entry.episode.stem + ending, url: url, feedURL: entry.podcast.feedURL,
       podcastID: entry.podcast.id, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,

@@ -6,9 +6,9 @@ struct Sidecar: Hashable, Sendable {
   let node: NodeID
   let name: String
   /// Where it is, as its feed says; nil for show notes: the catalogue has them.
-  let url: String?
-  /// The address of that feed, which may hold credentials.
-  let feedURL: String
+  let url: WebAddress?
+  /// The address of that feed.
+  let feedURL: WebAddress
   let podcastID: Int64
   /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
@@ -17,8 +17,8 @@ struct Sidecar: Hashable, Sendable {
   /// In bytes: what such a file usually takes, never 0.
   let estimate: Int64
 
-  /// Where it is fetched from. May hold credentials.
-  var address: String? { url.map { FeedCredentials.lent(by: feedURL, to: $0) } }
+  /// Where it is fetched from.
+  var address: WebAddress? { url.map { FeedCredentials.lent(by: feedURL, to: $0) } }
 
   /// Names its copy in the cache. The node alone would not do: a feed may give another address for it.
   var key: SidecarKey { SidecarKey(node: node, address: url ?? "") }
@@ -29,10 +29,12 @@ struct SidecarKey: Hashable, Sendable {
   private let node: UInt64
   private let address: UInt64
 
-  init(node: NodeID, address: String) {
+  init(node: NodeID, address: WebAddress) {
     self.node = node.inode
     // FNV-1a: listings ask for thousands, and only addresses of the same node need to be told apart.
-    self.address = address.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    self.address = address.forRequest.utf8.reduce(0xcbf2_9ce4_8422_2325) {
+      ($0 ^ UInt64($1)) &* 0x100_0000_01b3
+    }
   }
 
   /// - Returns: nil where `fileName` is not what `fileName` gives.

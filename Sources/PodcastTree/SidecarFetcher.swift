@@ -1,3 +1,4 @@
+package import PodcastModel
 package import PosixKit
 package import TransferProtocol
 
@@ -7,7 +8,7 @@ package protocol SidecarFetcher: AnyObject, Sendable {
   /// on any thread; cancelled, with EINTR.
   /// - Parameter allowsPrivateHosts: whether the address may lead to a private, loopback or link-local host.
   func fetch(
-    _ url: String, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable
 }

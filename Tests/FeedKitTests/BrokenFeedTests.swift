@@ -1,4 +1,5 @@
 import FeedKit
+import PodcastModel
 import Testing
 
 /// Feeds that are not well-formed, or not in the encoding that they say.

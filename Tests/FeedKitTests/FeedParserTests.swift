@@ -3,7 +3,7 @@ import PodcastModel
 import Testing
 
 @Suite struct FeedParserTests {
-  private func parse(_ text: String, baseURL: String? = nil) throws -> ParsedFeed {
+  private func parse(_ text: String, baseURL: WebAddress? = nil) throws -> ParsedFeed {
     try FeedParser.parse(bytes: Array(text.utf8), baseURL: baseURL)
   }
 

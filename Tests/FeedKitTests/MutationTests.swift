@@ -38,7 +38,7 @@ import Testing
       let bytes = mutated(documents[round % documents.count], &random)
       guard let feed = try? FeedParser.parse(bytes: bytes, baseURL: "https://h/") else { continue }
       parsed += 1
-      for enclosure in feed.episodes.lazy.flatMap(\.enclosures) { #expect(PublicURL.isWeb(enclosure.url)) }
+      for enclosure in feed.episodes.lazy.flatMap(\.enclosures) { #expect(enclosure.url.isWeb) }
       let report = FeedReport(feed: feed, feedURL: nil, now: 0)
       #expect(Set(report.names.map(UniqueNames.key)).count == feed.episodes.count)
       #expect(report.names.allSatisfy { !$0.contains("/") && $0.utf8.count <= 210 })

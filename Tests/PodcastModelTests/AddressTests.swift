@@ -9,7 +9,7 @@ import Testing
     ("http://a.example/feed?", "http://a.example/feed"),
     ("https://a.example:443/x", "http://a.example./x"),
   ])
-  func addressesThatMeanTheSameFeedHaveOneKey(a: String, b: String) {
+  func addressesThatMeanTheSameFeedHaveOneKey(a: WebAddress, b: WebAddress) {
     #expect(FeedKey.text(a) == FeedKey.text(b))
   }
 
@@ -19,13 +19,13 @@ import Testing
     ("http://a.example:8080/feed", "http://a.example/feed"),
     ("http://one@a.example/feed", "http://two@a.example/feed"),
   ])
-  func othersHaveAnother(a: String, b: String) {
+  func othersHaveAnother(a: WebAddress, b: WebAddress) {
     #expect(FeedKey.text(a) != FeedKey.text(b))
   }
 
   @Test func whatAHostRenewsDoesNotTellEpisodesApart() {
-    let one = "https://a.example/1.mp3?Expires=17&id=4&Signature=x"
-    let other = "http://a.example/1.mp3?id=4&Signature=y&utm_source=z#t=1"
+    let one: WebAddress = "https://a.example/1.mp3?Expires=17&id=4&Signature=x"
+    let other: WebAddress = "http://a.example/1.mp3?id=4&Signature=y&utm_source=z#t=1"
     #expect(EnclosureAddress.stable(one) == "a.example/1.mp3?id=4")
     #expect(EnclosureAddress.identity(one) == EnclosureAddress.identity(other))
     #expect(EnclosureAddress.stable("http://a.example/1.mp3?token=x") == "a.example/1.mp3")

@@ -23,7 +23,7 @@ import Testing
     ("http://a.example/feed", "http://a.example/1.mp3", "http://a.example/1.mp3"),
     ("http://ann:word@a.example/feed", "no address", "no address"),
   ])
-  func theyAreLentToTheFeedsOwnHostOnly(feed: String, url: String, lent: String) {
-    #expect(FeedCredentials.lent(by: feed, to: url) == lent)
+  func theyAreLentToTheFeedsOwnHostOnly(feed: WebAddress, url: WebAddress, lent: String) {
+    #expect(FeedCredentials.lent(by: feed, to: url).forRequest == lent)
   }
 }

@@ -16,7 +16,7 @@ import Testing
     ("x", "https://h/A.OGA", ".ogg"),
   ])
   func `The extension comes from the type, then from the address, else it is mp3`(
-    type: String?, url: String, expected: String
+    type: String?, url: WebAddress, expected: String
   ) {
     #expect(MediaType.fileExtension(type: type, url: url) == expected)
   }
@@ -39,7 +39,7 @@ import Testing
     ("image/png", "https://h/a.png", false), ("application/ogg", "https://h/a", true),
     ("mp3", "https://h/a.mp3", true),
   ])
-  func `Audio and video are told from other enclosures`(type: String?, url: String, expected: Bool) {
+  func `Audio and video are told from other enclosures`(type: String?, url: WebAddress, expected: Bool) {
     #expect(MediaType.isAudioOrVideo(type: type, url: url) == expected)
   }
 

@@ -1,3 +1,4 @@
+import PodcastModel
 import PodcastTree
 import PosixKit
 import TransferProtocol
@@ -5,14 +6,14 @@ import TransferProtocol
 /// The network, as far as sidecars need it: the test says what is at which address.
 final class FakeFetcher: SidecarFetcher {
   struct State {
-    var files: [String: [UInt8]] = [:]
-    var asked: [(url: String, allowsPrivateHosts: Bool)] = []
+    var files: [WebAddress: [UInt8]] = [:]
+    var asked: [(url: WebAddress, allowsPrivateHosts: Bool)] = []
     var keepsWaiting = false
   }
   let state = Monitor(State())
 
   func fetch(
-    _ url: String, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable {
     let answer = state.withLock { state -> Result<[UInt8], Errno>? in

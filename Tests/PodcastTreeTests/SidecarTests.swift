@@ -10,7 +10,7 @@ import TransferProtocol
 
 @Suite struct SidecarTests {
   private static let stem = "2024-01-01 - Part 1"
-  private static let cover = "http://ann:secret@feeds.example/art.PNG?size=3000"
+  private static let cover: WebAddress = "http://ann:secret@feeds.example/art.PNG?size=3000"
 
   /// A podcast whose feed names all there is for its first episode.
   private func fixture(

@@ -73,7 +73,7 @@ final class TransferFixture: Sendable {
 
   static func request(_ url: String, type: String? = "audio/mpeg") -> TransferRequest {
     TransferRequest(
-      key: MediaKey(address: url), url: url, mediaType: type, title: "Title", show: "Show",
+      key: MediaKey(address: WebAddress(url)), url: url, mediaType: type, title: "Title", show: "Show",
       fileName: "2024-01-03 - Title.mp3", allowsPrivateHosts: true)
   }
 }

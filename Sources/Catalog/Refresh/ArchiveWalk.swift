@@ -7,7 +7,7 @@ internal import SQLiteKit
 /// them. Where it is interrupted the next refresh goes on.
 struct ArchiveWalk: Sendable {
   let run: RefreshRun
-  var visited: Set<String> = []
+  var visited: Set<WebAddress> = []
 
   /// The most pages at one refresh.
   private static let pageLimit = 200
@@ -22,8 +22,8 @@ struct ArchiveWalk: Sendable {
     _ feed: ParsedFeed, _ outcome: RefreshOutcome, isFirst: Bool, podcast: Int64, in database: Database
   ) throws {
     let isAllNew = !feed.episodes.isEmpty && outcome.newEpisodes.count == feed.episodes.count
-    guard isFirst || isAllNew, let next = feed.nextPageURL, PublicURL.isWeb(next) else { return }
-    try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next, podcast)
+    guard isFirst || isAllNew, let next = feed.nextPageURL, next.isWeb else { return }
+    try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next.forRequest, podcast)
   }
 
   /// Reads the page that is noted, if one is.
@@ -35,7 +35,7 @@ struct ArchiveWalk: Sendable {
     read(page, state?.isPrivate == true ? .allowed : .refused)
   }
 
-  private func read(_ page: String, _ privateHosts: Catalog.PrivateHosts) {
+  private func read(_ page: WebAddress, _ privateHosts: Catalog.PrivateHosts) {
     var walk = self
     walk.visited.insert(page)
     let next = walk
@@ -46,9 +46,9 @@ struct ArchiveWalk: Sendable {
   }
 
   private func received(
-    _ result: Result<FeedAnswer, FeedFailure>, _ page: String, _ privateHosts: Catalog.PrivateHosts
+    _ result: Result<FeedAnswer, FeedFailure>, _ page: WebAddress, _ privateHosts: Catalog.PrivateHosts
   ) {
-    var following: String?
+    var following: WebAddress?
     switch result.map(\.feed) {
     case .success(let feed?): following = try? keep(feed)
     case .failure(let failure) where failure.isCancelled: break
@@ -63,12 +63,12 @@ struct ArchiveWalk: Sendable {
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private func keep(_ feed: ParsedFeed) throws -> String? {
+  private func keep(_ feed: ParsedFeed) throws -> WebAddress? {
     try run.catalog.change { database, changes in
       let outcome = try FeedMerge(podcast: podcast, now: run.now, database: database).merge(feed.episodes)
-      var next: String?
-      if !outcome.newEpisodes.isEmpty, let page = feed.nextPageURL, PublicURL.isWeb(page) { next = page }
-      try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next, podcast)
+      var next: WebAddress?
+      if !outcome.newEpisodes.isEmpty, let page = feed.nextPageURL, page.isWeb { next = page }
+      try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next?.forRequest, podcast)
       if !outcome.newEpisodes.isEmpty || outcome.changedCount > 0 { changes.append(.podcast(podcast)) }
       return next
     }

@@ -13,8 +13,9 @@ enum ChannelMerge {
     guard let old else { throw CatalogError.unknown("podcast") }
     // What the feed does not say, a search may have said.
     let new: [String?] = [
-      feed.title, feed.author ?? feed.owner, feed.link, feed.language, PodcastRow.joined(feed.categories),
-      feed.description, feed.imageURL, feed.explicit.map { $0 ? "1" : "0" },
+      feed.title, feed.author ?? feed.owner, feed.link?.forRequest, feed.language,
+      PodcastRow.joined(feed.categories),
+      feed.description, feed.imageURL?.forRequest, feed.explicit.map { $0 ? "1" : "0" },
     ]
     let merged = zip(new, old).map { $0.flatMap { $0.isEmpty ? nil : $0 } ?? $1 }
     if merged == old { return false }

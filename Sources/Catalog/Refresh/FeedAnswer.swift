@@ -11,8 +11,8 @@ struct FeedAnswer: Sendable {
 
   /// Where the feed is said to have moved for good: the end of the redirects that begin the way, as far as
   /// all are permanent (RFC 9110 §15.4.2, §15.4.9).
-  var permanentLocation: String? {
-    head.redirects.prefix { $0.status == 301 || $0.status == 308 }.last?.location
+  var permanentLocation: WebAddress? {
+    head.redirects.prefix { $0.status == 301 || $0.status == 308 }.last.map { WebAddress($0.location) }
   }
 }
 
@@ -31,7 +31,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     self.head = head
     guard head.status == 200 else { return .proceed }
     do throws(FeedError) {
-      parser = try FeedParser(baseURL: head.effectiveURL, httpCharset: head.charset)
+      parser = try FeedParser(baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
       return .proceed
     } catch {
       self.error = error
@@ -54,7 +54,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     guard let head else {
       return completion(.failure(FeedFailure(httpError ?? .cancelled)))
     }
-    let host = PublicURL.host(head.effectiveURL) ?? "the server"
+    let host = WebAddress(head.effectiveURL).host ?? "the server"
     if let error { return completion(.failure(FeedFailure(notAFeed: error, host: host, head: head))) }
     if let httpError { return completion(.failure(FeedFailure(httpError))) }
     guard let parser else { return completion(.success(FeedAnswer(head: head))) }
@@ -90,7 +90,7 @@ struct FeedFailure: Error, Sendable {
   }
 
   init(status head: HTTPResponseHead, now: Int64) {
-    error = CatalogError(status: head.status, host: PublicURL.host(head.effectiveURL) ?? "the server")
+    error = CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
     isGone = head.status == 410
     if head.status == 429 || head.status == 503 { retryAfter = head.retryAfter(now: now) }
   }

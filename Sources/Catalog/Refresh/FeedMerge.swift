@@ -56,7 +56,8 @@ struct FeedMerge {
     ) { row in
       let published = row.int64(4)
       let traits = EpisodeMatching.Traits(
-        identity: row.string(1), address: EnclosureAddress.stable(row.string(2)), title: row.string(3),
+        identity: row.string(1), address: EnclosureAddress.stable(WebAddress(row.string(2))),
+        title: row.string(3),
         day: row.bool(5) ? Int64(CivilDate(secondsSinceEpoch: published).daysSinceEpoch) : nil,
         duration: row.intIfPresent(6))
       return Known(

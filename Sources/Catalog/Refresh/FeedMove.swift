@@ -8,11 +8,11 @@ struct FeedMove: Sendable {
   private enum Decision: Hashable, Sendable {
     case none
     /// Said for the first time, or since too short a time.
-    case remember(String)
+    case remember(WebAddress)
     /// Said twice; what came did come from there.
-    case follow(String)
+    case follow(WebAddress)
     /// Said twice by the feed alone: what is there must prove to be the same podcast.
-    case tryOut(String)
+    case tryOut(WebAddress)
   }
 
   private let state: FeedState
@@ -33,7 +33,7 @@ struct FeedMove: Sendable {
   }
 
   /// Where the same podcast is to be looked for, before its address is changed.
-  var addressToTry: String? {
+  var addressToTry: WebAddress? {
     if case .tryOut(let address) = decision { return address }
     return nil
   }
@@ -50,30 +50,31 @@ struct FeedMove: Sendable {
   }
 
   /// Not tried again before `since`.
-  static func remember(_ address: String?, since: Int64?, of podcast: Int64, in database: Database) throws {
+  static func remember(_ address: WebAddress?, since: Int64?, of podcast: Int64, in database: Database) throws
+  {
     try database.run(
-      "UPDATE podcast SET moved_to = ?, moved_since = ? WHERE id = ?", address, since, podcast)
+      "UPDATE podcast SET moved_to = ?, moved_since = ? WHERE id = ?", address?.forRequest, since, podcast)
   }
 
   /// Changes the address, unless another podcast has it.
-  static func follow(_ address: String, _ podcast: Int64, in database: Database) throws {
+  static func follow(_ address: WebAddress, _ podcast: Int64, in database: Database) throws {
     try remember(nil, since: nil, of: podcast, in: database)
     try database.run(
       """
       UPDATE podcast SET feed_url = ?1, feed_key = ?2 WHERE id = ?3
         AND NOT EXISTS (SELECT 1 FROM podcast WHERE feed_key = ?2 AND id <> ?3)
-      """, address, FeedKey.text(address), podcast)
+      """, address.forRequest, FeedKey.text(address), podcast)
   }
 
   /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a public host to one that is private by its
   /// name, or to where it is.
-  private static func candidate(_ text: String, from state: FeedState) -> String? {
+  private static func candidate(_ text: WebAddress, from state: FeedState) -> WebAddress? {
     guard
-      let address = SubscriptionAddress.normalized(text).map({
+      let address = SubscriptionAddress.normalized(text.forRequest).map({
         FeedCredentials.lent(by: state.feedURL, to: $0)
-      }), address != state.feedURL, let host = PublicURL.host(address)
+      }), address != state.feedURL, let host = address.host
     else { return nil }
-    if PublicURL.scheme(state.feedURL) == "https" && PublicURL.scheme(address) != "https" { return nil }
+    if state.feedURL.scheme == "https" && address.scheme != "https" { return nil }
     if PrivateHostName.isPrivate(host) && !state.isPrivate && !state.mayBePrivate { return nil }
     return address
   }

@@ -21,13 +21,13 @@ extension Catalog {
   /// an ordinary name is taken for a public one until it proves private.
   static func privateHosts(_ state: FeedState) -> PrivateHosts {
     if state.isPrivate { return .allowed }
-    guard state.mayBePrivate, let host = PublicURL.host(state.feedURL) else { return .refused }
+    guard state.mayBePrivate, let host = state.feedURL.host else { return .refused }
     return PrivateHostName.isPrivate(host) ? .allowed : .refused
   }
 
   /// - Parameter conditional: whose validators are sent; nil for the whole feed.
   func feedRequest(
-    _ url: String, conditional state: FeedState? = nil, privateHosts: PrivateHosts
+    _ url: WebAddress, conditional state: FeedState? = nil, privateHosts: PrivateHosts
   ) -> HTTPRequest {
     var request = requests.request(url, seconds: Self.feedTimeout, bytes: Self.longestFeed)
     request.headers = [
@@ -42,5 +42,5 @@ extension Catalog {
   }
 
   /// What the configuration file says of this feed, however it writes the address.
-  func feedSettings(_ url: String) -> FeedSettings? { requests.feeds[FeedKey.text(url)] }
+  func feedSettings(_ url: WebAddress) -> FeedSettings? { requests.feeds[FeedKey.text(url)] }
 }

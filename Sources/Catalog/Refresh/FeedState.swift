@@ -1,9 +1,10 @@
+internal import PodcastModel
 internal import SQLiteKit
 
 /// What a refresh has to know of a podcast.
 struct FeedState: Sendable {
   var id: Int64
-  var feedURL: String
+  var feedURL: WebAddress
   var mayBePrivate: Bool
   var isPrivate: Bool
   var lastRefresh: Int64?
@@ -16,8 +17,8 @@ struct FeedState: Sendable {
   /// When the last answer came that was no 304.
   var lastWhole: Int64?
   /// An archive page that is still to be read.
-  var nextPage: String?
-  var movedTo: String?
+  var nextPage: WebAddress?
+  var movedTo: WebAddress?
   var movedSince: Int64?
 
   init?(podcast id: Int64, in database: Database) throws {
@@ -34,7 +35,7 @@ struct FeedState: Sendable {
 
   private init(id: Int64, _ row: borrowing Row) {
     self.id = id
-    feedURL = row.string(0)
+    feedURL = WebAddress(row.string(0))
     mayBePrivate = row.bool(1)
     isPrivate = row.bool(2)
     lastRefresh = row.int64IfPresent(3)
@@ -45,8 +46,8 @@ struct FeedState: Sendable {
     etag = row.stringIfPresent(8)
     lastModified = row.stringIfPresent(9)
     lastWhole = row.int64IfPresent(10)
-    nextPage = row.stringIfPresent(11)
-    movedTo = row.stringIfPresent(12)
+    nextPage = row.stringIfPresent(11).map { WebAddress($0) }
+    movedTo = row.stringIfPresent(12).map { WebAddress($0) }
     movedSince = row.int64IfPresent(13)
   }
 

@@ -4,7 +4,7 @@ internal import PodcastModel
 /// Looks whether the same podcast is at the address that its feed announces, and then goes by that address.
 struct FeedTrial: Sendable {
   let run: RefreshRun
-  let address: String
+  let address: WebAddress
 
   /// Seconds until an address that was not the podcast's is tried again.
   private static let patience: Int64 = 7 * 24 * 3600

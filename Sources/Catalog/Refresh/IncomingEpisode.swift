@@ -40,8 +40,8 @@ struct IncomingEpisode: Sendable {
   ) -> Int64 {
     var print = Fingerprint()
     for text in [
-      parsed.guid, parsed.title, enclosure.url, enclosure.type, parsed.link, notes, parsed.imageURL,
-      parsed.chaptersURL, EpisodeRow.text(parsed.transcripts),
+      parsed.guid, parsed.title, enclosure.url.forRequest, enclosure.type, parsed.link?.forRequest, notes,
+      parsed.imageURL?.forRequest, parsed.chaptersURL?.forRequest, EpisodeRow.text(parsed.transcripts),
     ] { print.add(text) }
     print.add(published)
     print.add(enclosure.length)
@@ -53,10 +53,11 @@ struct IncomingEpisode: Sendable {
   /// Its columns, in the order of `EpisodeWriting`'s statements.
   func values(published: Int64, isDated: Bool) -> [any Bindable] {
     [
-      traits.identity, guid, title, published, isDated, fingerprint, enclosure.url,
+      traits.identity, guid, title, published, isDated, fingerprint, enclosure.url.forRequest,
       enclosure.type.map(MediaType.essence),
-      enclosure.length, parsed.duration, parsed.season, parsed.episode, parsed.explicit, parsed.link,
-      parsed.imageURL, EpisodeRow.text(parsed.transcripts), parsed.chaptersURL, notesLength,
+      enclosure.length, parsed.duration, parsed.season, parsed.episode, parsed.explicit,
+      parsed.link?.forRequest, parsed.imageURL?.forRequest, EpisodeRow.text(parsed.transcripts),
+      parsed.chaptersURL?.forRequest, notesLength,
     ]
   }
 }

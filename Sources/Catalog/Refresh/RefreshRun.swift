@@ -54,7 +54,7 @@ struct RefreshRun: Sendable {
           ? FeedFailure(
             CatalogError(
               .EPROTO,
-              "HTTP \(head.status) instead of a feed from \(PublicURL.host(state.feedURL) ?? "the server")"))
+              "HTTP \(head.status) instead of a feed from \(state.feedURL.host ?? "the server")"))
           : FeedFailure(status: head, now: now))
     }
     finish {

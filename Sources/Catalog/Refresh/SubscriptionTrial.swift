@@ -33,10 +33,10 @@ struct SubscriptionTrial: Sendable {
 
   func begin(_ text: String) {
     do throws(CatalogError) {
-      guard let url = SubscriptionAddress.normalized(text), let host = PublicURL.host(url) else {
+      guard let url = SubscriptionAddress.normalized(text), let host = url.host else {
         throw CatalogError(.EINVAL, "no address of a feed")
       }
-      if try catalog.subscription(feedURL: url) != nil {
+      if try catalog.subscription(feedURL: url.forRequest) != nil {
         throw CatalogError(.EEXIST, "already subscribed to")
       }
       look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
@@ -46,7 +46,7 @@ struct SubscriptionTrial: Sendable {
   }
 
   /// - Parameter isNamed: by the user himself, not by a page.
-  private func look(at url: String, isNamed: Bool, _ privateHosts: Catalog.PrivateHosts) {
+  private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: Catalog.PrivateHosts) {
     let request = catalog.feedRequest(url, privateHosts: privateHosts)
     let httpTask = catalog.http.fetch(request) { result in
       catalog.work.async {
@@ -66,17 +66,17 @@ struct SubscriptionTrial: Sendable {
   }
 
   private func received(
-    _ response: HTTPResponse, from url: String, isNamed: Bool
+    _ response: HTTPResponse, from url: WebAddress, isNamed: Bool
   ) throws(CatalogError) {
     let head = response.head
-    let host = PublicURL.host(head.effectiveURL) ?? "the server"
+    let host = WebAddress(head.effectiveURL).host ?? "the server"
     guard head.status == 200 else { throw CatalogError(status: head.status, host: host) }
     let feed: ParsedFeed
     do throws(FeedError) {
       feed = try FeedParser.parse(
-        bytes: response.body, baseURL: head.effectiveURL, httpCharset: head.charset)
+        bytes: response.body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
     } catch {
-      let links = isNamed ? FeedLinks.find(html: response.body, baseURL: head.effectiveURL) : []
+      let links = isNamed ? FeedLinks.find(html: response.body, baseURL: WebAddress(head.effectiveURL)) : []
       guard let link = links.first else { throw CatalogError(.EPROTO, "what \(host) sent \(error)") }
       let address = FeedCredentials.lent(by: url, to: link)
       return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
@@ -89,7 +89,7 @@ struct SubscriptionTrial: Sendable {
   }
 
   private func subscribe(
-    to feed: ParsedFeed, at url: String, _ answer: FeedAnswer, mayBePrivate: Bool
+    to feed: ParsedFeed, at url: WebAddress, _ answer: FeedAnswer, mayBePrivate: Bool
   ) throws(CatalogError) -> ListedPodcast {
     let (listed, state) = try catalog.change { database, changes in
       let podcast = try Catalog.keepNamed(url, title: feed.title, mayBePrivate: mayBePrivate, in: database)

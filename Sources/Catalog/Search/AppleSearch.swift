@@ -18,7 +18,7 @@ struct AppleSearch: SearchService {
 
   /// "Approximately 20 calls per minute", says Apple of its own.
   var callsPerMinute: Int? {
-    PublicURL.host(address).map { $0 == "itunes.apple.com" || $0.hasSuffix(".itunes.apple.com") } == true
+    WebAddress(address).host.map { $0 == "itunes.apple.com" || $0.hasSuffix(".itunes.apple.com") } == true
       ? 20 : nil
   }
 
@@ -39,10 +39,10 @@ struct AppleSearch: SearchService {
       let title = result["collectionName"]?.text ?? result["trackName"]?.text
       guard var podcast = FoundPodcast(feed: result["feedUrl"]?.text, title: title) else { return nil }
       podcast.author = result["artistName"]?.text
-      podcast.link = (result["collectionViewUrl"] ?? result["trackViewUrl"])?.text
+      podcast.link = (result["collectionViewUrl"] ?? result["trackViewUrl"])?.text.map { WebAddress($0) }
       podcast.imageURL =
         ["artworkUrl600", "artworkUrl100", "artworkUrl60"]
-        .lazy.compactMap { result[$0]?.text }.first
+        .lazy.compactMap { result[$0]?.text }.first.map { WebAddress($0) }
       podcast.categories = Self.genres(result)
       switch result["collectionExplicitness"]?.text {
       case "explicit": podcast.explicit = true

@@ -7,7 +7,7 @@ package struct Findings: Hashable, Sendable {
   /// The best of each first; a feed that several name is here once, with what each says of it.
   package var podcasts: [FoundPodcast] = []
   /// Addresses of feeds that may be on private hosts.
-  var privateFeeds: Set<String> = []
+  var privateFeeds: Set<WebAddress> = []
 
   /// - Parameter limit: the most podcasts.
   init(_ answers: [SearchAnswer], limit: Int) {

@@ -3,18 +3,20 @@ package import PodcastModel
 
 /// A podcast as a search service describes it.
 package struct FoundPodcast: Hashable, Sendable {
-  /// http or https, with a host. May hold credentials or tokens where the catalogue itself is the service.
-  package var feedURL: String
+  /// http or https, with a host.
+  package var feedURL: WebAddress
   package var title: String
   package var author: String?
-  package var link: String?
-  package var imageURL: String?
+  package var link: WebAddress?
+  package var imageURL: WebAddress?
   package var language: String?
   package var description: String?
   package var categories: [String] = []
   package var explicit: Bool?
+  /// Whether a public directory named it: its addresses are shown whole.
+  package var isListed = true
 
-  init(feedURL: String, title: String) {
+  init(feedURL: WebAddress, title: String) {
     self.feedURL = feedURL
     self.title = title
   }
@@ -23,7 +25,7 @@ package struct FoundPodcast: Hashable, Sendable {
   init?(feed: String?, title: String?) {
     guard let feed, let url = SubscriptionAddress.normalized(feed) else { return nil }
     let title = title.map { TitleText.plain($0).split(whereSeparator: \.isWhitespace).joined(separator: " ") }
-    self.init(feedURL: url, title: title.flatMap { $0.isEmpty ? nil : $0 } ?? PublicURL.host(url) ?? "")
+    self.init(feedURL: url, title: title.flatMap { $0.isEmpty ? nil : $0 } ?? url.host ?? "")
   }
 
   /// Takes from `other` what is missing here: the same podcast as another service describes it.
@@ -42,8 +44,9 @@ package struct FoundPodcast: Hashable, Sendable {
 extension FoundPodcast {
   package var json: JSONValue {
     .object([
-      ("feed", .string(feedURL)), ("title", .string(title)), ("author", .optional(author)),
-      ("link", .optional(link)), ("image", .optional(imageURL)), ("language", .optional(language)),
+      ("feed", .string(feedURL.forRequest)), ("title", .string(title)), ("author", .optional(author)),
+      ("link", .optional(link?.forRequest)), ("image", .optional(imageURL?.forRequest)),
+      ("language", .optional(language)),
       ("description", .optional(description)), ("categories", .strings(categories)),
       ("explicit", .optional(explicit)),
     ])
@@ -52,10 +55,10 @@ extension FoundPodcast {
   /// - Returns: nil for anything that `json` never gives.
   package init?(json: JSONValue) {
     guard case .string(let url)? = json["feed"], case .string(let title)? = json["title"] else { return nil }
-    self.init(feedURL: url, title: title)
+    self.init(feedURL: WebAddress(url), title: title)
     author = json["author"]?.text
-    link = json["link"]?.text
-    imageURL = json["image"]?.text
+    link = json["link"]?.text.map { WebAddress($0) }
+    imageURL = json["image"]?.text.map { WebAddress($0) }
     language = json["language"]?.text
     description = json["description"]?.text
     categories = json["categories"]?.elements.compactMap(\.text) ?? []

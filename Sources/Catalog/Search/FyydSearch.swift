@@ -23,8 +23,8 @@ struct FyydSearch: SearchService {
         return nil
       }
       podcast.author = entry["author"]?.text
-      podcast.link = entry["htmlURL"]?.text
-      podcast.imageURL = entry["imgURL"]?.text ?? entry["layoutImageURL"]?.text
+      podcast.link = entry["htmlURL"]?.text.map { WebAddress($0) }
+      podcast.imageURL = (entry["imgURL"]?.text ?? entry["layoutImageURL"]?.text).map { WebAddress($0) }
       podcast.language = entry["language"]?.text
       podcast.description = entry["description"]?.text
       return podcast

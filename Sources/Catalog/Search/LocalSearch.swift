@@ -54,6 +54,7 @@ extension Catalog {
     found.description = podcast.description
     found.categories = podcast.categories
     found.explicit = podcast.explicit
+    found.isListed = podcast.isListed
     return found
   }
 }

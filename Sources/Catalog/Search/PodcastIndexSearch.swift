@@ -34,8 +34,8 @@ struct PodcastIndexSearch: SearchService {
         return nil
       }
       podcast.author = feed["author"]?.text ?? feed["ownerName"]?.text
-      podcast.link = feed["link"]?.text
-      podcast.imageURL = feed["artwork"]?.text ?? feed["image"]?.text
+      podcast.link = feed["link"]?.text.map { WebAddress($0) }
+      podcast.imageURL = (feed["artwork"]?.text ?? feed["image"]?.text).map { WebAddress($0) }
       podcast.language = feed["language"]?.text
       podcast.description = feed["description"]?.text
       if case .object(let members)? = feed["categories"] {

@@ -68,7 +68,7 @@ extension Catalog {
         """
         INSERT INTO podcast (feed_url, feed_key, title, name, name_key, may_be_private)
         VALUES (?, ?, ?, ?, ?, ?)
-        """, found.feedURL, key, found.title, name, UniqueNames.key(name), mayBePrivate)
+        """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate)
       id = database.lastInsertedID
     }
     let isFetched = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND last_refresh IS NOT NULL", id)
@@ -81,8 +81,9 @@ extension Catalog {
           description = coalesce(?, description), image_url = coalesce(?, image_url),
           explicit = coalesce(?, explicit)
         WHERE id = ?
-        """, found.title, found.author, found.link, found.language, PodcastRow.joined(found.categories),
-        found.description, found.imageURL, found.explicit, id)
+        """, found.title, found.author, found.link?.forRequest, found.language,
+        PodcastRow.joined(found.categories),
+        found.description, found.imageURL?.forRequest, found.explicit, id)
       try FullText.indexPodcast(id, in: database)
     }
     return id

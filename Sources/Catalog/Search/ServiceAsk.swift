@@ -33,7 +33,8 @@ extension Catalog {
     } catch {
       return completion(staleAnswer(key, CatalogError(wrapping: error)))
     }
-    var request = requests.request(question.url, seconds: Self.searchTimeout, bytes: Self.longestAnswer)
+    var request = requests.request(
+      WebAddress(question.url), seconds: Self.searchTimeout, bytes: Self.longestAnswer)
     request.headers = question.headers + [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
     request.allowsPrivateHosts = service.isNamedByUser
     let httpTask = http.fetch(request) { [self] result in
@@ -47,7 +48,7 @@ extension Catalog {
   ) -> Result<SearchAnswer, CatalogError> {
     do {
       let response = try result.get()
-      let host = PublicURL.host(response.head.effectiveURL) ?? service.name
+      let host = WebAddress(response.head.effectiveURL).host ?? service.name
       guard response.head.status == 200 else {
         var error = CatalogError(status: response.head.status, host: host)
         // Apple's throttling looks like a refusal.

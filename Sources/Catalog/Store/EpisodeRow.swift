@@ -16,7 +16,7 @@ enum EpisodeRow {
     var episode = Episode(
       id: row.int64(first), podcastID: row.int64(first + 1), mediaKey: mediaKey(row.blob(first + 2)),
       stem: row.string(first + 3), fileExtension: row.string(first + 4), title: row.string(first + 5),
-      published: row.int64(first + 6), enclosureURL: row.string(first + 7))
+      published: row.int64(first + 6), enclosureURL: WebAddress(row.string(first + 7)))
     episode.guid = row.stringIfPresent(first + 8)
     episode.isDated = row.bool(first + 9)
     episode.mediaType = row.stringIfPresent(first + 10)
@@ -25,10 +25,10 @@ enum EpisodeRow {
     episode.season = row.intIfPresent(first + 13)
     episode.episode = row.intIfPresent(first + 14)
     episode.explicit = row.boolIfPresent(first + 15)
-    episode.link = row.stringIfPresent(first + 16)
-    episode.imageURL = row.stringIfPresent(first + 17)
+    episode.link = row.stringIfPresent(first + 16).map { WebAddress($0) }
+    episode.imageURL = row.stringIfPresent(first + 17).map { WebAddress($0) }
     episode.transcripts = row.stringIfPresent(first + 18).map(transcripts) ?? []
-    episode.chaptersURL = row.stringIfPresent(first + 19)
+    episode.chaptersURL = row.stringIfPresent(first + 19).map { WebAddress($0) }
     episode.played = row.bool(first + 20)
     episode.hidden = row.bool(first + 21)
     episode.notesLength = row.int(first + 22)
@@ -52,7 +52,7 @@ enum EpisodeRow {
   static func text(_ transcripts: [Transcript]) -> String? {
     if transcripts.isEmpty { return nil }
     return JSONValue.array(
-      transcripts.map { [.string($0.url), .optional($0.type), .optional($0.language)] }
+      transcripts.map { [.string($0.url.forRequest), .optional($0.type), .optional($0.language)] }
     ).compactText
   }
 
@@ -61,7 +61,7 @@ enum EpisodeRow {
     return list.compactMap { entry in
       let parts = entry.elements
       guard parts.count == 3, let url = parts[0].text else { return nil }
-      return Transcript(url: url, type: parts[1].text, language: parts[2].text)
+      return Transcript(url: WebAddress(url), type: parts[1].text, language: parts[2].text)
     }
   }
 

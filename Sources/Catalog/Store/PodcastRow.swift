@@ -13,14 +13,14 @@ enum PodcastRow {
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Podcast {
     var podcast = Podcast(
-      id: row.int64(first), feedURL: row.string(first + 1), title: row.string(first + 2),
+      id: row.int64(first), feedURL: WebAddress(row.string(first + 1)), title: row.string(first + 2),
       name: row.string(first + 3))
     podcast.author = row.stringIfPresent(first + 4)
-    podcast.link = row.stringIfPresent(first + 5)
+    podcast.link = row.stringIfPresent(first + 5).map { WebAddress($0) }
     podcast.language = row.stringIfPresent(first + 6)
     podcast.categories = row.string(first + 7).split(separator: "\n").map(String.init)
     podcast.description = row.stringIfPresent(first + 8)
-    podcast.imageURL = row.stringIfPresent(first + 9)
+    podcast.imageURL = row.stringIfPresent(first + 9).map { WebAddress($0) }
     podcast.explicit = row.boolIfPresent(first + 10)
     podcast.episodeCount = row.int(first + 11)
     podcast.lastRefresh = row.int64IfPresent(first + 12)

@@ -10,7 +10,7 @@ extension CatalogSession {
   func subscription(_ name: String) throws -> ListedPodcast {
     if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed }
     if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
-    throw CommandFailure("no subscription \"\(PublicURL.text(name))\"")
+    throw CommandFailure("no subscription \"\(WebAddress(name).shown)\"")
   }
 
   /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription

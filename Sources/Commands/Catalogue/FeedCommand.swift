@@ -39,22 +39,22 @@ enum FeedCommand: Command {
       if let url = SubscriptionAddress.normalized(source), source.contains(":") {
         let response = try fetch(url)
         let feed = try FeedParser.parse(
-          bytes: response.body, baseURL: response.head.effectiveURL,
+          bytes: response.body, baseURL: WebAddress(response.head.effectiveURL),
           httpCharset: response.head.charset)
-        return FeedReport(feed: feed, feedURL: PublicURL.text(url), now: wallClockSeconds())
+        return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
       }
       let feed = try FeedParser.parse(file: source)
       return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
     } catch FeedError.storage(let error) {
       throw CommandFailure(error.description)
     } catch let error as FeedError {
-      throw CommandFailure("\(PublicURL.text(source)) \(error)")
+      throw CommandFailure("\(WebAddress(source).shown) \(error)")
     }
   }
 
-  private static func fetch(_ url: String) throws -> HTTPResponse {
+  private static func fetch(_ url: WebAddress) throws -> HTTPResponse {
     let settings = try CommandSettings.load().settings
-    var request = HTTPRequest(url: url)
+    var request = HTTPRequest(url: url.forRequest)
     request.acceptsCompression = true
     // The user names the address himself.
     request.allowsPrivateHosts = true
@@ -73,7 +73,7 @@ enum FeedCommand: Command {
     }
     let response = try result.get()
     guard (200..<300).contains(response.head.status) else {
-      throw CommandFailure("HTTP \(response.head.status) from \(PublicURL.host(url) ?? "the host")")
+      throw CommandFailure("HTTP \(response.head.status) from \(url.host ?? "the host")")
     }
     return response
   }

@@ -24,7 +24,8 @@ enum ListCommand: Command {
     } else {
       for listed in subscriptions {
         let error = listed.podcast.error.map { "\n    \($0)" } ?? ""
-        StandardStreams.print("\(listed.name)\n    \(PublicURL.text(listed.podcast.feedURL))\(error)")
+        StandardStreams.print(
+          "\(listed.name)\n    \(listed.podcast.feedURL.shown(isListed: listed.podcast.isListed))\(error)")
       }
     }
     return 0
@@ -34,7 +35,8 @@ enum ListCommand: Command {
     let podcast = listed.podcast
     return .object([
       ("name", .string(listed.name)), ("title", .string(podcast.title)),
-      ("author", .optional(podcast.author)), ("feed_url", .string(PublicURL.text(podcast.feedURL))),
+      ("author", .optional(podcast.author)),
+      ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
       ("episode_count", .integer(Int64(podcast.episodeCount))),
       ("last_refresh", .optional(podcast.lastRefresh.map(CivilTime.iso8601))),
       ("next_refresh", .optional(podcast.nextRefresh.map(CivilTime.iso8601))),

@@ -53,8 +53,9 @@ enum SearchCommand: Command {
           findings.podcasts.map { podcast in
             .object([
               ("title", .string(podcast.title)), ("author", .optional(podcast.author)),
-              ("feed_url", .string(PublicURL.text(podcast.feedURL))),
-              ("link", .optional(podcast.link)), ("image", .optional(podcast.imageURL)),
+              ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
+              ("link", .optional(podcast.link?.shown(isListed: podcast.isListed))),
+              ("image", .optional(podcast.imageURL?.shown(isListed: podcast.isListed))),
               ("language", .optional(podcast.language)), ("description", .optional(podcast.description)),
               ("categories", .strings(podcast.categories)),
             ])
@@ -65,6 +66,7 @@ enum SearchCommand: Command {
 
   private static func text(_ podcast: FoundPodcast) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
-    return TitleText.plain(podcast.title + author) + "\n    " + PublicURL.text(podcast.feedURL)
+    return TitleText.plain(podcast.title + author) + "\n    "
+      + podcast.feedURL.shown(isListed: podcast.isListed)
   }
 }

@@ -21,7 +21,7 @@ package enum NetworkCheck {
     let client = HTTPClient(name: "doctor")
     client.fetch(request) { result in answer.withLockNotifying { $0 = result } }
     defer { client.stop() }
-    return finding(answer.wait(until: .after(20)) { $0 }, host: PublicURL.host(address) ?? address)
+    return finding(answer.wait(until: .after(20)) { $0 }, host: WebAddress(address).host ?? address)
   }
 
   package static func finding(_ answer: Result<HTTPResponse, HTTPError>?, host: String) -> Finding {

@@ -25,13 +25,14 @@ struct AddressRenewal: Sendable {
 
   private func renew(_ key: MediaKey, _ expired: String) {
     guard let entry = entry(key) else { return transfers.freshAddress(key, nil) }
-    if entry.enclosureAddress != expired { return transfers.freshAddress(key, entry.enclosureAddress) }
+    let known = entry.enclosureAddress.forRequest
+    if known != expired { return transfers.freshAddress(key, known) }
     let podcast = entry.podcast.id
     if isFruitless(podcast) { return transfers.freshAddress(key, nil) }
     // Those who ask meanwhile share the request.
     catalog.refresh(podcast: podcast, cause: .forced) { _ in
       queue.async {
-        let now = self.entry(key)?.enclosureAddress
+        let now = self.entry(key)?.enclosureAddress.forRequest
         if now == expired { fruitless.withLock { $0[podcast] = .after(Self.rest) } }
         transfers.freshAddress(key, now == expired ? nil : now)
       }

@@ -63,8 +63,8 @@ final class CompletionNotice: Sendable {
     variables["PODCASTFS_SHOW"] = podcast.title
     variables["PODCASTFS_AUTHOR"] = podcast.author
     variables["PODCASTFS_GUID"] = episode.guid
-    variables["PODCASTFS_URL"] = PublicURL.text(episode.enclosureURL)
-    variables["PODCASTFS_FEED_URL"] = PublicURL.text(podcast.feedURL)
+    variables["PODCASTFS_URL"] = episode.enclosureURL.shown(isListed: podcast.isListed)
+    variables["PODCASTFS_FEED_URL"] = podcast.feedURL.shown(isListed: podcast.isListed)
     variables["PODCASTFS_PUBLISHED"] = episode.isDated ? CivilTime.iso8601(episode.published) : nil
     variables["PODCASTFS_DURATION"] = episode.duration.map { String($0) }
     variables["PODCASTFS_SIZE"] = status.total.map { String($0) }

@@ -21,7 +21,7 @@ final class SidecarDownloads: SidecarFetcher {
   }
 
   func fetch(
-    _ url: String, allowsPrivateHosts: Bool,
+    _ url: WebAddress, allowsPrivateHosts: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable {
     let log = log
@@ -32,15 +32,15 @@ final class SidecarDownloads: SidecarFetcher {
         completion(.failure(.EINTR))
       } catch {
         let reason = error as? CatalogError ?? (error as? HTTPError).map { CatalogError($0) }
-        log.write("cannot fetch from \(PublicURL.host(url) ?? "?"): \(reason?.message ?? "\(error)")")
+        log.write("cannot fetch from \(url.host ?? "?"): \(reason?.message ?? "\(error)")")
         completion(.failure(reason?.errno ?? .EIO))
       }
     }
     return Running(task: task)
   }
 
-  private func request(_ url: String, _ allowsPrivateHosts: Bool) -> HTTPRequest {
-    var request = HTTPRequest(url: url)
+  private func request(_ url: WebAddress, _ allowsPrivateHosts: Bool) -> HTTPRequest {
+    var request = HTTPRequest(url: url.forRequest)
     request.acceptsCompression = true
     request.allowsPrivateHosts = allowsPrivateHosts
     request.userAgent = settings.effectiveUserAgent
@@ -55,7 +55,7 @@ final class SidecarDownloads: SidecarFetcher {
 
   /// A web page in the place of a picture or a text is an error's, or a portal's.
   private static func body(of response: HTTPResponse) throws -> [UInt8] {
-    let host = PublicURL.host(response.head.effectiveURL) ?? "the server"
+    let host = WebAddress(response.head.effectiveURL).host ?? "the server"
     guard response.head.status == 200 else {
       throw CatalogError(status: response.head.status, host: host)
     }

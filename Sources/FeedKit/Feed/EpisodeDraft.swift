@@ -4,7 +4,7 @@ internal import PodcastModel
 struct EpisodeDraft {
   var episode: ParsedEpisode
   /// `rdf:about` (RSS 1.0): stands for the guid where there is none.
-  var aboutAddress: String?
+  var about: String?
   private var titleRank = 0
   private var guidRank = 0
   private var dateRank = 0
@@ -41,7 +41,7 @@ struct EpisodeDraft {
     swap(&result, &episode)
     result.enclosures = found
     if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
-    if result.guid == nil { result.guid = aboutAddress }
+    if result.guid == nil { result.guid = about }
     return result
   }
 
@@ -68,7 +68,7 @@ struct EpisodeDraft {
     if rank > authorRank { (episode.author, authorRank) = (author, rank) }
   }
 
-  mutating func setImage(_ address: String?, rank: Int) {
+  mutating func setImage(_ address: WebAddress?, rank: Int) {
     if rank > imageRank, let address { (episode.imageURL, imageRank) = (address, rank) }
   }
 
@@ -103,7 +103,7 @@ struct EpisodeDraft {
 /// What an item says about its files.
 extension EpisodeDraft {
   typealias Bytes = UnsafeBufferPointer<UInt8>
-  typealias Resolver = (Bytes) -> String?
+  typealias Resolver = (Bytes) -> WebAddress?
 
   private static let most = 50
 
@@ -123,7 +123,7 @@ extension EpisodeDraft {
     }
     guard
       medium == "audio" || medium == "video"
-        || MediaType.isAudioOrVideo(type: type, url: FeedText.string(FeedText.trimmed(address)))
+        || MediaType.isAudioOrVideo(type: type, url: WebAddress(FeedText.string(FeedText.trimmed(address))))
     else {
       return
     }
@@ -156,8 +156,8 @@ extension EpisodeDraft {
     guard let url = FeedAddress.absolute(address, base: nil) else { return }
     alternates.append(
       ParsedEpisode.Enclosure(
-        url: url, type: alternate.type, length: alternate.length,
-        address: FeedText.string(FeedText.trimmed(address))))
+        url: WebAddress(url), type: alternate.type, length: alternate.length,
+        address: WebAddress(FeedText.string(FeedText.trimmed(address)))))
   }
 
   mutating func addTranscript(_ element: XMLElement, _ absolute: Resolver) {
@@ -177,9 +177,9 @@ extension EpisodeDraft {
       hasUnusable = true
       return nil
     }
-    let isSame = url.utf8.elementsEqual(trimmed)
+    let isSame = url.forRequest.utf8.elementsEqual(trimmed)
     return ParsedEpisode.Enclosure(
       url: url, type: type, length: length.flatMap(FeedText.wholeNumber),
-      address: isSame ? url : FeedText.string(trimmed))
+      address: isSame ? url : WebAddress(FeedText.string(trimmed)))
   }
 }

@@ -37,11 +37,11 @@ final class FeedBuilder: XMLReceiver {
   private var buffer: [UInt8] = []
   private(set) var capturedPerson = ParsedEpisode.Person(name: "", role: nil)
   /// Addresses that relative ones start from: the document's own, then each `xml:base`.
-  private var bases: [(depth: Int, address: String)] = []
-  let documentURL: String?
+  private var bases: [(depth: Int, address: WebAddress)] = []
+  let documentURL: WebAddress?
 
   /// - Parameter documentURL: where the document came from.
-  init(documentURL: String?) {
+  init(documentURL: WebAddress?) {
     self.documentURL = documentURL
     buffer.reserveCapacity(4096)
     super.init()
@@ -163,7 +163,7 @@ final class FeedBuilder: XMLReceiver {
     enter(.item, element)
     draft.begin(index: itemCount)
     itemCount += 1
-    if let about = element.attribute("about"), draft.episode.guid == nil { draft.aboutAddress = about }
+    if let about = element.attribute("about"), draft.episode.guid == nil { draft.about = about }
   }
 
   private func beginAlternate(_ element: XMLElement) {
@@ -181,8 +181,9 @@ final class FeedBuilder: XMLReceiver {
   }
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
-  func absolute(_ address: UnsafeBufferPointer<UInt8>) -> String? {
-    FeedAddress.absolute(address, base: bases.last?.address ?? feed.link ?? documentURL)
+  func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
+    let base = bases.last?.address ?? feed.link ?? documentURL
+    return FeedAddress.absolute(address, base: base?.forRequest).map { WebAddress($0) }
   }
 
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.

@@ -83,7 +83,9 @@ private final class OPMLBuilder: XMLReceiver {
     document.feeds.append(
       Feed(
         url: url, title: title.map(FeedText.oneLine),
-        htmlURL: element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0, base: nil) },
+        htmlURL: element.attributeBytes("htmlurl").flatMap {
+          FeedAddress.absolute($0, base: nil).map { WebAddress($0) }
+        },
         folders: open.dropLast().compactMap { $0 }.filter { !$0.isEmpty }))
   }
 

@@ -16,10 +16,10 @@ extension OPMLDocument {
 
       """
     for feed in feeds {
-      let title = Self.escaped(feed.title ?? feed.url)
-      text +=
-        "    <outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(Self.escaped(feed.url))\""
-      if let page = feed.htmlURL { text += " htmlUrl=\"\(Self.escaped(page))\"" }
+      let title = Self.escaped(feed.title ?? feed.url.shown)
+      let url = Self.escaped(feed.url.forRequest)
+      text += "    <outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(url)\""
+      if let page = feed.htmlURL { text += " htmlUrl=\"\(Self.escaped(page.forRequest))\"" }
       text += "/>\n"
     }
     return text + "  </body>\n</opml>\n"

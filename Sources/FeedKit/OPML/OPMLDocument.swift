@@ -1,3 +1,5 @@
+package import PodcastModel
+
 /// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml).
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?
@@ -13,15 +15,15 @@ package struct OPMLDocument: Hashable, Sendable {
 
   /// One subscription.
   package struct Feed: Hashable, Sendable {
-    /// The feed's address, http or https. May hold credentials or tokens.
-    package var url: String
+    /// The feed's address, http or https.
+    package var url: WebAddress
     package var title: String?
     /// The podcast's web page.
-    package var htmlURL: String?
+    package var htmlURL: WebAddress?
     /// The names of the outlines that it is in, the outermost first.
     package var folders: [String] = []
 
-    package init(url: String, title: String? = nil, htmlURL: String? = nil, folders: [String] = []) {
+    package init(url: WebAddress, title: String? = nil, htmlURL: WebAddress? = nil, folders: [String] = []) {
       self.url = url
       self.title = title
       self.htmlURL = htmlURL

@@ -6,9 +6,10 @@ extension FeedReport {
   package var text: String {
     var lines: [String] = [feed.title ?? "(no title)"]
     let facts: [(String, String?)] = [
-      ("author", feed.author), ("link", feed.link), ("image", feed.imageURL), ("language", feed.language),
-      ("feed", feedURL.map(PublicURL.text)), ("moved to", feed.newFeedURL.map(PublicURL.text)),
-      ("next page", feed.nextPageURL),
+      ("author", feed.author), ("link", feed.link?.reported), ("image", feed.imageURL?.reported),
+      ("language", feed.language),
+      ("feed", feedURL?.reported), ("moved to", feed.newFeedURL?.reported),
+      ("next page", feed.nextPageURL?.reported),
     ]
     for (label, value) in facts {
       if let value { lines.append("  \(label): \(value)") }

@@ -4,14 +4,14 @@ package import PodcastModel
 package struct FeedReport: Sendable {
   package let feed: ParsedFeed
   /// Where it came from; nil for a file that does not say.
-  package let feedURL: String?
+  package let feedURL: WebAddress?
   /// The name of each episode's file, in the feed's order.
   package let names: [String]
 
   /// - Parameters:
   ///   - feedURL: where it came from; a file's own word (`atom:link rel=self`) stands in for it.
   ///   - now: in seconds since 1970: the day that an episode without a date is named after.
-  package init(feed: ParsedFeed, feedURL: String?, now: Int64) {
+  package init(feed: ParsedFeed, feedURL: WebAddress?, now: Int64) {
     self.feed = feed
     self.feedURL = feedURL ?? feed.selfURL
     var unique = UniqueNames()
@@ -43,17 +43,17 @@ package struct FeedReport: Sendable {
     .object([
       ("title", .optional(feed.title)),
       ("author", .optional(feed.author)),
-      ("link", .optional(feed.link)),
-      ("image", .optional(feed.imageURL)),
+      ("link", .optional(feed.link?.reported)),
+      ("image", .optional(feed.imageURL?.reported)),
       ("language", .optional(feed.language)),
-      ("feed_url", .optional(feedURL)),
+      ("feed_url", .optional(feedURL?.reported)),
       ("description", .optional(feed.description)),
       ("categories", .strings(feed.categories)),
       ("explicit", .optional(feed.explicit)),
       ("type", .optional(feed.type)),
       ("guid", .optional(feed.guid)),
-      ("new_feed_url", .optional(feed.newFeedURL)),
-      ("next_page", .optional(feed.nextPageURL)),
+      ("new_feed_url", .optional(feed.newFeedURL?.reported)),
+      ("next_page", .optional(feed.nextPageURL?.reported)),
       ("warnings", .strings(feed.warnings)),
       ("episodes", .array(episodes)),
     ])
@@ -67,19 +67,19 @@ package struct FeedReport: Sendable {
       ("duration", .optional(episode.duration)),
       ("name", .string(name)),
       ("enclosures", .array(episode.enclosures.map(json))),
-      ("link", .optional(episode.link)),
-      ("image", .optional(episode.imageURL)),
+      ("link", .optional(episode.link?.reported)),
+      ("image", .optional(episode.imageURL?.reported)),
       ("season", .optional(episode.season)),
       ("episode", .optional(episode.episode)),
       ("explicit", .optional(episode.explicit)),
       ("transcripts", .array(episode.transcripts.map(json))),
-      ("chapters", .optional(episode.chaptersURL)),
+      ("chapters", .optional(episode.chaptersURL?.reported)),
     ])
   }
 
   private static func json(_ enclosure: ParsedEpisode.Enclosure) -> JSONValue {
     .object([
-      ("url", .string(enclosure.address)),
+      ("url", .string(enclosure.address.reported)),
       ("type", .optional(enclosure.type)),
       ("length", .optional(enclosure.length)),
     ])
@@ -87,9 +87,14 @@ package struct FeedReport: Sendable {
 
   private static func json(_ transcript: Transcript) -> JSONValue {
     .object([
-      ("url", .string(transcript.url)),
+      ("url", .string(transcript.url.reported)),
       ("type", .optional(transcript.type)),
       ("language", .optional(transcript.language)),
     ])
   }
+}
+
+extension WebAddress {
+  /// A report is for who has the feed: what merely looks like a token is shown.
+  var reported: String { shown(isListed: true) }
 }

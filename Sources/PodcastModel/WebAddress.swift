@@ -1,0 +1,49 @@
+/// An address of the web, as feeds, directories and people give it. It may hold credentials and tokens, so it is
+/// no text: who uses it says what for. What shows an address where it must not does not compile.
+package struct WebAddress: Hashable, Sendable {
+  /// As it was given, with all that is secret in it: for requests, for the catalogue, for lists that are the
+  /// user's own. Never for a name, an attribute, a message or a log.
+  package let forRequest: String
+
+  package init(_ text: String) { forRequest = text }
+
+  /// For names, attributes, messages and logs: without userinfo (RFC 3986 §3.2.1), without the values of query
+  /// fields that are secrets by their name, and without segments of the path that may be tokens.
+  package var shown: String { shown(isListed: false) }
+
+  /// The same.
+  /// - Parameter isListed: whether a public directory named the feed that it is of: then what looks like a token
+  ///   in its path is none, and it is shown whole but for what is a secret by its name.
+  package func shown(isListed: Bool) -> String { AddressSecrets.hidden(in: forRequest, isListed: isListed) }
+}
+
+extension WebAddress {
+  /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where there is
+  /// none.
+  package var host: String? { AddressParts.host(forRequest) }
+
+  /// The scheme in lower case, where the address begins with one and `//`.
+  package var scheme: String? { AddressParts.scheme(forRequest) }
+
+  /// Whether it may be asked for at all: http or https, with a host.
+  package var isWeb: Bool { AddressParts.isWeb(forRequest) }
+}
+
+extension WebAddress: ExpressibleByStringInterpolation {
+  package init(stringLiteral text: String) { self.init(text) }
+}
+
+// Whatever prints a value that holds an address (a test, an assertion, a debugger) shows no secret.
+extension WebAddress: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  package var description: String { shown }
+  package var debugDescription: String { shown }
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension DefaultStringInterpolation {
+  @available(*, unavailable, message: "say whether it is shown or asked for: .shown, .forRequest")
+  package mutating func appendInterpolation(_ address: WebAddress) {}
+
+  @available(*, unavailable, message: "say whether it is shown or asked for: .shown, .forRequest")
+  package mutating func appendInterpolation(_ address: WebAddress?) {}
+}
