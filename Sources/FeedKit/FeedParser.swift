@@ -8,21 +8,19 @@ internal import PosixKit
 /// The document is parsed strictly while it comes. Where that fails it is repaired (see `XMLRepairer`) and
 /// parsed again at the end, for which its bytes are kept: the first in memory, the rest in a temporary file.
 package final class FeedParser {
-  /// The most bytes that a feed may have.
-  package static let byteLimit = 64 << 20
-
   private let builder: FeedBuilder
   private let reader: XMLDocumentReader
 
   /// - Parameters:
   ///   - baseURL: where the feed came from, after redirects: relative addresses start from it.
   ///   - httpCharset: the `charset` parameter of the answer's Content-Type.
-  ///   - byteLimit: the most bytes that are taken.
   package init(
-    baseURL: WebAddress? = nil, httpCharset: String? = nil, byteLimit: Int = FeedParser.byteLimit
+    baseURL: WebAddress? = nil, httpCharset: String? = nil, limits: FeedLimits = FeedLimits()
   ) throws(FeedError) {
-    builder = FeedBuilder(documentURL: baseURL)
-    reader = try XMLDocumentReader(receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit)
+    builder = FeedBuilder(documentURL: baseURL, limits: limits)
+    reader = try XMLDocumentReader(
+      receiver: builder, httpCharset: httpCharset, byteLimit: limits.document,
+      entityLimit: limits.entities)
   }
 
   /// Takes the next bytes.
@@ -40,9 +38,9 @@ package final class FeedParser {
 
   /// Parses a feed that is wholly here.
   package static func parse(
-    bytes: [UInt8], baseURL: WebAddress? = nil, httpCharset: String? = nil
+    bytes: [UInt8], baseURL: WebAddress? = nil, httpCharset: String? = nil, limits: FeedLimits = FeedLimits()
   ) throws(FeedError) -> ParsedFeed {
-    let parser = try FeedParser(baseURL: baseURL, httpCharset: httpCharset)
+    let parser = try FeedParser(baseURL: baseURL, httpCharset: httpCharset, limits: limits)
     try bytes.withUnsafeBufferPointer { all throws(FeedError) in
       try parser.consume(UnsafeRawBufferPointer(all))
     }

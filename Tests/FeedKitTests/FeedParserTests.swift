@@ -155,7 +155,9 @@ import Testing
   }
 
   @Test func `Too many bytes are refused`() throws {
-    let parser = try FeedParser(byteLimit: 100)
+    var limits = FeedLimits()
+    limits.document = 100
+    let parser = try FeedParser(limits: limits)
     let bytes = [UInt8](repeating: 0x20, count: 101)
     #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try parser.consume($0) } }
   }

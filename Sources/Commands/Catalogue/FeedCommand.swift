@@ -63,7 +63,7 @@ enum FeedCommand: Command {
     request.certificateAuthorities = settings.certificateAuthorities
     request.connectTimeout = settings.connectTimeout
     request.stallTimeout = settings.stallTimeout
-    request.maximumBody = Int64(FeedParser.byteLimit)
+    request.maximumBody = Int64(FeedLimits().document)
     let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
     let client = HTTPClient(name: "feed-http")
     let task = client.fetch(request) { result in outcome.withLockNotifying { $0 = result } }

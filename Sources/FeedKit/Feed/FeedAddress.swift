@@ -1,5 +1,8 @@
 /// Addresses as feeds write them, made fit for a request (RFC 3986).
 enum FeedAddress {
+  /// In bytes: servers need not take longer ones (RFC 9110 §4.1).
+  private static let longest = 8000
+
   /// - Parameters:
   ///   - text: the address; white space around it and line breaks in it do not count.
   ///   - base: what a relative one starts from.
@@ -12,6 +15,7 @@ enum FeedAddress {
   /// The same for the bytes of an address.
   static func absolute(_ bytes: UnsafeBufferPointer<UInt8>, base: @autoclosure () -> String?) -> String? {
     let trimmed = FeedText.trimmed(bytes)
+    guard trimmed.count <= longest else { return nil }
     if isPlain(trimmed) { return FeedText.string(trimmed) }
     return resolved(trimmed, base: base())
   }

@@ -10,11 +10,6 @@ final class FeedBuilder: XMLReceiver {
     case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
   }
 
-  /// More episodes are left out, with a warning.
-  static let episodeLimit = 100_000
-  /// Longer texts are cut.
-  static let textLimit = 1 << 20
-
   var feed = ParsedFeed()
   var draft = EpisodeDraft(index: 0)
   var ranks = FeedRanks()
@@ -27,7 +22,7 @@ final class FeedBuilder: XMLReceiver {
   /// How many elements are open within one that means nothing to us.
   private var ignoredDepth = 0
   private var itemCount = 0
-  private var keeper = TextKeeper()
+  private var keeper: TextKeeper
   /// The element whose text is being collected, and how many elements are open within it.
   private var captured = FeedElement.other
   private var isCapturing = false { didSet { wantsText = isCapturing } }
@@ -35,14 +30,23 @@ final class FeedBuilder: XMLReceiver {
   private var keepsMarkup = false
   private(set) var capturedIsHTML = false
   private var buffer: [UInt8] = []
+  /// The most bytes that are collected now.
+  private var bufferLimit = 0
+  /// Bytes of the texts and addresses that there have been.
+  private var output = 0
+  private var isExhausted = false
   private(set) var capturedPerson = ParsedEpisode.Person(name: "", role: nil)
   /// Addresses that relative ones start from: the document's own, then each `xml:base`.
   private var bases: [(depth: Int, address: WebAddress)] = []
   let documentURL: WebAddress?
 
+  private let limits: FeedLimits
+
   /// - Parameter documentURL: where the document came from.
-  init(documentURL: WebAddress?) {
+  init(documentURL: WebAddress?, limits: FeedLimits) {
     self.documentURL = documentURL
+    self.limits = limits
+    keeper = TextKeeper(memoryLimit: limits.notesInMemory)
     buffer.reserveCapacity(4096)
     super.init()
     wantsText = false
@@ -53,7 +57,8 @@ final class FeedBuilder: XMLReceiver {
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
     warnings = FeedWarnings()
-    keeper = TextKeeper()
+    keeper = TextKeeper(memoryLimit: limits.notesInMemory)
+    (output, isExhausted) = (0, false)
     (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
     (isCapturing, capturedDepth, bases) = (false, 0, [])
     buffer.removeAll(keepingCapacity: true)
@@ -77,8 +82,18 @@ final class FeedBuilder: XMLReceiver {
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
     guard isCapturing, ignoredDepth == 0 else { return }
-    let room = Self.textLimit - buffer.count
-    buffer.append(contentsOf: bytes.count <= room ? bytes : UnsafeBufferPointer(rebasing: bytes[..<room]))
+    collect(bytes)
+  }
+
+  /// Adds to the text that is collected what there is room for, whole characters only.
+  private func collect(_ bytes: some BidirectionalCollection<UInt8>) {
+    let room = bufferLimit - buffer.count
+    if bytes.count <= room { return buffer.append(contentsOf: bytes) }
+    // Nothing more fits.
+    bufferLimit = buffer.count
+    var end = bytes.index(bytes.startIndex, offsetBy: max(room, 0))
+    while end > bytes.startIndex, bytes[end] & 0xC0 == 0x80 { end = bytes.index(before: end) }
+    buffer.append(contentsOf: bytes[..<end])
   }
 
   override func endElement() {
@@ -86,9 +101,10 @@ final class FeedBuilder: XMLReceiver {
       ignoredDepth -= 1
     } else if isCapturing, capturedDepth > 0 {
       capturedDepth -= 1
-      if keepsMarkup { buffer.append(0x20) }
+      if keepsMarkup { collect(CollectionOfOne(0x20)) }
     } else if isCapturing {
       isCapturing = false
+      spend(buffer.count)
       buffer.withUnsafeBufferPointer { store(captured, $0, contexts.last ?? .document) }
       buffer.removeAll(keepingCapacity: true)
     } else {
@@ -97,6 +113,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func start(_ element: XMLElement) {
+    if isExhausted { return ignore() }
     let context = contexts.last ?? .document
     if context == .document { table.noteRoot(element) }
     let kind = table.find(element)
@@ -131,6 +148,7 @@ final class FeedBuilder: XMLReceiver {
   /// Collects an element's text; `store` gets it at the element's end.
   func capture(_ kind: FeedElement, keepsMarkup: Bool = false, isHTML: Bool = false) {
     captured = kind
+    bufferLimit = kind.isLong ? limits.text : limits.line
     isCapturing = true
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
@@ -173,29 +191,40 @@ final class FeedBuilder: XMLReceiver {
 
   private func endItem() {
     guard let episode = draft.finish(&warnings, &keeper) else { return }
-    if feed.episodes.count < Self.episodeLimit {
+    if feed.episodes.count < limits.episodes {
       feed.episodes.append(consume episode)
     } else {
-      warnings.add("has more than \(Self.episodeLimit) episodes: the rest is left out")
+      warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
     }
+  }
+
+  /// Counts what a document becomes: one that becomes many times what it is ends here.
+  private func spend(_ bytes: Int) {
+    output += bytes
+    guard output > limits.output(ofDocument: documentBytes), !isExhausted else { return }
+    isExhausted = true
+    warnings.add("its texts are many times as long as the feed itself: the rest is left out")
   }
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
   func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
     let base = bases.last?.address ?? feed.link ?? documentURL
-    return FeedAddress.absolute(address, base: base?.forRequest).map { WebAddress($0) }
+    guard let found = FeedAddress.absolute(address, base: base?.forRequest) else { return nil }
+    spend(found.utf8.count)
+    return WebAddress(found)
   }
 
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.
   private func appendStartTag(_ element: XMLElement) {
-    guard buffer.count < Self.textLimit else { return }
-    buffer.append(UInt8(ascii: "<"))
-    buffer += String(cString: element.localName).utf8
+    guard buffer.count < bufferLimit else { return }
+    var tag = Array("<".utf8)
+    tag += String(cString: element.localName).utf8
     if let link = element.attributeBytes("href") {
-      buffer += " href=\"".utf8
-      buffer += link
-      buffer.append(UInt8(ascii: "\""))
+      tag += " href=\"".utf8
+      tag += link
+      tag.append(UInt8(ascii: "\""))
     }
-    buffer.append(UInt8(ascii: ">"))
+    tag.append(UInt8(ascii: ">"))
+    collect(tag)
   }
 }

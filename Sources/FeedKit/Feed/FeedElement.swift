@@ -19,6 +19,16 @@ enum FeedElement: UInt8 {
   // content and Dublin Core
   case contentEncoded, creator, dcDate, dcTitle, dcLanguage, dcRights
 
+  /// Whether its text is show notes or a description.
+  var isLong: Bool {
+    switch self {
+    case .description, .itunesSummary, .contentEncoded, .atomContent, .atomSummary, .atomSubtitle,
+      .mediaDescription:
+      true
+    default: false
+    }
+  }
+
   /// The element of a namespace and a local name in lower case.
   static func named(_ name: String, in namespace: FeedNamespace) -> FeedElement {
     switch namespace {

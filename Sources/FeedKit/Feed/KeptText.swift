@@ -49,7 +49,7 @@ final class TextFile: Sendable {
 /// Decides which long texts of one feed stay in memory.
 struct TextKeeper {
   /// What all texts together may take in memory, in bytes.
-  private static let memoryLimit = 12 << 20
+  private let memoryLimit: Int
   private static let pieceSize = 65_536
 
   private var inMemory = 0
@@ -60,11 +60,11 @@ struct TextKeeper {
   /// Why texts were lost.
   private var failure: PosixError?
 
-  init() {}
+  init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
 
   /// - Returns: the text, which may be read after `finish`.
   mutating func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
-    if inMemory + bytes.count <= Self.memoryLimit { return keepInMemory(bytes) }
+    if inMemory + bytes.count <= memoryLimit { return keepInMemory(bytes) }
     do throws(PosixError) {
       let file = try openFile()
       if pending.count + bytes.count > Self.pieceSize { try write() }

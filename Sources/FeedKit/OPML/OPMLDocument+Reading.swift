@@ -3,13 +3,16 @@ internal import PodcastModel
 extension OPMLDocument {
   /// The most bytes that a list may have.
   package static let byteLimit = 16 << 20
+  /// Bytes that entities of its own may stand for together.
+  private static let entityLimit = 65_536
 
   /// Reads OPML 1.0 or 2.0, also where it is not well-formed. An outline that is meant as a feed but has no
   /// usable address becomes a warning.
   /// - Throws: `FeedError.notOPML` for any other document.
   package static func parse(bytes: [UInt8], httpCharset: String? = nil) throws(FeedError) -> OPMLDocument {
     let builder = OPMLBuilder()
-    let reader = try XMLDocumentReader(receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit)
+    let reader = try XMLDocumentReader(
+      receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit, entityLimit: entityLimit)
     try bytes.withUnsafeBufferPointer { all throws(FeedError) in
       try reader.consume(UnsafeRawBufferPointer(all))
     }

@@ -6,6 +6,7 @@ final class XMLDocumentReader {
   private let receiver: XMLReceiver
   private let httpCharset: String?
   private let byteLimit: Int
+  private let entityLimit: Int
   private let spool = ByteSpool()
   /// What has come since the last whole piece.
   private var piece: [UInt8] = []
@@ -20,11 +21,17 @@ final class XMLDocumentReader {
   ///   - receiver: is told what the document holds, and to forget it where the document is read again.
   ///   - httpCharset: the `charset` that HTTP said.
   ///   - byteLimit: the most bytes that are taken.
-  init(receiver: XMLReceiver, httpCharset: String?, byteLimit: Int) throws(FeedError) {
-    guard let parser = XMLPushParser(receiver: receiver, mode: .strict) else { throw .outOfMemory }
+  ///   - entityLimit: bytes that entities of the document's own may stand for together.
+  init(
+    receiver: XMLReceiver, httpCharset: String?, byteLimit: Int, entityLimit: Int
+  ) throws(FeedError) {
+    guard let parser = XMLPushParser(receiver: receiver, mode: .strict, entityLimit: entityLimit) else {
+      throw .outOfMemory
+    }
     self.receiver = receiver
     self.httpCharset = httpCharset
     self.byteLimit = byteLimit
+    self.entityLimit = entityLimit
     strict = parser
   }
 
@@ -57,6 +64,7 @@ final class XMLDocumentReader {
   private static let pieceSize = 65_536
 
   private func takePiece() throws(FeedError) {
+    receiver.documentBytes += piece.count
     do {
       try piece.withUnsafeBufferPointer { bytes throws(PosixError) in
         try spool.append(UnsafeRawBufferPointer(bytes))
@@ -82,7 +90,8 @@ final class XMLDocumentReader {
   }
 
   private func parseRepaired() throws(FeedError) -> XMLRepairs {
-    guard let parser = XMLPushParser(receiver: receiver, mode: .recovering) else { throw .outOfMemory }
+    guard let parser = XMLPushParser(receiver: receiver, mode: .recovering, entityLimit: entityLimit)
+    else { throw .outOfMemory }
     let repairer = XMLRepairer { parser.parse($0) }
     let decoder = TextDecoder(encoding)
     var toSkip = markLength

@@ -9,6 +9,11 @@ struct XMLEntityTable {
   private static let most = 1000
 
   private var entities: [String: xmlEntityPtr] = [:]
+  /// Bytes that entities may still stand for.
+  private var room: Int
+
+  /// - Parameter limit: bytes that entities may stand for together.
+  init(limit: Int) { room = limit }
 
   /// Notes a declaration of the document's internal subset. The first one of a name holds (XML 1.0 §4.2).
   mutating func declare(_ name: UnsafePointer<UInt8>, _ content: UnsafePointer<UInt8>) {
@@ -29,6 +34,17 @@ struct XMLEntityTable {
     let made = Self.make(key, Array(text.utf8))
     entities[key] = made
     return made
+  }
+
+  /// Takes the bytes that an entity stands for from what all may. Short ones, as HTML has, cost nothing: a
+  /// reference to them is no shorter.
+  /// - Returns: false where too little is left.
+  mutating func spend(_ entity: xmlEntityPtr) -> Bool {
+    let length = Int(entity.pointee.length)
+    if length <= 8 { return true }
+    guard length <= room else { return false }
+    room -= length
+    return true
   }
 
   mutating func deallocate() {

@@ -15,15 +15,17 @@ final class XMLPushParser {
   private let context: xmlParserCtxtPtr
   private let receiver: XMLReceiver
   private let mode: Mode
-  private var entities = XMLEntityTable()
+  private var entities: XMLEntityTable
   /// The first error that makes the document not well-formed.
   private(set) var failure: XMLFailure?
 
+  /// - Parameter entityLimit: bytes that entities of the document's own may stand for together: more is an error.
   /// - Returns: nil where there is no memory.
-  init?(receiver: XMLReceiver, mode: Mode) {
+  init?(receiver: XMLReceiver, mode: Mode, entityLimit: Int) {
     _ = Self.initializeOnce
     self.receiver = receiver
     self.mode = mode
+    entities = XMLEntityTable(limit: entityLimit)
     var handler = Self.makeHandler()
     guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else { return nil }
     self.context = context
@@ -120,7 +122,11 @@ final class XMLPushParser {
     if state == XML_PARSER_DTD || state == XML_PARSER_ENTITY_DECL { return nil }
     // Within attributes libxml2 takes only the first byte of what such an entity stands for.
     let isInAttribute = state == XML_PARSER_ATTRIBUTE_VALUE
-    if let found = entities.find(name), !isInAttribute || found.pointee.length == 1 { return found }
+    if let found = entities.find(name), !isInAttribute || found.pointee.length == 1,
+      entities.spend(found)
+    {
+      return found
+    }
     if failure == nil {
       failure = XMLFailure(
         line: Int(context.pointee.input?.pointee.line ?? 0),

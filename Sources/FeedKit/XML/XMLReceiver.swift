@@ -3,6 +3,8 @@
 class XMLReceiver {
   /// Whether text is of use now: there is no call for it else.
   final var wantsText = true
+  /// Bytes of the document that have come: in whole pieces of one size, whatever the caller's were.
+  final var documentBytes = 0
 
   /// Forget all that came: the document is read again from its start, repaired.
   func restart() {}

@@ -1,0 +1,20 @@
+/// How much is taken of one feed: what a hostile one can cost.
+package struct FeedLimits: Hashable, Sendable {
+  /// Bytes of the document, after decompression.
+  package var document = 64 << 20
+  /// Bytes of show notes or a description; longer ones are cut.
+  package var text = 1 << 20
+  /// Bytes of any other text (titles, guids, names); longer ones are cut.
+  package var line = 65_536
+  /// Episodes; the rest is left out.
+  package var episodes = 100_000
+  /// Bytes that entities of the document's own may stand for together; beyond, they are mere text.
+  package var entities = 1 << 20
+  /// Bytes that stay in memory of all show notes together; the rest waits in a temporary file.
+  package var notesInMemory = 12 << 20
+
+  package init() {}
+
+  /// Bytes that texts and addresses may have together, so that a document becomes no multiple of what it is.
+  func output(ofDocument bytes: Int) -> Int { bytes * 3 + (1 << 20) }
+}
