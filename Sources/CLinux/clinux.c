@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -17,10 +18,13 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 extern char **environ;
+
+static void podcastfs_do_nothing(int signal) { (void)signal; }
 
 int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
@@ -139,6 +143,37 @@ int podcastfs_spawn_detached(const char *path, char *const arguments[], char *co
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return error;
+}
+
+int podcastfs_spawn_following(const char *path, char *const arguments[], int report, pid_t *pid) {
+  posix_spawn_file_actions_t actions;
+  int error = posix_spawn_file_actions_init(&actions);
+  if (error != 0) return error;
+  if ((error = posix_spawn_file_actions_adddup2(&actions, report, 3)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 4)) == 0)
+    error = posix_spawn(pid, path, &actions, NULL, arguments, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+int podcastfs_interrupt_with(int signal) {
+  struct sigaction action = {.sa_handler = podcastfs_do_nothing};
+  return sigaction(signal, &action, NULL);
+}
+
+int podcastfs_send_datagram(const char *path, const char *text, size_t length) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  size_t size = strlen(path);
+  if (size >= sizeof address.sun_path) return -1;
+  memcpy(address.sun_path, path, size);
+  // An abstract name is written with an @ for its NUL.
+  if (path[0] == '@') address.sun_path[0] = 0;
+  int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (sender < 0) return -1;
+  ssize_t sent = sendto(sender, text, length, MSG_NOSIGNAL, (struct sockaddr *)&address,
+                        offsetof(struct sockaddr_un, sun_path) + size);
+  close(sender);
+  return sent < 0 ? -1 : 0;
 }
 
 int podcastfs_network_events(void) {

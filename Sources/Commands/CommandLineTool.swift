@@ -12,11 +12,13 @@ package enum CommandLineTool {
     ]
   }
 
-  /// - Parameter arguments: without the program's own name.
+  /// - Parameter arguments: the program's own name first.
   /// - Returns: the exit status: 0 done, 1 it failed, 64 wrong usage.
   package static func run(_ arguments: [String]) -> Int32 {
     do {
-      return try dispatch(arguments)
+      let words = Array(arguments.dropFirst())
+      if let call = HelperCall(program: arguments.first ?? "", words) { return try MountCommand.run(call) }
+      return try dispatch(words)
     } catch let error as UsageError {
       StandardStreams.complain("\(error) (see podcastfs help)")
       return 64
@@ -33,18 +35,13 @@ package enum CommandLineTool {
       StandardStreams.print("podcastfs \(podcastfsVersion)")
       return 0
     }
+    guard let command = commands.first(where: { $0.name == first }) else {
+      throw UsageError("unknown command \"\(first)\"")
+    }
     // What everybody tries: podcastfs COMMAND --help.
-    if arguments.dropFirst().prefix(while: { $0 != "--" }).contains("--help") {
+    if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
       return try HelpCommand.run(ArgumentList([first]))
     }
-    let rest = ArgumentList(Array(arguments.dropFirst()))
-    if let command = commands.first(where: { $0.name == first }) { return try command.run(rest) }
-    // As mount(8) calls its helpers: SOURCE MOUNTPOINT -o OPTIONS.
-    if arguments.count >= 2, !first.hasPrefix("-"),
-      arguments.dropFirst().contains(where: { $0.hasPrefix("/") })
-    {
-      return try MountCommand.run(source: first, rest)
-    }
-    throw UsageError("unknown command \"\(first)\"")
+    return try command.run(ArgumentList(Array(arguments.dropFirst())))
   }
 }

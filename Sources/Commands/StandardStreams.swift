@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PosixKit
 
 /// What the program prints.
 package enum StandardStreams {
@@ -18,12 +19,35 @@ package enum StandardStreams {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count < 0 {
         if errno == EINTR { continue }
+        if errno == EPIPE && descriptor == STDOUT_FILENO { endAsAFilterDoes() }
         return
       }
       bytes = bytes.dropFirst(count)
     }
   }
 
-  package static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-  package static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+  /// Whoever reads standard output has gone: the signal that other programs end by.
+  package static func endAsAFilterDoes() -> Never {
+    signal(SIGPIPE, SIG_DFL)
+    var set = sigset_t()
+    sigemptyset(&set)
+    sigaddset(&set, SIGPIPE)
+    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    raise(SIGPIPE)
+    exit(1)
+  }
+
+  /// Ends the program as soon as whoever reads standard output has gone, though nothing is written: for commands
+  /// that write when something changes.
+  package static func endWhenUnread() {
+    _ = PosixThread.attempt("unread", stackSize: 65_536) {
+      // No event is asked for: POLLERR (a pipe) and POLLHUP (a terminal, a socket) come unasked.
+      var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+      while poll(&output, 1, -1) <= 0 || output.revents & Int16(POLLERR | POLLHUP) == 0 {
+        // A descriptor that cannot be watched.
+        if output.revents & Int16(POLLNVAL) != 0 { return }
+      }
+      endAsAFilterDoes()
+    }
+  }
 }

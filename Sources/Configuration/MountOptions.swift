@@ -1,8 +1,18 @@
+internal import PosixKit
+
 /// The options that are not ours: FUSE's, the kernel's and mount(8)'s (fuse(8), mount(8)).
 package struct MountOptions: Hashable, Sendable {
   /// What the file system is mounted with, in the order given: for libfuse, which knows the kernel's flags
   /// among them.
   package var passedOn: [OptionList.Option] = []
+
+  /// Who seems to own what is shown; nil for who mounts (`uid`, `gid`).
+  package var shownUser: UInt32?
+  package var shownGroup: UInt32?
+  /// Permissions that are taken away from all (`umask`).
+  package var mask: UInt32 = 0
+  /// Whom root mounts for (`setuid`): a name or number.
+  package var account: String?
 
   package init() {}
 
@@ -14,7 +24,9 @@ package struct MountOptions: Hashable, Sendable {
 
   /// Takes an option if it is one of these.
   /// - Returns: whether it is.
-  package mutating func take(_ option: OptionList.Option) -> Bool {
+  /// - Throws: `SettingsError` for a value that cannot be used.
+  package mutating func take(_ option: OptionList.Option) throws(SettingsError) -> Bool {
+    if let value = option.value, try takeOwner(option.key, value) { return true }
     if Self.flags.contains(option.key) && option.value == nil
       || Self.valued.contains(option.key) && option.value != nil
     {
@@ -23,6 +35,31 @@ package struct MountOptions: Hashable, Sendable {
       return true
     }
     return Self.isForOthers(option.key)
+  }
+
+  private mutating func takeOwner(_ key: String, _ value: String) throws(SettingsError) -> Bool {
+    switch key {
+    case "uid":
+      guard let user = UInt32(value) ?? Account(value)?.user else {
+        throw SettingValue.bad(key, value, "a user's name or number")
+      }
+      shownUser = user
+    case "gid":
+      guard let group = Account.group(value) else {
+        throw SettingValue.bad(key, value, "a group's name or number")
+      }
+      shownGroup = group
+    case "umask":
+      guard let bits = UInt32(value, radix: 8), bits <= 0o777 else {
+        throw SettingValue.bad(key, value, "permissions in octal, like 022")
+      }
+      mask = bits
+    case "setuid":
+      guard !value.isEmpty else { throw SettingValue.bad(key, value, "a user's name or number") }
+      account = value
+    default: return false
+    }
+    return true
   }
 
   private static let flags: Set<String> = [

@@ -1,5 +1,6 @@
 /// An option list as mount(8) and libfuse take it: `key=value,key2`. A backslash takes a comma or itself
-/// literally, or begins three octal digits as in fstab(5) (`\054` is a comma).
+/// literally, or begins three octal digits as in fstab(5) (`\054` is a comma); double quotes around a whole value keep
+/// its commas, as mount(8) has it.
 package struct OptionList: Sendable {
   package struct Option: Hashable, Sendable {
     package var key: String
@@ -25,7 +26,9 @@ package struct OptionList: Sendable {
       } else if byte == UInt8(ascii: "\\") {
         current.append(Self.escaped(&rest))
       } else {
+        let isFirstEquals = byte == UInt8(ascii: "=") && !current.contains(byte)
         current.append(byte)
+        if isFirstEquals { current += Self.quoted(&rest) }
       }
     }
     add(current)
@@ -37,6 +40,17 @@ package struct OptionList: Sendable {
     let value =
       equals < bytes.endIndex ? String(decoding: bytes[(equals + 1)...], as: UTF8.self) : nil
     options.append(Option(String(decoding: bytes[..<equals], as: UTF8.self), value))
+  }
+
+  /// A value that is in double quotes as a whole; empty where the next one is not.
+  private static func quoted(_ rest: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let quote = UInt8(ascii: "\"")
+    guard rest.first == quote, let end = rest.dropFirst().firstIndex(of: quote) else { return [] }
+    let next = rest.index(after: end)
+    guard next == rest.endIndex || rest[next] == UInt8(ascii: ",") else { return [] }
+    let value = rest[..<end].dropFirst()
+    rest = rest[next...]
+    return value
   }
 
   /// What stands behind a backslash.

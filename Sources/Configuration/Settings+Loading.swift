@@ -18,7 +18,7 @@ extension Settings {
     var mount = MountOptions()
     for option in options.flatMap({ OptionList($0).options }) {
       if try settings.set(option.key, option.value) { continue }
-      if !mount.take(option) { throw SettingsError("unknown option: \(option.key)") }
+      if try !mount.take(option) { throw SettingsError("unknown option: \(option.key)") }
     }
     return (settings, mount)
   }

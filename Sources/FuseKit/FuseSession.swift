@@ -1,6 +1,6 @@
 internal import CFuse3
 internal import Glibc
-internal import PosixKit
+package import PosixKit
 
 /// A mounted file system: the connection to the kernel, and the threads that serve it.
 package final class FuseSession: @unchecked Sendable {
@@ -8,7 +8,13 @@ package final class FuseSession: @unchecked Sendable {
   private let session: OpaquePointer
   private let handler: Unmanaged<FuseHandler>
   package let mountPoint: String
-  private let running = Monitor(0)
+  private let serving = Monitor(Serving())
+
+  /// The threads that serve.
+  private struct Serving: ~Copyable {
+    var count = 0
+    var threads: Set<PosixThread.Identity> = []
+  }
 
   /// Mounts `fileSystem` on `mountPoint`.
   /// - Parameters:
@@ -50,13 +56,17 @@ package final class FuseSession: @unchecked Sendable {
 
   /// Serves requests on `threads` threads until the file system is unmounted; then `ended` is called once.
   package func serve(threads: Int, ended: @escaping @Sendable () -> Void) {
-    running.withLock { $0 = threads }
+    PosixThread.allowWaking()
+    serving.withLock { $0.count = threads }
     for index in 0..<threads {
       PosixThread.start("fuse-\(index)") { [self] in
+        let own = PosixThread.Identity.current
+        serving.withLock { _ = $0.threads.insert(own) }
         serveRequests()
-        let isLast = running.withLock { running in
-          running -= 1
-          return running == 0
+        let isLast = serving.withLockNotifying { serving in
+          serving.threads.remove(own)
+          serving.count -= 1
+          return serving.count == 0
         }
         if isLast { ended() }
       }
@@ -75,10 +85,30 @@ package final class FuseSession: @unchecked Sendable {
     fuse_session_exit(session)
   }
 
-  /// Takes the mount away, also while files are open in it.
-  package func unmount() {
+  /// Whether the kernel still has the mount; false after it was unmounted, or its connection aborted.
+  package var isConnected: Bool {
+    var connection = pollfd(fd: fuse_session_fd(session), events: 0, revents: 0)
+    return poll(&connection, 1, 0) == 0
+  }
+
+  /// Serves no further request: each thread ends when it has answered the one it has, and what is parked is
+  /// answered with EIO. Returns when that is done, or at the deadline.
+  ///
+  /// The connection's descriptor stays open until the process ends. A reply may be on its way on any thread, and
+  /// would go into whatever file had got the number by then.
+  package func end(until deadline: MonotonicTime) {
     fuse_session_exit(session)
-    fuse_session_unmount(session)
+    while true {
+      // A wake-up that comes just before a thread begins to wait is lost: another one follows.
+      let isDone = serving.withLock { serving in
+        for thread in serving.threads { thread.wake() }
+        return serving.count == 0
+      }
+      if isDone || deadline <= .now { break }
+      let soon = min(deadline, MonotonicTime.after(0.005))
+      _ = serving.wait(until: soon) { $0.count == 0 ? true : nil }
+    }
+    ParkedReply.failAll(.EIO)
   }
 
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).

@@ -64,6 +64,11 @@ package final class ParkedReply: Sendable {
     if isLate { action() }
   }
 
+  /// Answers all that are parked.
+  static func failAll(_ errno: Errno) {
+    for parked in registry.withLock({ Array($0.parked.values) }) { parked.take()?.fail(errno) }
+  }
+
   private func interrupted() {
     let action = state.withLock { state -> (@Sendable () -> Void)? in
       state.isInterrupted = true

@@ -62,8 +62,12 @@ package final class HTTPServer: Sendable {
       }
       state.withLock { $0.connections += 1 }
       let number = socket.release()
-      PosixThread.start("http-serve", stackSize: 256 * 1024) { [self] in
+      let isServed = PosixThread.attempt("http-serve", stackSize: 256 * 1024) { [self] in
         serve(FileDescriptor(owning: number))
+        state.withLockNotifying { $0.connections -= 1 }
+      }
+      if !isServed {
+        _ = FileDescriptor(owning: number)
         state.withLockNotifying { $0.connections -= 1 }
       }
     }

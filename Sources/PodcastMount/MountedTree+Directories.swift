@@ -5,6 +5,7 @@ internal import PosixKit
 /// opendir, readdir, releasedir.
 extension MountedTree {
   package func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
+    if isShut(to: caller) { return reply.fail(.EACCES) }
     let changeCount = changeCount(of: NodeID(rawValue: node))
     fulfil(reply, tree.openDirectory(NodeID(rawValue: node), for: self.caller(caller))) { reply, snapshot in
       let handle = self.handles.add(HandleTable.Directory(snapshot: snapshot, changeCount: changeCount))

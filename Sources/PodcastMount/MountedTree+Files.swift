@@ -6,6 +6,7 @@ internal import PosixKit
 /// open, read, write, flush, release, lseek.
 extension MountedTree {
   package func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply) {
+    if isShut(to: caller) { return reply.fail(.EACCES) }
     let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     let answer = tree.open(NodeID(rawValue: node), writes: writes, for: self.caller(caller))
     fulfil(reply, answer) { reply, file in

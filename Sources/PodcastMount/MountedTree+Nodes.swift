@@ -1,9 +1,11 @@
 package import FuseKit
 internal import PodcastTree
+internal import PosixKit
 
 /// lookup, getattr, setattr, access, statfs.
 extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
+    if isShut(to: caller) { return reply.fail(.EACCES) }
     let answer = tree.lookup(name, in: NodeID(rawValue: parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
@@ -28,6 +30,7 @@ extension MountedTree {
   }
 
   package func access(node: UInt64, mask: Int32, caller: FuseCaller, reply: consuming FuseReply) {
+    if isShut(to: caller) && mask != 0 { return reply.fail(.EACCES) }
     let answer = tree.access(NodeID(rawValue: node), mask: mask, for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }

@@ -87,12 +87,15 @@ package final class MountedTree: FuseFileSystem {
     }
   }
 
+  /// What `umask` keeps from a caller.
+  func isShut(to caller: FuseCaller) -> Bool { !tree.owner.lets(caller.user, ofGroup: caller.group) }
+
   func caller(_ caller: FuseCaller) -> Caller { Caller(user: caller.user, thread: caller.thread) }
 
   func fuseAttributes(_ attributes: NodeAttributes) -> FuseAttributes {
     var result = FuseAttributes(
       kind: attributes.isDirectory ? .directory : .file, inode: attributes.node.inode,
-      permissions: attributes.permissions, owner: tree.owner.user, group: tree.owner.group)
+      permissions: attributes.permissions & ~tree.owner.mask, owner: tree.owner.user, group: tree.owner.group)
     result.links = attributes.links
     result.size = attributes.size
     result.blocks = attributes.blocks

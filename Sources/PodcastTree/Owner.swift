@@ -1,13 +1,22 @@
-/// The user who mounted.
+/// Who what is mounted belongs to: the user who mounted, or the one the options name.
 package struct Owner: Hashable, Sendable {
   package var user: UInt32
   package var group: UInt32
+  /// Permission bits that are taken away from everything.
+  package var mask: UInt32
 
-  package init(user: UInt32, group: UInt32) {
+  package init(user: UInt32, group: UInt32, mask: UInt32 = 0) {
     self.user = user
     self.group = group
+    self.mask = mask
   }
 
   /// Whether `caller` may use verbs: the owner and root may.
   package func admits(_ caller: Caller) -> Bool { caller.user == user || caller.user == 0 }
+
+  /// Whether a user may look into directories and read: strangers only where `mask` leaves them both.
+  package func lets(_ user: UInt32, ofGroup group: UInt32) -> Bool {
+    if user == self.user || user == 0 { return true }
+    return mask >> (group == self.group ? 3 : 0) & 0o5 == 0
+  }
 }

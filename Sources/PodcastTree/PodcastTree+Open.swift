@@ -45,10 +45,11 @@ extension PodcastTree {
       // that is another node, which the kernel finds when it looks again (open(2) does at ESTALE). What has
       // been opened is closed only after it has: the response that is under way goes on.
       invalidate(names(of: entry))
-      PosixThread.start("reopening", stackSize: 65_536) {
+      let isKept = PosixThread.attempt("reopening", stackSize: 65_536) {
         _ = Monitor(()).wait(until: .after(1)) { _ -> Bool? in nil }
         opened.close()
       }
+      if !isKept { opened.close() }
       return .failure(.ESTALE)
     }
     let size = opened.size

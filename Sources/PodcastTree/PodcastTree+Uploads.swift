@@ -50,14 +50,18 @@ extension PodcastTree {
 
   private func expire(_ upload: Upload) {
     let lifetime = upload.name == nil || upload.isRefused ? 0 : Self.uploadLifetime
-    PosixThread.start("upload", stackSize: 65536) { [weak self] in
+    let isKept = PosixThread.attempt("upload", stackSize: 65536) { [weak self] in
       let never = Monitor(())
       let _: Bool? = never.wait(until: .after(lifetime)) { _ in nil }
-      guard let self else { return }
-      state.withLock { _ = $0.uploads.removeValue(forKey: upload.node.row) }
-      if let name = upload.name {
-        invalidate([.name(name, in: .subscriptions), .listing(.subscriptions)])
-      }
+      self?.forget(upload)
+    }
+    if !isKept { forget(upload) }
+  }
+
+  private func forget(_ upload: Upload) {
+    state.withLock { _ = $0.uploads.removeValue(forKey: upload.node.row) }
+    if let name = upload.name {
+      invalidate([.name(name, in: .subscriptions), .listing(.subscriptions)])
     }
   }
 

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// A program that goes on in the background once it has come up, as daemons do (daemon(7)): who starts it
@@ -6,31 +7,25 @@ internal import Glibc
 /// It is a new process image, not a fork: the Swift runtime keeps thread numbers in thread-local memory, and in
 /// a forked child its locks spin for ever.
 package enum BackgroundProcess {
-  /// POSIX_SPAWN_SETSID of spawn.h, which Glibc shows to GNU sources only.
-  private static let setSession: Int16 = 0x80
-
   /// The descriptor on which the started process gives its word.
   package static let reportDescriptor: Int32 = 3
 
-  /// Starts this program again with other arguments, in a session of its own, and waits until it is ready.
+  /// Starts this program again with other arguments and with the umask of its user, and waits until it is ready.
+  ///
+  /// It stays in this one's process group until it is: by its group autofs knows the processes that bring the
+  /// mount about, all others wait for the mount at its path. Nothing but the standard streams is handed on, so that
+  /// no lock and no pipe of whoever mounts lives as long as the mount.
   /// - Returns: why it never will be; nil where all is well.
   package static func start(_ arguments: [String]) throws(PosixError) -> String? {
     let pipe = try Pipe()
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, pipe.writer.rawValue, reportDescriptor)
-
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    posix_spawnattr_setflags(&attributes, setSession)
-
-    var pointers: [UnsafeMutablePointer<CChar>?] = ([ProgramArguments.all[0]] + arguments).map { strdup($0) }
+    let own = ownFile()
+    var pointers: [UnsafeMutablePointer<CChar>?] = ([own] + arguments).map { strdup($0) }
     pointers.append(nil)
     defer { pointers.forEach { free($0) } }
     var child: pid_t = 0
-    let error = posix_spawn(&child, ownFile(), &actions, &attributes, &pointers, environ)
+    let error = UserMask.holding {
+      podcastfs_spawn_following(own, pointers, pipe.writer.rawValue, &child)
+    }
     if error != 0 { throw PosixError(Errno(rawValue: error), "start a process") }
     let word = pipe.takeReader().readToEnd(limit: 4096)
     if word == "\n" { return nil }
@@ -56,8 +51,9 @@ package enum BackgroundProcess {
       _ = fcntl(BackgroundProcess.reportDescriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    /// Tells that all is well, and lets go of the terminal.
+    /// Tells that all is well, and lets go of the terminal: a session of its own from here on.
     package consuming func ready() {
+      setsid()
       if let null = try? FileDescriptor(opening: "/dev/null", O_RDWR) {
         for stream in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] { dup2(null.rawValue, stream) }
       }

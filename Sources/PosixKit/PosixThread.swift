@@ -12,11 +12,26 @@ package enum PosixThread {
     }
   }
 
-  /// Starts a detached thread.
+  /// Starts a detached thread that the program cannot do without: for its start. Where the system gives none, also
+  /// half a second later (`ulimit -u`, the limit of a control group), the program ends with one line that says so.
   /// - Parameter name: at most 15 bytes, shown by `ps -T`.
   package static func start(
     _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
   ) {
+    for _ in 0..<10 {
+      if attempt(name, stackSize: stackSize, run) { return }
+      usleep(50_000)
+    }
+    let line = "\(ProgramArguments.name): cannot start a thread: the system gives no more (ulimit -u)\n"
+    write(STDERR_FILENO, line, line.utf8.count)
+    exit(1)
+  }
+
+  /// Starts a detached thread where the system gives one: for whatever can also be done without.
+  /// - Returns: whether it runs.
+  package static func attempt(
+    _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
+  ) -> Bool {
     let argument = Unmanaged.passRetained(Body(name: name, run: run)).toOpaque()
     let error = podcastfs_start_detached(
       { argument in
@@ -25,8 +40,23 @@ package enum PosixThread {
         body.run()
         return argument
       }, argument, stackSize)
-    precondition(error == 0, "cannot start a thread: \(Errno(rawValue: error))")
+    if error != 0 { Unmanaged<Body>.fromOpaque(argument).release() }
+    return error == 0
   }
+
+  /// A thread that runs.
+  package struct Identity: Hashable, Sendable {
+    private let thread: pthread_t
+
+    /// The calling one.
+    package static var current: Identity { Identity(thread: pthread_self()) }
+
+    /// Interrupts the call that it waits in (EINTR), after `allowWaking`.
+    package func wake() { pthread_kill(thread, SIGUSR1) }
+  }
+
+  /// Takes SIGUSR1 for `Identity.wake`: it does nothing else from here on.
+  package static func allowWaking() { podcastfs_interrupt_with(SIGUSR1) }
 
   /// The kernel's number of the calling thread.
   package static var currentID: Int32 { podcastfs_gettid() }

@@ -1,5 +1,10 @@
 /// The arguments that the program was started with.
 package enum ProgramArguments {
+  /// The program's own name, without its directory.
+  package static var name: String {
+    all.first.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "podcastfs"
+  }
+
   /// The program's name first.
   ///
   /// From proc(5): Swift looks for them beside the environment on the stack, and finds none where a preloaded

@@ -12,6 +12,7 @@ func fail(_ message: String, _ status: Int32 = 1) -> Never {
 
 let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime DIR] [--idle SECONDS]"
 
+StandardDescriptors.complete()
 do {
   var places = try Places()
   var idleTime: Double?
@@ -33,7 +34,7 @@ do {
   // Before the first thread, so that every thread has them blocked and one waits for them.
   Signals.blockEnding()
   // Addresses may hold tokens: what is made is for this user alone.
-  umask(0o077)
+  UserMask.restrict()
   ResourceLimits.raiseOpenFiles()
   ResourceLimits.saveMemory()
   let daemon = try TransferDaemon(configuration)

@@ -2,7 +2,7 @@ import Commands
 import Glibc
 import PosixKit
 
+StandardDescriptors.complete()
 signal(SIGPIPE, SIG_IGN)
-// What it makes is for its user alone.
-umask(0o077)
-exit(CommandLineTool.run(Array(ProgramArguments.all.dropFirst())))
+UserMask.restrict()
+exit(CommandLineTool.run(ProgramArguments.all))

@@ -17,4 +17,10 @@ import Testing
     let options = [Option("fsname", #"a,b\c"#), Option("ro"), Option("subtype", "podcastfs")]
     #expect(OptionList(OptionList.text(options)).options == options)
   }
+
+  @Test func doubleQuotesAroundAWholeValueKeepItsCommas() {
+    let list = OptionList("a=\"x,y\",b=\"z,c=x\"y,d=\"\"")
+    #expect(list.options.map(\.key) == ["a", "b", "c", "d"])
+    #expect(list.options.map(\.value) == ["x,y", "\"z", "x\"y", ""])
+  }
 }

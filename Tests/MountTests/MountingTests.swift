@@ -41,7 +41,7 @@ import Testing
     try fixture.mount()
     let twice = try fixture.run("mount", fixture.root)
     #expect(twice.end == .exit(1) && twice.errors.contains("already mounted"))
-    #expect(try fixture.run("mount").end == .exit(64))
+    #expect(try fixture.run("mount", "a", "b").end == .exit(64))
     #expect(try fixture.run("mount", "-o", "nonsense", full).end == .exit(64))
     #expect(try fixture.run("mount", "-o", "cache_size=much", full).end == .exit(64))
   }

@@ -15,7 +15,8 @@ package final class TemporaryDirectory: Sendable {
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
-  deinit { Self.remove(path) }
+  /// Never into a mount that a failed test left there.
+  deinit { Directories.removeTree(path) }
 
   /// A path in it.
   package func path(_ name: String) -> String { "\(path)/\(name)" }
@@ -31,21 +32,4 @@ package final class TemporaryDirectory: Sendable {
 
   @discardableResult
   package func write(_ name: String, _ text: String) throws -> String { try write(name, text.utf8) }
-
-  /// Removes a file or a directory's tree; never leaves the file system it is on, so that a mount that a
-  /// failed test left there loses nothing.
-  private static func remove(_ path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      unlink(path)
-      return
-    }
-    for name in (try? Directories.names(in: path)) ?? [] {
-      var inner = stat()
-      let entry = "\(path)/\(name)"
-      if lstat(entry, &inner) == 0, inner.st_dev == status.st_dev { remove(entry) }
-    }
-    rmdir(path)
-  }
 }

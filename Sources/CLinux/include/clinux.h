@@ -61,6 +61,14 @@ int podcastfs_network_events(void);
 int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull],
                              char *_Nullable const *_Nullable environment, pid_t *pid);
 
+/// Starts `path` in this process's group, with its standard streams, `report` as number 3, and no other descriptor of
+/// ours; 0 or an errno value.
+int podcastfs_spawn_following(const char *path, char *_Nullable const arguments[_Nonnull], int report, pid_t *pid);
+/// Sends one datagram to a Unix socket, without waiting; a path that begins with @ is an abstract name. 0, or -1.
+int podcastfs_send_datagram(const char *path, const char *text, size_t length);
+/// From here on `signal` does nothing but interrupt the call that a thread waits in (EINTR); 0, or -1 with errno.
+int podcastfs_interrupt_with(int signal);
+
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);

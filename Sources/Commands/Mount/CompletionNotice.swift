@@ -31,7 +31,7 @@ final class CompletionNotice: Sendable {
       guard command != nil || notifier != nil, claim(status) else { return }
       if let command {
         commands.async { [self] in
-          run("on_complete", "/bin/sh", ["-c", command], environment(of: entry, status))
+          run("on_complete", "/bin/sh", ["-c", Self.withUserMask(command)], environment(of: entry, status))
         }
       }
       if let notifier {
@@ -50,6 +50,11 @@ final class CompletionNotice: Sendable {
     } catch {
       log.write("cannot run \(what): \(error)")
     }
+  }
+
+  /// What the command makes is the user's as he likes it, not as private as what is ours.
+  private static func withUserMask(_ command: String) -> String {
+    "umask \(String(UserMask.bits, radix: 8))\n\(command)"
   }
 
   // MARK: What is told

@@ -8,54 +8,74 @@ enum MountCommand: Command {
   static let name = "mount"
   static let summary = "mount podcasts on an empty directory"
   static let usage = """
-    podcastfs mount [-f] [-o OPTIONS] MOUNTPOINT
-    podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
+    podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
+    mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
 
-    Mounts the podcasts on an empty directory and returns when it can be listed.
+    Mounts the podcasts on an empty directory, ~/Podcasts where none is named (it is made where it is missing), and
+    returns when it can be listed.
 
       -f          stay in the foreground
-      -o OPTIONS  a comma-separated list; the keys of the configuration file, and those of mount(8)
+      -o OPTIONS  a comma-separated list: the keys of the configuration file, and those of mount(8);
+                  podcastfs help options explains them
 
-    SOURCE, as mount(8) gives it: none or podcastfs; anything else is searched for first, a feed's
-    address or an OPML file is subscribed to.
+    SOURCE, for mount(8) and fstab(5): none or podcastfs; anything else is searched for first, a feed's address or
+    an OPML file is subscribed to.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try run(source: nil, arguments)
-  }
-
-  /// - Parameter source: what mount(8) calls the device.
-  static func run(source: String?, _ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let options = try arguments.takeValues("-o")
-    // What mount(8) passes to every helper: verbose, no mtab, sloppy.
-    _ = arguments.takeFlag("-v")
-    _ = arguments.takeFlag("-n")
-    _ = arguments.takeFlag("-s")
+    let operands = try arguments.operands()
+    guard operands.count <= 1 else { throw UsageError("mount takes one mount point") }
+    try MountRequest.prepareUser(options)
+    return try mount(
+      nil, on: try operands.first ?? MountPoint.usual(), options, isBackground: isBackground,
+      staysInForeground: staysInForeground)
+  }
+
+  /// As mount(8) calls it.
+  static func run(_ call: HelperCall) throws -> Int32 {
+    var arguments = call.arguments
+    let isBackground = arguments.takeFlag(backgroundFlag)
+    let staysInForeground = arguments.takeFlag("--foreground")
+    let isFake = arguments.takeFlag("-f")
+    let options = try arguments.takeValues("-o")
+    // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
+    for flag in ["-v", "-n", "-s"] { _ = arguments.takeFlag(flag) }
+    for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("mount takes one mount point") }
-    try MountRequest.check(options)
-    if !staysInForeground && !isBackground {
-      return try start(source, options.flatMap { ["-o", $0] } + ["--"] + operands)
+    Account.correctHome()
+    try MountRequest.prepareUser(options)
+    if isFake {
+      _ = try MountRequest(source: call.source, mountPoint: operands[0], options: options)
+      return 0
     }
-    let mount = { try MountRequest(source: source, mountPoint: operands[0], options: options) }
-    if !isBackground { return try MountProcess(try mount()).run {} }
-    return reporting { ready in try MountProcess(try mount()).run(ready: ready) }
+    return try mount(
+      call.source ?? "none", on: operands[0], options, isBackground: isBackground,
+      staysInForeground: staysInForeground)
+  }
+
+  /// - Parameter source: for calls of mount(8), what it calls the device.
+  private static func mount(
+    _ source: String?, on mountPoint: String, _ options: [String], isBackground: Bool, staysInForeground: Bool
+  ) throws -> Int32 {
+    if !staysInForeground && !isBackground {
+      // The process that was called ends when the mount can be listed, or with the reason why not.
+      let call = source.map { [HelperCall.flag, $0] } ?? [name]
+      let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
+      if let failure = try BackgroundProcess.start(call + rest) { throw CommandFailure(failure) }
+      return 0
+    }
+    let request = { try MountRequest(source: source, mountPoint: mountPoint, options: options) }
+    if !isBackground { return try MountProcess(try request()).run(ready: ServiceManager.tellReady) }
+    return reporting { ready in try MountProcess(try request()).run(ready: ready) }
   }
 
   /// Marks the process that stays when the one that was called has ended.
   private static let backgroundFlag = "--background"
-
-  /// The process that was called ends when the mount can be listed, or with the reason why not.
-  private static func start(_ source: String?, _ arguments: [String]) throws -> Int32 {
-    let call = source.map { [$0] } ?? [name]
-    if let failure = try BackgroundProcess.start(call + [backgroundFlag] + arguments) {
-      throw CommandFailure(failure)
-    }
-    return 0
-  }
 
   /// Runs `body` and tells the process that was called how it went.
   static func reporting(_ body: (() -> Void) throws -> Int32) -> Int32 {

@@ -1,58 +1,85 @@
+internal import Configuration
 internal import Glibc
 internal import PosixKit
 
 /// The directory that is to be mounted on.
 enum MountPoint {
+  /// `~/Podcasts`, made where it is missing.
+  static func usual() throws -> String {
+    guard let home = Places.processEnvironment["HOME"], home.hasPrefix("/") else {
+      throw CommandFailure("no home directory: set HOME, or name a mount point")
+    }
+    let path = (home == "/" ? "" : home) + "/Podcasts"
+    try make(path)
+    return path
+  }
+
+  /// Makes the directory and what is missing above it, with the user's own permissions.
+  static func make(_ path: String) throws {
+    let outcome = UserMask.holding { Result { try Directories.create(path, mode: 0o777) } }
+    // A dead mount may be there, which is no directory to look at.
+    if case .failure(let error) = outcome, !MountTable.isOurs(path) { throw error }
+  }
+
   /// Makes sure that `path` can be mounted on; a mount of ours that a crash has left there is cleared.
   /// - Returns: its absolute path without symbolic links.
   /// - Throws: `CommandFailure` saying what is in the way.
   static func prepare(_ path: String) throws -> String {
     try checkDevice()
     let absolute = try resolve(path)
-    var status = stat()
-    if stat(absolute, &status) != 0 {
-      let reason = Errno.current
-      guard reason == .ENOTCONN || reason == .EIO || reason == .ECONNABORTED else {
-        throw CommandFailure("cannot mount on \(path): \(reason)")
-      }
+    // A dead mount's own attributes may be in the kernel's cache still; statvfs always asks.
+    while let mount = MountTable.mount(on: absolute), mount.isOurs || isDead(absolute) {
+      guard isDead(absolute) else { throw CommandFailure("podcastfs is already mounted on \(path)") }
       try clearStale(absolute)
-      guard stat(absolute, &status) == 0 else {
-        throw CommandFailure("cannot mount on \(path): \(Errno.current)")
-      }
+    }
+    var status = stat()
+    guard stat(absolute, &status) == 0 else {
+      throw CommandFailure("cannot mount on \(path): \(Errno.current)")
     }
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw CommandFailure("cannot mount on \(path): it is not a directory")
     }
-    if MountTable.isOurs(absolute) { throw CommandFailure("podcastfs is already mounted on \(path)") }
     let names: [String]
     do { names = try Directories.names(in: absolute) } catch { throw CommandFailure("\(error)") }
     if !names.isEmpty { throw CommandFailure("cannot mount on \(path): the directory is not empty") }
     return absolute
   }
 
-  /// realpath(3), also of a directory under a mount whose process has died.
+  /// Whether a mount's process has gone and left it there.
+  static func isDead(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) != 0 && [.ENOTCONN, .ECONNABORTED].contains(Errno.current)
+  }
+
   private static func resolve(_ path: String) throws -> String {
-    if let resolved = realpath(path, nil) {
-      defer { free(resolved) }
-      return String(cString: resolved)
-    }
+    if let absolute = absolutePath(path) { return absolute }
     let reason = Errno.current
-    if reason == .ENOTCONN, let absolute = absolutePath(path) { return absolute }
     if reason == .ENOENT { throw CommandFailure("cannot mount on \(path): no such directory") }
     throw CommandFailure("cannot mount on \(path): \(reason)")
   }
 
-  /// The path from the root, with its parent's symbolic links resolved.
+  /// The path from the root without symbolic links, also of a directory under a mount whose process has died;
+  /// nil where it leads nowhere, with the reason in errno.
   static func absolutePath(_ path: String) -> String? {
+    // Looked into, a dead mount gives an error; looked at, not.
     var trimmed = Substring(path)
-    while trimmed.count > 1 && trimmed.hasSuffix("/") { trimmed = trimmed.dropLast() }
-    let slash = trimmed.lastIndex(of: "/")
-    let parent = slash.map { $0 == trimmed.startIndex ? "/" : String(trimmed[..<$0]) } ?? "."
-    let name = slash.map { trimmed[trimmed.index(after: $0)...] } ?? trimmed
-    guard let resolved = realpath(parent, nil) else { return nil }
+    while trimmed.count > 1, trimmed.hasSuffix("/") || trimmed.hasSuffix("/.") {
+      trimmed = trimmed.dropLast()
+    }
+    if let resolved = realpath(String(trimmed), nil) {
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+    let reason = errno
+    guard Errno.current == .ENOTCONN, let slash = trimmed.lastIndex(of: "/"), slash != trimmed.startIndex,
+      let resolved = realpath(String(trimmed[..<slash]), nil)
+    else {
+      errno = reason
+      return nil
+    }
     defer { free(resolved) }
     let base = String(cString: resolved)
-    return base == "/" ? "/\(name)" : "\(base)/\(name)"
+    return (base == "/" ? "" : base) + trimmed[slash...]
   }
 
   private static func checkDevice() throws {

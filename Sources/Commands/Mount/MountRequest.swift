@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import PodcastTree
 internal import PosixKit
 
 /// What is to be mounted where, checked: everything that can be wrong with the call is found here.
@@ -22,21 +23,32 @@ struct MountRequest: Sendable {
     self.mountPoint = try MountPoint.prepare(mountPoint)
     try places.create()
     log = LogFile(places.logFile)
-    self.source = source.flatMap { ["none", "podcastfs"].contains($0) ? nil : Self.absolute($0) }
+    self.source = source.flatMap { HelperCall.nothing.contains($0) ? nil : Self.absolute($0) }
   }
 
-  /// - Throws: `UsageError` where the options of the call can't be understood.
-  static func check(_ options: [String]) throws {
+  /// Checks the options of a call, and becomes the user whom `setuid` names.
+  /// - Throws: `UsageError` where they can't be understood.
+  static func prepareUser(_ options: [String]) throws {
+    let name: String?
     do {
-      _ = try Settings.load(file: "/dev/null", environment: [:], options: options)
+      name = try Settings.load(file: "/dev/null", environment: [:], options: options).mount.account
     } catch {
       throw UsageError("\(error)")
     }
+    guard let name else { return }
+    guard let account = Account(name) else { throw CommandFailure("setuid=\(name): there is no such user") }
+    try account.become()
+  }
+
+  /// Who owns what is shown.
+  var owner: Owner {
+    Owner(
+      user: options.shownUser ?? geteuid(), group: options.shownGroup ?? getegid(), mask: options.mask)
   }
 
   /// For libfuse and fusermount3.
   var fuseOptions: [String] {
-    var list = options.passedOn.map { option in option.value.map { "\(option.key)=\($0)" } ?? option.key }
+    var list = options.passedOn.map { OptionList.text([$0]) }
     let keys = options.passedOn.map(\.key)
     if !keys.contains("fsname") { list.append("fsname=podcastfs") }
     if !keys.contains("subtype") { list.append("subtype=podcastfs") }

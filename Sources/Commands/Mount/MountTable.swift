@@ -6,27 +6,36 @@ enum MountTable {
   struct Mount {
     var mountPoint: String
     var type: String
+    /// The file system's device number, "0:53": each mount of ours is one of its own.
+    var device: String
+
+    /// Whether it is a mount of podcastfs, as far as its type tells.
+    var isOurs: Bool { type == "fuse.podcastfs" || type == "fuse" }
   }
 
   /// The topmost mount on `path`; nil where there is none.
   static func mount(on path: String) -> Mount? {
-    guard let bytes = try? Directories.read("/proc/self/mountinfo") else { return nil }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\n").last { line in
-      mountPoint(of: line) == path
-    }.flatMap { line in
-      guard let separator = line.range(of: " - ") else { return nil }
-      let type = line[separator.upperBound...].prefix { $0 != " " }
-      return Mount(mountPoint: path, type: String(type))
+    all().last { $0.mountPoint == path }
+  }
+
+  /// All mounts, in their order.
+  static func all() -> [Mount] {
+    guard let bytes = try? Directories.read("/proc/self/mountinfo") else { return [] }
+    return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      mount(String(decoding: line, as: UTF8.self))
     }
   }
 
-  static func isOurs(_ path: String) -> Bool {
-    mount(on: path).map { $0.type == "fuse.podcastfs" || $0.type == "fuse" } ?? false
-  }
+  static func isOurs(_ path: String) -> Bool { mount(on: path)?.isOurs ?? false }
 
-  private static func mountPoint(of line: Substring) -> String? {
-    let fields = line.split(separator: " ", maxSplits: 5)
-    return fields.count > 4 ? unescaped(fields[4]) : nil
+  /// ID, parent's ID, device, root, mount point, options, optional fields, "-", type, source, options.
+  private static func mount(_ line: String) -> Mount? {
+    let fields = line.split(separator: " ")
+    guard fields.count > 6, let separator = fields.dropFirst(6).firstIndex(of: "-"),
+      separator + 1 < fields.count
+    else { return nil }
+    return Mount(
+      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: String(fields[2]))
   }
 
   /// Blanks and backslashes come as three octal digits.
@@ -45,17 +54,5 @@ enum MountTable {
       }
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-}
-
-extension StringProtocol {
-  /// Where `text` first is.
-  fileprivate func range(of text: String) -> Range<Index>? {
-    var start = startIndex
-    while start < endIndex {
-      if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-      start = index(after: start)
-    }
-    return nil
   }
 }

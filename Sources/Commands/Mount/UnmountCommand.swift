@@ -6,12 +6,16 @@ enum UnmountCommand: Command {
   static let name = "unmount"
   static let summary = "take a mount away"
   static let usage = """
-    podcastfs unmount MOUNTPOINT
+    podcastfs unmount [--lazy] MOUNTPOINT
 
-    Takes the mount away. Downloads go on.
+    Takes the mount away. Downloads go on. Where programs use the mount, they are named, and it stays.
+
+      --lazy   take it away at once: programs that have something of it open keep that until they close it
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isLazy = arguments.takeFlag("--lazy", "-z")
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("unmount takes one mount point") }
     guard let path = MountPoint.absolutePath(operands[0]) else {
@@ -20,8 +24,13 @@ enum UnmountCommand: Command {
     guard MountTable.isOurs(path) else {
       throw CommandFailure("cannot unmount \(operands[0]): podcastfs is not mounted there")
     }
-    do { try Unmount.now(path) } catch {
-      throw CommandFailure("cannot unmount \(operands[0]): \(error)")
+    do {
+      if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
+    } catch {
+      // Who uses it may be gone by now; then the reason as it was.
+      let users = isLazy ? nil : MountUsers.text(of: path)
+      let reason = users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)"
+      throw CommandFailure("cannot unmount \(operands[0]): \(reason)")
     }
     return 0
   }

@@ -26,6 +26,7 @@ enum StatusCommand: Command {
       file: places.configurationFile, environment: Places.processEnvironment
     ).settings
     try places.create()
+    if options.watches { StandardStreams.endWhenUnread() }
     let changes = Monitor(0)
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     client.observe { _ in changes.withLockNotifying { $0 += 1 } }

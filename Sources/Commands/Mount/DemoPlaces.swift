@@ -1,0 +1,46 @@
+internal import Configuration
+internal import Glibc
+internal import PosixKit
+
+/// Where the demonstration keeps things: apart from the user's own, and only while it is mounted.
+struct DemoPlaces {
+  private let base: String
+
+  /// - Throws: `Places.Unusable` where the user has no runtime directory.
+  init() throws { base = try Places().runtime + "-demo" }
+
+  /// Makes them the places of this process and of those that it starts. Only while it has one thread.
+  func enter() {
+    for name in ["CONFIG", "DATA", "STATE", "CACHE"] {
+      setenv("XDG_\(name)_HOME", "\(base)/\(name.lowercased())", 1)
+    }
+    setenv("XDG_RUNTIME_DIR", base + "/run", 1)
+  }
+
+  /// Makes them anew and enters them.
+  /// - Returns: what keeps other demonstrations of the user away.
+  func begin() throws -> FileDescriptor {
+    try Directories.createPrivate(base)
+    let lock = try FileDescriptor(opening: base + "/lock", O_RDWR | O_CREAT)
+    guard lock.tryLock(.exclusive) else {
+      throw CommandFailure("a demonstration is mounted already: podcastfs unmount its mount point first")
+    }
+    clear()
+    try Directories.createPrivate(base + "/run")
+    enter()
+    return lock
+  }
+
+  /// Leaves nothing behind. Its daemon ends when its socket goes.
+  func end(_ lock: borrowing FileDescriptor) {
+    clear()
+    unlink(base + "/lock")
+    rmdir(base)
+  }
+
+  private func clear() {
+    for name in (try? Directories.names(in: base)) ?? [] where name != "lock" {
+      Directories.removeTree("\(base)/\(name)")
+    }
+  }
+}

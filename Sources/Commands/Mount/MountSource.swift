@@ -1,0 +1,66 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// What mount(8) names as the device: a first search, a feed's address or an OPML file.
+enum MountSource {
+  /// Sees to it before anything is mounted, so that it can be listed from the first moment on.
+  /// - Throws: `CommandFailure` for a file that is no list, and for an address that no feed is at: nothing is to be
+  ///   mounted. A network that is away fails nothing: the next mount, or whoever opens the directory, tries again.
+  static func begin(_ request: MountRequest, _ catalog: Catalog) throws {
+    guard let source = request.source else { return }
+    do {
+      if source.lowercased().hasSuffix(".opml") && !isAddress(source) {
+        _ = try catalog.importOPML(try Directories.read(source))
+      } else if isAddress(source) {
+        try subscribe(source, catalog)
+      } else {
+        try search(source, catalog)
+      }
+    } catch {
+      guard let error = error as? CatalogError else {
+        throw CommandFailure("cannot begin with \(source): \(error)")
+      }
+      if error.errno == .EEXIST { return }
+      if !isForNow(error) || source.lowercased().hasSuffix(".opml") {
+        throw CommandFailure("cannot begin with \(PublicURL.text(source)): \(error)")
+      }
+      request.log.write("cannot begin with \(PublicURL.text(source)): \(error)")
+    }
+  }
+
+  private static func isAddress(_ source: String) -> Bool {
+    source.hasPrefix("http://") || source.hasPrefix("https://")
+  }
+
+  private static func subscribe(_ address: String, _ catalog: Catalog) throws {
+    if try catalog.subscription(feedURL: address) != nil { return }
+    do {
+      _ = try wait { catalog.subscribe(address: address, completion: $0) }
+    } catch let error as CatalogError where isForNow(error) {
+      _ = try catalog.subscribe(feedURL: address, name: nil)
+    }
+  }
+
+  private static func search(_ words: String, _ catalog: Catalog) throws {
+    _ = try wait { catalog.search(words, replacing: nil, completion: $0) }
+  }
+
+  /// A search takes ten seconds at the most, and so may a feed.
+  private static func wait<Value: Sendable>(
+    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any CatalogTask
+  ) throws -> Value {
+    let outcome = Monitor<Result<Value, CatalogError>?>(nil)
+    let task = start { result in outcome.withLockNotifying { $0 = result } }
+    guard let result = outcome.wait(until: .after(11), for: { $0 }) else {
+      task.cancel()
+      throw CatalogError(.ETIMEDOUT, "no answer")
+    }
+    return try result.get()
+  }
+
+  /// What may be otherwise in a while: the network, the host, the service's limit.
+  private static func isForNow(_ error: CatalogError) -> Bool {
+    [.ENETUNREACH, .EHOSTUNREACH, .ECONNREFUSED, .ETIMEDOUT, .EAGAIN, .ECONNRESET, .EIO].contains(error.errno)
+  }
+}

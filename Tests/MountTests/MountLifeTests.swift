@@ -1,0 +1,280 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// How a mount begins and ends, as far as other programs are concerned.
+@Suite struct MountLifeTests {
+  /// Runs a shell's script with the built program as `podcastfs` and the mount point as `$MNT`.
+  private func shell(_ fixture: MountFixture, _ script: String) throws -> RunningProcess {
+    var variables = fixture.environment.variables
+    let program = Products.path("podcastfs")
+    variables["PATH"] = program.dropLast("/podcastfs".count) + ":" + Products.searchPath
+    variables["MNT"] = fixture.root
+    return try RunningProcess("sh", ["-c", script], environment: variables)
+  }
+
+  @Test func aDeadMountIsClearedThoughTheKernelRemembersItsRoot() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    _ = try fixture.status(fixture.root)
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    #expect(eventually { fixture.mountProcess == nil })
+    try fixture.mount()
+    #expect(try fixture.list(fixture.root).count == 5)
+  }
+
+  @Test func theMountKeepsNothingOpenThatItsCallerHad() throws {
+    let fixture = try MountFixture()
+    let script = """
+      exec 9> "$HOME/lock" && flock -n 9 && podcastfs mount -o min_free=0 "$MNT" 7> "$HOME/other" || exit 2
+      exec 9>&-
+      flock -n "$HOME/lock" true
+      """
+    let process = try shell(fixture, script)
+    #expect(process.wait() == .exit(0), "\(process.errors)")
+    let mount = try #require(fixture.mountProcess)
+    let open = try Directories.names(in: "/proc/\(mount)/fd").compactMap { name -> String? in
+      var buffer = [CChar](repeating: 0, count: 4096)
+      let count = readlink("/proc/\(mount)/fd/\(name)", &buffer, buffer.count)
+      return count < 0 ? nil : String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+    #expect(!open.contains { $0.hasSuffix("/lock") || $0.hasSuffix("/other") })
+  }
+
+  @Test func theCommandForCompleteDownloadsHasTheUsersUmask() throws {
+    let fixture = try MountFixture()
+    let script = """
+      umask 026
+      podcastfs mount -o 'min_free=0,on_complete=umask > "$HOME/mask"' "$MNT"
+      """
+    #expect(try shell(fixture, script).wait() == .exit(0))
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    #expect(try fixture.run("get", fixture.episode(1)).end == .exit(0))
+    let file = fixture.environment.home.path("mask")
+    #expect(eventually { (try? Directories.read(file)) == Array("0026\n".utf8) })
+  }
+
+  @Test(.enabled(if: getuid() == 0 && Products.isInstalled("setpriv") && Products.isInstalled("prlimit")))
+  func aThreadThatCannotStartDoesNotEndTheMount() throws {
+    let fixture = try MountFixture()
+    let home = fixture.environment.home
+    for program in ["podcastfs", "podcastfs-transferd"] {
+      try home.write("bin/\(program)", try Directories.read(Products.path(program), limit: 1 << 30))
+      chmod(home.path("bin/\(program)"), 0o755)
+    }
+    try home.write(
+      "list.opml", "<opml version='2.0'><body><outline type='rss' xmlUrl='http://[::1]:9/f'/></body></opml>")
+    let script = """
+      set -e
+      bin/podcastfs mount -o min_free=0 mnt
+      mount=$(pgrep -u 65534 -f "background.*mnt" | tail -n 1)
+      prlimit --pid "$mount" --nproc=1:1
+      cp list.opml mnt/Subscriptions/
+      ls mnt/Subscriptions
+      kill -0 "$mount"
+      """
+    try home.write("script", script)
+    #expect(try ChildProcess.run(["chown", "-R", "65534:65534", home.path]).status == 0)
+    let process = try RunningProcess(
+      "setpriv",
+      ["--reuid=65534", "--regid=65534", "--clear-groups", "sh", "-c", "cd \(home.path) && sh script"],
+      environment: fixture.environment.variables)
+    #expect(process.wait() == .exit(0), "\(process.output)\(process.errors)")
+  }
+
+  @Test func aReaderIsToldWhenTheMountEnds() throws {
+    let fixture = try MountFixture(size: 3_000_000, rate: 20_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    let process = try #require(fixture.mountProcess)
+    let reader = try RunningProcess("cat", [fixture.episode(1)], environment: fixture.environment.variables)
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "downloading" })
+    kill(process, SIGTERM)
+    #expect(reader.wait(seconds: 10) == .exit(1))
+    #expect(reader.errors.contains("Input/output error"), "\(reader.errors)")
+    #expect(eventually { kill(process, 0) != 0 })
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func aMountThatHasTakenThePlaceOfOneThatEndsStays() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let first = try #require(fixture.mountProcess)
+    // Held, it ends after the second one has come.
+    kill(first, SIGSTOP)
+    Self.detach(fixture.root)
+    try fixture.mount()
+    kill(first, SIGCONT)
+    #expect(eventually { kill(first, 0) != 0 })
+    #expect(try fixture.list(fixture.root).count == 5)
+  }
+
+  private static func detach(_ path: String) {
+    _ = try? ChildProcess.run(geteuid() == 0 ? ["umount", "-l", path] : ["fusermount3", "-uz", path])
+  }
+
+  // MARK: unmount
+
+  @Test(arguments: ["link", "mnt/", "mnt/.", "mnt/./", "./mnt", "mnt/../mnt"])
+  func aMountPointMayBeWrittenInAnyWay(path: String) throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    symlink(fixture.root, fixture.environment.home.path("link"))
+    let process = try shell(fixture, "cd \"$HOME\" && podcastfs unmount \(path)")
+    #expect(process.wait() == .exit(0), "\(process.errors)")
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func aDeadMountIsTakenAwayByUnmountToo() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    #expect(eventually { fixture.mountProcess == nil })
+    #expect(try fixture.run("unmount", fixture.root + "/.").end == .exit(0))
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func whoeverKeepsAMountBusyIsNamedAndLazilyItGoesAllTheSame() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let user = try RunningProcess(
+      "sh", ["-c", "cd \"\(fixture.root)/Search\" && echo there && exec sleep 60"],
+      environment: fixture.environment.variables)
+    #expect(user.waitForOutput { $0.contains("there") })
+    #expect(eventually { (try? Directories.read("/proc/\(user.id)/comm")) == Array("sleep\n".utf8) })
+    let busy = try fixture.run("unmount", fixture.root)
+    #expect(busy.end == .exit(1))
+    #expect(
+      busy.errors
+        == "podcastfs: cannot unmount \(fixture.root): it is in use by sleep (\(user.id)); end them, or use --lazy\n"
+    )
+    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.run("unmount", "--lazy", fixture.root).end == .exit(0))
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  // MARK: mount(8)
+
+  @Test func aSourceMayBeNamedLikeACommand() throws {
+    let fixture = try MountFixture()
+    let result = try fixture.run("search", fixture.root, "-o", "rw,min_free=0")
+    #expect(result.end == .exit(0), "\(result.errors)")
+    #expect(try fixture.list(fixture.root + "/Search") == ["search"])
+    try fixture.unmount()
+    let helper = try fixture.run(
+      "--helper", "mount", fixture.root, "-s", "-t", "podcastfs", "-o", "rw,min_free=0")
+    #expect(helper.end == .exit(0), "\(helper.errors)")
+    #expect(try fixture.list(fixture.root + "/Search") == ["mount", "search"])
+  }
+
+  /// autofs knows the processes that bring a mount about by their group, and lets all others wait for it.
+  @Test func untilItIsMountedItBelongsToTheGroupOfWhoeverMounts() throws {
+    let fixture = try MountFixture()
+    fixture.directory.behave(.with { $0.latency = 60 })
+    let script = "podcastfs --helper words \"$MNT\" -o min_free=0 & echo; wait"
+    let process = try shell(fixture, script)
+    let mount = try #require(Self.eventuallyFound { fixture.mountProcess })
+    #expect(getpgid(mount) == getpgid(process.id) && getsid(mount) == getsid(process.id))
+    process.signal(SIGKILL)
+    kill(mount, SIGKILL)
+    fixture.directory.behave(OriginBehaviour())
+    try fixture.mount()
+    let second = try #require(fixture.mountProcess)
+    #expect(getsid(second) == second)
+  }
+
+  private static func eventuallyFound<Value>(_ find: () -> Value?) -> Value? {
+    var found: Value?
+    _ = eventually {
+      found = find()
+      return found != nil
+    }
+    return found
+  }
+
+  @Test func aSourceAtWhichThereIsNoFeedMountsNothing() throws {
+    let fixture = try MountFixture()
+    let result = try fixture.run(
+      "--helper", fixture.origin.url("/nothing.xml"), fixture.root, "-o", "min_free=0")
+    #expect(result.end == .exit(1))
+    #expect(result.errors.contains("HTTP 404"), "\(result.errors)")
+    #expect(try fixture.list(fixture.root) == [])
+    #expect(try fixture.run("list").output == "")
+    let feed = try fixture.run("--helper", fixture.origin.url("/feed.xml"), fixture.root, "-o", "min_free=0")
+    #expect(feed.end == .exit(0), "\(feed.errors)")
+    #expect(try fixture.list(fixture.root + "/Subscriptions").contains(MountFixture.podcast))
+  }
+
+  @Test func commasMayBeEscapedOrQuoted() throws {
+    let fixture = try MountFixture()
+    let file = fixture.environment.home.path("said")
+    let options = "min_free=0,fsname=a\\,b,on_complete=\"printf 'a,b' > \(file)\""
+    try fixture.mount(options: options)
+    let table = String(decoding: try Directories.read("/proc/self/mountinfo"), as: UTF8.self)
+    #expect(table.split(separator: "\n").contains { $0.contains(fixture.root + " ") && $0.contains(" a,b ") })
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    #expect(try fixture.run("get", fixture.episode(1)).end == .exit(0))
+    #expect(eventually { (try? Directories.read(file)) == Array("a,b".utf8) })
+  }
+
+  @Test func aFakeMountIsCheckedOnly() throws {
+    let fixture = try MountFixture()
+    #expect(try fixture.run("--helper", "none", fixture.root, "-f", "-o", "min_free=0").end == .exit(0))
+    #expect(fixture.mountProcess == nil)
+    #expect(try fixture.list(fixture.root) == [])
+    #expect(try fixture.run("--helper", "none", fixture.root, "-f", "-o", "nonsense").end == .exit(64))
+  }
+
+  @Test func ownersAndPermissionsAreShownAsTheOptionsSay() throws {
+    let fixture = try MountFixture()
+    try fixture.mount(options: "min_free=0,uid=1234,gid=2345,umask=027")
+    let status = try fixture.status(fixture.root + "/Search")
+    #expect(status.st_uid == 1234 && status.st_gid == 2345 && status.st_mode & 0o777 == 0o750)
+    for wrong in ["uid=nobody-there", "umask=9", "gid=-1", "setuid="] {
+      #expect(try fixture.run("mount", "-o", wrong, fixture.root + "2").end == .exit(64), "\(wrong)")
+    }
+  }
+
+  @Test func withoutAMountPointItIsPodcastsInTheHome() throws {
+    let fixture = try MountFixture()
+    let usual = fixture.environment.home.path("Podcasts")
+    let result = try fixture.run("mount", "-o", "min_free=0")
+    #expect(result.end == .exit(0), "\(result.errors)")
+    #expect(try fixture.list(usual).count == 5)
+    #expect(try fixture.run("unmount", usual).end == .exit(0))
+    // The directory is the user's, with his umask, though what podcastfs keeps is private.
+    #expect(try fixture.status(usual).st_mode & 0o077 != 0)
+  }
+
+  // MARK: Other
+
+  @Test func watchingEndsWithWhoeverReads() throws {
+    let fixture = try MountFixture()
+    let process = try shell(fixture, "podcastfs status --watch | head -n 1")
+    #expect(process.wait(seconds: 10) == .exit(0))
+    #expect(process.output == "0 episodes here (0 B in the cache)\n")
+  }
+
+  @Test func theDemonstrationLeavesNothingBehind() throws {
+    let fixture = try MountFixture()
+    let mounted = try fixture.run("demo", fixture.root)
+    #expect(mounted.end == .exit(0), "\(mounted.errors)")
+    #expect(mkdir(fixture.root + "/Search/harbour", 0o755) == 0)
+    let show = fixture.root + "/Search/harbour/Harbour Lights"
+    let episode = try #require(try fixture.list(show).first { $0.hasSuffix(".mp3") })
+    _ = try Directories.read("\(show)/\(episode)", limit: 100)
+    #expect(try fixture.run("demo", "--", "status").output.contains("1 downloading"))
+    let second = try fixture.run("demo", fixture.root + "2")
+    #expect(second.end == .exit(1) && second.errors.contains("mounted already"), "\(second.errors)")
+    let process = try #require(fixture.mountProcess)
+    #expect(try fixture.run("unmount", fixture.root).end == .exit(0))
+    #expect(eventually { kill(process, 0) != 0 })
+    for place in ["data", "state", "cache", "config", "run/podcastfs-demo"] {
+      #expect(access(fixture.environment.home.path(place), F_OK) != 0, "\(place)")
+    }
+  }
+}
