@@ -3,23 +3,21 @@ internal import SQLiteKit
 extension Catalog {
   /// Changes the catalogue in one transaction and tells everybody what `body` says has changed, once it is
   /// durable.
+  /// - Parameter rank: a refresh waits while a verb of any process wants to write.
   func change<R: Sendable>(
-    _ body: (Database, inout [CatalogChange]) throws -> R
+    _ rank: WriteRank = .verb, _ body: (Database, inout [CatalogChange]) throws -> R
   ) throws(CatalogError) -> R {
-    let (result, message) = try store.write { database -> (R, ChangeMessage?) in
+    let (result, commit) = try store.write(rank) { database -> (R, Int64?) in
       var changes: [CatalogChange] = []
       let result = try body(database, &changes)
-      if changes.isEmpty { return (result, nil) }
-      try database.run("UPDATE counter SET commits = commits + 1")
-      let commit = try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0
-      return (result, ChangeMessage(commit: commit, changes: changes))
+      return (result, changes.isEmpty ? nil : try ChangeLog.append(changes, in: database))
     }
-    if let message { notices.announce(message) }
+    if let commit { notices.announce(commit) }
     return result
   }
 
   /// How many commits there have been that were told of.
-  func commits() throws(CatalogError) -> Int64 {
-    try store.read { try $0.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0 }
+  package func commits() throws(CatalogError) -> Int64 {
+    try store.read { try ChangeLog.count(in: $0) }
   }
 }

@@ -16,7 +16,7 @@ extension Catalog {
   /// Changes nothing: what has been done is told by `markKept` and `unmarkKept`, so that a plan whose process
   /// dies is made again.
   package func keepPlan(podcast id: Int64) throws(CatalogError) -> KeepPlan {
-    guard try subscriptions().contains(where: { $0.podcast.id == id }),
+    guard try store.read({ try $0.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", id) }),
       let kept = try keptEpisodes(ofPodcast: id)
     else { return KeepPlan() }
     let marked = try store.read { database in

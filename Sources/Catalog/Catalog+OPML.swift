@@ -20,7 +20,7 @@ extension Catalog {
         if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
           result.known += 1
         } else {
-          _ = try Self.subscribe(podcast, as: nil, or: nil, in: database)
+          _ = try Self.subscribe(podcast, as: nil, or: feed.name, in: database)
           result.added += 1
         }
       }
@@ -31,11 +31,11 @@ extension Catalog {
 
   /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only.
   package func exportOPML() throws(CatalogError) -> [UInt8] {
-    let feeds = try subscriptions().map { listed in
-      OPMLDocument.Feed(
-        url: listed.podcast.feedURL, title: listed.podcast.title, htmlURL: listed.podcast.link)
-    }
-    let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
-    return Array(list.text(created: wallClockSeconds()).utf8)
+    try store.read { try SubscriptionList.bytes(in: $0) }
+  }
+
+  /// How many bytes `exportOPML` gives.
+  package func subscriptionListSize() throws(CatalogError) -> Int64 {
+    try store.read { try SubscriptionList.size(in: $0) }
   }
 }

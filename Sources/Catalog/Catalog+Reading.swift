@@ -14,9 +14,11 @@ extension Catalog {
   }
 
   package func search(_ id: Int64) throws(CatalogError) -> Search? {
-    try store.read { database in
-      try database.first("\(Self.searchColumns) WHERE s.id = ? GROUP BY s.id", id, as: Self.search)
-    }
+    try store.read { try Self.search(id, in: $0) }
+  }
+
+  static func search(_ id: Int64, in database: Database) throws -> Search? {
+    try database.first("\(searchColumns) WHERE s.id = ? GROUP BY s.id", id, as: search)
   }
 
   /// The results that are shown, the best first; `id` is the result's.
@@ -24,9 +26,17 @@ extension Catalog {
     try store.read { database in
       try database.all(
         """
-        SELECT r.id, r.name, \(PodcastRow.columns) FROM result r JOIN podcast p ON p.id = r.podcast_id
-        WHERE r.search_id = ? AND r.state = ? ORDER BY r.position
-        """, id, ResultState.shown.rawValue, as: Self.listed)
+        \(ListedRow.results) WHERE r.search_id = ? AND r.state = ? ORDER BY r.position
+        """, id, ResultState.shown.rawValue, as: ListedRow.read)
+    }
+  }
+
+  /// One result that is shown.
+  package func result(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
+    try store.read { database in
+      try database.first(
+        "\(ListedRow.results) WHERE r.id = ? AND r.state = ?", id, ResultState.shown.rawValue,
+        as: ListedRow.read)
     }
   }
 
@@ -43,17 +53,13 @@ extension Catalog {
   /// By name; `id` is the subscription's.
   package func subscriptions() throws(CatalogError) -> [ListedPodcast] {
     try store.read { database in
-      try database.all(
-        """
-        SELECT s.id, s.name, \(PodcastRow.columns),
-          (SELECT count(*) FROM episode e WHERE e.podcast_id = p.id AND e.hidden = 1)
-        FROM subscription s JOIN podcast p ON p.id = s.podcast_id ORDER BY s.name_key
-        """
-      ) { row in
-        var listed = Self.listed(row)
-        listed.hiddenCount = row.int(2 + PodcastRow.count)
-        return listed
-      }
+      try database.all("\(ListedRow.subscriptions) ORDER BY s.name_key", as: ListedRow.read)
+    }
+  }
+
+  package func subscription(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
+    try store.read { database in
+      try database.first("\(ListedRow.subscriptions) WHERE s.id = ?", id, as: ListedRow.read)
     }
   }
 
@@ -62,6 +68,47 @@ extension Catalog {
       try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {
         PodcastRow.read($0)
       }
+    }
+  }
+
+  /// Those of these podcasts that are known, in no order.
+  package func podcasts(_ ids: [Int64]) throws(CatalogError) -> [Podcast] {
+    try store.read { database in
+      try database.all(
+        "SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id IN (SELECT value FROM json_each(?))",
+        Self.list(ids)
+      ) { PodcastRow.read($0) }
+    }
+  }
+
+  /// Those of these episodes that are known, by number, without their notes.
+  package func episodes(_ ids: [Int64]) throws(CatalogError) -> [Episode] {
+    try store.read { database in
+      try database.all(
+        """
+        SELECT \(EpisodeRow.columns) FROM episode e WHERE e.id IN (SELECT value FROM json_each(?))
+        ORDER BY e.id
+        """, Self.list(ids)
+      ) { EpisodeRow.read($0) }
+    }
+  }
+
+  private static func list(_ ids: [Int64]) -> String {
+    "[" + ids.map { String($0) }.joined(separator: ",") + "]"
+  }
+
+  /// When the lists of searches and subscriptions, and what `Latest/` is made of, last changed.
+  package func folderTimes() throws(CatalogError) -> FolderTimes {
+    try store.read { database in
+      let times = Dictionary(
+        try database.all("SELECT name, changed FROM folder") { ($0.string(0), $0.int64(1)) },
+        uniquingKeysWith: { first, _ in first })
+      var folders = FolderTimes()
+      folders.searches = times[Folder.searches.rawValue] ?? 0
+      folders.subscriptions = times[Folder.subscriptions.rawValue] ?? 0
+      folders.latest = times[Folder.latest.rawValue] ?? 0
+      folders.subscriptionList = times[Folder.list.rawValue] ?? 0
+      return folders
     }
   }
 
@@ -148,11 +195,12 @@ extension Catalog {
   /// The newest episodes of all subscriptions that are not hidden, the newest first, without notes.
   package func latest(limit: Int) throws(CatalogError) -> [EpisodeEntry] {
     try store.read { database in
+      // The newest episodes are among those of as many podcasts as have the newest one.
       let subscribed = try database.all(
         """
-        SELECT \(PodcastRow.columns), p.newest FROM subscription s JOIN podcast p ON p.id = s.podcast_id
-        WHERE p.newest IS NOT NULL ORDER BY p.newest DESC
-        """
+        SELECT \(PodcastRow.columns), p.newest FROM podcast p INDEXED BY podcast_newest
+        WHERE p.is_followed = 1 AND p.newest IS NOT NULL ORDER BY p.newest DESC LIMIT ?
+        """, limit
       ) { (PodcastRow.read($0), $0.int64(PodcastRow.count)) }
       var latest: [EpisodeEntry] = []
       var oldest = Int64.min
@@ -178,18 +226,16 @@ extension Catalog {
   }
 
   private static let searchColumns = """
-    SELECT s.id, s.name, count(r.id), s.source, s.searched
+    SELECT s.id, s.name, count(r.id), s.source, s.searched, s.changed
     FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
     """
 
   private static func search(_ row: borrowing Row) -> Search {
-    Search(
+    var search = Search(
       id: row.int64(0), name: row.string(1), resultCount: row.int(2), source: row.string(3),
       searched: row.int64(4))
-  }
-
-  static func listed(_ row: borrowing Row) -> ListedPodcast {
-    ListedPodcast(id: row.int64(0), name: row.string(1), podcast: PodcastRow.read(row, from: 2))
+    search.changed = row.int64(5)
+    return search
   }
 
   private static func entry(_ row: borrowing Row) -> EpisodeEntry {

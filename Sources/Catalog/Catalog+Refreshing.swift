@@ -52,7 +52,7 @@ extension Catalog {
   /// Keeps other processes from refreshing the same podcast meanwhile.
   /// - Returns: false where one is at it, or has just been.
   private func claim(_ id: Int64, now: Int64) throws(CatalogError) -> Bool {
-    try store.write { database in
+    try store.write(.refresh) { database in
       try database.run(
         """
         UPDATE podcast SET claimed_until = ? WHERE id = ? AND coalesce(next_refresh, 0) <= ?

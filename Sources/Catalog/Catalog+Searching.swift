@@ -58,13 +58,10 @@ extension Catalog {
           try Self.checkFree(name, except: old, in: database)
           let id = try Self.keep(
             name, findings, replacing: old, now: wallClockSeconds(), in: database)
-          changes += [.searches, .results(search: id)]
-          let count = try database.first(
-            "SELECT count(*) FROM result WHERE search_id = ? AND state = 0", id
-          ) { $0.int(0) }
-          return Search(
-            id: id, name: name, resultCount: count ?? 0, source: findings.source, searched: wallClockSeconds()
-          )
+          if let old, old != id { changes.append(.search(old)) }
+          changes += [.search(id), .results(search: id)]
+          guard let search = try Self.search(id, in: database) else { throw CatalogError.unknown("search") }
+          return search
         }
       })
   }

@@ -16,7 +16,9 @@ extension Catalog {
       guard let (podcast, ownName) = result else { throw CatalogError.unknown("result") }
       let listed = try Self.subscribe(podcast, as: name, or: ownName, in: database)
       let search = try Self.setState(.subscribed, ofResult: id, in: database)
-      changes += [.subscriptions, .results(search: search), .searches]
+      changes += [
+        .subscription(listed.id, podcast: podcast), .result(id, search: search), .search(search),
+      ]
       return listed
     }
   }
@@ -36,7 +38,7 @@ extension Catalog {
     return try change { database, changes in
       let podcast = try Self.keepNamed(url, title: title, in: database)
       let listed = try Self.subscribe(podcast, as: name, or: nil, in: database)
-      changes.append(.subscriptions)
+      changes.append(.subscription(listed.id, podcast: podcast))
       return listed
     }
   }
@@ -49,14 +51,44 @@ extension Catalog {
       guard let podcast else { throw CatalogError.unknown("subscription") }
       try database.run("DELETE FROM subscription WHERE id = ?", id)
       if try Self.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
-      changes.append(.subscriptions)
+      try Self.subscriptionsChanged(in: database)
+      changes.append(.subscription(id, podcast: podcast))
     }
+  }
+
+  /// Gives a subscription's directory another name, which the list keeps too.
+  /// - Parameter id: the subscription's.
+  /// - Throws: EEXIST where the name is taken.
+  package func rename(subscription id: Int64, to name: String) throws(CatalogError) {
+    try change { database, changes in
+      let old = try database.first("SELECT podcast_id, name FROM subscription WHERE id = ?", id) {
+        ($0.int64(0), $0.string(1))
+      }
+      guard let (podcast, oldName) = old else { throw CatalogError.unknown("subscription") }
+      if name == oldName { return }
+      // Another case of the same name is free.
+      if UniqueNames.key(name) != UniqueNames.key(oldName), try Self.isTaken(name, in: database) {
+        throw CatalogError(.EEXIST, "a subscription has that name")
+      }
+      try database.run(
+        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1 WHERE id = ?", name,
+        UniqueNames.key(name), id)
+      try SubscriptionList.measure(podcast: podcast, in: database)
+      try Self.subscriptionsChanged(in: database)
+      changes.append(.subscription(id, podcast: podcast))
+    }
+  }
+
+  private static func subscriptionsChanged(in database: Database) throws {
+    for folder in [Folder.subscriptions, .latest, .list] { try folder.touch(in: database) }
   }
 
   /// The subscription whose feed has this address, written in any way that means the same.
   package func subscription(feedURL: String) throws(CatalogError) -> ListedPodcast? {
     let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
-    return try subscriptions().first { FeedKey.text($0.podcast.feedURL) == key }
+    return try store.read { database in
+      try database.first("\(ListedRow.subscriptions) WHERE p.feed_key = ?", key, as: ListedRow.read)
+    }
   }
 
   /// Whether a directory in `Subscriptions/` has this name, without regard to case.
@@ -102,14 +134,15 @@ extension Catalog {
     // Marks of an earlier subscription would hide what the user now expects.
     _ = try restoreHidden(podcast, in: database)
     try database.run(
-      "INSERT INTO subscription (podcast_id, name, name_key, subscribed) VALUES (?, ?, ?, ?)", podcast,
-      chosen,
-      UniqueNames.key(chosen), wallClockSeconds())
-    let listed = try database.first(
       """
-      SELECT s.id, s.name, \(PodcastRow.columns) FROM subscription s JOIN podcast p ON p.id = s.podcast_id
-      WHERE s.id = ?
-      """, database.lastInsertedID, as: Self.listed)
+      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
+      name != nil && name != usual)
+    let id = database.lastInsertedID
+    try SubscriptionList.measure(podcast: podcast, in: database)
+    try subscriptionsChanged(in: database)
+    let listed = try database.first("\(ListedRow.subscriptions) WHERE s.id = ?", id, as: ListedRow.read)
     guard let listed else { throw CatalogError.unknown("subscription") }
     return listed
   }

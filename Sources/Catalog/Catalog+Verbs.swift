@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 // What a user does to searches and episodes. Each is durable when it returns.
@@ -8,7 +9,8 @@ extension Catalog {
     try change { database, changes in
       try database.run("DELETE FROM search WHERE id = ?", id)
       guard database.changedRows > 0 else { throw CatalogError.unknown("search") }
-      changes.append(.searches)
+      try Folder.searches.touch(in: database)
+      changes.append(.search(id))
     }
   }
 
@@ -16,19 +18,22 @@ extension Catalog {
   package func hideResult(_ id: Int64) throws(CatalogError) {
     try change { database, changes in
       let search = try Self.setState(.hidden, ofResult: id, in: database)
-      changes += [.results(search: search), .searches]
+      changes += [.result(id, search: search), .search(search)]
     }
   }
 
   /// Hides an episode from one result of a search only.
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
     try change { database, changes in
-      let search = try database.first("SELECT search_id FROM result WHERE id = ?", result) { $0.int64(0) }
-      guard let search else { throw CatalogError.unknown("result") }
+      guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
+        throw CatalogError.unknown("result")
+      }
       try Self.checkEpisode(episode, in: database)
       try database.run(
         "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
-      changes.append(.results(search: search))
+      if database.changedRows == 0 { return }
+      try database.run("UPDATE result SET changed = ? WHERE id = ?", wallClockNanoseconds(), result)
+      changes.append(.hiddenInSearch(result: result, episode: episode))
     }
   }
 
@@ -47,8 +52,8 @@ extension Catalog {
       try database.run("UPDATE episode SET hidden = 1 WHERE id = ? AND hidden = 0", episode)
       if database.changedRows == 0 { return }
       let podcast = EpisodeID.podcast(of: episode)
-      try Self.findNewest(of: podcast, in: database)
-      changes += [.episode(episode), .podcast(podcast)]
+      try Self.hiddenChanged(podcast, in: database)
+      changes.append(.episode(episode))
     }
   }
 
@@ -66,8 +71,15 @@ extension Catalog {
   static func restoreHidden(_ podcast: Int64, in database: Database) throws -> Bool {
     try database.run("UPDATE episode SET hidden = 0 WHERE podcast_id = ? AND hidden = 1", podcast)
     if database.changedRows == 0 { return false }
-    try findNewest(of: podcast, in: database)
+    try hiddenChanged(podcast, in: database)
     return true
+  }
+
+  private static func hiddenChanged(_ podcast: Int64, in database: Database) throws {
+    try findNewest(of: podcast, in: database)
+    try database.run(
+      "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), podcast)
+    try Folder.latest.touch(in: database)
   }
 
   /// Keeps `podcast.newest`, by which `latest` looks no further than it must.
@@ -87,6 +99,7 @@ extension Catalog {
     }
     guard let search else { throw CatalogError.unknown("result") }
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
+    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
     return search
   }
 

@@ -14,7 +14,7 @@ package final class Catalog: Sendable {
   let http: HTTPClient
   /// Runs what writes, so that the HTTP client's thread never waits for the disk.
   let work: WorkQueue
-  let notices: ChangeNotices
+  let notices: CommitNotices
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
   let tasks = TaskRegistry()
@@ -33,7 +33,7 @@ package final class Catalog: Sendable {
     requests = RequestMaker(settings: settings)
     services = SearchServices(settings: settings)
     work = WorkQueue(name: "catalog", threads: 2)
-    notices = ChangeNotices(directory: "\(places.data)/peers")
+    notices = CommitNotices(directory: "\(places.data)/peers")
   }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
@@ -52,16 +52,10 @@ package final class Catalog: Sendable {
   package func startScheduler() {
     observe { [scheduler] change in
       switch change {
-      case .subscriptions, .refreshed, .everything: scheduler.wake()
+      case .subscriptions, .subscription, .refreshed, .everything: scheduler.wake()
       default: break
       }
     }
     scheduler.start(self)
-  }
-
-  /// Calls `observer` with each change of the catalogue, by this process and by others, one after the other on
-  /// a thread of the catalogue's own, until `close()`.
-  package func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void) {
-    notices.observe(observer) { [self] in try? commits() }
   }
 }

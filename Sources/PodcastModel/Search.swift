@@ -10,6 +10,8 @@ package struct Search: Hashable, Sendable, Identifiable {
   package var source: String
   /// When it was made, in seconds since 1970.
   package var searched: Int64
+  /// When what its directory lists last changed, in nanoseconds since 1970.
+  package var changed: Int64 = 0
 
   package init(id: Int64, name: String, resultCount: Int, source: String, searched: Int64) {
     self.id = id
@@ -29,6 +31,8 @@ package struct ListedPodcast: Hashable, Sendable, Identifiable {
   package var podcast: Podcast
   /// How many of its episodes are hidden (subscriptions).
   package var hiddenCount: Int = 0
+  /// When what its directory lists last changed, in nanoseconds since 1970.
+  package var changed: Int64 = 0
 
   package init(id: Int64, name: String, podcast: Podcast) {
     self.id = id

@@ -115,10 +115,13 @@ extension PodcastTree {
         for id in state.withLock({ Array($0.results.keys) }) { try resultsChanged(id) }
         try subscriptionsChanged()
         for id in state.withLock({ Array($0.shelves.keys) }) { try podcastChanged(id) }
-      case .searches: try searchesChanged()
-      case .results(search: let id): try resultsChanged(id)
-      case .subscriptions: try subscriptionsChanged()
-      case .podcast(let id): try podcastChanged(id)
+      case .searches, .search: try searchesChanged()
+      case .results(search: let id), .result(_, search: let id): try resultsChanged(id)
+      case .hiddenInSearch(_, let episode):
+        if let episode = try catalog.episode(episode) { try podcastChanged(episode.podcastID) }
+      case .subscriptions, .subscription: try subscriptionsChanged()
+      case .podcast(let id), .facts(podcast: let id), .newEpisodes(podcast: let id, _, _):
+        try podcastChanged(id)
       case .refreshed(let id, _): try podcastRefreshed(id)
       case .episode(let id):
         if let episode = try catalog.episode(id) { try podcastChanged(episode.podcastID) }

@@ -47,3 +47,10 @@ package struct MonotonicTime: Comparable, Hashable, Sendable {
 package func wallClockSeconds() -> Int64 {
   Int64(time(nil))
 }
+
+/// Nanoseconds since 1970 by the wall clock.
+package func wallClockNanoseconds() -> Int64 {
+  var time = Glibc.timespec()
+  clock_gettime(CLOCK_REALTIME, &time)
+  return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+}

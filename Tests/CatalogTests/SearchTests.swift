@@ -23,6 +23,16 @@ import Testing
     #expect(world.web.requests("/a").isEmpty, "listing a search must fetch no feed")
   }
 
+  @Test func whatADirectoryNamesIsPublicAndWhatAUserNamesIsNot() throws {
+    let world = try CatalogWorld()
+    let own = try world.catalog.subscribe(feedURL: "http://a.example/feed/8f14e45fceea167a5a36dedd4bea2543")
+    #expect(!own.podcast.isListed)
+    world.web.set(
+      "/search", world.web.answer([("A", "http://a.example/feed/8f14e45fceea167a5a36dedd4bea2543")]))
+    _ = try world.search("x")
+    #expect(try world.catalog.podcast(own.podcast.id)?.isListed == true)
+  }
+
   @Test func theServiceIsAskedInAppleFormatWithAnyScript() throws {
     let world = try CatalogWorld { $0.searchURL! += "?key=1" }
     world.web.set("/search", world.web.answer([]))

@@ -64,19 +64,24 @@ struct ArchiveWalk: Sendable {
 
   /// - Returns: the page after this one, if it is to be read.
   private func keep(_ feed: ParsedFeed) throws -> WebAddress? {
-    try run.catalog.change { database, changes in
+    try run.catalog.change(.refresh) { database, changes in
       let outcome = try FeedMerge(podcast: podcast, now: run.now, database: database).merge(feed.episodes)
       var next: WebAddress?
       if !outcome.newEpisodes.isEmpty, let page = feed.nextPageURL, page.isWeb { next = page }
       try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next?.forRequest, podcast)
-      if !outcome.newEpisodes.isEmpty || outcome.changedCount > 0 { changes.append(.podcast(podcast)) }
+      if outcome.changedCount > 0 {
+        changes.append(.podcast(podcast))
+      } else if let first = outcome.newEpisodes.first, let last = outcome.newEpisodes.last {
+        changes.append(.newEpisodes(podcast: podcast, first: first, last: last))
+      }
+      if outcome != .unchanged { try RefreshRun.touch(podcast, in: database) }
       return next
     }
   }
 
   private func forgetPage() {
     // Where this fails the page is tried at the next refresh.
-    _ = try? run.catalog.store.write {
+    _ = try? run.catalog.store.write(.refresh) {
       try $0.run("UPDATE podcast SET next_page = NULL WHERE id = ?", podcast)
     }
   }

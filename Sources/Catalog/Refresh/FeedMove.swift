@@ -64,6 +64,7 @@ struct FeedMove: Sendable {
       UPDATE podcast SET feed_url = ?1, feed_key = ?2 WHERE id = ?3
         AND NOT EXISTS (SELECT 1 FROM podcast WHERE feed_key = ?2 AND id <> ?3)
       """, address.forRequest, FeedKey.text(address), podcast)
+    try SubscriptionList.measure(podcast: podcast, in: database)
   }
 
   /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a public host to one that is private by its

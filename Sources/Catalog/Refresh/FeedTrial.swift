@@ -14,7 +14,7 @@ struct FeedTrial: Sendable {
     run.fetch(request) { result in
       let feed = (try? result.get())?.feed
       // Where the catalogue's file fails, the next refresh tries again.
-      _ = try? run.catalog.change { database, _ in
+      _ = try? run.catalog.change(.refresh) { database, _ in
         let merge = FeedMerge(podcast: run.state.id, now: run.now, database: database)
         if let feed, !feed.episodes.isEmpty, try merge.hasKnown(feed.episodes) {
           try FeedMove.follow(address, run.state.id, in: database)

@@ -58,7 +58,7 @@ struct RefreshRun: Sendable {
           : FeedFailure(status: head, now: now))
     }
     finish {
-      try catalog.change { database, changes in
+      try catalog.change(.refresh) { database, changes in
         let next = times.next(
           now: now, timeToLive: nil,
           maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
@@ -79,16 +79,22 @@ struct RefreshRun: Sendable {
   func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
     let move = FeedMove(state: state, feed: feed, answer: answer, now: now)
     finish {
-      try catalog.change { database, changes in
+      try catalog.change(.refresh) { database, changes in
         let hadNone = state.lastRefresh == nil
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
         let outcome = try FeedMerge(podcast: id, now: now, database: database).merge(feed.episodes)
         try keepTimes(feed, answer.head, in: database)
         try move.keep(in: database)
         try ArchiveWalk.note(feed, outcome, isFirst: hadNone, podcast: id, in: database)
-        if isChanged || hadNone || !outcome.newEpisodes.isEmpty || outcome.changedCount > 0 {
+        if hadNone || outcome.changedCount > 0 {
           changes.append(.podcast(id))
+        } else {
+          if isChanged { changes.append(.facts(podcast: id)) }
+          if let first = outcome.newEpisodes.first, let last = outcome.newEpisodes.last {
+            changes.append(.newEpisodes(podcast: id, first: first, last: last))
+          }
         }
+        if isChanged || outcome != .unchanged { try Self.touch(id, in: database) }
         changes.append(.refreshed(podcast: id, newEpisodes: outcome.newEpisodes.count))
         return outcome
       }
@@ -97,6 +103,15 @@ struct RefreshRun: Sendable {
       FeedTrial(run: self, address: address).begin()
     } else {
       ArchiveWalk(run: self).begin()
+    }
+  }
+
+  /// What its directories list has changed.
+  static func touch(_ podcast: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), podcast)
+    if try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1", podcast) {
+      try Folder.latest.touch(in: database)
+      try SubscriptionList.measure(podcast: podcast, in: database)
     }
   }
 
@@ -120,7 +135,7 @@ struct RefreshRun: Sendable {
       retryAfter: failure.retryAfter)
     let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
     finish {
-      try catalog.change { database, changes in
+      try catalog.change(.refresh) { database, changes in
         try database.run(
           """
           UPDATE podcast SET error = ?, failures = failures + 1, next_refresh = ?, not_before = ?,

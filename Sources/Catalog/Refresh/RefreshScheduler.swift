@@ -93,7 +93,7 @@ final class RefreshScheduler: Sendable {
     let margin = now + 60
     let isSetBack = try store.read { try $0.exists("SELECT 1 FROM podcast WHERE last_refresh > ?", margin) }
     guard isSetBack else { return }
-    try store.write { database in
+    try store.write(.refresh) { database in
       try database.run(
         """
         UPDATE podcast SET next_refresh = next_refresh - last_refresh + ?1,
@@ -109,8 +109,8 @@ final class RefreshScheduler: Sendable {
     try store.read { database in
       try database.all(
         """
-        SELECT p.id, max(coalesce(p.next_refresh, 0), coalesce(p.claimed_until, 0)) AS due
-        FROM subscription s JOIN podcast p ON p.id = s.podcast_id ORDER BY due LIMIT 64
+        SELECT id, max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)) AS due
+        FROM podcast INDEXED BY podcast_due WHERE is_followed = 1 ORDER BY due LIMIT 64
         """
       ) { ($0.int64(0), $0.int64(1)) }
     }

@@ -94,7 +94,7 @@ struct SubscriptionTrial: Sendable {
     let (listed, state) = try catalog.change { database, changes in
       let podcast = try Catalog.keepNamed(url, title: feed.title, mayBePrivate: mayBePrivate, in: database)
       let listed = try Catalog.subscribe(podcast, as: name, or: nil, in: database)
-      changes.append(.subscriptions)
+      changes.append(.subscription(listed.id, podcast: podcast))
       return (listed, try FeedState(podcast: podcast, in: database))
     }
     guard let state else { return listed }

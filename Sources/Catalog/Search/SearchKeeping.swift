@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 // How a search and its results are kept.
@@ -27,6 +28,8 @@ extension Catalog {
     }
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
+    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
+    if same == nil { try Folder.searches.touch(in: database) }
     for (position, found) in findings.podcasts.enumerated() {
       let mayBePrivate = findings.privateFeeds.contains(found.feedURL)
       let podcast = try keep(found, mayBePrivate: mayBePrivate, in: database)
@@ -70,6 +73,9 @@ extension Catalog {
         VALUES (?, ?, ?, ?, ?, ?)
         """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate)
       id = database.lastInsertedID
+    }
+    if found.isListed {
+      try database.run("UPDATE podcast SET is_listed = 1 WHERE id = ? AND is_listed = 0", id)
     }
     let isFetched = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND last_refresh IS NOT NULL", id)
     if !isFetched {

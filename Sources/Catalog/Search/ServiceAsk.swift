@@ -25,7 +25,7 @@ extension Catalog {
       }
       if let known { return completion(.success(known)) }
       if service.callsPerMinute != nil,
-        let wait = try store.write({ try CallLimit.take(service, now: now, in: $0) })
+        let wait = try store.write(.verb, { try CallLimit.take(service, now: now, in: $0) })
       {
         throw CatalogError(
           .EAGAIN, "\(service.name) was asked often enough in this minute: try again in \(wait) s")

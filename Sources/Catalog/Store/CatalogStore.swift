@@ -13,12 +13,14 @@ final class CatalogStore: Sendable {
 
   private let path: String
   private let writer: Monitor<Connection>
+  private let order: WriteOrder
   private let idle = Monitor<[Connection]>([])
   private static let idleLimit = 4
 
   /// Opens the file, creating or migrating it.
   init(path: String) throws(CatalogError) {
     self.path = path
+    order = WriteOrder(gate: path + "-order")
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
@@ -42,11 +44,15 @@ final class CatalogStore: Sendable {
   }
 
   /// Changes the catalogue in one transaction, durable when this returns.
-  func write<R: Sendable>(_ body: (Database) throws -> R) throws(CatalogError) -> R {
+  func write<R: Sendable>(
+    _ rank: WriteRank = .verb, _ body: (Database) throws -> R
+  ) throws(CatalogError) -> R {
     do {
-      return try writer.withLock { connection in
-        let database = connection.database
-        return try database.transaction { try body(database) }
+      return try order.run(rank) {
+        try writer.withLock { connection in
+          let database = connection.database
+          return try database.transaction { try body(database) }
+        }
       }
     } catch {
       throw CatalogError(wrapping: error)

@@ -6,9 +6,9 @@ enum PodcastRow {
   /// For a `FROM podcast p`.
   static let columns = """
     p.id, p.feed_url, p.title, p.name, p.author, p.link, p.language, p.categories, p.description, \
-    p.image_url, p.explicit, p.episode_count, p.last_refresh, p.next_refresh, p.error, p.is_private
+    p.image_url, p.explicit, p.episode_count, p.last_refresh, p.next_refresh, p.error, p.is_private, p.is_listed
     """
-  static let count = 16
+  static let count = 17
 
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Podcast {
@@ -27,6 +27,7 @@ enum PodcastRow {
     podcast.nextRefresh = row.int64IfPresent(first + 13)
     podcast.error = row.stringIfPresent(first + 14)
     podcast.allowsPrivateHosts = row.boolIfPresent(first + 15) ?? false
+    podcast.isListed = row.bool(first + 16)
     return podcast
   }
 

@@ -7,8 +7,69 @@ internal import SQLiteKit
 /// `podcast.next_episode` (see `EpisodeID`).
 enum Schema {
   static var steps: [(Database) throws -> Void] {
-    [{ try $0.script(first) }, { try $0.script(second) }]
+    [
+      { try $0.script(first) }, { try $0.script(second) },
+      { database in
+        try database.script(third)
+        try SubscriptionList.measureAll(in: database)
+      },
+    ]
   }
+
+  private static let third = """
+    -- What each commit has changed, for the processes that show it: see `ChangeLog`.
+    CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
+
+    -- When what a directory lists last changed, in nanoseconds since 1970; `size` is that of the outlines of
+    -- `subscriptions.opml`.
+    CREATE TABLE folder (name TEXT PRIMARY KEY, changed INTEGER NOT NULL, size INTEGER NOT NULL DEFAULT 0)
+      WITHOUT ROWID;
+    INSERT INTO folder (name, changed) SELECT column1, unixepoch() * 1000000000
+      FROM (VALUES ('searches'), ('subscriptions'), ('latest'), ('list'));
+    ALTER TABLE podcast ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE search ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE result ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE subscription ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    UPDATE podcast SET changed = coalesce(last_refresh, 0) * 1000000000;
+    UPDATE search SET changed = searched * 1000000000;
+    UPDATE subscription SET changed = subscribed * 1000000000;
+
+    -- Kept by triggers, so that nothing has to be counted or scanned.
+    ALTER TABLE podcast ADD COLUMN is_followed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE podcast ADD COLUMN hidden_count INTEGER NOT NULL DEFAULT 0;
+    UPDATE podcast SET is_followed = id IN (SELECT podcast_id FROM subscription),
+      hidden_count = (SELECT count(*) FROM episode e WHERE e.podcast_id = podcast.id AND e.hidden = 1);
+    DROP INDEX episode_hidden;
+    CREATE INDEX episode_hidden ON episode (podcast_id) WHERE hidden = 1;
+    CREATE TRIGGER episode_is_hidden AFTER UPDATE OF hidden ON episode WHEN old.hidden <> new.hidden BEGIN
+      UPDATE podcast SET hidden_count = hidden_count + new.hidden - old.hidden WHERE id = new.podcast_id;
+    END;
+    CREATE INDEX podcast_due ON podcast (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)))
+      WHERE is_followed = 1;
+    CREATE INDEX podcast_newest ON podcast (newest DESC) WHERE is_followed = 1;
+    CREATE INDEX podcast_refreshed ON podcast (last_refresh);
+
+    -- A public directory has named the feed: nothing in its address is a secret.
+    ALTER TABLE podcast ADD COLUMN is_listed INTEGER NOT NULL DEFAULT 0;
+    UPDATE podcast SET is_listed = 1 WHERE may_be_private = 0 AND id IN
+      (SELECT r.podcast_id FROM result r JOIN search s ON s.id = r.search_id WHERE s.source <> 'local');
+
+    -- The name is the user's own word, not made from the title.
+    ALTER TABLE subscription ADD COLUMN is_own_name INTEGER NOT NULL DEFAULT 0;
+    -- Bytes of its line in the list.
+    ALTER TABLE subscription ADD COLUMN outline_size INTEGER NOT NULL DEFAULT 0;
+    CREATE TRIGGER subscription_begins AFTER INSERT ON subscription BEGIN
+      UPDATE podcast SET is_followed = 1 WHERE id = new.podcast_id;
+      UPDATE folder SET size = size + new.outline_size WHERE name = 'list';
+    END;
+    CREATE TRIGGER subscription_ends AFTER DELETE ON subscription BEGIN
+      UPDATE podcast SET is_followed = 0 WHERE id = old.podcast_id;
+      UPDATE folder SET size = size - old.outline_size WHERE name = 'list';
+    END;
+    CREATE TRIGGER subscription_outline AFTER UPDATE OF outline_size ON subscription BEGIN
+      UPDATE folder SET size = size + new.outline_size - old.outline_size WHERE name = 'list';
+    END;
+    """
 
   private static let second = """
     -- Episodes that a feed's setting `keep` has had downloaded.

@@ -22,6 +22,10 @@ struct CatalogSession {
     catalog = try Catalog(places: places, settings: settings, http: http)
   }
 
+  /// What has been done is seen at the next call in every mount of the user. One that hangs is not waited for
+  /// longer than a few seconds.
+  func settle() { catalog.waitUntilSeen() }
+
   /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
   /// what has none.
   func wait<Value: Sendable>(

@@ -14,7 +14,9 @@ enum ImportCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("import takes one file") }
-    let outcome = try CatalogSession().catalog.importOPML(try Directories.read(operands[0]))
+    let session = try CatalogSession()
+    defer { session.settle() }
+    let outcome = try session.catalog.importOPML(try Directories.read(operands[0]))
     for problem in outcome.problems { StandardStreams.complain(problem) }
     StandardStreams.print("\(outcome.added) added, \(outcome.known) known already")
     return 0

@@ -15,6 +15,7 @@ enum RefreshCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let paths = try arguments.operands()
     let session = try CatalogSession()
+    defer { session.settle() }
     if paths.isEmpty {
       let subscriptions = try session.catalog.subscriptions()
       let names = Dictionary(subscriptions.map { ($0.name, $0.podcast.id) }, uniquingKeysWith: { a, _ in a })

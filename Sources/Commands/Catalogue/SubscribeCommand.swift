@@ -16,6 +16,7 @@ enum SubscribeCommand: Command {
     let addresses = try arguments.operands()
     if addresses.isEmpty { throw UsageError("subscribe to which feed?") }
     let session = try CatalogSession()
+    defer { session.settle() }
     return addresses.forEachReporting { address in
       let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
       StandardStreams.print(listed.name)
@@ -37,6 +38,7 @@ enum UnsubscribeCommand: Command {
     let names = try arguments.operands()
     if names.isEmpty { throw UsageError("unsubscribe from which podcast?") }
     let session = try CatalogSession()
+    defer { session.settle() }
     return names.forEachReporting { name in
       try session.catalog.unsubscribe(try session.subscription(name).id)
     }

@@ -85,11 +85,19 @@ private final class OPMLBuilder: XMLReceiver {
     }
     document.feeds.append(
       Feed(
-        url: url, title: title.map(FeedText.oneLine),
+        url: url, title: title.map(FeedText.oneLine), name: Self.name(element, title),
         htmlURL: element.attributeBytes("htmlurl").flatMap {
           FeedAddress.absolute($0, base: nil).map { WebAddress($0) }
         },
         folders: open.dropLast().compactMap { $0 }.filter { !$0.isEmpty }))
+  }
+
+  /// Where the list calls the podcast otherwise than by its title.
+  private static func name(_ element: XMLElement, _ title: String?) -> String? {
+    guard let text = element.attribute("text").map(FeedText.oneLine), !text.isEmpty,
+      text != title.map(FeedText.oneLine)
+    else { return nil }
+    return text
   }
 
   /// Some programs write the feed's address as `url` (OPML 1.0).

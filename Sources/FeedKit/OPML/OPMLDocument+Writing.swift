@@ -15,14 +15,17 @@ extension OPMLDocument {
         <body>
 
       """
-    for feed in feeds {
-      let title = Self.escaped(feed.title ?? feed.url.shown)
-      let url = Self.escaped(feed.url.forRequest)
-      text += "    <outline type=\"rss\" text=\"\(title)\" title=\"\(title)\" xmlUrl=\"\(url)\""
-      if let page = feed.htmlURL { text += " htmlUrl=\"\(Self.escaped(page.forRequest))\"" }
-      text += "/>\n"
-    }
+    for feed in feeds { text += Self.outline(of: feed) }
     return text + "  </body>\n</opml>\n"
+  }
+
+  /// The line of one feed.
+  package static func outline(of feed: Feed) -> String {
+    let title = escaped(feed.title ?? feed.url.shown)
+    let name = feed.name.map(escaped) ?? title
+    let page = feed.htmlURL.map { " htmlUrl=\"\(escaped($0.forRequest))\"" } ?? ""
+    return
+      "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(escaped(feed.url.forRequest))\"\(page)/>\n"
   }
 
   /// For text and attributes; what XML cannot hold is left out.

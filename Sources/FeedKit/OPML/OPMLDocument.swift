@@ -18,14 +18,20 @@ package struct OPMLDocument: Hashable, Sendable {
     /// The feed's address, http or https.
     package var url: WebAddress
     package var title: String?
+    /// What its reader calls it (`text`), where that is not the title.
+    package var name: String?
     /// The podcast's web page.
     package var htmlURL: WebAddress?
     /// The names of the outlines that it is in, the outermost first.
     package var folders: [String] = []
 
-    package init(url: WebAddress, title: String? = nil, htmlURL: WebAddress? = nil, folders: [String] = []) {
+    package init(
+      url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil,
+      folders: [String] = []
+    ) {
       self.url = url
       self.title = title
+      self.name = name
       self.htmlURL = htmlURL
       self.folders = folders
     }

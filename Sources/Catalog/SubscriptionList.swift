@@ -1,0 +1,65 @@
+internal import FeedKit
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// `subscriptions.opml`: its bytes are a function of what is in the catalogue, and its size is known without
+/// writing it.
+enum SubscriptionList {
+  private static let query = """
+    SELECT p.feed_url, p.title, p.link, s.name, s.is_own_name, s.id, s.outline_size
+    FROM subscription s JOIN podcast p ON p.id = s.podcast_id
+    """
+
+  static func bytes(in database: Database) throws -> [UInt8] {
+    let feeds = try database.all("\(query) ORDER BY s.name_key", as: feed)
+    return Array(document(feeds).text(created: try created(in: database)).utf8)
+  }
+
+  static func size(in database: Database) throws -> Int64 {
+    let empty = document([]).text(created: try created(in: database)).utf8.count
+    return Int64(empty)
+      + (try database.first("SELECT size FROM folder WHERE name = 'list'") { $0.int64(0) } ?? 0)
+  }
+
+  /// After a change of what a podcast's line shows, and for a new one.
+  static func measure(podcast: Int64, in database: Database) throws {
+    let measured = try database.first("\(query) WHERE s.podcast_id = ?", podcast) { row in
+      (Self.feed(row), row.int64(5), row.int(6))
+    }
+    guard let (feed, subscription, old) = measured else { return }
+    let size = OPMLDocument.outline(of: feed).utf8.count
+    if size != old {
+      try database.run("UPDATE subscription SET outline_size = ? WHERE id = ?", size, subscription)
+    }
+    try Folder.list.touch(in: database)
+  }
+
+  /// For a catalogue of a version that knew neither sizes nor whose word a name is.
+  static func measureAll(in database: Database) throws {
+    let all = try database.all(
+      "SELECT s.id, s.name, p.title, p.id FROM subscription s JOIN podcast p ON p.id = s.podcast_id"
+    ) { ($0.int64(0), $0.string(1), $0.string(2), $0.int64(3)) }
+    for (id, name, title, podcast) in all {
+      let usual = EpisodeName.directoryName(title: title)
+      let isOwn = name != usual && !name.hasPrefix(usual + " (")
+      try database.run("UPDATE subscription SET is_own_name = ? WHERE id = ?", isOwn, id)
+      try measure(podcast: podcast, in: database)
+    }
+  }
+
+  private static func document(_ feeds: [OPMLDocument.Feed]) -> OPMLDocument {
+    OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
+  }
+
+  /// The date in it is that of its last change.
+  private static func created(in database: Database) throws -> Int64 {
+    try database.first("SELECT changed FROM folder WHERE name = 'list'") { $0.int64(0) / 1_000_000_000 } ?? 0
+  }
+
+  private static func feed(_ row: borrowing Row) -> OPMLDocument.Feed {
+    OPMLDocument.Feed(
+      url: WebAddress(row.string(0)), title: row.string(1), name: row.bool(4) ? row.string(3) : nil,
+      htmlURL: row.stringIfPresent(2).map { WebAddress($0) })
+  }
+}
