@@ -1,96 +1,67 @@
-/// Parts HTML into text and tags, as leniently as it comes.
-struct HTMLReader {
-  enum Piece {
-    /// With references resolved.
-    case text(ArraySlice<UInt8>)
-    /// A tag's name in lower case, and its `href`.
-    case start(String, String?)
+/// Parts HTML into text and tags, as leniently as it comes and in linear time: the one reader of HTML, for show
+/// notes, titles, the full-text index and pages that name feeds. The pieces are valid as long as the bytes are.
+package struct HTMLReader {
+  package typealias Bytes = UnsafeBufferPointer<UInt8>
+
+  package enum Piece {
+    case text
+    /// A character reference, and what it stands for.
+    case reference(String)
+    case start(HTMLTag)
+    /// The name in lower case.
     case end(String)
+    /// A comment, a declaration or a processing instruction.
+    case comment
   }
 
-  /// A tag that is longer is text.
-  private static let longestTag = 4096
-
-  private let bytes: [UInt8]
+  private let bytes: Bytes
+  private let readsTags: Bool
+  private let readsReferences: Bool
   private var position = 0
+  private var start = 0
   /// From here on there is no ">": what looks like a tag is text.
   private var hasNoMoreTags = false
 
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+  /// - Parameters:
+  ///   - tags: whether there may be any; else they are text.
+  ///   - references: the same for character references.
+  package init(_ bytes: Bytes, tags: Bool = true, references: Bool = true) {
+    self.bytes = bytes
+    readsTags = tags
+    readsReferences = references
+  }
 
-  mutating func next() -> Piece? {
+  /// The last piece as it stands in the document.
+  package var source: Bytes { slice(start, position) }
+
+  package mutating func next() -> Piece? {
     guard position < bytes.count else { return nil }
+    start = position
     switch bytes[position] {
-    case UInt8(ascii: "<"):
-      if let piece = tag() { return piece }
+    case UInt8(ascii: "<") where readsTags:
+      if let piece = markup() { return piece }
       position += 1
-      return .text(bytes[position - 1..<position])
-    case UInt8(ascii: "&"):
-      if let found = HTMLEntity.resolve(bytes[position...]) {
+    case UInt8(ascii: "&") where readsReferences:
+      if let found = HTMLEntity.resolve(slice(position, bytes.count)) {
         position += found.length
-        return .text(found.text == "\u{A0}" ? [0x20] : Array(found.text.utf8)[...])
+        return .reference(found.text)
       }
       position += 1
-      return .text(bytes[position - 1..<position])
-    default:
-      let start = position
-      while position < bytes.count, bytes[position] != UInt8(ascii: "<"), bytes[position] != UInt8(ascii: "&")
-      {
-        position += 1
-      }
-      return .text(bytes[start..<position])
+    default: break
     }
-  }
-
-  /// The tag or comment at the position; nil where it is mere text.
-  private mutating func tag() -> Piece? {
-    guard !hasNoMoreTags, position + 1 < bytes.count else { return nil }
-    let first = bytes[position + 1]
-    if first == UInt8(ascii: "!") || first == UInt8(ascii: "?") { return skipComment() }
-    let isEnd = first == UInt8(ascii: "/")
-    let start = position + (isEnd ? 2 : 1)
-    var nameEnd = start
-    while nameEnd < bytes.count, Self.isName(bytes[nameEnd]) { nameEnd += 1 }
-    guard nameEnd > start, let end = endOfTag(nameEnd) else { return nil }
-    let name = String(decoding: bytes[start..<nameEnd].prefix(16), as: UTF8.self).lowercased()
-    position = end + 1
-    if isEnd { return .end(name) }
-    if name == "script" || name == "style" { skipContent(of: name) }
-    return .start(name, name == "a" ? reference(in: bytes[nameEnd..<end]) : nil)
-  }
-
-  private mutating func endOfTag(_ start: Int) -> Int? {
-    let limit = min(bytes.count, start + Self.longestTag)
-    let end = bytes[start..<limit].firstIndex { $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
-    if end == nil, limit == bytes.count { hasNoMoreTags = true }
-    guard let end, bytes[end] == UInt8(ascii: ">") else { return nil }
-    return end
-  }
-
-  private mutating func skipComment() -> Piece? {
-    let isComment = bytes[position...].starts(with: "<!--".utf8)
-    var index = position + 2
-    while index < bytes.count {
-      if bytes[index] == UInt8(ascii: ">"),
-        !isComment
-          || index >= position + 6 && bytes[index - 1] == UInt8(ascii: "-")
-            && bytes[index - 2] == UInt8(ascii: "-")
-      {
-        position = index + 1
-        return .text([])
-      }
-      index += 1
-    }
-    if !isComment { hasNoMoreTags = true }
-    position = isComment ? bytes.count : position
-    return isComment ? .text([]) : nil
-  }
-
-  private mutating func skipContent(of name: String) {
-    let end = Array("</\(name)".utf8)
     while position < bytes.count {
-      if bytes[position] == UInt8(ascii: "<"),
-        bytes[position...].prefix(end.count).map({ $0 | 0x20 }).elementsEqual(end.map { $0 | 0x20 })
+      let byte = bytes[position]
+      if byte == UInt8(ascii: "<") && readsTags || byte == UInt8(ascii: "&") && readsReferences { break }
+      position += 1
+    }
+    return .text
+  }
+
+  /// Leaves out what follows the start tag of `script` or `style` up to its end tag.
+  package mutating func skipContent(of name: String) {
+    while position < bytes.count {
+      if bytes[position] == UInt8(ascii: "<"), position + 1 < bytes.count,
+        bytes[position + 1] == UInt8(ascii: "/"), self.name(at: position + 2) == name
       {
         return
       }
@@ -98,27 +69,96 @@ struct HTMLReader {
     }
   }
 
-  /// The value of `href`.
-  private func reference(in attributes: ArraySlice<UInt8>) -> String? {
-    let key = Array("href=".utf8)
-    guard
-      let found = attributes.indices.first(where: { index in
-        attributes[index...].prefix(key.count).map { $0 | 0x20 }.elementsEqual(key.map { $0 | 0x20 })
-      })
+  private func slice(_ start: Int, _ end: Int) -> Bytes { Bytes(rebasing: bytes[start..<end]) }
+
+  /// What the "<" at the position begins; nil where it is mere text.
+  private mutating func markup() -> Piece? {
+    guard !hasNoMoreTags, position + 1 < bytes.count else { return nil }
+    let first = bytes[position + 1]
+    if first == UInt8(ascii: "!") || first == UInt8(ascii: "?") { return comment() }
+    let isEnd = first == UInt8(ascii: "/")
+    let start = position + (isEnd ? 2 : 1)
+    let nameEnd = endOfName(start)
+    guard nameEnd > start, nameEnd < bytes.count, Self.endsName(bytes[nameEnd]), let end = endOfTag(nameEnd)
     else { return nil }
-    var rest = attributes[(found + key.count)...]
-    var value: ArraySlice<UInt8>
-    if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-      rest = rest.dropFirst()
-      value = rest.prefix { $0 != quote }
-    } else {
-      value = rest.prefix { $0 > 0x20 }
-    }
-    value = value.drop { $0 <= 0x20 }
-    return TitleText.plain(String(decoding: value, as: UTF8.self))
+    position = end + 1
+    let name = Self.lowercased(slice(start, nameEnd))
+    return isEnd ? .end(name) : .start(HTMLTag(name: name, attributes: slice(nameEnd, end)))
   }
 
+  /// The first ">" that is in no quotes; where a quote is never closed, the first one. A "<" comes in no tag: so
+  /// each byte is looked at once for the "<" before it.
+  private mutating func endOfTag(_ start: Int) -> Int? {
+    var quote: UInt8 = 0
+    var first: Int?
+    var previous: UInt8 = 0
+    var index = start
+    while index < bytes.count, bytes[index] != UInt8(ascii: "<") {
+      let byte = bytes[index]
+      if byte == UInt8(ascii: ">") {
+        if quote == 0 { return index }
+        first = first ?? index
+      } else if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if previous == UInt8(ascii: "="), byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      }
+      if byte > 0x20 { previous = byte }
+      index += 1
+    }
+    if first == nil, index == bytes.count { hasNoMoreTags = true }
+    return first
+  }
+
+  private mutating func comment() -> Piece? {
+    let isComment = slice(position, bytes.count).starts(with: "<!--".utf8)
+    var index = position + 2
+    while index < bytes.count {
+      let closes =
+        !isComment
+        || index >= position + 6 && bytes[index - 1] == UInt8(ascii: "-")
+          && bytes[index - 2] == UInt8(ascii: "-")
+      if bytes[index] == UInt8(ascii: ">"), closes {
+        position = index + 1
+        return .comment
+      }
+      index += 1
+    }
+    if isComment {
+      position = bytes.count
+      return .comment
+    }
+    hasNoMoreTags = true
+    return nil
+  }
+
+  /// A letter, then letters, digits, and marks of names that Word and SVG give; none ends with a colon, as the
+  /// scheme of an address in angle brackets does.
+  private func endOfName(_ start: Int) -> Int {
+    guard start < bytes.count, Self.isLetter(bytes[start]) else { return start }
+    var end = start + 1
+    while end < bytes.count, Self.isName(bytes[end]) { end += 1 }
+    return bytes[end - 1] == UInt8(ascii: ":") ? start : end
+  }
+
+  private func name(at start: Int) -> String { Self.lowercased(slice(start, endOfName(start))) }
+
+  /// Longer names than any that means something are cut.
+  private static func lowercased(_ name: Bytes) -> String {
+    String(unsafeUninitializedCapacity: 16) { buffer in
+      let count = min(name.count, 15)
+      for index in 0..<count { buffer[index] = isLetter(name[index]) ? name[index] | 0x20 : name[index] }
+      return count
+    }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
+
   private static func isName(_ byte: UInt8) -> Bool {
-    byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z") || byte >= 48 && byte <= 57
+    isLetter(byte) || (48...58).contains(byte) || byte == UInt8(ascii: "-")
+  }
+
+  private static func endsName(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/")
   }
 }

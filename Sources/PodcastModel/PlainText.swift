@@ -4,10 +4,13 @@ package enum PlainText {
   /// parted by an empty line, list items begun with "- ", links followed by their address in angle brackets.
   /// Takes any input, in linear time. No line break at its end.
   package static func text(_ html: String) -> String {
-    var writer = PlainTextWriter(keepsLineBreaks: !hasMarkup(html))
-    var reader = HTMLReader(Array(html.utf8))
-    while let piece = reader.next() { writer.write(piece) }
-    return writer.finished()
+    var html = html
+    return html.withUTF8 { bytes in
+      var writer = PlainTextWriter(keepsLineBreaks: !hasMarkup(bytes))
+      var reader = HTMLReader(bytes)
+      while let piece = reader.next() { writer.write(piece, &reader) }
+      return writer.finished()
+    }
   }
 
   /// The same on one line, for attributes.
@@ -15,14 +18,37 @@ package enum PlainText {
     text(html).split(separator: "\n").joined(separator: " ")
   }
 
-  /// Whether line breaks are mere white space, as in HTML.
-  private static func hasMarkup(_ text: String) -> Bool {
-    var reader = HTMLReader(Array(text.utf8))
+  /// The mere words, for an index: a blank in the place of each tag, white space as it is.
+  package static func words(_ html: UnsafeBufferPointer<UInt8>) -> String {
+    var reader = HTMLReader(html)
+    var output: [UInt8] = []
+    output.reserveCapacity(html.count)
     while let piece = reader.next() {
-      if case .start(let name, _) = piece, name != "a", name != "b", name != "i" { return true }
+      switch piece {
+      case .text: output += reader.source
+      case .reference(let text): output += text.utf8
+      case .comment, .end: output.append(0x20)
+      case .start(let tag):
+        output.append(0x20)
+        if tag.hidesContent { reader.skipContent(of: tag.name) }
+      }
+    }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Whether line breaks are mere white space, as in HTML.
+  private static func hasMarkup(_ text: HTMLReader.Bytes) -> Bool {
+    var reader = HTMLReader(text)
+    while let piece = reader.next() {
+      if case .start(let tag) = piece, !["a", "b", "i"].contains(tag.name) { return true }
     }
     return false
   }
+}
+
+extension HTMLTag {
+  /// Whether what follows up to its end tag is no text.
+  fileprivate var hidesContent: Bool { name == "script" || name == "style" }
 }
 
 /// Collects lines.
@@ -32,24 +58,42 @@ private struct PlainTextWriter {
   private var lineBreaks = 0
   private var hasBlank = false
   /// The address of the open link, and where its text begins in the output.
-  private var link: (address: String, start: Int)?
+  private var link: (address: [UInt8], start: Int)?
 
   init(keepsLineBreaks: Bool) { self.keepsLineBreaks = keepsLineBreaks }
 
-  mutating func write(_ piece: HTMLReader.Piece) {
+  mutating func write(_ piece: HTMLReader.Piece, _ reader: inout HTMLReader) {
     switch piece {
-    case .text(let bytes): write(bytes)
-    case .start("br", _): lineBreaks = min(2, lineBreaks + 1)
-    case .start("li", _):
-      breakLines(1)
-      write(Array("- ".utf8)[...])
-    case .start("a", let address):
-      endLink()
-      if let address, PublicURL.isWeb(address) { link = (address, output.count) }
+    case .text: write(reader.source)
+    case .reference("\u{A0}"): hasBlank = true
+    case .reference(let text): write(Array(text.utf8))
+    case .comment: break
+    case .start(let tag): start(tag, &reader)
     case .end("a"): endLink()
-    case .start(let name, _), .end(let name):
-      if Self.paragraphs.contains(name) { breakLines(2) } else if Self.lines.contains(name) { breakLines(1) }
+    case .end(let name): breakLines(around: name)
     }
+  }
+
+  private mutating func start(_ tag: HTMLTag, _ reader: inout HTMLReader) {
+    switch tag.name {
+    case "br": lineBreaks = min(2, lineBreaks + 1)
+    case "li":
+      breakLines(1)
+      write(Array("- ".utf8))
+    case "a":
+      endLink()
+      if let address = tag.attribute("href")?.utf8.drop(while: { $0 <= 0x20 }) {
+        let text = String(Substring(address))
+        if WebAddress(text).isWeb { link = (Array(address), output.count) }
+      }
+    default:
+      if tag.hidesContent { reader.skipContent(of: tag.name) }
+      breakLines(around: tag.name)
+    }
+  }
+
+  private mutating func breakLines(around name: String) {
+    if Self.paragraphs.contains(name) { breakLines(2) } else if Self.lines.contains(name) { breakLines(1) }
   }
 
   mutating func finished() -> String {
@@ -57,7 +101,7 @@ private struct PlainTextWriter {
     return String(decoding: output, as: UTF8.self)
   }
 
-  private mutating func write(_ bytes: ArraySlice<UInt8>) {
+  private mutating func write(_ bytes: some Sequence<UInt8>) {
     for byte in bytes {
       switch byte {
       case 0x0A where keepsLineBreaks: lineBreaks = min(2, lineBreaks + 1)
@@ -88,17 +132,28 @@ private struct PlainTextWriter {
   private mutating func endLink() {
     guard let link else { return }
     self.link = nil
-    let text = String(decoding: output[min(link.start, output.count)...], as: UTF8.self)
-    if text.contains(link.address)
-      || link.address.hasSuffix(text.filter { !$0.isWhitespace }) && !text.isEmpty
-    {
-      return
-    }
+    if isSaid(link.address, by: output[min(link.start, output.count)...]) { return }
     let (breaks, _) = (lineBreaks, hasBlank)
     (lineBreaks, hasBlank) = (0, true)
-    write(Array("<\(link.address)>".utf8)[...])
+    write("<".utf8)
+    write(link.address)
+    write(">".utf8)
     lineBreaks = breaks
   }
+
+  /// Whether a link's text holds its address, or the end of it. A long text is not searched.
+  private func isSaid(_ address: [UInt8], by text: ArraySlice<UInt8>) -> Bool {
+    guard text.count <= Self.longestSaying else { return false }
+    let words = text.filter { $0 > 0x20 }
+    if !words.isEmpty, words.count <= address.count, address.suffix(words.count).elementsEqual(words) {
+      return true
+    }
+    guard address.count <= text.count else { return false }
+    return (text.startIndex...text.endIndex - address.count).contains { text[$0...].starts(with: address) }
+  }
+
+  /// In bytes.
+  private static let longestSaying = 512
 
   private static let paragraphs: Set<String> = [
     "p", "ul", "ol", "dl", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "section",

@@ -3,55 +3,40 @@ package enum TitleText {
   /// The title without what was escaped once too often: character references resolved, and tags of HTML
   /// left out. Other text in angle brackets stays.
   package static func plain(_ title: String) -> String {
-    let bytes = Array(title.utf8)
-    guard bytes.contains(UInt8(ascii: "&")) || bytes.contains(UInt8(ascii: "<")) else { return title }
-    return String(decoding: withoutTags(resolvingReferences(bytes)), as: UTF8.self)
+    var title = title
+    let resolved: String? = title.withUTF8 { bytes in
+      bytes.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
+        ? resolvingReferences(in: bytes) : nil
+    }
+    guard var resolved else { return title }
+    return resolved.withUTF8(withoutTags)
   }
 
-  private static func resolvingReferences(_ bytes: [UInt8]) -> [UInt8] {
+  static func resolvingReferences(in bytes: HTMLReader.Bytes) -> String {
+    var reader = HTMLReader(bytes, tags: false)
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "&"), let found = HTMLEntity.resolve(bytes[index...]) {
-        output += found.text.utf8
-        index += found.length
-      } else {
-        output.append(bytes[index])
-        index += 1
-      }
+    while let piece = reader.next() {
+      if case .reference(let text) = piece { output += text.utf8 } else { output += reader.source }
     }
-    return output
+    return String(decoding: output, as: UTF8.self)
   }
 
-  private static func withoutTags(_ bytes: [UInt8]) -> [UInt8] {
+  private static func withoutTags(_ bytes: HTMLReader.Bytes) -> String {
+    var reader = HTMLReader(bytes, references: false)
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "<"), let length = tagLength(bytes[index...]) {
-        index += length
-      } else {
-        output.append(bytes[index])
-        index += 1
+    while let piece = reader.next() {
+      switch piece {
+      case .start(let tag) where tags.contains(tag.name): break
+      case .end(let name) where tags.contains(name): break
+      default: output += reader.source
       }
     }
-    return output
+    return String(decoding: output, as: UTF8.self)
   }
 
-  /// The length of the tag at the start of `bytes`, where it is one that titles have.
-  private static func tagLength(_ bytes: ArraySlice<UInt8>) -> Int? {
-    var rest = bytes.dropFirst().prefix(300)
-    if rest.first == UInt8(ascii: "/") { rest = rest.dropFirst() }
-    let name = rest.prefix { ($0 | 0x20) >= UInt8(ascii: "a") && ($0 | 0x20) <= UInt8(ascii: "z") }
-    guard tags.contains(String(decoding: name, as: UTF8.self).lowercased()),
-      let next = rest.dropFirst(name.count).first,
-      next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next == UInt8(ascii: " "),
-      let end = rest.firstIndex(of: UInt8(ascii: ">"))
-    else { return nil }
-    return end - bytes.startIndex + 1
-  }
-
+  /// Those that titles have.
   private static let tags: Set<String> = [
     "a", "abbr", "b", "big", "br", "cite", "code", "div", "em", "font", "i", "img", "mark", "p", "q", "s",
     "small", "span", "strike", "strong", "sub", "sup", "tt", "u",

@@ -11,26 +11,8 @@ enum SearchText {
   /// Without markup, and with blanks between the characters of scripts that are written without any, so that
   /// each is a word of its own.
   static func indexed(_ text: String) -> String {
-    var bytes: [UInt8] = []
-    let input = Array(text.utf8.prefix(limit))
-    bytes.reserveCapacity(input.count)
-    var index = 0
-    while index < input.count {
-      let byte = input[index]
-      if byte == UInt8(ascii: "<"), index + 1 < input.count, startsTag(input[index + 1]),
-        let end = input[index...].firstIndex(of: UInt8(ascii: ">"))
-      {
-        bytes.append(0x20)
-        index = end + 1
-      } else if byte == UInt8(ascii: "&"), let entity = HTMLEntity.resolve(input[index...]) {
-        bytes += entity.text.utf8
-        index += entity.length
-      } else {
-        bytes.append(byte)
-        index += 1
-      }
-    }
-    return separated(String(decoding: bytes, as: UTF8.self))
+    var text = text
+    return separated(text.withUTF8 { PlainText.words(UnsafeBufferPointer(rebasing: $0.prefix(limit))) })
   }
 
   /// A full-text query for all words of `terms`, each perhaps the beginning of one; nil where there is no word
@@ -39,10 +21,6 @@ enum SearchText {
     let words = terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
     if words.isEmpty { return nil }
     return words.map { "\"\(separated(String($0)))\" *" }.joined(separator: " AND ")
-  }
-
-  private static func startsTag(_ byte: UInt8) -> Bool {
-    (97...122).contains(byte | 0x20) || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "!")
   }
 
   private static func separated(_ text: String) -> String {
