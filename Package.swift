@@ -135,7 +135,9 @@ let package = Package(
         "TestSupport",
       ]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
-    tests("FeedKitTests", ["FeedKit", "PodcastModel", "TestSupport"], exclude: ["Fixtures"]),
+    tests(
+      "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],
+      exclude: ["Fixtures"]),
     tests("ConfigurationTests", ["Configuration", "PosixKit"]),
     tests(
       "CommandsTests",

@@ -22,15 +22,15 @@ enum FeedFuzzing {
   }
 
   private static func parse(_ bytes: UnsafeRawBufferPointer, pieceSize: Int) -> ParsedFeed? {
-    guard let parser = try? FeedParser(baseURL: "https://h/f", byteLimit: 1 << 20) else { return nil }
+    guard let body = try? FeedBody(limit: 1 << 20) else { return nil }
     var start = 0
     while start < bytes.count {
       let end = min(start + pieceSize, bytes.count)
-      guard (try? parser.consume(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))) != nil else {
+      guard (try? body.append(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))) != nil else {
         return nil
       }
       start = end
     }
-    return try? parser.finish()
+    return try? FeedReader.inThisProcess.parse(body, baseURL: "https://h/f", httpCharset: nil)
   }
 }

@@ -190,3 +190,7 @@ int podcastfs_network_events(void) {
   }
   return events;
 }
+
+int podcastfs_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
+
+int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

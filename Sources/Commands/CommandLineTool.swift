@@ -1,4 +1,5 @@
 internal import Configuration
+internal import FeedKit
 
 /// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
@@ -30,6 +31,7 @@ package enum CommandLineTool {
 
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
     guard let first = arguments.first else { throw UsageError("which command?") }
+    if first == FeedWorker.argument { return FeedWorker.run() }
     if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }
     if ["--version", "-V"].contains(first) {
       StandardStreams.print("podcastfs \(podcastfsVersion)")

@@ -10,6 +10,10 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The temporary file failed that keeps what has come.
   case storage(PosixError)
   case outOfMemory
+  /// The process that parsed it ended by this signal, or without a result.
+  case parserEnded(signal: Int32?)
+  /// It takes more time than any honest one.
+  case tooSlow
 
   package var description: String {
     switch self {
@@ -19,7 +23,10 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notOPML(let root?): "is not OPML: its first element is <\(root)>"
     case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
     case .storage(let error): error.description
-    case .outOfMemory: "out of memory"
+    case .outOfMemory: "takes too much memory"
+    case .parserEnded(nil): "could not be read: its parser failed"
+    case .parserEnded(let signal?): "could not be read: its parser ended by signal \(signal)"
+    case .tooSlow: "takes too long to read"
     }
   }
 }

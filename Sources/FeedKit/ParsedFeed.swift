@@ -12,7 +12,6 @@ package struct ParsedFeed: Hashable, Sendable {
   package var categories: [String] = []
   package var explicit: Bool?
   package var owner: String?
-  package var copyright: String?
   /// `podcast:guid`.
   package var guid: String?
   /// `itunes:type`: "episodic" or "serial".
@@ -55,18 +54,14 @@ package struct ParsedEpisode: Hashable, Sendable {
     set { keptNotes = newValue.map(KeptText.init) }
   }
   var keptNotes: KeptText?
-  package var subtitle: String?
-  package var author: String?
   package var imageURL: WebAddress?
   package var season: Int?
   package var episode: Int?
   /// `itunes:episodeType`: full, trailer, bonus.
   package var episodeType: String?
   package var explicit: Bool?
-  package var keywords: [String] = []
   package var transcripts: [Transcript] = []
   package var chaptersURL: WebAddress?
-  package var persons: [Person] = []
 
   package init(index: Int) { self.index = index }
 
@@ -91,16 +86,5 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// The enclosure to play: the first audio or video, else the first.
   package var enclosure: Enclosure? {
     enclosures.first { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } ?? enclosures.first
-  }
-
-  /// `podcast:person`.
-  package struct Person: Hashable, Sendable {
-    package var name: String
-    package var role: String?
-
-    package init(name: String, role: String?) {
-      self.name = name
-      self.role = role
-    }
   }
 }

@@ -49,13 +49,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   /// write(2) of all bytes at the file's own position.
-  package func append(_ bytes: UnsafeRawBufferPointer) throws(PosixError) {
-    var done = 0
-    while done < bytes.count {
-      let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
-      done += try retrying("write") { Glibc.write(rawValue, rest.baseAddress, rest.count) }
-    }
-  }
+  package func append(_ bytes: UnsafeRawBufferPointer) throws(PosixError) { try writeFully(rawValue, bytes) }
 
   /// fdatasync(2).
   package func synchronize() throws(PosixError) {
@@ -72,6 +66,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     var result = stat()
     try retrying("inspect") { fstat(rawValue, &result) }
     return result
+  }
+}
+
+/// write(2) of all bytes at the file's own position.
+package func writeFully(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(PosixError) {
+  var done = 0
+  while done < bytes.count {
+    let rest = UnsafeRawBufferPointer(rebasing: bytes[done...])
+    done += try retrying("write") { write(descriptor, rest.baseAddress, rest.count) }
   }
 }
 

@@ -52,10 +52,9 @@ import Testing
     #expect(one.guid == "g1" && one.published == 1_704_276_000 && one.duration == 60)
     #expect(one.enclosures == [.init(url: "https://h/1.mp3", type: "audio/mpeg", length: 123)])
     #expect(one.notes == "<p>long</p>" && one.season == 2 && one.episode == 7 && one.episodeType == "bonus")
-    #expect(one.keywords == ["a", "b", "c"] && one.explicit == true && one.link == "https://h/1")
+    #expect(one.explicit == true && one.link == "https://h/1")
     #expect(one.transcripts == [Transcript(url: "https://h/1.vtt", type: "text/vtt", language: "en")])
     #expect(one.chaptersURL == "https://h/1.json" && one.imageURL == "https://h/1.jpg")
-    #expect(one.persons == [.init(name: "Cleo", role: "guest")])
     #expect(feed.episodes[1].enclosures == [.init(url: "https://h/2.mp3", type: nil, length: nil)])
     #expect(feed.warnings == ["an item has no enclosure"])
   }
@@ -87,7 +86,7 @@ import Testing
     #expect(feed.title == "A & B" && feed.author == "Ann" && feed.language == "de")
     #expect(feed.imageURL == "https://h/l.png")
     let one = try #require(feed.episodes.first)
-    #expect(one.guid == "e1" && one.published == 1_704_276_000 && one.author == "Cleo")
+    #expect(one.guid == "e1" && one.published == 1_704_276_000)
     #expect(one.enclosures.map(\.url) == ["https://h/sub/one.mp3"] && one.link == "https://h/sub/page")
     #expect(one.notes.map(PlainText.text) == "Hi there <https://x/>")
   }
@@ -157,18 +156,19 @@ import Testing
   @Test func `Too many bytes are refused`() throws {
     var limits = FeedLimits()
     limits.document = 100
-    let parser = try FeedParser(limits: limits)
     let bytes = [UInt8](repeating: 0x20, count: 101)
-    #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try parser.consume($0) } }
+    #expect(throws: FeedError.tooLarge(limit: 100)) { try FeedParser.parse(bytes: bytes, limits: limits) }
+    let body = try FeedBody(limit: 100)
+    #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try body.append($0) } }
   }
 }
 
 @Suite struct LargeFeedTests {
   @Test func `A feed whose notes do not fit in memory keeps them all`() throws {
-    let parser = try FeedParser()
+    let body = try FeedBody()
     func consume(_ text: String) throws {
       var text = text
-      try text.withUTF8 { try parser.consume(UnsafeRawBufferPointer($0)) }
+      try text.withUTF8 { try body.append(UnsafeRawBufferPointer($0)) }
     }
     try consume("<rss><channel><title>T</title>")
     let filler = String(repeating: "é words ", count: 12_000)
@@ -177,7 +177,7 @@ import Testing
       try consume("<enclosure url='https://h/\(number).mp3'/></item>")
     }
     try consume("</channel></rss>")
-    let feed = try parser.finish()
+    let feed = try FeedReader.inThisProcess.parse(body, baseURL: nil, httpCharset: nil)
     #expect(feed.episodes.count == 120)
     for (number, episode) in feed.episodes.enumerated() {
       let notes = try #require(episode.notes)

@@ -26,6 +26,9 @@ ssize_t podcastfs_getxattr(const char *path, const char *name, void *_Nullable v
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size);
 /// TIOCGWINSZ (ioctl_tty(2)): the terminal's columns and rows; 0, or -1 with errno.
 int podcastfs_terminal_size(int descriptor, int *columns, int *rows);
+/// memfd_create(2), close-on-exec, and pidfd_open(2), which is so always.
+int podcastfs_memory_file(const char *name);
+int podcastfs_process_descriptor(pid_t process);
 /// gettid(2).
 pid_t podcastfs_gettid(void);
 // mallopt(3): two arenas; blocks of 128 KiB and more are mappings of their own, given back when freed.

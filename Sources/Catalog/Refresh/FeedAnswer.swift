@@ -22,7 +22,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
   private let completion: Completion
   private var head: HTTPResponseHead?
-  private var parser: FeedParser?
+  private var body: FeedBody?
   private var error: FeedError?
 
   init(_ completion: @escaping Completion) { self.completion = completion }
@@ -31,7 +31,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     self.head = head
     guard head.status == 200 else { return .proceed }
     do throws(FeedError) {
-      parser = try FeedParser(baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      body = try FeedBody()
       return .proceed
     } catch {
       self.error = error
@@ -40,9 +40,9 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    guard let parser else { return .proceed }
+    guard let whole = self.body else { return .proceed }
     do throws(FeedError) {
-      try parser.consume(body)
+      try whole.append(body)
       return .proceed
     } catch {
       self.error = error
@@ -57,9 +57,11 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     let host = WebAddress(head.effectiveURL).host ?? "the server"
     if let error { return completion(.failure(FeedFailure(notAFeed: error, host: host, head: head))) }
     if let httpError { return completion(.failure(FeedFailure(httpError))) }
-    guard let parser else { return completion(.success(FeedAnswer(head: head))) }
+    guard let body else { return completion(.success(FeedAnswer(head: head))) }
     do throws(FeedError) {
-      completion(.success(FeedAnswer(head: head, feed: try parser.finish())))
+      let feed = try FeedReader.inThisProcess.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      completion(.success(FeedAnswer(head: head, feed: feed)))
     } catch {
       completion(.failure(FeedFailure(notAFeed: error, host: host, head: head)))
     }

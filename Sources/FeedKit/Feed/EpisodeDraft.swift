@@ -8,7 +8,6 @@ struct EpisodeDraft {
   private var titleRank = 0
   private var guidRank = 0
   private var dateRank = 0
-  private var authorRank = 0
   private var imageRank = 0
   private var notesRank = 0
   private var notes: [UInt8] = []
@@ -64,18 +63,8 @@ struct EpisodeDraft {
     if rank > dateRank, let date { (episode.published, dateRank) = (date, rank) }
   }
 
-  mutating func setAuthor(_ author: String, rank: Int) {
-    if rank > authorRank { (episode.author, authorRank) = (author, rank) }
-  }
-
   mutating func setImage(_ address: WebAddress?, rank: Int) {
     if rank > imageRank, let address { (episode.imageURL, imageRank) = (address, rank) }
-  }
-
-  mutating func setKeywords(_ text: String) {
-    guard episode.keywords.isEmpty else { return }
-    episode.keywords = text.split(separator: ",").prefix(100).map { FeedText.oneLine(String($0)) }
-      .filter { !$0.isEmpty }
   }
 
   /// Whether a text would replace the one that is there.
@@ -92,9 +81,10 @@ struct EpisodeDraft {
 
   private static func rank(ofNotes kind: FeedElement) -> Int {
     switch kind {
-    case .contentEncoded, .atomContent: 4
-    case .description, .atomSummary: 3
-    case .itunesSummary: 2
+    case .contentEncoded, .atomContent: 5
+    case .description, .atomSummary: 4
+    case .itunesSummary: 3
+    case .mediaDescription: 2
     default: 1
     }
   }

@@ -4,10 +4,10 @@ extension FeedBuilder {
   /// An element directly under the channel.
   func channelElement(_ kind: FeedElement, _ element: XMLElement) {
     switch kind {
-    case .title, .dcTitle, .description, .language, .copyright, .managingEditor, .ttl, .category, .link,
+    case .title, .dcTitle, .description, .language, .managingEditor, .ttl, .category, .link,
       .itunesTitle, .itunesAuthor, .itunesSummary, .itunesSubtitle, .itunesExplicit, .itunesType,
-      .itunesNewFeedURL, .itunesComplete, .podcastGuid, .creator, .dcLanguage, .dcRights, .atomLogo,
-      .atomIcon, .atomRights:
+      .itunesNewFeedURL, .itunesComplete, .podcastGuid, .creator, .dcLanguage, .atomLogo,
+      .atomIcon:
       capture(kind)
     case .atomTitle, .atomSubtitle:
       capture(kind, isHTML: Self.isHTML(element))
@@ -38,9 +38,7 @@ extension FeedBuilder {
     case .channel: storeChannel(kind, text)
     case .image: if kind == .url { setImage(text, rank: 3) }
     case .owner: feed.owner = feed.owner ?? FeedText.collapsed(text)
-    case .author:
-      // The context below tells whose author it is: an item is being built only within one.
-      if isInItem { draft.setAuthor(FeedText.collapsed(text), rank: 1) } else { setAuthor(text, rank: 1) }
+    case .author: setAuthor(text, rank: 1)
     default: storeItem(kind, text)
     }
   }
@@ -60,7 +58,6 @@ extension FeedBuilder {
     case .managingEditor: setAuthor(text, rank: 2)
     case .link: setLink(text, rank: 2)
     case .language, .dcLanguage: feed.language = feed.language ?? FeedText.collapsed(text)
-    case .copyright, .dcRights, .atomRights: feed.copyright = feed.copyright ?? FeedText.collapsed(text)
     case .category: addCategory(FeedText.collapsed(text))
     case .ttl: feed.timeToLive = feed.timeToLive ?? FeedText.number(text).map { Int(min($0, 1 << 31)) }
     case .itunesExplicit: feed.explicit = feed.explicit ?? FeedText.explicit(text)

@@ -30,15 +30,13 @@ extension FeedBuilder {
     case .podcastChapters:
       draft.episode.chaptersURL = draft.episode.chaptersURL ?? element.attributeBytes("url").flatMap(absolute)
       ignore()
-    case .podcastPerson:
-      if draft.episode.persons.count < 50 { capturePerson(role: element.attribute("role")) } else { ignore() }
-    case .contentEncoded, .description, .itunesSummary, .atomContent, .atomSummary:
+    case .contentEncoded, .description, .itunesSummary, .itunesSubtitle, .atomContent, .atomSummary:
       if draft.wants(kind) { capture(kind, keepsMarkup: true) } else { ignore() }
     case .atomTitle:
       capture(kind, isHTML: Self.isHTML(element))
     case .title, .itunesTitle, .dcTitle, .guid, .atomID, .link, .pubDate, .date, .dcDate, .atomPublished,
-      .atomUpdated, .itunesDuration, .itunesSubtitle, .itunesAuthor, .author, .creator, .itunesSeason,
-      .podcastSeason, .itunesEpisode, .podcastEpisode, .itunesEpisodeType, .itunesExplicit, .itunesKeywords:
+      .atomUpdated, .itunesDuration, .itunesSeason, .podcastSeason, .itunesEpisode, .podcastEpisode,
+      .itunesEpisodeType, .itunesExplicit:
       capture(kind)
     default:
       ignore()
@@ -60,23 +58,15 @@ extension FeedBuilder {
     case .dcDate, .date: draft.setPublished(DateText.seconds(text), rank: 2)
     case .atomUpdated: draft.setPublished(DateText.seconds(text), rank: 1)
     case .itunesDuration: draft.episode.duration = draft.episode.duration ?? DurationText.seconds(text)
-    case .contentEncoded, .description, .itunesSummary, .atomContent, .atomSummary, .mediaDescription:
+    case .contentEncoded, .description, .itunesSummary, .itunesSubtitle, .atomContent, .atomSummary,
+      .mediaDescription:
       draft.setNotes(text, kind)
-    case .itunesSubtitle: draft.episode.subtitle = draft.episode.subtitle ?? FeedText.collapsed(text)
-    case .itunesAuthor: draft.setAuthor(FeedText.title(text), rank: 4)
-    case .creator: draft.setAuthor(FeedText.title(text), rank: 3)
-    case .author: draft.setAuthor(FeedText.title(text), rank: 2)
     case .itunesSeason, .podcastSeason:
       draft.episode.season = draft.episode.season ?? FeedText.smallNumber(text)
     case .itunesEpisode, .podcastEpisode:
       draft.episode.episode = draft.episode.episode ?? FeedText.smallNumber(text)
     case .itunesEpisodeType: draft.episode.episodeType = FeedText.collapsed(text).lowercased()
     case .itunesExplicit: draft.episode.explicit = draft.episode.explicit ?? FeedText.explicit(text)
-    case .itunesKeywords: draft.setKeywords(FeedText.string(text))
-    case .podcastPerson:
-      var person = capturedPerson
-      person.name = FeedText.title(text)
-      draft.episode.persons.append(person)
     default: break
     }
   }

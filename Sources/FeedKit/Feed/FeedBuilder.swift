@@ -35,7 +35,6 @@ final class FeedBuilder: XMLReceiver {
   /// Bytes of the texts and addresses that there have been.
   private var output = 0
   private var isExhausted = false
-  private(set) var capturedPerson = ParsedEpisode.Person(name: "", role: nil)
   /// Addresses that relative ones start from: the document's own, then each `xml:base`.
   private var bases: [(depth: Int, address: WebAddress)] = []
   let documentURL: WebAddress?
@@ -123,7 +122,7 @@ final class FeedBuilder: XMLReceiver {
     case (.root, .item), (.channel, .item), (.channel, .atomEntry): beginItem(element)
     case (.channel, .image), (.root, .image): enter(.image, element)
     case (.channel, .itunesOwner): enter(.owner, element)
-    case (.channel, .atomAuthor), (.item, .atomAuthor): enter(.author, element)
+    case (.channel, .atomAuthor): enter(.author, element)
     case (.item, .mediaGroup): enter(.mediaGroup, element)
     case (.item, .podcastAlternateEnclosure): beginAlternate(element)
     case (.channel, _): channelElement(kind, element)
@@ -140,9 +139,6 @@ final class FeedBuilder: XMLReceiver {
     }
   }
 
-  /// Whether the innermost element that means something belongs to an item.
-  var isInItem: Bool { contexts.contains(.item) }
-
   func ignore() { ignoredDepth = 1 }
 
   /// Collects an element's text; `store` gets it at the element's end.
@@ -153,11 +149,6 @@ final class FeedBuilder: XMLReceiver {
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
     capturedIsHTML = isHTML
-  }
-
-  func capturePerson(role: String?) {
-    capturedPerson.role = role
-    capture(.podcastPerson)
   }
 
   func enter(_ context: Context, _ element: XMLElement) {

@@ -2,27 +2,28 @@
 enum FeedElement: UInt8 {
   case other
   // RSS 0.9x, 1.0 and 2.0
-  case rss, rdf, channel, item, image, title, link, description, language, copyright, managingEditor, url
-  case ttl, category, pubDate, guid, enclosure, author, date
+  case rss, rdf, channel, item, image, title, link, description, language, managingEditor, url
+  case ttl, category, pubDate, guid, enclosure, date
   // Atom 1.0 and 0.3
   case atomFeed, atomEntry, atomTitle, atomLink, atomID, atomPublished, atomUpdated, atomContent
-  case atomSummary, atomSubtitle, atomLogo, atomIcon, atomAuthor, atomName, atomRights, atomCategory
+  case atomSummary, atomSubtitle, atomLogo, atomIcon, atomAuthor, atomName, atomCategory
   // itunes and googleplay
   case itunesTitle, itunesAuthor, itunesImage, itunesSummary, itunesSubtitle, itunesCategory, itunesExplicit
   case itunesOwner, itunesName, itunesDuration, itunesSeason, itunesEpisode, itunesEpisodeType
-  case itunesKeywords, itunesType, itunesNewFeedURL, itunesComplete
+  case itunesType, itunesNewFeedURL, itunesComplete
   // Podcasting 2.0
   case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
-  case podcastSeason, podcastEpisode, podcastPerson
+  case podcastSeason, podcastEpisode
   // Media RSS
   case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
   // content and Dublin Core
-  case contentEncoded, creator, dcDate, dcTitle, dcLanguage, dcRights
+  case contentEncoded, creator, dcDate, dcTitle, dcLanguage
 
   /// Whether its text is show notes or a description.
   var isLong: Bool {
     switch self {
-    case .description, .itunesSummary, .contentEncoded, .atomContent, .atomSummary, .atomSubtitle,
+    case .description, .itunesSummary, .itunesSubtitle, .contentEncoded, .atomContent, .atomSummary,
+      .atomSubtitle,
       .mediaDescription:
       true
     default: false
@@ -46,9 +47,9 @@ enum FeedElement: UInt8 {
 
   private static let rssNames: [String: FeedElement] = [
     "rss": .rss, "rdf": .rdf, "channel": .channel, "item": .item, "image": .image, "title": .title,
-    "link": .link, "description": .description, "language": .language, "copyright": .copyright,
+    "link": .link, "description": .description, "language": .language,
     "managingeditor": .managingEditor, "url": .url, "ttl": .ttl, "category": .category, "pubdate": .pubDate,
-    "guid": .guid, "enclosure": .enclosure, "author": .author, "date": .date, "feed": .atomFeed,
+    "guid": .guid, "enclosure": .enclosure, "date": .date, "feed": .atomFeed,
   ]
 
   private static let atomNames: [String: FeedElement] = [
@@ -56,7 +57,7 @@ enum FeedElement: UInt8 {
     "published": .atomPublished, "issued": .atomPublished, "updated": .atomUpdated, "modified": .atomUpdated,
     "created": .atomUpdated, "content": .atomContent, "summary": .atomSummary, "subtitle": .atomSubtitle,
     "tagline": .atomSubtitle, "logo": .atomLogo, "icon": .atomIcon, "author": .atomAuthor, "name": .atomName,
-    "rights": .atomRights, "copyright": .atomRights, "category": .atomCategory,
+    "category": .atomCategory,
   ]
 
   private static let itunesNames: [String: FeedElement] = [
@@ -64,14 +65,14 @@ enum FeedElement: UInt8 {
     "description": .itunesSummary, "subtitle": .itunesSubtitle, "category": .itunesCategory,
     "explicit": .itunesExplicit, "owner": .itunesOwner, "name": .itunesName, "duration": .itunesDuration,
     "season": .itunesSeason, "episode": .itunesEpisode, "episodetype": .itunesEpisodeType,
-    "keywords": .itunesKeywords, "type": .itunesType, "new-feed-url": .itunesNewFeedURL,
+    "type": .itunesType, "new-feed-url": .itunesNewFeedURL,
     "complete": .itunesComplete,
   ]
 
   private static let podcastNames: [String: FeedElement] = [
     "guid": .podcastGuid, "transcript": .podcastTranscript, "chapters": .podcastChapters,
     "alternateenclosure": .podcastAlternateEnclosure, "source": .podcastSource, "season": .podcastSeason,
-    "episode": .podcastEpisode, "person": .podcastPerson,
+    "episode": .podcastEpisode,
   ]
 
   private static let mediaNames: [String: FeedElement] = [
@@ -80,6 +81,6 @@ enum FeedElement: UInt8 {
   ]
 
   private static let dublinCoreNames: [String: FeedElement] = [
-    "creator": .creator, "date": .dcDate, "title": .dcTitle, "language": .dcLanguage, "rights": .dcRights,
+    "creator": .creator, "date": .dcDate, "title": .dcTitle, "language": .dcLanguage,
   ]
 }

@@ -31,9 +31,24 @@ struct KeptText: Hashable, Sendable {
 
 /// Texts one after the other in a file without a name, which lives as long as one of them is kept.
 final class TextFile: Sendable {
-  private let descriptor: FileDescriptor
+  let descriptor: FileDescriptor
 
-  init() throws(PosixError) { descriptor = try FileDescriptor.temporary() }
+  /// - Parameter inMemory: whether it shall take no room on a disk.
+  convenience init(inMemory: Bool = false) throws(PosixError) {
+    self.init(inMemory ? try .inMemory("podcastfs-texts") : try .temporary())
+  }
+
+  init(_ descriptor: consuming FileDescriptor) { self.descriptor = descriptor }
+
+  /// In bytes; 0 where that cannot be told.
+  var size: Int64 { (try? descriptor.status()).map { Int64($0.st_size) } ?? 0 }
+
+  /// Fewer than `length` where the file ends before.
+  func bytes(_ offset: Int64, _ length: Int) -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: length) { buffer, count in
+      count = (try? descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)) ?? 0
+    }
+  }
 
   func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) {
     try descriptor.write(bytes, at: offset)

@@ -11,12 +11,11 @@ extension OPMLDocument {
   /// - Throws: `FeedError.notOPML` for any other document.
   package static func parse(bytes: [UInt8], httpCharset: String? = nil) throws(FeedError) -> OPMLDocument {
     let builder = OPMLBuilder()
-    let reader = try XMLDocumentReader(
+    let reader = XMLDocumentReader(
       receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit, entityLimit: entityLimit)
-    try bytes.withUnsafeBufferPointer { all throws(FeedError) in
-      try reader.consume(UnsafeRawBufferPointer(all))
+    let repairs = try bytes.withUnsafeBufferPointer { all throws(FeedError) in
+      try reader.read(.memory(UnsafeRawBufferPointer(all)))
     }
-    let repairs = try reader.finish()
     guard builder.isOPML else { throw .notOPML(root: builder.rootName) }
     var document = builder.document
     document.warnings = (repairs?.warnings ?? []) + builder.warnings.lines

@@ -1,0 +1,110 @@
+internal import PodcastModel
+internal import PosixKit
+
+// How a feed goes from the process that parsed it to the one that asked.
+extension ParsedFeed {
+  func write(to record: inout RecordWriter) throws(PosixError) {
+    for text in [title, author, description, language, owner, guid, type] {
+      record.write(text) { $0.write($1) }
+    }
+    for address in [link, imageURL, newFeedURL, nextPageURL, selfURL] {
+      record.write(address) { $0.write($1) }
+    }
+    record.write(explicit) { $0.write($1) }
+    record.write(isComplete)
+    record.write(timeToLive) { $0.write(Int64($1)) }
+    try record.write(categories) { $0.write($1) }
+    try record.write(warnings) { $0.write($1) }
+    try record.write(episodes) { record, episode throws(PosixError) in try episode.write(to: &record) }
+  }
+
+  /// - Parameter notesInMemory: bytes of show notes that are kept in memory; the rest stays in the file.
+  init(from record: inout RecordReader, notesInMemory: Int) throws(RecordReader.Damaged) {
+    title = try record.optionalText()
+    author = try record.optionalText()
+    description = try record.optionalText()
+    language = try record.optionalText()
+    owner = try record.optionalText()
+    guid = try record.optionalText()
+    type = try record.optionalText()
+    link = try record.optionalAddress()
+    imageURL = try record.optionalAddress()
+    newFeedURL = try record.optionalAddress()
+    nextPageURL = try record.optionalAddress()
+    selfURL = try record.optionalAddress()
+    explicit = try record.optionalFlag()
+    isComplete = try record.flag()
+    timeToLive = try record.optionalNumber()
+    categories = try record.list { record throws(RecordReader.Damaged) in try record.text() }
+    warnings = try record.list { record throws(RecordReader.Damaged) in try record.text() }
+    var room = notesInMemory
+    episodes = try record.list { record throws(RecordReader.Damaged) in
+      try ParsedEpisode(from: &record, room: &room)
+    }
+  }
+}
+
+extension ParsedEpisode {
+  fileprivate func write(to record: inout RecordWriter) throws(PosixError) {
+    record.write(UInt64(index))
+    for text in [title, guid, episodeType] { record.write(text) { $0.write($1) } }
+    record.write(published) { $0.write($1) }
+    for number in [duration, season, episode] { record.write(number) { $0.write(Int64($1)) } }
+    for address in [link, imageURL, chaptersURL] { record.write(address) { $0.write($1) } }
+    record.write(explicit) { $0.write($1) }
+    try record.write(enclosures) { record, enclosure in
+      record.write(enclosure.url)
+      record.write(enclosure.address == enclosure.url ? nil : enclosure.address) { $0.write($1) }
+      record.write(enclosure.type) { $0.write($1) }
+      record.write(enclosure.length) { $0.write($1) }
+    }
+    try record.write(transcripts) { record, transcript in
+      record.write(transcript.url)
+      record.write(transcript.type) { $0.write($1) }
+      record.write(transcript.language) { $0.write($1) }
+    }
+    record.write(notes) { $0.write($1) }
+  }
+
+  fileprivate init(from record: inout RecordReader, room: inout Int) throws(RecordReader.Damaged) {
+    index = Int(truncatingIfNeeded: try record.number())
+    title = try record.optionalText()
+    guid = try record.optionalText()
+    episodeType = try record.optionalText()
+    published = try record.optional { record throws(RecordReader.Damaged) in try record.signed() }
+    duration = try record.optionalNumber()
+    season = try record.optionalNumber()
+    episode = try record.optionalNumber()
+    link = try record.optionalAddress()
+    imageURL = try record.optionalAddress()
+    chaptersURL = try record.optionalAddress()
+    explicit = try record.optionalFlag()
+    enclosures = try record.list { record throws(RecordReader.Damaged) in
+      let url = try record.address()
+      let address = try record.optionalAddress()
+      let type = try record.optionalText()
+      let length = try record.optional { record throws(RecordReader.Damaged) in try record.signed() }
+      return Enclosure(url: url, type: type, length: length, address: address)
+    }
+    transcripts = try record.list { record throws(RecordReader.Damaged) in
+      let url = try record.address()
+      let type = try record.optionalText()
+      return Transcript(url: url, type: type, language: try record.optionalText())
+    }
+    if try record.flag() { keptNotes = try record.keptText(room: &room) }
+  }
+}
+
+extension RecordReader {
+  fileprivate mutating func optionalText() throws(Damaged) -> String? { try flag() ? try text() : nil }
+
+  fileprivate mutating func optionalAddress() throws(Damaged) -> WebAddress? {
+    try flag() ? try address() : nil
+  }
+
+  fileprivate mutating func optionalFlag() throws(Damaged) -> Bool? { try flag() ? try flag() : nil }
+
+  fileprivate mutating func optionalNumber() throws(Damaged) -> Int? {
+    try flag() ? Int(truncatingIfNeeded: try signed()) : nil
+  }
+}

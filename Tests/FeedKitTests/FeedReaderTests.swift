@@ -1,0 +1,103 @@
+import FeedKit
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+
+/// Feeds that are parsed in processes of their own.
+@Suite struct FeedReaderTests {
+  private let reader = FeedReader.program(Products.path("podcastfs"))
+
+  private func body(_ bytes: [UInt8]) throws -> FeedBody {
+    let body = try FeedBody()
+    try bytes.withUnsafeBytes { try body.append($0) }
+    return body
+  }
+
+  private func body(_ text: String) throws -> FeedBody { try body(Array(text.utf8)) }
+
+  @Test(arguments: CorpusTests.feeds)
+  func `A real feed is the same feed`(name: String) throws {
+    let bytes = try Fixtures.bytes("feeds/" + name)
+    let feed = try reader.parse(try body(bytes), baseURL: "https://ann:secret@h/f", httpCharset: nil)
+    #expect(try feed == FeedParser.parse(bytes: bytes, baseURL: "https://ann:secret@h/f"))
+  }
+
+  @Test func `A feed too large for memory is the same feed, and so are its notes`() throws {
+    let filler = String(repeating: "é words ", count: 12_000)
+    let items = (0..<200).map {
+      "<item><description>\($0) \(filler)</description><enclosure url='/\($0)'/></item>"
+    }
+    let bytes = Array("<rss><channel>\(items.joined())</channel></rss>".utf8)
+    let feed = try reader.parse(try body(bytes), baseURL: "https://h/", httpCharset: "utf-8")
+    #expect(feed.episodes.count == 200)
+    #expect(try feed == FeedParser.parse(bytes: bytes, baseURL: "https://h/"))
+  }
+
+  @Test func `What is wrong with a document is said as it is elsewhere`() throws {
+    #expect(throws: FeedError.notAFeed(root: "html")) {
+      try reader.parse(try body("<html><p>x</p></html>"), baseURL: nil, httpCharset: nil)
+    }
+    #expect(throws: FeedError.notAFeed(root: nil)) {
+      try reader.parse(try body(""), baseURL: nil, httpCharset: nil)
+    }
+  }
+
+  @Test func `A parser that fails costs one feed and says so`() throws {
+    let feed = try body("<rss><channel/></rss>")
+    for (program, error) in [
+      ("/bin/false", FeedError.parserEnded(signal: nil)), ("/bin/true", .parserEnded(signal: nil)),
+    ] {
+      #expect(throws: error) {
+        try FeedReader.program(program).parse(feed, baseURL: nil, httpCharset: nil)
+      }
+    }
+    #expect(throws: FeedError.storage(PosixError(.ENOENT, "start", "/no/program"))) {
+      try FeedReader.program("/no/program").parse(feed, baseURL: nil, httpCharset: nil)
+    }
+    #expect("\(FeedError.parserEnded(signal: 4))" == "could not be read: its parser ended by signal 4")
+  }
+
+  @Test(arguments: [
+    ("kill -SEGV $$", FeedError.parserEnded(signal: 11)), ("kill -XCPU $$", .tooSlow),
+    ("printf 'abc'", .parserEnded(signal: nil)), ("cat", .parserEnded(signal: nil)),
+    ("head -c 200000 /dev/urandom", .parserEnded(signal: nil)),
+  ])
+  func `Whatever another program does in its place is an error`(script: String, error: FeedError) throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.path("program")
+    try Directories.replace(path, with: Array("#!/bin/sh\n\(script)\n".utf8))
+    chmod(path, 0o700)
+    #expect(throws: error) {
+      try FeedReader.program(path).parse(
+        try body("<rss><channel/></rss>"), baseURL: nil, httpCharset: nil)
+    }
+  }
+
+  @Test func `A helper that does not end is ended`() throws {
+    let input = try FileDescriptor.inMemory("in")
+    let output = try FileDescriptor.inMemory("out")
+    let end = try HelperProcess.run(
+      "/bin/sleep", ["sleep", "1000"], input: input, output: output, third: input, until: .after(0.05))
+    #expect(end == .timedOut)
+  }
+
+  @Test func `A body has the same digest in whatever pieces it comes, and another one has another`() throws {
+    let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+    let whole = try body(bytes).digest
+    for size in [1, 7, 31, 32, 33, 4096] {
+      let pieces = try FeedBody()
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try bytes[start..<min(start + size, bytes.count)].withUnsafeBytes { try pieces.append($0) }
+      }
+      #expect(pieces.digest == whole)
+    }
+    for count in [0, 1, 3, 4, 8, 31, 32, 99_999] {
+      #expect(try body(Array(bytes.prefix(count))).digest != whole)
+    }
+    var other = bytes
+    other[77_777] ^= 1
+    #expect(try body(other).digest != whole)
+  }
+}
