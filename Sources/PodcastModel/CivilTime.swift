@@ -27,7 +27,8 @@ package enum CivilTime {
 
 extension CivilTime {
   /// "Wed, 03 Jan 2024 10:00:00 +0000", as feeds and OPML have dates (RFC 5322 §3.3).
-  package static func rfc822(_ secondsSinceEpoch: Int64) -> String {
+  /// - Parameter zone: what stands for UTC.
+  package static func rfc822(_ secondsSinceEpoch: Int64, zone: String = "+0000") -> String {
     let (days, second) = split(secondsSinceEpoch)
     let date = CivilDate(daysSinceEpoch: days)
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7 + 7) % 7]
@@ -35,6 +36,6 @@ extension CivilTime {
       "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ][date.month - 1]
     let clock = padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
-    return "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock) +0000"
+    return "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock) \(zone)"
   }
 }

@@ -7,12 +7,14 @@ package enum DateText {
     return text.withUTF8 { seconds($0) }
   }
 
-  /// - Returns: seconds since 1970, or nil where no date can be read.
+  /// - Returns: seconds since 1970, or nil where no date can be read, and for what programs write that have none:
+  /// the year 1, and the first second of 1970.
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int64? {
     var reader = DateReader(bytes)
     reader.skipBlanks()
-    if let year = reader.isoYear() { return reader.iso8601(year: year) }
-    return reader.rfc822()
+    let year = reader.isoYear()
+    let found = if let year { reader.iso8601(year: year) } else { reader.rfc822() }
+    return found == 0 ? nil : found
   }
 }
 
@@ -30,7 +32,7 @@ struct DateParts {
 
   /// Seconds since 1970; nil where a part is out of all reason.
   var seconds: Int64? {
-    guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day), hour <= 48,
+    guard (1000...9999).contains(year), (1...12).contains(month), (1...31).contains(day), hour <= 48,
       minute <= 999, second <= 9999, abs(offset) < 100 * 3600
     else { return nil }
     let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch

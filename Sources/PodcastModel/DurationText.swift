@@ -1,7 +1,7 @@
 /// Reads durations as `itunes:duration` has them.
 package enum DurationText {
-  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS` or seconds (a fraction is cut off); nil for anything
-  ///   else, for nothing at all and for more than 100 days.
+  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off), `1h 20m 5s` and `PT1H20M5S`
+  ///   (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
   package static func seconds(_ text: String) -> Int? {
     var text = text
     return text.withUTF8 { seconds($0) }
@@ -9,6 +9,15 @@ package enum DurationText {
 
   /// - Returns: as above.
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    let hasUnits = bytes.contains { $0 | 0x20 >= UInt8(ascii: "a") }
+    guard let seconds = hasUnits ? withUnits(bytes) : withColons(bytes) else { return nil }
+    return (1...longest).contains(seconds) ? seconds : nil
+  }
+
+  /// 100 days.
+  private static let longest = 8_640_000
+
+  private static func withColons(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var total = 0
     var part = 0
     var colons = 0
@@ -21,7 +30,7 @@ package enum DurationText {
         if hasEnded { return nil }
         hasDigit = true
         if !isFraction { part = part * 10 + Int(byte - 48) }
-        if part > 8_640_000 { return nil }
+        if part > longest { return nil }
       case UInt8(ascii: ":"):
         colons += 1
         if hasEnded || isFraction || colons > 2 { return nil }
@@ -34,7 +43,31 @@ package enum DurationText {
       default: return nil
       }
     }
-    total += part
-    return hasDigit && total <= 8_640_000 ? total : nil
+    return hasDigit ? total + part : nil
   }
+
+  /// Numbers with `d`, `h`, `m` and `s` after them, in this order; what ISO 8601 puts before them does not count.
+  private static func withUnits(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    var total = 0
+    var part: Int?
+    var smallest = Int.max
+    for byte in bytes {
+      switch byte {
+      case 48...57:
+        part = (part ?? 0) * 10 + Int(byte - 48)
+        if part ?? 0 > longest { return nil }
+      case 0...0x20: break
+      case UInt8(ascii: "P"), UInt8(ascii: "T"): if part != nil { return nil }
+      default:
+        guard let number = part, let unit = units[byte | 0x20], unit < smallest else { return nil }
+        total += number * unit
+        (part, smallest) = (nil, unit)
+      }
+    }
+    return part == nil ? total : nil
+  }
+
+  private static let units: [UInt8: Int] = [
+    UInt8(ascii: "d"): 86_400, UInt8(ascii: "h"): 3600, UInt8(ascii: "m"): 60, UInt8(ascii: "s"): 1,
+  ]
 }

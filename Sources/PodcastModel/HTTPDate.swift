@@ -28,14 +28,6 @@ package enum HTTPDate {
 
   /// Writes the preferred form: "Sun, 06 Nov 1994 08:49:37 GMT".
   package static func text(_ secondsSinceEpoch: Int64) -> String {
-    let (days, second) = CivilTime.split(secondsSinceEpoch)
-    let date = CivilDate(daysSinceEpoch: days)
-    let weekdays = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-    let weekday = weekdays[((days % 7) + 7) % 7]
-    let month = months[date.month - 1]
-    let clock = [second / 3600, second / 60 % 60, second % 60].map { CivilTime.padded($0, 2) }
-      .joined(separator: ":")
-    return "\(weekday), \(CivilTime.padded(date.day, 2)) \(month.prefix(1).uppercased() + month.dropFirst()) "
-      + "\(CivilTime.padded(date.year, 4)) \(clock) GMT"
+    CivilTime.rfc822(secondsSinceEpoch, zone: "GMT")
   }
 }

@@ -102,8 +102,7 @@ private struct JSONWriter {
     case 0x09: bytes.append(UInt8(ascii: "t"))
     default:
       bytes.append(UInt8(ascii: "u"))
-      let digits = Array("0123456789abcdef".utf8)
-      for shift: UInt16 in [12, 8, 4, 0] { bytes.append(digits[Int(code >> shift & 15)]) }
+      for shift: UInt16 in [12, 8, 4, 0] { bytes.append(Hexadecimal.digit(UInt8(code >> shift & 15))) }
     }
   }
 }

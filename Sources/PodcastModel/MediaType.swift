@@ -2,13 +2,14 @@
 /// so that nothing a host sends makes a program out of an episode.
 package enum MediaType {
   /// The extension with its dot for a file of this media type and address: by the type, where it is one
-  /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3".
+  /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3", but
+  /// for web pages.
   package static func fileExtension(type: String?, url: WebAddress) -> String {
     if let type, let found = extensions[essence(type)] { return "." + found }
     if let ending = pathEnding(of: url), let found = types[ending], isEnclosure(found) {
       return "." + (sameAs[ending] ?? ending)
     }
-    return ".mp3"
+    return type.map(essence) == "text/html" ? ".html" : ".mp3"
   }
 
   /// The extension with its dot for a transcript: ".vtt" or ".srt", which players show as subtitles; nil for
@@ -60,6 +61,12 @@ package enum MediaType {
     return types[ending].map(isPlayable) ?? false
   }
 
+  /// Whether an enclosure is surely something else: a picture, a page, a torrent, a book.
+  package static func isOther(type: String?, url: WebAddress) -> Bool {
+    !isAudioOrVideo(type: type, url: url)
+      && types[String(fileExtension(type: type, url: url).dropFirst())].map(isPlayable) == false
+  }
+
   private static func isPlayable(_ type: String) -> Bool {
     type.hasPrefix("audio/") || type.hasPrefix("video/")
   }
@@ -67,7 +74,7 @@ package enum MediaType {
   /// Not what sidecars are: they share the stem of their episode.
   private static func isEnclosure(_ type: String) -> Bool {
     isPlayable(type) || type.hasPrefix("image/") || type.hasPrefix("application/pdf")
-      || type.hasPrefix("application/epub")
+      || type.hasPrefix("application/epub") || type == "application/x-bittorrent" || type == "text/html"
   }
 
   /// The part after the last dot of the path's last component, lower-case; nil where there is none.
@@ -80,7 +87,7 @@ package enum MediaType {
     if isHost { return nil }
     guard let dot = component.lastIndex(of: ".") else { return nil }
     let ending = component[component.index(after: dot)...]
-    guard (1...5).contains(ending.utf8.count) else { return nil }
+    guard (1...7).contains(ending.utf8.count) else { return nil }
     return ending.lowercased()
   }
 
@@ -93,7 +100,7 @@ package enum MediaType {
   /// Endings that mean the same as the one that files get.
   private static let sameAs = [
     "oga": "ogg", "wave": "wav", "qt": "mov", "mpga": "mp3", "mpeg": "mpg", "ogm": "ogv", "aif": "aiff",
-    "jpeg": "jpg",
+    "jpeg": "jpg", "htm": "html",
   ]
 
   /// Extension (without its dot) of each media type.
@@ -124,10 +131,13 @@ package enum MediaType {
     "video/mpeg": "mpg", "video/x-mpeg": "mpg", "video/mpg": "mpg",
     "video/x-matroska": "mkv", "video/matroska": "mkv",
     "video/x-msvideo": "avi", "video/avi": "avi",
-    "video/x-ms-wmv": "wmv",
+    "video/x-ms-wmv": "wmv", "video/wmv": "wmv", "audio/wma": "wma", "audio/x-wma": "wma",
+    "video/x-ms-asf": "asf", "video/asf": "asf", "application/vnd.ms-asf": "asf",
+    "video/x-ms-asf-plugin": "asf",
     "video/x-flv": "flv",
     "video/3gpp": "3gp",
     "video/mp2t": "ts",
+    "application/x-bittorrent": "torrent",
     "application/pdf": "pdf", "application/x-pdf": "pdf",
     "application/epub+zip": "epub", "document/x-epub": "epub",
     "image/jpeg": "jpg", "image/jpg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif",
@@ -142,6 +152,7 @@ package enum MediaType {
     "mp4": "video/mp4", "m4v": "video/x-m4v", "mov": "video/quicktime", "qt": "video/quicktime",
     "webm": "video/webm", "ogv": "video/ogg", "ogm": "video/ogg", "mpg": "video/mpeg",
     "mpeg": "video/mpeg", "mkv": "video/x-matroska", "avi": "video/x-msvideo", "wmv": "video/x-ms-wmv",
+    "asf": "video/x-ms-asf", "torrent": "application/x-bittorrent", "html": "text/html", "htm": "text/html",
     "flv": "video/x-flv", "3gp": "video/3gpp", "ts": "video/mp2t",
     "pdf": "application/pdf", "epub": "application/epub+zip",
     "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",

@@ -1,19 +1,27 @@
-/// Percent-encoding of a component of an address (RFC 3986 §2.1).
+/// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
-  /// Everything but unreserved characters, as UTF-8.
+  /// A component of an address: everything but unreserved characters, as UTF-8.
   package static func encode(_ text: String) -> String {
     var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        bytes.append(byte)
-      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
+    for byte in text.utf8 { if isUnreserved(byte) { bytes.append(byte) } else { append(byte, to: &bytes) } }
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static let digits = Array("0123456789ABCDEF".utf8)
+  /// Appends a byte in its encoded form.
+  package static func append(_ byte: UInt8, to bytes: inout [UInt8]) {
+    bytes.append(UInt8(ascii: "%"))
+    for digit in [Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 15)] {
+      bytes.append(digit >= 97 ? digit - 32 : digit)
+    }
+  }
+
+  private static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+      UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
 }

@@ -1,15 +1,15 @@
 /// Titles as a reader of feeds shows them.
 package enum TitleText {
-  /// The title without what was escaped once too often: character references resolved, and tags of HTML
-  /// left out. Other text in angle brackets stays.
+  /// The title as it was meant: without what was escaped or encoded once too often, character references
+  /// resolved, and tags of HTML left out. Other text in angle brackets stays.
   package static func plain(_ title: String) -> String {
     var title = title
     let resolved: String? = title.withUTF8 { bytes in
       bytes.contains { $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
         ? resolvingReferences(in: bytes) : nil
     }
-    guard var resolved else { return title }
-    return resolved.withUTF8(withoutTags)
+    var meant = EncodedTwice.repaired(resolved ?? title)
+    return resolved == nil ? meant : meant.withUTF8(withoutTags)
   }
 
   static func resolvingReferences(in bytes: HTMLReader.Bytes) -> String {

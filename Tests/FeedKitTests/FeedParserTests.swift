@@ -91,6 +91,56 @@ import Testing
     #expect(one.notes.map(PlainText.text) == "Hi there <https://x/>")
   }
 
+  @Test func `Atom is read without its namespace, and links of Atom within RSS`() throws {
+    let atom = try parse(
+      """
+      <feed><title>T</title><id>f</id><link rel="next" href="https://h/2"/><entry><id>e1</id><title>One</title>
+      <published>2024-01-03T10:00:00Z</published><summary>S</summary>
+      <link rel="enclosure" href="https://h/1.mp3" type="audio/mpeg"/></entry></feed>
+      """)
+    #expect(atom.title == "T" && atom.nextPageURL == "https://h/2" && atom.episodes.count == 1)
+    #expect(atom.episodes[0].guid == "e1" && atom.episodes[0].published == 1_704_276_000)
+    #expect(atom.episodes[0].notes == "S" && atom.episodes[0].enclosure?.url == "https://h/1.mp3")
+    let items = """
+      <item><link>https://h/page</link><link rel="enclosure" href="https://h/1.mp3" type="audio/mpeg"/></item>
+      """
+    let mixed = try parse(rss(items, channel: "<link>https://h/</link><link rel='self' href='https://h/f'/>"))
+    #expect(mixed.link == "https://h/" && mixed.selfURL == "https://h/f")
+    #expect(
+      mixed.episodes.first?.enclosure?.url == "https://h/1.mp3" && mixed.episodes[0].link == "https://h/page")
+  }
+
+  @Test func `Atom's texts may be written in base64`() throws {
+    let feed = try parse(
+      """
+      <feed xmlns="http://purl.org/atom/ns#" version="0.3"><title mode="base64">S8O2bG4=</title>
+      <entry><title mode="base64" type="text/html"> VG9tICZhbXA7
+      IEplcnJ5 </title><content mode="base64">PHA+SGk8L3A+</content>
+      <link rel="enclosure" href="https://h/1.mp3"/></entry>
+      <entry><title mode="base64">not base64!</title><link rel="enclosure" href="https://h/2.mp3"/></entry></feed>
+      """)
+    #expect(feed.title == "Köln" && feed.episodes.map(\.title) == ["Tom & Jerry", "not base64!"])
+    #expect(feed.episodes[0].notes == "<p>Hi</p>")
+  }
+
+  @Test func `What is neither audio nor video gets its own ending and is told`() throws {
+    let feed = try parse(
+      rss(
+        """
+        <item><title>A</title><enclosure url="https://h/a.torrent" type="application/x-bittorrent"/></item>
+        <item><title>B</title><enclosure url="https://h/b" type="text/html"/></item>
+        <item><title>C</title><enclosure url="https://h/c.torrent"/><enclosure url="https://h/c.mp3"/></item>
+        <item><title>D</title><enclosure url="https://h/d.jpg" type="image/jpeg"/></item>
+        """))
+    #expect(feed.episodes.map(\.fileExtension) == [".torrent", ".html", ".mp3", ".jpg"])
+    #expect(
+      feed.warnings == [
+        "an enclosure is neither audio nor video: *.torrent",
+        "an enclosure is neither audio nor video: *.html",
+        "an enclosure is neither audio nor video: *.jpg",
+      ])
+  }
+
   @Test func `Without an enclosure element media content, links and alternates serve`() throws {
     let feed = try parse(
       rss(

@@ -14,7 +14,7 @@ import Testing
 
   @Test func `The JSON of a feed has the documented keys, in order, and null for what is missing`() throws {
     let report = FeedReport(
-      feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: "https://h/feed", now: 86_400)
+      feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: "https://h/feed", now: 1_704_412_800)
     let json = report.json.compactText
     #expect(
       json.hasPrefix(
@@ -25,8 +25,35 @@ import Testing
         #"{"title":"A: B","guid":"g","published":"2024-01-03T10:00:00Z","duration":3723,"name":"2024-01-03 - A - B.m4a","enclosures":[{"url":"https://h/a b.m4a","type":"audio/x-m4a","length":1048576}]"#
       ))
     #expect(
-      report.names == ["2024-01-03 - A - B.m4a", "2024-01-03 - a - b (2).mp3", "1970-01-02 - Untitled.ogg"])
-    #expect(json.contains(#"{"title":null,"guid":null,"published":null,"duration":null,"name":"1970-01-02"#))
+      report.names == ["2024-01-03 - A - B.m4a", "2024-01-03 - a - b (2).mp3", "2024-01-05 - Untitled.ogg"])
+    #expect(json.contains(#"{"title":null,"guid":null,"published":null,"duration":null,"name":"2024-01-05"#))
+  }
+
+  @Test func `Names are those of a mount that sees the feed for the first time`() throws {
+    let text = """
+      <rss><channel><title>T</title>
+      <item><title>Same</title><pubDate>Wed, 03 Jan 2024 11:00:00 GMT</pubDate><enclosure url="https://h/1"/></item>
+      <item><title>Same</title><pubDate>Wed, 03 Jan 2024 10:00:00 GMT</pubDate><enclosure url="https://h/2"/></item>
+      <item><title>Soon</title><pubDate>Wed, 01 Jan 2098 10:00:00 GMT</pubDate><enclosure url="https://h/3"/></item>
+      <item><title></title><enclosure url="https://h/4.ogg"/></item></channel></rss>
+      """
+    let feed = try FeedParser.parse(bytes: Array(text.utf8))
+    #expect(
+      FeedReport(feed: feed, feedURL: nil, now: 1_704_326_400).names == [
+        "2024-01-03 - Same (2).mp3", "2024-01-03 - Same.mp3", "2024-01-04 - Soon.mp3",
+        "2024-01-04 - Untitled.ogg",
+      ])
+  }
+
+  @Test func `Addresses are shown without their secrets`() throws {
+    let text = """
+      <rss><channel><title>T</title><link>https://ann:secret@h/</link><image><url>https://ann:secret@h/i</url></image>
+      <item><title>A</title><enclosure url="https://ann:secret@h/1.mp3?token=secret"/></item></channel></rss>
+      """
+    let feed = try FeedParser.parse(bytes: Array(text.utf8))
+    let report = FeedReport(feed: feed, feedURL: "https://ann:secret@h/f", now: 0)
+    #expect(!report.json.compactText.contains("secret") && !report.text.contains("secret"))
+    #expect(report.json.compactText.contains("https://h/1.mp3?token=***"))
   }
 
   @Test func `A feed without episodes has valid JSON, and a file that is not there is an error`() throws {
@@ -39,14 +66,15 @@ import Testing
   }
 
   @Test func `The text of a feed shows its episodes as they will be named`() throws {
-    let report = FeedReport(feed: try FeedParser.parse(bytes: Array(text.utf8)), feedURL: nil, now: 0)
+    let feed = try FeedParser.parse(bytes: Array(text.utf8))
+    let report = FeedReport(feed: feed, feedURL: nil, now: 1_704_412_800)
     #expect(
       report.text == """
         T "1"
         3 episodes
           2024-01-03 - A - B.m4a  (1:02:03, 1.0 MiB)
           2024-01-03 - a - b (2).mp3
-          1970-01-01 - Untitled.ogg
+          2024-01-05 - Untitled.ogg
         """)
   }
 

@@ -47,6 +47,18 @@ import Testing
       ])
   }
 
+  @Test func `Names with quotes that are not escaped are kept whole`() throws {
+    let text = """
+      <opml version="2.0"><body><outline type="rss" text="The "Best" Show" xmlUrl="https://h/best"/>
+      <outline type="rss" text="Say "hi"" title="Say "hi"" xmlUrl="https://h/hi" htmlUrl="https://h/"/>
+      <outline type="rss" text="A="b" c" xmlUrl='https://h/third'/><outline type="rss" text="Lost "one"" /></body></opml>
+      """
+    let document = try OPMLDocument.parse(bytes: Array(text.utf8))
+    #expect(document.feeds.map(\.title) == ["The \"Best\" Show", "Say \"hi\"", "A=\"b\" c"])
+    #expect(document.feeds.map(\.url) == ["https://h/best", "https://h/hi", "https://h/third"])
+    #expect(document.warnings.contains("“Lost \"one\"” has no address"))
+  }
+
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])
   func `Another document is no list`(text: String) {
     #expect(throws: FeedError.self) { try OPMLDocument.parse(bytes: Array(text.utf8)) }

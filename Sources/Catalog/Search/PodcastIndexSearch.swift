@@ -17,13 +17,11 @@ struct PodcastIndexSearch: SearchService {
   func question(_ query: SearchQuery, limit: Int, country: String) -> ServiceQuestion {
     let date = String(wallClockSeconds())
     let digest = SHA1.digest(of: Array((key + secret + date).utf8))
-    let digits = Array("0123456789abcdef".utf8)
-    let hash = digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
     return ServiceQuestion(
       url: Self.address(address ?? Self.usualAddress, [("q", query.terms), ("max", String(limit))]),
       headers: [
         ("X-Auth-Key", key), ("X-Auth-Date", date),
-        ("Authorization", String(decoding: hash, as: UTF8.self)),
+        ("Authorization", Hexadecimal.text(digest)),
       ])
   }
 

@@ -37,6 +37,8 @@ extension Catalog {
       WebAddress(question.url), seconds: Self.searchTimeout, bytes: Self.longestAnswer)
     request.headers = question.headers + [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
     request.allowsPrivateHosts = service.isNamedByUser
+    // The key is for the service alone.
+    if !question.headers.isEmpty { request.maximumRedirects = 0 }
     let httpTask = http.fetch(request) { [self] result in
       work.async { [self] in completion(received(result, from: service, key: key)) }
     }

@@ -37,14 +37,11 @@ enum EpisodeRow {
 
   /// A media key as the 16 bytes that its digits mean.
   static func blob(_ key: MediaKey) -> [UInt8] {
-    let digits = Array(key.text.utf8)
-    return stride(from: 0, to: 32, by: 2).map { digit(digits[$0]) << 4 | digit(digits[$0 + 1]) }
+    Hexadecimal.bytes(key.text) ?? []
   }
 
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
-    let digits = Array("0123456789abcdef".utf8)
-    let text = String(decoding: blob.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
-    guard let key = MediaKey(text) else { preconditionFailure("a media key of \(blob.count) bytes") }
+    guard let key = MediaKey(Hexadecimal.text(blob)) else { preconditionFailure("a media key of \(blob.count) bytes") }
     return key
   }
 
@@ -64,6 +61,4 @@ enum EpisodeRow {
       return Transcript(url: WebAddress(url), type: parts[1].text, language: parts[2].text)
     }
   }
-
-  private static func digit(_ byte: UInt8) -> UInt8 { byte >= 97 ? byte - 87 : byte - 48 }
 }

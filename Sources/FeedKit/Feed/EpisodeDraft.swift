@@ -39,6 +39,9 @@ struct EpisodeDraft {
     var result = ParsedEpisode(index: 0)
     swap(&result, &episode)
     result.enclosures = found
+    if let file = result.enclosure, MediaType.isOther(type: file.type, url: file.url) {
+      warnings.add("an enclosure is neither audio nor video: *\(result.fileExtension)")
+    }
     if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
     if result.guid == nil { result.guid = about }
     return result
@@ -124,6 +127,7 @@ extension EpisodeDraft {
     }
   }
 
+  /// `atom:link`, also where it has no namespace.
   mutating func addLink(_ element: XMLElement, _ absolute: Resolver) {
     let address = element.attributeBytes("href")
     switch element.attribute("rel")?.lowercased() ?? "alternate" {

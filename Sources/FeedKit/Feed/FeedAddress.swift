@@ -1,3 +1,5 @@
+internal import PodcastModel
+
 /// Addresses as feeds write them, made fit for a request (RFC 3986).
 enum FeedAddress {
   /// In bytes: servers need not take longer ones (RFC 9110 §4.1).
@@ -100,11 +102,10 @@ enum FeedAddress {
     let hostRange = hostRange(trimmed)
     var output: [UInt8] = []
     output.reserveCapacity(trimmed.count + 16)
-    let digits = Array("0123456789ABCDEF".utf8)
     for (index, byte) in trimmed.enumerated() {
       if byte < 0x20 || byte == 0x7F { continue }
       if byte == 0x20 || isUnsafe(byte) || byte >= 0x80 && !hostRange.contains(index) {
-        output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        PercentEncoding.append(byte, to: &output)
       } else {
         output.append(byte)
       }

@@ -4,13 +4,16 @@ extension FeedBuilder {
   /// An element directly under the channel.
   func channelElement(_ kind: FeedElement, _ element: XMLElement) {
     switch kind {
+    case .link where element.attributeBytes("href") != nil:
+      channelLink(element)
+      ignore()
     case .title, .dcTitle, .description, .language, .managingEditor, .ttl, .category, .link,
       .itunesTitle, .itunesAuthor, .itunesSummary, .itunesSubtitle, .itunesExplicit, .itunesType,
       .itunesNewFeedURL, .itunesComplete, .podcastGuid, .creator, .dcLanguage, .atomLogo,
       .atomIcon:
       capture(kind)
     case .atomTitle, .atomSubtitle:
-      capture(kind, isHTML: Self.isHTML(element))
+      capture(kind, element)
     case .itunesCategory:
       if let text = element.attribute("text") { addCategory(text) }
       // Subcategories are elements within it.
@@ -79,10 +82,6 @@ extension FeedBuilder {
     case "self": feed.selfURL = feed.selfURL ?? absolute(address)
     default: break
     }
-  }
-
-  static func isHTML(_ element: XMLElement) -> Bool {
-    element.attribute("type").map { $0.lowercased().contains("html") } ?? false
   }
 
   /// A title whose type attribute says whether it holds HTML.

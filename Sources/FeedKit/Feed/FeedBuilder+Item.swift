@@ -20,6 +20,9 @@ extension FeedBuilder {
     case .atomLink:
       draft.addLink(element, absolute)
       ignore()
+    case .link where element.attributeBytes("href") != nil:
+      draft.addLink(element, absolute)
+      ignore()
     case .itunesImage:
       draft.setImage(
         (element.attributeBytes("href") ?? element.attributeBytes("url")).flatMap(absolute), rank: 2)
@@ -31,9 +34,9 @@ extension FeedBuilder {
       draft.episode.chaptersURL = draft.episode.chaptersURL ?? element.attributeBytes("url").flatMap(absolute)
       ignore()
     case .contentEncoded, .description, .itunesSummary, .itunesSubtitle, .atomContent, .atomSummary:
-      if draft.wants(kind) { capture(kind, keepsMarkup: true) } else { ignore() }
+      if draft.wants(kind) { capture(kind, element, keepsMarkup: true) } else { ignore() }
     case .atomTitle:
-      capture(kind, isHTML: Self.isHTML(element))
+      capture(kind, element)
     case .title, .itunesTitle, .dcTitle, .guid, .atomID, .link, .pubDate, .date, .dcDate, .atomPublished,
       .atomUpdated, .itunesDuration, .itunesSeason, .podcastSeason, .itunesEpisode, .podcastEpisode,
       .itunesEpisodeType, .itunesExplicit:

@@ -29,6 +29,7 @@ final class FeedBuilder: XMLReceiver {
   private var capturedDepth = 0
   private var keepsMarkup = false
   private(set) var capturedIsHTML = false
+  private var capturedIsBase64 = false
   private var buffer: [UInt8] = []
   /// The most bytes that are collected now.
   private var bufferLimit = 0
@@ -104,6 +105,7 @@ final class FeedBuilder: XMLReceiver {
     } else if isCapturing {
       isCapturing = false
       spend(buffer.count)
+      if capturedIsBase64, let text = buffer.withUnsafeBufferPointer(Base64Text.decoded) { buffer = text }
       buffer.withUnsafeBufferPointer { store(captured, $0, contexts.last ?? .document) }
       buffer.removeAll(keepingCapacity: true)
     } else {
@@ -142,13 +144,15 @@ final class FeedBuilder: XMLReceiver {
   func ignore() { ignoredDepth = 1 }
 
   /// Collects an element's text; `store` gets it at the element's end.
-  func capture(_ kind: FeedElement, keepsMarkup: Bool = false, isHTML: Bool = false) {
+  /// - Parameter element: where its attributes say how the text is written (Atom).
+  func capture(_ kind: FeedElement, _ element: XMLElement? = nil, keepsMarkup: Bool = false) {
     captured = kind
     bufferLimit = kind.isLong ? limits.text : limits.line
     isCapturing = true
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
-    capturedIsHTML = isHTML
+    capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
+    capturedIsBase64 = element?.attribute("mode")?.lowercased() == "base64"
   }
 
   func enter(_ context: Context, _ element: XMLElement) {

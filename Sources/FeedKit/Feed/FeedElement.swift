@@ -49,7 +49,7 @@ enum FeedElement: UInt8 {
     "rss": .rss, "rdf": .rdf, "channel": .channel, "item": .item, "image": .image, "title": .title,
     "link": .link, "description": .description, "language": .language,
     "managingeditor": .managingEditor, "url": .url, "ttl": .ttl, "category": .category, "pubdate": .pubDate,
-    "guid": .guid, "enclosure": .enclosure, "date": .date, "feed": .atomFeed,
+    "guid": .guid, "enclosure": .enclosure, "date": .date,
   ]
 
   private static let atomNames: [String: FeedElement] = [

@@ -13,12 +13,17 @@ struct FeedElementTable {
   private var recent: [(key: Key, element: FeedElement)?] = Array(repeating: nil, count: Self.slots)
   /// The namespace of the document's own elements where it is one that we do not know.
   private var rootNamespace: String?
+  /// What elements without prefix and namespace belong to.
+  private var plainNamespace = FeedNamespace.rss
 
   /// Forgets all: another parser has other addresses.
   mutating func removeAll() { self = FeedElementTable() }
 
-  /// Takes the namespace of the first element for that of RSS, where its name is one of RSS.
+  /// Takes the namespace of the first element for that of RSS, or none for that of Atom, where its name says so.
   mutating func noteRoot(_ element: XMLElement) {
+    if element.namespace == nil, element.prefix == nil, XMLName.isEqual(element.localName, "feed") {
+      plainNamespace = .atom
+    }
     guard let namespace = element.namespace, element.prefix == nil else { return }
     guard XMLName.isEqual(element.localName, "rss") || XMLName.isEqual(element.localName, "channel") else {
       return
@@ -43,6 +48,7 @@ struct FeedElementTable {
     let prefix = element.prefix.map { String(cString: $0) }
     let name = String(cString: element.localName).lowercased()
     if prefix == nil, let address, address == rootNamespace { return .named(name, in: .rss) }
+    if prefix == nil, address == nil { return .named(name, in: plainNamespace) }
     return .named(name, in: .of(address: address, prefix: prefix))
   }
 }

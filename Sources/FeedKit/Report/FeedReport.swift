@@ -5,7 +5,7 @@ package struct FeedReport: Sendable {
   package let feed: ParsedFeed
   /// Where it came from; nil for a file that does not say.
   package let feedURL: WebAddress?
-  /// The name of each episode's file, in the feed's order.
+  /// The name of each episode's file in a mount that sees the feed for the first time, in the feed's order.
   package let names: [String]
 
   /// - Parameters:
@@ -14,12 +14,7 @@ package struct FeedReport: Sendable {
   package init(feed: ParsedFeed, feedURL: WebAddress?, now: Int64) {
     self.feed = feed
     self.feedURL = feedURL ?? feed.selfURL
-    var unique = UniqueNames()
-    names = feed.episodes.map { episode in
-      let stem = unique.claim(EpisodeName.stem(published: episode.published ?? now, title: episode.title))
-      let file = episode.enclosure
-      return stem + MediaType.fileExtension(type: file?.type, url: file?.url ?? "")
-    }
+    names = feed.fileNames(now: now)
   }
 
   /// The object of PRODUCT.md, Command line: null for what the feed does not have.

@@ -108,6 +108,8 @@ extension XMLRepairer {
   private func copyAttributes(_ bytes: ArraySlice<UInt8>) {
     var seen: [ArraySlice<UInt8>] = []
     var window = XMLWindow(bytes: Array(bytes), atEnd: true)
+    // Until one value has no end so: else each would be looked for up to the tag's.
+    var mayHoldQuotes = true
     while true {
       _ = window.skip { XMLWindow.isBlank($0) || $0 == UInt8(ascii: "/") }
       guard window.peek() != nil else { return }
@@ -119,7 +121,7 @@ extension XMLRepairer {
       var isQuoted = false
       if window.peek() == UInt8(ascii: "=") {
         window.position += 1
-        (value, isQuoted) = Self.attributeValue(&window)
+        (value, isQuoted) = Self.attributeValue(&window, &mayHoldQuotes)
       }
       let isGood =
         name.first.map(XMLWindow.isNameStart) == true && name.allSatisfy(XMLWindow.isName)
@@ -135,12 +137,37 @@ extension XMLRepairer {
     }
   }
 
-  private static func attributeValue(_ window: inout XMLWindow) -> (ArraySlice<UInt8>, isQuoted: Bool) {
+  /// Whether what follows the quote at the position is the end of the tag, or another attribute with its value.
+  private static func endsValue(_ window: XMLWindow) -> Bool {
+    var rest = window
+    rest.position += 1
+    let blanks = rest.skip { XMLWindow.isBlank($0) || $0 == UInt8(ascii: "/") }
+    guard let next = rest.peek() else { return true }
+    guard blanks > 0, XMLWindow.isNameStart(next) else { return false }
+    _ = rest.skip(while: XMLWindow.isName)
+    _ = rest.skip(while: XMLWindow.isBlank)
+    return rest.peek() == UInt8(ascii: "=")
+  }
+
+  /// - Parameter mayHoldQuotes: whether a quote within the value is looked past; set to false where that fails.
+  private static func attributeValue(
+    _ window: inout XMLWindow, _ mayHoldQuotes: inout Bool
+  ) -> (ArraySlice<UInt8>, isQuoted: Bool) {
     _ = window.skip(while: XMLWindow.isBlank)
     if let quote = window.peek(), quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
       window.position += 1
       let start = window.position
       _ = window.skip { $0 != quote }
+      // A quote ends the value where the tag goes on as tags do; else it belongs to it.
+      while mayHoldQuotes, window.peek() != nil, !Self.endsValue(window) {
+        window.position += 1
+        _ = window.skip { $0 != quote }
+      }
+      if mayHoldQuotes, window.peek() == nil {
+        mayHoldQuotes = false
+        window.position = start
+        _ = window.skip { $0 != quote }
+      }
       let value = window.bytes[start..<window.position]
       let isQuoted = window.peek() != nil
       if isQuoted { window.position += 1 }
