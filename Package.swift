@@ -74,7 +74,9 @@ let package = Package(
       ]),
 
     // What is known, and how it is shown.
-    library("Catalog", ["Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+    library("Identity", ["PodcastModel"]),
+    library(
+      "Catalog", ["Configuration", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
     library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
     library("PodcastMount", ["FuseKit", "PodcastTree", "PosixKit"]),
 
@@ -119,6 +121,7 @@ let package = Package(
       "CatalogTests",
       ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit"],
       exclude: ["Fixtures"]),
+    tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
     tests("TransfersTests", ["EpisodeCache", "HTTPKit", "PodcastModel", "Transfers"]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),

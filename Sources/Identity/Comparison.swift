@@ -1,0 +1,93 @@
+/// Compares one item with one episode.
+struct Comparison {
+  let rarity: Rarity
+  /// Some items of the document have the guid of an episode: guids are kept here.
+  let areGuidsKept: Bool
+
+  /// Seconds: the farthest that a wrong time zone moves a time.
+  static let nearness: Int64 = 14 * 3600
+
+  func evidence(_ item: Candidate, _ known: Candidate) -> Evidence {
+    var evidence = Evidence()
+    compareGuids(item, known, &evidence)
+    compareAddresses(item, known, &evidence)
+    if let title = item.title, let other = known.title {
+      evidence.add(title != other ? .otherTitle : isRare(.title, title) ? .sameTitle : .sharedTitle)
+    }
+    compareTimes(item, known, &evidence)
+    if let duration = item.traits.duration, let other = known.traits.duration {
+      compare(duration: duration, other, &evidence)
+    }
+    if let length = item.length, let other = known.length {
+      if length != other {
+        evidence.add(.otherLength)
+      } else if isRare(.length, "\(length)") {
+        evidence.add(.sameLength)
+      }
+    }
+    if let number = item.number, let other = known.number {
+      if number != other {
+        evidence.add(.otherNumber)
+      } else if isRare(.number, number) {
+        evidence.add(.sameNumber)
+      }
+    }
+    return evidence
+  }
+
+  private func compareGuids(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) {
+    guard let guid = item.traits.guid, let other = known.traits.guid else { return }
+    if guid == other {
+      evidence.add(isRare(.guid, guid) ? .sameGuid : .sharedGuid)
+    } else {
+      evidence.add(areGuidsKept ? .otherGuidAmongKept : .otherGuid)
+    }
+  }
+
+  /// Only the strongest that two addresses have in common counts.
+  private func compareAddresses(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) {
+    let (one, other) = (item.address, known.address)
+    if one.whole == other.whole {
+      let isRare = isRare(.address, one.whole)
+      evidence.add(!isRare ? .sharedAddress : one.isGeneric ? .sameGenericAddress : .sameAddress)
+    } else if one.unsigned == other.unsigned, isRare(.unsigned, one.unsigned) {
+      evidence.add(one.isGeneric ? .sameGenericAddress : .sameUnsignedAddress)
+    } else if one.bare == other.bare, isRare(.bare, one.bare) {
+      evidence.add(.sameBareAddress)
+    } else if one.host == other.host {
+      evidence.add(.otherAddress)
+    } else if one.fileName == other.fileName, !one.isGeneric, one.fileName.utf8.count >= 8,
+      isRare(.fileName, one.fileName)
+    {
+      evidence.add(.sameFileName)
+    }
+  }
+
+  private func compareTimes(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) {
+    guard let time = item.traits.published, let other = known.traits.published else { return }
+    if time == other {
+      evidence.add(isRare(.time, "\(time)") ? .sameTime : .sharedTime)
+    } else if Self.isNear(time, other) {
+      evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
+    } else {
+      evidence.add(.otherTime)
+    }
+  }
+
+  private static func isNear(_ time: Int64, _ other: Int64) -> Bool {
+    let (distance, overflow) = max(time, other).subtractingReportingOverflow(min(time, other))
+    return !overflow && distance <= nearness
+  }
+
+  /// Hosts round to minutes, and put in advertisements of some minutes.
+  private func compare(duration: Int, _ other: Int, _ evidence: inout Evidence) {
+    let (short, long) = (Double(min(duration, other)), Double(max(duration, other)))
+    if long - short <= min(60, 2 + long / 20) {
+      evidence.add(.sameDuration)
+    } else if long > short * 1.3 {
+      evidence.add(.otherDuration)
+    }
+  }
+
+  private func isRare(_ kind: TraitKey.Kind, _ value: String) -> Bool { rarity.isRare(TraitKey(kind, value)) }
+}

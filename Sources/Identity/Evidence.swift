@@ -1,0 +1,79 @@
+/// Why an item is, or is not, an episode that is known: what was found, and what it counts.
+package struct Evidence: Hashable, Sendable {
+  package private(set) var score = 0
+  package private(set) var findings: [Finding] = []
+
+  /// From here on an item is taken for the episode.
+  package static let enough = 50
+  /// Where two candidates are nearer to each other than this, neither is taken.
+  package static let margin = 5
+
+  mutating func add(_ finding: Finding) {
+    findings.append(finding)
+    score += finding.points
+  }
+
+  /// One thing that two items have in common, or in which they differ. "Rare": nobody else has it, neither among
+  /// the items nor among the episodes; what many share tells little.
+  package enum Finding: String, Hashable, Sendable, CaseIterable {
+    /// Nothing that tells episodes apart has changed.
+    case unchanged
+    case sameGuid, sharedGuid
+    case otherGuid
+    /// While other items of the document keep their guids.
+    case otherGuidAmongKept
+    case sameAddress, sharedAddress
+    /// An address like `latest.mp3`, that names no episode.
+    case sameGenericAddress
+    case sameUnsignedAddress, sameBareAddress
+    /// Another address on the same host.
+    case otherAddress
+    case sameFileName
+    case sameTitle, sharedTitle, otherTitle
+    /// To the second.
+    case sameTime, sharedTime
+    /// Within fourteen hours: what a wrong time zone makes.
+    case nearTime, sharedNearTime
+    case otherTime
+    case sameDuration, otherDuration
+    case sameLength, otherLength
+    /// Season and number.
+    case sameNumber, otherNumber
+
+    package var points: Int {
+      switch self {
+      // The publisher's own word outweighs all that may have been corrected.
+      case .unchanged, .sameGuid: 180
+      case .sharedGuid: 30
+      // A new guid is a new episode, unless much else says otherwise.
+      case .otherGuid: -10
+      case .otherGuidAmongKept: -15
+      // Enough alone, unless the title or the time speaks against it.
+      case .sameAddress: 70
+      case .sharedAddress: 10
+      case .sameGenericAddress: 25
+      case .sameUnsignedAddress: 55
+      // Weak: in a rolling feed what was left out may have been the episode's number.
+      case .sameBareAddress: 20
+      case .otherAddress: -8
+      case .sameFileName: 15
+      case .sameTitle: 36
+      case .sharedTitle: 10
+      case .otherTitle: -12
+      // With the title enough for a show that has moved with all its guids and addresses.
+      case .sameTime: 45
+      case .sharedTime: 15
+      case .nearTime: 25
+      case .sharedNearTime: 8
+      // Yesterday's news and today's have all but this in common.
+      case .otherTime: -40
+      case .sameDuration: 12
+      case .otherDuration: -20
+      case .sameLength: 20
+      case .otherLength: -3
+      case .sameNumber: 15
+      case .otherNumber: -40
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+/// Decides which item of a feed is which episode that is known, by evidence (see `Evidence`): nothing by one weak
+/// trait alone, nothing by order among equals, nothing against what speaks for another.
+///
+/// An item that is taken for new although it is not shows an episode twice; one that is taken for another episode
+/// hides it, and may show another's audio under its name. So what is not sure is new.
+package enum IdentityEngine {
+  package enum Decision: Hashable, Sendable {
+    case new
+    /// The episode's place among those known.
+    case known(Int, Evidence)
+
+    package var place: Int? {
+      if case .known(let place, _) = self { return place }
+      return nil
+    }
+  }
+
+  /// One decision for each item; no episode is given to two. Costs about as much as there are items and episodes,
+  /// and little where nothing has changed.
+  package static func decide(_ items: [ItemTraits], known: [ItemTraits]) -> [Decision] {
+    var pairing = Pairing(items: items, known: known)
+    pairing.pairUnchanged()
+    if !pairing.isDone { pairing.pairByEvidence() }
+    return pairing.decisions
+  }
+}
+
+private struct Pairing {
+  private let items: [ItemTraits]
+  private let known: [ItemTraits]
+  private(set) var decisions: [IdentityEngine.Decision]
+  private var isTaken: [Bool]
+
+  /// More pairs than these under one trait are left to traits that fewer share.
+  private static let pairLimit = 64
+
+  init(items: [ItemTraits], known: [ItemTraits]) {
+    self.items = items
+    self.known = known
+    decisions = Array(repeating: .new, count: items.count)
+    isTaken = Array(repeating: false, count: known.count)
+  }
+
+  var isDone: Bool { known.isEmpty || !decisions.contains(.new) || !isTaken.contains(false) }
+
+  /// Items that are equal in all traits cannot be told apart by anybody: as many of them as there were stay.
+  mutating func pairUnchanged() {
+    var places: [ItemTraits: [Int]] = [:]
+    for place in known.indices.reversed() { places[known[place], default: []].append(place) }
+    var evidence = Evidence()
+    evidence.add(.unchanged)
+    for item in items.indices {
+      if let place = places[items[item]]?.popLast() { take(item, place, evidence) }
+    }
+  }
+
+  mutating func pairByEvidence() {
+    let openItems = items.indices.filter { decisions[$0] == .new }
+    let openKnown = known.indices.filter { !isTaken[$0] }
+    let (all, allKnown) = (items.map(Candidate.init), known.map(Candidate.init))
+    var relevant: Set<TraitKey> = []
+    for item in openItems { relevant.formUnion(all[item].keys) }
+    let comparison = Comparison(
+      rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept)
+    var rated: [Rated] = []
+    for pair in candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }) {
+      let evidence = comparison.evidence(all[pair.item], allKnown[pair.place])
+      if evidence.score >= Evidence.enough - Evidence.margin {
+        rated.append(Rated(item: pair.item, place: pair.place, evidence: evidence))
+      }
+    }
+    choose(rated)
+  }
+
+  private var areGuidsKept: Bool {
+    let guids = Set(known.compactMap(\.guid))
+    return items.contains { $0.guid.map(guids.contains) ?? false }
+  }
+
+  private struct Pair: Hashable {
+    var item: Int
+    var place: Int
+  }
+
+  private struct Rated {
+    var item: Int
+    var place: Int
+    var evidence: Evidence
+    var score: Int { evidence.score }
+  }
+
+  /// Those that have any trait in common that few others have.
+  private func candidates(_ items: [(Int, Candidate)], _ known: [(Int, Candidate)]) -> Set<Pair> {
+    var pairs: Set<Pair> = []
+    for isJoined in [false, true] {
+      var places: [TraitKey: [Int]] = [:]
+      for (place, one) in known {
+        for key in isJoined ? one.joinedKeys : one.keys { places[key, default: []].append(place) }
+      }
+      var wanting: [TraitKey: [Int]] = [:]
+      for (index, item) in items {
+        for key in isJoined ? item.joinedKeys : item.keys where places[key] != nil {
+          wanting[key, default: []].append(index)
+        }
+      }
+      for (key, found) in wanting {
+        guard let places = places[key], found.count * places.count <= Self.pairLimit else { continue }
+        for item in found { for place in places { pairs.insert(Pair(item: item, place: place)) } }
+      }
+    }
+    return pairs
+  }
+
+  /// The best first. Where another candidate is nearly as good, for the item or for the episode, it is none of
+  /// them.
+  private mutating func choose(_ rated: [Rated]) {
+    var ofItem: [Int: [Rated]] = [:]
+    var ofPlace: [Int: [Rated]] = [:]
+    for one in rated {
+      ofItem[one.item, default: []].append(one)
+      ofPlace[one.place, default: []].append(one)
+    }
+    var isDoubtful: Set<Int> = []
+    let ordered = rated.sorted { ($1.score, $0.item, $0.place) < ($0.score, $1.item, $1.place) }
+    for one in ordered where one.score >= Evidence.enough {
+      if decisions[one.item] != .new || isTaken[one.place] || isDoubtful.contains(one.item) { continue }
+      let rivals = (ofItem[one.item] ?? []) + (ofPlace[one.place] ?? [])
+      let isContested = rivals.contains { rival in
+        (rival.item != one.item || rival.place != one.place) && decisions[rival.item] == .new
+          && !isTaken[rival.place] && rival.score > one.score - Evidence.margin
+      }
+      if isContested {
+        // Weaker evidence for another episode does not make it that one.
+        isDoubtful.insert(one.item)
+      } else {
+        take(one.item, one.place, one.evidence)
+      }
+    }
+  }
+
+  private mutating func take(_ item: Int, _ place: Int, _ evidence: Evidence) {
+    decisions[item] = .known(place, evidence)
+    isTaken[place] = true
+  }
+}

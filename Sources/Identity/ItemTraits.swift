@@ -1,0 +1,22 @@
+package import PodcastModel
+
+/// What tells an episode from others, as a feed says it: the same for an item that comes in and for an episode
+/// that is known. What a feed does not say is nil or empty.
+package struct ItemTraits: Hashable, Sendable {
+  package var guid: String?
+  package var address: WebAddress
+  package var title: String
+  /// Seconds since 1970, as the feed says.
+  package var published: Int64?
+  /// Seconds.
+  package var duration: Int?
+  /// Bytes of the enclosure.
+  package var length: Int64?
+  package var season: Int?
+  package var number: Int?
+
+  package init(address: WebAddress, title: String) {
+    self.address = address
+    self.title = title
+  }
+}
