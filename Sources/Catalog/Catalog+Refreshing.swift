@@ -36,6 +36,16 @@ extension Catalog {
     return task
   }
 
+  /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
+  /// - Returns: false where something still is after `seconds`.
+  @discardableResult
+  package func waitForRefreshes(seconds: Double) -> Bool {
+    let isOver: Bool? = refreshes.wait(until: .after(seconds)) { table in
+      table.activities == 0 || table.isClosed ? true : nil
+    }
+    return isOver ?? false
+  }
+
   /// - Throws: the last error, where the server has asked not to be asked again yet.
   private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     switch cause {

@@ -71,7 +71,8 @@ extension Catalog {
         throw CatalogError(.EEXIST, "a subscription has that name")
       }
       try database.run(
-        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1 WHERE id = ?", name,
+        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
+        name,
         UniqueNames.key(name), id)
       try SubscriptionList.measure(podcast: podcast, in: database)
       try Self.subscriptionsChanged(in: database)
@@ -135,8 +136,8 @@ extension Catalog {
     _ = try restoreHidden(podcast, in: database)
     try database.run(
       """
-      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name)
-      VALUES (?, ?, ?, ?, ?, ?)
+      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name, is_provisional)
+      SELECT ?1, ?, ?, ?, ?, ?, ?6 = 0 AND has_title = 0 FROM podcast WHERE id = ?1
       """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
       name != nil && name != usual)
     let id = database.lastInsertedID

@@ -39,6 +39,9 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var played: Bool = false
   /// Hidden in subscriptions by `rm`.
   package var hidden: Bool = false
+  /// Its feed has given its address to another episode (`latest.mp3`): what is there now is not this one. What
+  /// came of it before is.
+  package var isReplaced: Bool = false
 
   package init(
     id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, title: String,

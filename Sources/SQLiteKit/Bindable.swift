@@ -8,7 +8,7 @@ package enum DatabaseValue: Hashable, Sendable {
 }
 
 /// A type whose values can be bound to a placeholder.
-package protocol Bindable {
+package protocol Bindable: Sendable {
   var databaseValue: DatabaseValue { get }
 }
 

@@ -23,15 +23,6 @@ import Testing
     #expect(FeedKey.text(a) != FeedKey.text(b))
   }
 
-  @Test func whatAHostRenewsDoesNotTellEpisodesApart() {
-    let one: WebAddress = "https://a.example/1.mp3?Expires=17&id=4&Signature=x"
-    let other: WebAddress = "http://a.example/1.mp3?id=4&Signature=y&utm_source=z#t=1"
-    #expect(EnclosureAddress.stable(one) == "a.example/1.mp3?id=4")
-    #expect(EnclosureAddress.identity(one) == EnclosureAddress.identity(other))
-    #expect(EnclosureAddress.stable("http://a.example/1.mp3?token=x") == "a.example/1.mp3")
-    #expect(EnclosureAddress.identity(one) != EnclosureAddress.identity("https://a.example/1.mp3?id=5"))
-  }
-
   @Test func textsArePercentEncodedAsUTF8() {
     #expect(PercentEncoding.encode("Grüße & a-b_c.d~e/東") == "Gr%C3%BC%C3%9Fe%20%26%20a-b_c.d~e%2F%E6%9D%B1")
   }

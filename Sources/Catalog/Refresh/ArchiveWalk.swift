@@ -3,36 +3,44 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// Reads the further pages of a paged feed (RFC 5005), one after the other, behind the refresh that found
-/// them. Where it is interrupted the next refresh goes on.
+/// Reads the further pages of a paged feed (RFC 5005), one after the other, behind the refresh that found them.
+/// The page that is to be read next is kept: where the walk is interrupted, or a page cannot be had, a later
+/// refresh goes on with it.
 struct ArchiveWalk: Sendable {
   let run: RefreshRun
   var visited: Set<WebAddress> = []
 
   /// The most pages at one refresh.
   private static let pageLimit = 200
+  /// Seconds until a page that failed is asked for again: twice as many each time, up to a day.
+  private static let patience: Int64 = 900
+  private static let longestPatience: Int64 = 24 * 3600
 
   private var podcast: Int64 { run.state.id }
 
   init(run: RefreshRun) { self.run = run }
 
-  /// Notes the next page, where there is something to find: when the feed is seen for the first time, and when
-  /// all that a page has is new.
+  /// Notes the next page, where there is something to find behind the first. A feed that is seen for the first
+  /// time is read to its end; later all that has come since is.
   static func note(
-    _ feed: ParsedFeed, _ outcome: RefreshOutcome, isFirst: Bool, podcast: Int64, in database: Database
+    _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, podcast: Int64, in database: Database
   ) throws {
-    let isAllNew = !feed.episodes.isEmpty && outcome.newEpisodes.count == feed.episodes.count
-    guard isFirst || isAllNew, let next = feed.nextPageURL, next.isWeb else { return }
-    try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next.forRequest, podcast)
+    guard isFirst || merged.reachesBack, let next = feed.nextPageURL, next.isWeb else { return }
+    try database.run(
+      """
+      UPDATE podcast SET next_page = ?, walks_whole = max(walks_whole, ?), page_failures = 0,
+        page_not_before = NULL
+      WHERE id = ?
+      """, next.forRequest, isFirst, podcast)
   }
 
-  /// Reads the page that is noted, if one is.
+  /// Reads the page that is noted, if one is and its time has come.
   func begin() {
     let state = try? run.catalog.store.read { try FeedState(podcast: podcast, in: $0) }
-    guard let page = state?.nextPage, run.catalog.refreshes.withLock({ $0.beginWalk(podcast) }) else {
-      return
-    }
-    read(page, state?.isPrivate == true ? .allowed : .refused)
+    guard let state, let page = state.nextPage, (state.pageNotBefore ?? 0) <= wallClockSeconds(),
+      run.catalog.refreshes.withLock({ $0.beginWalk(podcast) })
+    else { return }
+    read(page, state.isPrivate ? .allowed : .refused)
   }
 
   private func read(_ page: WebAddress, _ privateHosts: Catalog.PrivateHosts) {
@@ -41,48 +49,71 @@ struct ArchiveWalk: Sendable {
     let next = walk
     let address = FeedCredentials.lent(by: run.state.feedURL, to: page)
     run.fetch(run.catalog.feedRequest(address, privateHosts: privateHosts)) { result in
-      next.received(result, page, privateHosts)
+      next.received(result, privateHosts)
     }
   }
 
   private func received(
-    _ result: Result<FeedAnswer, FeedFailure>, _ page: WebAddress, _ privateHosts: Catalog.PrivateHosts
+    _ result: Result<FeedAnswer, FeedFailure>, _ privateHosts: Catalog.PrivateHosts
   ) {
     var following: WebAddress?
-    switch result.map(\.feed) {
-    case .success(let feed?): following = try? keep(feed)
-    case .failure(let failure) where failure.isCancelled: break
-    default: forgetPage()
+    switch result {
+    case .success(let answer):
+      if let feed = answer.feed {
+        // Where the catalogue's file fails, the next refresh reads the page again.
+        following = try? keep(feed)
+      } else {
+        fail(FeedFailure(status: answer.head, now: run.now))
+      }
+    case .failure(let failure): fail(failure)
     }
-    guard let following, !visited.contains(following), visited.count < Self.pageLimit else {
-      // Pages that lead back to each other; of very many, the next refresh reads on.
-      if let following, visited.contains(following) { forgetPage() }
-      return run.catalog.refreshes.withLock { $0.endWalk(podcast) }
-    }
-    read(following, privateHosts)
+    if let following, visited.count < Self.pageLimit { return read(following, privateHosts) }
+    // Of very many pages, the next refresh reads on.
+    run.catalog.refreshes.withLock { $0.endWalk(podcast) }
   }
 
   /// - Returns: the page after this one, if it is to be read.
   private func keep(_ feed: ParsedFeed) throws -> WebAddress? {
-    try run.catalog.change(.refresh) { database, changes in
-      let outcome = try FeedMerge(podcast: podcast, now: run.now, database: database).merge(feed.episodes)
-      var next: WebAddress?
-      if !outcome.newEpisodes.isEmpty, let page = feed.nextPageURL, page.isWeb { next = page }
-      try database.run("UPDATE podcast SET next_page = ? WHERE id = ?", next?.forRequest, podcast)
-      if outcome.changedCount > 0 {
-        changes.append(.podcast(podcast))
-      } else if let first = outcome.newEpisodes.first, let last = outcome.newEpisodes.last {
-        changes.append(.newEpisodes(podcast: podcast, first: first, last: last))
-      }
-      if outcome != .unchanged { try RefreshRun.touch(podcast, in: database) }
-      return next
+    // Pages that lead back to each other end here.
+    let next = feed.nextPageURL.flatMap { $0.isWeb && !visited.contains($0) ? $0 : nil }
+    var following: WebAddress?
+    try FeedMerge(catalog: run.catalog, podcast: podcast, now: run.now).merge(feed.episodes) {
+      database, changes, merged in
+      let isWhole = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)
+      if isWhole || !merged.outcome.newEpisodes.isEmpty { following = next }
+      try database.run(
+        """
+        UPDATE podcast SET next_page = ?, walks_whole = CASE WHEN ?1 IS NULL THEN 0 ELSE walks_whole END,
+          error = CASE WHEN page_failures > 0 THEN NULL ELSE error END, page_failures = 0, page_not_before = NULL
+        WHERE id = ?
+        """, following?.forRequest, podcast)
+      changes += merged.changes(of: podcast)
+      if merged.changesListing { try RefreshRun.touch(podcast, in: database) }
     }
+    return following
   }
 
-  private func forgetPage() {
-    // Where this fails the page is tried at the next refresh.
-    _ = try? run.catalog.store.write(.refresh) {
-      try $0.run("UPDATE podcast SET next_page = NULL WHERE id = ?", podcast)
+  /// A page that is gone ends the archive; any other failure is told, and the page is asked for again.
+  private func fail(_ failure: FeedFailure) {
+    if failure.isCancelled { return }
+    let isGone = failure.isGone || failure.error.errno == .ENOENT
+    _ = try? run.catalog.change(.refresh) { database, changes in
+      if isGone {
+        try database.run("UPDATE podcast SET next_page = NULL, walks_whole = 0 WHERE id = ?", podcast)
+        return
+      }
+      let failures = try database.first("SELECT page_failures FROM podcast WHERE id = ?", podcast) {
+        $0.int64(0)
+      }
+      let wait = min(Self.patience << min(failures ?? 0, 10), Self.longestPatience)
+      let time = wallClockSeconds() + max(wait, min(failure.retryAfter ?? 0, 7 * Self.longestPatience))
+      try database.run(
+        """
+        UPDATE podcast SET page_failures = page_failures + 1, page_not_before = ?1,
+          next_refresh = min(coalesce(next_refresh, ?1), ?1), error = ?2
+        WHERE id = ?3
+        """, time, "older episodes could not be fetched yet: \(failure.error.message)", podcast)
+      changes.append(.refreshed(podcast: podcast, newEpisodes: 0))
     }
   }
 }

@@ -18,6 +18,9 @@ enum ChannelMerge {
       feed.description, feed.imageURL?.forRequest, feed.explicit.map { $0 ? "1" : "0" },
     ]
     let merged = zip(new, old).map { $0.flatMap { $0.isEmpty ? nil : $0 } ?? $1 }
+    if feed.title?.isEmpty == false {
+      try database.run("UPDATE podcast SET has_title = 1 WHERE id = ? AND has_title = 0", podcast)
+    }
     if merged == old { return false }
     try FullText.removePodcast(podcast, in: database)
     try database.run(

@@ -8,11 +8,13 @@ struct FeedAnswer: Sendable {
   var head: HTTPResponseHead
   /// Where the status is 200.
   var feed: ParsedFeed?
+}
 
+extension HTTPResponseHead {
   /// Where the feed is said to have moved for good: the end of the redirects that begin the way, as far as
   /// all are permanent (RFC 9110 §15.4.2, §15.4.9).
   var permanentLocation: WebAddress? {
-    head.redirects.prefix { $0.status == 301 || $0.status == 308 }.last.map { WebAddress($0.location) }
+    redirects.prefix { $0.status == 301 || $0.status == 308 }.last.map { WebAddress($0.location) }
   }
 }
 

@@ -19,11 +19,14 @@ struct FeedMove: Sendable {
   private let now: Int64
   private let decision: Decision
 
-  init(state: FeedState, feed: ParsedFeed, answer: FeedAnswer, now: Int64) {
+  /// - Parameters:
+  ///   - announced: by the feed itself.
+  ///   - redirected: the end of the permanent redirects that led to the answer.
+  init(state: FeedState, announced: WebAddress?, redirected: WebAddress?, now: Int64) {
     self.state = state
     self.now = now
-    let redirected = answer.permanentLocation.flatMap { Self.candidate($0, from: state) }
-    let announced = feed.newFeedURL.flatMap { Self.candidate($0, from: state) }
+    let redirected = redirected.flatMap { Self.candidate($0, from: state) }
+    let announced = announced.flatMap { Self.candidate($0, from: state) }
     guard let address = redirected ?? announced else {
       decision = .none
       return
@@ -32,10 +35,20 @@ struct FeedMove: Sendable {
     decision = !isSecond ? .remember(address) : redirected != nil ? .follow(address) : .tryOut(address)
   }
 
-  /// Where the same podcast is to be looked for, before its address is changed.
-  var addressToTry: WebAddress? {
-    if case .tryOut(let address) = decision { return address }
-    return nil
+  enum Next: Sendable {
+    /// Where the same podcast is to be looked for, before its address is changed.
+    case tryOut(WebAddress)
+    /// The address may be another podcast's of the catalogue: then they may be one.
+    case merge(WebAddress)
+  }
+
+  /// What is to be done when `keep` has been committed.
+  var next: Next? {
+    switch decision {
+    case .tryOut(let address): .tryOut(address)
+    case .follow(let address): .merge(address)
+    case .none, .remember: nil
+    }
   }
 
   func keep(in database: Database) throws {
@@ -44,7 +57,11 @@ struct FeedMove: Sendable {
       if state.movedTo != nil { try Self.remember(nil, since: nil, of: state.id, in: database) }
     case .remember(let address):
       if address != state.movedTo { try Self.remember(address, since: now, of: state.id, in: database) }
-    case .follow(let address): try Self.follow(address, state.id, in: database)
+    case .follow(let address):
+      // Where another podcast is there already, what becomes of the two is decided behind (`next`).
+      let key = FeedKey.text(address)
+      if try database.exists("SELECT 1 FROM podcast WHERE feed_key = ? AND id <> ?", key, state.id) { return }
+      try Self.follow(address, state.id, in: database)
     case .tryOut: break
     }
   }
@@ -56,19 +73,17 @@ struct FeedMove: Sendable {
       "UPDATE podcast SET moved_to = ?, moved_since = ? WHERE id = ?", address?.forRequest, since, podcast)
   }
 
-  /// Changes the address, unless another podcast has it.
+  /// Changes the address to one that no other podcast has.
   static func follow(_ address: WebAddress, _ podcast: Int64, in database: Database) throws {
     try remember(nil, since: nil, of: podcast, in: database)
     try database.run(
-      """
-      UPDATE podcast SET feed_url = ?1, feed_key = ?2 WHERE id = ?3
-        AND NOT EXISTS (SELECT 1 FROM podcast WHERE feed_key = ?2 AND id <> ?3)
-      """, address.forRequest, FeedKey.text(address), podcast)
+      "UPDATE podcast SET feed_url = ?, feed_key = ? WHERE id = ?", address.forRequest, FeedKey.text(address),
+      podcast)
     try SubscriptionList.measure(podcast: podcast, in: database)
   }
 
-  /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a public host to one that is private by its
-  /// name, or to where it is.
+  /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a
+  /// public host to one that is private by its name, or to where it is.
   private static func candidate(_ text: WebAddress, from state: FeedState) -> WebAddress? {
     guard
       let address = SubscriptionAddress.normalized(text.forRequest).map({

@@ -20,12 +20,17 @@ struct FeedState: Sendable {
   var nextPage: WebAddress?
   var movedTo: WebAddress?
   var movedSince: Int64?
+  /// RSS `ttl`, in minutes: a 304 does not repeat it.
+  var timeToLive: Int?
+  /// When the archive page may be asked for again.
+  var pageNotBefore: Int64?
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
       """
       SELECT feed_url, may_be_private, is_private, last_refresh, next_refresh, not_before, failures, error,
-        etag, last_modified, last_whole, next_page, moved_to, moved_since
+        etag, last_modified, last_whole, next_page, moved_to, moved_since, ttl,
+        page_not_before
       FROM podcast WHERE id = ?
       """, id
     ) { FeedState(id: id, $0) }
@@ -49,6 +54,8 @@ struct FeedState: Sendable {
     nextPage = row.stringIfPresent(11).map { WebAddress($0) }
     movedTo = row.stringIfPresent(12).map { WebAddress($0) }
     movedSince = row.int64IfPresent(13)
+    timeToLive = row.intIfPresent(14)
+    pageNotBefore = row.int64IfPresent(15)
   }
 
   /// Once a day the whole feed is asked for: some servers go on saying 304 after a change.

@@ -12,17 +12,22 @@ struct FeedTrial: Sendable {
   func begin() {
     let request = run.catalog.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
-      let feed = (try? result.get())?.feed
       // Where the catalogue's file fails, the next refresh tries again.
-      _ = try? run.catalog.change(.refresh) { database, _ in
-        let merge = FeedMerge(podcast: run.state.id, now: run.now, database: database)
-        if let feed, !feed.episodes.isEmpty, try merge.hasKnown(feed.episodes) {
-          try FeedMove.follow(address, run.state.id, in: database)
-        } else {
-          try FeedMove.remember(address, since: run.now + Self.patience, of: run.state.id, in: database)
-        }
-      }
+      try? judge((try? result.get())?.feed)
       ArchiveWalk(run: run).begin()
+    }
+  }
+
+  private func judge(_ feed: ParsedFeed?) throws {
+    let (catalog, id) = (run.catalog, run.state.id)
+    if let feed, !feed.episodes.isEmpty {
+      let overlap = try FeedMerge(catalog: catalog, podcast: id, now: run.now).overlap(feed.episodes)
+      if overlap.known == 0 || overlap.common > 0 {
+        return try PodcastMerge(catalog: catalog, now: run.now).merge(id, movedTo: address)
+      }
+    }
+    try catalog.change(.refresh) { database, _ in
+      try FeedMove.remember(address, since: run.now + Self.patience, of: id, in: database)
     }
   }
 }

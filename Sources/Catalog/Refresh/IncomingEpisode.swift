@@ -1,4 +1,5 @@
 internal import FeedKit
+internal import Identity
 internal import PodcastModel
 internal import SQLiteKit
 
@@ -6,7 +7,7 @@ internal import SQLiteKit
 struct IncomingEpisode: Sendable {
   var parsed: ParsedEpisode
   var enclosure: ParsedEpisode.Enclosure
-  var traits: EpisodeMatching.Traits
+  var traits: ItemTraits
   var guid: String?
   /// White space collapsed; empty where the feed has none.
   var title: String
@@ -24,11 +25,13 @@ struct IncomingEpisode: Sendable {
     guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
     title = parsed.title ?? ""
     published = parsed.published.flatMap { $0 <= now ? $0 : nil }
-    traits = EpisodeMatching.Traits(
-      identity: guid ?? EnclosureAddress.identity(enclosure.url),
-      address: EnclosureAddress.stable(enclosure.url), title: title,
-      day: published.map { Int64(CivilDate(secondsSinceEpoch: $0).daysSinceEpoch) },
-      duration: parsed.duration)
+    traits = ItemTraits(address: enclosure.url, title: title)
+    traits.guid = guid
+    traits.published = published
+    traits.duration = parsed.duration
+    traits.length = enclosure.length
+    traits.season = parsed.season
+    traits.number = parsed.episode
     // The notes may come from a file: they are read once here, and once more where they are kept.
     let notes = parsed.notes
     notesLength = notes?.utf8.count ?? 0
@@ -50,14 +53,19 @@ struct IncomingEpisode: Sendable {
     return print.value
   }
 
-  /// Its columns, in the order of `EpisodeWriting`'s statements.
-  func values(published: Int64, isDated: Bool) -> [any Bindable] {
+  /// What the feed says, column by column.
+  static let columns = """
+    guid, title, published, is_dated, fingerprint, enclosure_url, media_type, feed_length, duration, season, \
+    number, explicit, link, image_url, transcripts, chapters_url, notes_length
+    """
+
+  /// - Parameter firstSeen: when it counts as published where the feed does not say.
+  func values(firstSeen: Int64) -> [any Bindable] {
     [
-      traits.identity, guid, title, published, isDated, fingerprint, enclosure.url.forRequest,
-      enclosure.type.map(MediaType.essence),
-      enclosure.length, parsed.duration, parsed.season, parsed.episode, parsed.explicit,
-      parsed.link?.forRequest, parsed.imageURL?.forRequest, EpisodeRow.text(parsed.transcripts),
-      parsed.chaptersURL?.forRequest, notesLength,
+      guid, title, published ?? firstSeen, published != nil, fingerprint, enclosure.url.forRequest,
+      enclosure.type.map(MediaType.essence), enclosure.length, parsed.duration, parsed.season, parsed.episode,
+      parsed.explicit, parsed.link?.forRequest, parsed.imageURL?.forRequest,
+      EpisodeRow.text(parsed.transcripts), parsed.chaptersURL?.forRequest, notesLength,
     ]
   }
 }

@@ -36,12 +36,19 @@ struct RefreshRun: Sendable {
 
   /// Calls `completion` on a thread that may write.
   func fetch(_ request: HTTPRequest, completion: @escaping FeedReceiver.Completion) {
-    let number = catalog.refreshes.withLock { $0.nextRequest() }
+    let number = catalog.refreshes.withLock { table in
+      table.activities += 1
+      return table.nextRequest()
+    }
     let task = catalog.http.start(
       request,
       receiver: FeedReceiver { result in
         catalog.refreshes.withLock { $0.ended(number) }
-        catalog.work.async { completion(result) }
+        catalog.work.async {
+          completion(result)
+          // What comes behind it has begun by now.
+          catalog.refreshes.withLockNotifying { $0.activities -= 1 }
+        }
       })
     let isWanted = catalog.refreshes.withLock { $0.began(number) { task.cancel() } }
     if !isWanted { task.cancel() }
@@ -57,10 +64,11 @@ struct RefreshRun: Sendable {
               "HTTP \(head.status) instead of a feed from \(state.feedURL.host ?? "the server")"))
           : FeedFailure(status: head, now: now))
     }
+    let move = FeedMove(state: state, announced: nil, redirected: head.permanentLocation, now: now)
     finish {
       try catalog.change(.refresh) { database, changes in
         let next = times.next(
-          now: now, timeToLive: nil,
+          now: now, timeToLive: state.timeToLive,
           maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
         try database.run(
           """
@@ -68,41 +76,50 @@ struct RefreshRun: Sendable {
             claimed_until = NULL
           WHERE id = ?
           """, now, next, id)
+        try move.keep(in: database)
+        try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
         return .unchanged
       }
     }
-    ArchiveWalk(run: self).begin()
+    follow(move)
   }
 
   /// Puts a feed that has come into the catalogue.
   func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
-    let move = FeedMove(state: state, feed: feed, answer: answer, now: now)
+    let move = FeedMove(
+      state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
     finish {
-      try catalog.change(.refresh) { database, changes in
-        let hadNone = state.lastRefresh == nil
+      let hadNone = state.lastRefresh == nil
+      return try FeedMerge(catalog: catalog, podcast: id, now: now).merge(feed.episodes) {
+        database, changes, merged in
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
-        let outcome = try FeedMerge(podcast: id, now: now, database: database).merge(feed.episodes)
         try keepTimes(feed, answer.head, in: database)
         try move.keep(in: database)
-        try ArchiveWalk.note(feed, outcome, isFirst: hadNone, podcast: id, in: database)
-        if hadNone || outcome.changedCount > 0 {
+        try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, in: database)
+        if hadNone {
           changes.append(.podcast(id))
         } else {
           if isChanged { changes.append(.facts(podcast: id)) }
-          if let first = outcome.newEpisodes.first, let last = outcome.newEpisodes.last {
-            changes.append(.newEpisodes(podcast: id, first: first, last: last))
-          }
+          changes += merged.changes(of: id)
         }
-        if isChanged || outcome != .unchanged { try Self.touch(id, in: database) }
-        changes.append(.refreshed(podcast: id, newEpisodes: outcome.newEpisodes.count))
-        return outcome
+        try ProvisionalNames.settle(podcast: id, in: database, &changes)
+        changes.append(.refreshed(podcast: id, newEpisodes: merged.outcome.newEpisodes.count))
+        if isChanged || merged.changesListing { try Self.touch(id, in: database) }
       }
     }
-    if let address = move.addressToTry {
-      FeedTrial(run: self, address: address).begin()
-    } else {
+    follow(move)
+  }
+
+  /// What comes behind a refresh: where the feed has moved to, then its further pages.
+  private func follow(_ move: FeedMove) {
+    switch move.next {
+    case .tryOut(let address): FeedTrial(run: self, address: address).begin()
+    case .merge(let address):
+      // Where this fails the next refresh tries again.
+      try? PodcastMerge(catalog: catalog, now: now).merge(id, movedTo: address)
       ArchiveWalk(run: self).begin()
+    case nil: ArchiveWalk(run: self).begin()
     }
   }
 
@@ -122,9 +139,11 @@ struct RefreshRun: Sendable {
     try database.run(
       """
       UPDATE podcast SET last_refresh = ?, next_refresh = ?, last_whole = ?, error = NULL, failures = 0,
-        not_before = NULL, claimed_until = NULL, etag = ?, last_modified = ?, is_private = ?
+        not_before = NULL, claimed_until = NULL, etag = ?, last_modified = ?, is_private = ?, ttl = ?,
+        guid = coalesce(?, guid)
       WHERE id = ?
-      """, now, next, now, head.value("etag"), head.value("last-modified"), head.isFromPrivateHost, id)
+      """, now, next, now, head.value("etag"), head.value("last-modified"), head.isFromPrivateHost,
+      feed.timeToLive, feed.guid, id)
   }
 
   private func fail(_ failure: FeedFailure) {

@@ -10,6 +10,8 @@ struct RefreshTable: ~Copyable {
   private var requests: [Int: (@Sendable () -> Void)?] = [:]
   private var lastRequest = 0
   private(set) var isClosed = false
+  /// Requests that are under way, and answers that are being looked at.
+  var activities = 0
 
   /// - Returns: whether the refresh is to be begun; false where it is under way already.
   mutating func join(_ podcast: Int64, _ waiter: Waiter) -> Bool {

@@ -28,8 +28,12 @@ package struct FoundPodcast: Hashable, Sendable {
     self.init(feedURL: url, title: title.flatMap { $0.isEmpty ? nil : $0 } ?? url.host ?? "")
   }
 
+  /// Whether its title is known, and not merely made of the host.
+  var hasTitle: Bool { title != feedURL.host }
+
   /// Takes from `other` what is missing here: the same podcast as another service describes it.
   mutating func complete(with other: FoundPodcast) {
+    if !hasTitle { title = other.title }
     author = author ?? other.author
     link = link ?? other.link
     imageURL = imageURL ?? other.imageURL

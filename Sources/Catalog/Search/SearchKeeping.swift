@@ -33,13 +33,13 @@ extension Catalog {
     for (position, found) in findings.podcasts.enumerated() {
       let mayBePrivate = findings.privateFeeds.contains(found.feedURL)
       let podcast = try keep(found, mayBePrivate: mayBePrivate, in: database)
-      try keepResult(podcast, found.title, of: search, at: position, &names, in: database)
+      try keepResult(podcast, found, of: search, at: position, &names, in: database)
     }
     return search
   }
 
   private static func keepResult(
-    _ podcast: Int64, _ title: String, of search: Int64, at position: Int, _ names: inout UniqueNames,
+    _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, _ names: inout UniqueNames,
     in database: Database
   ) throws {
     try database.run(
@@ -48,10 +48,16 @@ extension Catalog {
       WHERE search_id = ? AND podcast_id = ?
       """, position, ResultState.hidden.rawValue, ResultState.shown.rawValue, search, podcast)
     if database.changedRows > 0 { return }
+    let known = try database.first("SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast) {
+      $0.string(0)
+    }
+    let title = found.hasTitle ? found.title : known ?? found.title
     let name = names.claim(EpisodeName.directoryName(title: title))
     try database.run(
-      "INSERT INTO result (search_id, podcast_id, position, name, name_key) VALUES (?, ?, ?, ?, ?)",
-      search, podcast, position, name, UniqueNames.key(name))
+      """
+      INSERT INTO result (search_id, podcast_id, position, name, name_key, is_provisional)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """, search, podcast, position, name, UniqueNames.key(name), !found.hasTitle && known == nil)
   }
 
   /// The podcast with this feed, new or not. What a search says counts until its feed has been fetched.
@@ -69,9 +75,10 @@ extension Catalog {
       }
       try database.run(
         """
-        INSERT INTO podcast (feed_url, feed_key, title, name, name_key, may_be_private)
-        VALUES (?, ?, ?, ?, ?, ?)
-        """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate)
+        INSERT INTO podcast (feed_url, feed_key, title, name, name_key, may_be_private, has_title, is_provisional)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate,
+        found.hasTitle, !found.hasTitle)
       id = database.lastInsertedID
     }
     if found.isListed {
@@ -82,12 +89,12 @@ extension Catalog {
       try FullText.removePodcast(id, in: database)
       try database.run(
         """
-        UPDATE podcast SET title = ?, author = coalesce(?, author), link = coalesce(?, link),
+        UPDATE podcast SET title = CASE WHEN ?2 THEN ?1 ELSE title END, has_title = max(has_title, ?2), author = coalesce(?, author), link = coalesce(?, link),
           language = coalesce(?, language), categories = coalesce(?, categories),
           description = coalesce(?, description), image_url = coalesce(?, image_url),
           explicit = coalesce(?, explicit)
         WHERE id = ?
-        """, found.title, found.author, found.link?.forRequest, found.language,
+        """, found.title, found.hasTitle, found.author, found.link?.forRequest, found.language,
         PodcastRow.joined(found.categories),
         found.description, found.imageURL?.forRequest, found.explicit, id)
       try FullText.indexPodcast(id, in: database)

@@ -7,9 +7,10 @@ enum EpisodeRow {
   static let columns = """
     e.id, e.podcast_id, e.media_key, e.stem, e.extension, e.title, e.published, e.enclosure_url, e.guid, \
     e.is_dated, e.media_type, e.feed_length, e.duration, e.season, e.number, e.explicit, e.link, \
-    e.image_url, e.transcripts, e.chapters_url, e.played, e.hidden, e.notes_length
+    e.image_url, e.transcripts, e.chapters_url, e.played, e.hidden, e.notes_length, \
+    e.is_replaced
     """
-  static let count = 23
+  static let count = 24
 
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Episode {
@@ -32,6 +33,7 @@ enum EpisodeRow {
     episode.played = row.bool(first + 20)
     episode.hidden = row.bool(first + 21)
     episode.notesLength = row.int(first + 22)
+    episode.isReplaced = row.bool(first + 23)
     return episode
   }
 

@@ -20,17 +20,16 @@ enum FullText {
       """, values: [id] + texts)
   }
 
-  static func indexEpisode(_ id: Int64, title: String, notes: String?, in database: Database) throws {
+  static func indexEpisode(_ id: Int64, _ text: IndexedText, in database: Database) throws {
     try database.run(
-      "INSERT INTO episode_text (rowid, title, notes) VALUES (?, ?, ?)",
-      id, SearchText.indexed(title), notes.map(SearchText.indexed))
+      "INSERT INTO episode_text (rowid, title, notes) VALUES (?, ?, ?)", id, text.title, text.notes)
   }
 
-  /// - Parameters: as they were when it was put in.
-  static func removeEpisode(_ id: Int64, title: String, notes: String?, in database: Database) throws {
+  /// - Parameter text: as it was when it was put in.
+  static func removeEpisode(_ id: Int64, _ text: IndexedText, in database: Database) throws {
     try database.run(
-      "INSERT INTO episode_text (episode_text, rowid, title, notes) VALUES ('delete', ?, ?, ?)",
-      id, SearchText.indexed(title), notes.map(SearchText.indexed))
+      "INSERT INTO episode_text (episode_text, rowid, title, notes) VALUES ('delete', ?, ?, ?)", id,
+      text.title, text.notes)
   }
 
   private static func podcast(_ id: Int64, in database: Database) throws -> [any Bindable]? {

@@ -13,8 +13,34 @@ enum Schema {
         try database.script(third)
         try SubscriptionList.measureAll(in: database)
       },
+      { database in
+        try database.script(fourth)
+        try ProvisionalNames.markAll(in: database)
+      },
     ]
   }
+
+  private static let fourth = """
+    -- Which item is which episode is decided by the columns that hold what the feed says: see `Identity`.
+    ALTER TABLE episode DROP COLUMN identity;
+    -- Its address is another episode's by now: what is there is not it.
+    ALTER TABLE episode ADD COLUMN is_replaced INTEGER NOT NULL DEFAULT 0;
+    -- Counts the changes of a podcast's episodes: what was decided about them holds while it stays.
+    ALTER TABLE podcast ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+    -- The name was made of a host: it lasts until the feed tells its title (`has_title`).
+    ALTER TABLE podcast ADD COLUMN is_provisional INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE subscription ADD COLUMN is_provisional INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE result ADD COLUMN is_provisional INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE podcast ADD COLUMN has_title INTEGER NOT NULL DEFAULT 1;
+    ALTER TABLE podcast ADD COLUMN guid TEXT;          -- podcast:guid
+    ALTER TABLE podcast ADD COLUMN ttl INTEGER;        -- RSS ttl, in minutes
+    ALTER TABLE podcast ADD COLUMN digest INTEGER;     -- of the last body that was read
+    -- An archive (RFC 5005): `next_page` is the page that is to be read next.
+    ALTER TABLE podcast ADD COLUMN walks_whole INTEGER NOT NULL DEFAULT 0;   -- up to its end, known or not
+    ALTER TABLE podcast ADD COLUMN page_failures INTEGER NOT NULL DEFAULT 0; -- in a row
+    ALTER TABLE podcast ADD COLUMN page_not_before INTEGER;
+    UPDATE podcast SET walks_whole = 1 WHERE next_page IS NOT NULL;
+    """
 
   private static let third = """
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.

@@ -24,7 +24,11 @@ struct CatalogSession {
 
   /// What has been done is seen at the next call in every mount of the user. One that hangs is not waited for
   /// longer than a few seconds.
-  func settle() { catalog.waitUntilSeen() }
+  /// What is still to come of refreshes, the further pages of feeds, is waited for.
+  func settle() {
+    catalog.waitForRefreshes(seconds: 600)
+    catalog.waitUntilSeen()
+  }
 
   /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
   /// what has none.

@@ -1,0 +1,118 @@
+internal import FeedKit
+internal import PodcastModel
+internal import SQLiteKit
+
+/// As much of a plan as is written at once, with all that can be made before the transaction begins.
+struct MergePiece {
+  private struct Change {
+    var id: Int64
+    var values: [any Bindable]
+    var notes: String?
+    var old: IndexedText
+    var new: IndexedText
+  }
+  private struct Addition {
+    /// Its columns after its number.
+    var values: [any Bindable]
+    var notes: String?
+    var text: IndexedText
+  }
+
+  private var changes: [Change] = []
+  private var additions: [Addition] = []
+  private var replaced: [Int64] = []
+  /// Whether a directory lists other files than before: transcripts, chapters, notes, covers.
+  private(set) var changesListing = false
+
+  var changedIDs: [Int64] { changes.map(\.id) }
+
+  /// - Parameters:
+  ///   - podcast: whose episodes they are.
+  ///   - database: as of the plan's revision.
+  init(_ part: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
+    for update in part.updates {
+      let row = try database.first(
+        """
+        SELECT e.title, n.text, e.transcripts IS NULL, e.chapters_url IS NULL, e.image_url IS NULL
+        FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?
+        """, update.known.id
+      ) { ($0.string(0), $0.stringIfPresent(1), [$0.bool(2), $0.bool(3), $0.bool(4)]) }
+      guard let (title, oldNotes, lacks) = row else { continue }
+      let item = update.item
+      let notes = item.parsed.notes
+      changes.append(
+        Change(
+          id: update.known.id, values: item.values(firstSeen: update.known.published), notes: notes,
+          old: IndexedText(title: title, notes: oldNotes), new: IndexedText(title: item.title, notes: notes)))
+      let lacksNow = [
+        item.parsed.transcripts.isEmpty, item.parsed.chaptersURL == nil, item.parsed.imageURL == nil,
+      ]
+      if lacks != lacksNow || (notes == nil) != (oldNotes == nil) { changesListing = true }
+    }
+    for addition in part.additions {
+      let item = addition.item
+      let notes = item.parsed.notes
+      let file: [any Bindable] = [
+        podcast, EpisodeRow.blob(addition.mediaKey), addition.stem,
+        MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url),
+      ]
+      additions.append(
+        Addition(
+          values: file + item.values(firstSeen: now), notes: notes,
+          text: IndexedText(title: item.title, notes: notes)))
+    }
+    replaced = part.replaced
+    if !additions.isEmpty { changesListing = true }
+  }
+
+  /// Within a transaction.
+  /// - Returns: the numbers of the new episodes; nil where the podcast is no longer as of `revision`.
+  func write(podcast: Int64, revision: Int64, in database: Database) throws -> [Int64]? {
+    let state = try database.first("SELECT revision, next_episode FROM podcast WHERE id = ?", podcast) {
+      ($0.int64(0), $0.int64(1))
+    }
+    guard let (found, first) = state else { throw CatalogError.unknown("podcast") }
+    guard found == revision else { return nil }
+    for change in changes { try write(change, in: database) }
+    for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
+    var ids: [Int64] = []
+    for addition in additions {
+      guard let id = EpisodeID.make(podcast: podcast, number: first + Int64(ids.count)) else { break }
+      try database.run(
+        """
+        INSERT INTO episode (id, podcast_id, media_key, stem, extension, \(IncomingEpisode.columns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """, values: [id] + addition.values)
+      ids.append(id)
+    }
+    // Afterwards, so that a listing finds the rows in pages that follow each other.
+    for (addition, id) in zip(additions, ids) { try write(addition.notes, addition.text, id, in: database) }
+    if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return ids }
+    try database.run(
+      """
+      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
+        newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
+          WHERE podcast_id = ?1 AND hidden = 0)
+      WHERE id = ?1
+      """, podcast, first + Int64(ids.count), ids.count)
+    return ids
+  }
+
+  /// Everything but its name, its media key and its marks.
+  private func write(_ change: Change, in database: Database) throws {
+    try FullText.removeEpisode(change.id, change.old, in: database)
+    try database.run(
+      """
+      UPDATE episode SET (\(IncomingEpisode.columns), is_replaced) =
+        (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+      WHERE id = ?
+      """, values: change.values + [change.id])
+    try database.run("DELETE FROM notes WHERE episode_id = ?", change.id)
+    try write(change.notes, change.new, change.id, in: database)
+  }
+
+  private func write(_ notes: String?, _ text: IndexedText, _ id: Int64, in database: Database) throws {
+    if let notes { try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes) }
+    try FullText.indexEpisode(id, text, in: database)
+  }
+}

@@ -1,0 +1,81 @@
+internal import FeedKit
+internal import Identity
+internal import PodcastModel
+
+/// What one page of a feed changes in a podcast: which items are new, under which names, and which episodes it
+/// describes otherwise than before. What the feed no longer has stays.
+struct MergePlan: Sendable {
+  struct Update: Sendable {
+    var known: KnownEpisodes.One
+    var item: IncomingEpisode
+  }
+  struct Addition: Sendable {
+    var item: IncomingEpisode
+    var stem: String
+    var mediaKey: MediaKey
+  }
+
+  var updates: [Update] = []
+  /// In the order of publication, so that names don't depend on the order of the feed.
+  var additions: [Addition] = []
+  /// Episodes whose address is a new one's by now: what is there is not theirs.
+  var replaced: [Int64] = []
+  /// How many items are known.
+  private(set) var knownCount = 0
+  /// Whether what was published before this page may be new too: the page's last item is, or its oldest. (One
+  /// that is pinned to the top says nothing.)
+  private(set) var reachesBack = false
+
+  init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
+    let decisions = IdentityEngine.decide(items.map(\.traits), known: known.all.map(\.traits))
+    var ofPlace: [Int: IncomingEpisode] = [:]
+    var new: [IncomingEpisode] = []
+    for (item, decision) in zip(items, decisions) {
+      guard let place = decision.place else {
+        new.append(item)
+        continue
+      }
+      knownCount += 1
+      ofPlace[place] = item
+      let one = known.all[place]
+      if one.fingerprint != item.fingerprint || one.isReplaced {
+        updates.append(Update(known: one, item: item))
+      }
+    }
+    if new.isEmpty { return }
+    let oldest = zip(items, decisions).min { ($0.0.published ?? now) < ($1.0.published ?? now) }
+    reachesBack = decisions.last == .new || oldest?.1 == .new
+    add(new, known, ofPlace, now: now)
+  }
+
+  private mutating func add(
+    _ new: [IncomingEpisode], _ known: KnownEpisodes, _ ofPlace: [Int: IncomingEpisode], now: Int64
+  ) {
+    var names = UniqueNames(taken: known.all.lazy.map(\.stem))
+    var owners: [WebAddress: [Int]] = [:]
+    for (place, one) in known.all.enumerated() { owners[one.traits.address, default: []].append(place) }
+    let ordered = new.sorted {
+      ($0.published ?? now, $0.parsed.index) < ($1.published ?? now, $1.parsed.index)
+    }
+    for item in ordered {
+      // Who has the same address in the same document is the same audio; who had it earlier is another's.
+      let address = item.enclosure.url
+      let former = (owners[address] ?? []).filter { ofPlace[$0]?.enclosure.url != address }
+      let isReused = !former.isEmpty
+      replaced += former.filter { ofPlace[$0] == nil }.map { known.all[$0].id }
+      additions.append(
+        Addition(
+          item: item,
+          stem: names.claim(
+            EpisodeName.stem(published: item.published ?? now, title: item.title.isEmpty ? nil : item.title)),
+          mediaKey: isReused ? Self.key(item, now: now) : MediaKey(address: address)))
+    }
+    replaced = Array(Set(replaced)).sorted()
+  }
+
+  /// For an address that was another episode's: the cache must not take one for the other.
+  private static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
+    let mark = item.guid ?? "\(item.published ?? now) \(item.title)"
+    return MediaKey(address: WebAddress("\(mark) \(item.enclosure.url.forRequest)"))
+  }
+}

@@ -1,0 +1,80 @@
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// Names that were made of a host, because nobody had told the title: they last until the feed does.
+enum ProvisionalNames {
+  /// Gives a podcast, and its directories, the names that its title makes, where they have none yet.
+  static func settle(podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
+    let title = try database.first(
+      "SELECT title FROM podcast WHERE id = ? AND is_provisional = 1 AND has_title = 1", podcast
+    ) { $0.string(0) }
+    guard let title else { return }
+    let usual = EpisodeName.directoryName(title: title)
+    let name = try NameClaim.free(usual) { name in
+      try database.exists(
+        "SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", UniqueNames.key(name), podcast)
+    }
+    try database.run(
+      "UPDATE podcast SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
+      UniqueNames.key(name), podcast)
+    changes.append(.podcast(podcast))
+    try settleSubscription(of: podcast, usual, in: database, &changes)
+    try settleResults(of: podcast, usual, in: database, &changes)
+  }
+
+  private static func settleSubscription(
+    of podcast: Int64, _ usual: String, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    let id = try database.first(
+      "SELECT id FROM subscription WHERE podcast_id = ? AND is_provisional = 1", podcast
+    ) { $0.int64(0) }
+    guard let id else { return }
+    let name = try NameClaim.free(usual) { try Catalog.isTaken($0, in: database) }
+    try database.run(
+      "UPDATE subscription SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
+      UniqueNames.key(name), id)
+    try SubscriptionList.measure(podcast: podcast, in: database)
+    for folder in [Folder.subscriptions, .latest] { try folder.touch(in: database) }
+    changes.append(.subscription(id, podcast: podcast))
+  }
+
+  private static func settleResults(
+    of podcast: Int64, _ usual: String, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    let results = try database.all(
+      "SELECT id, search_id FROM result WHERE podcast_id = ? AND is_provisional = 1", podcast
+    ) { ($0.int64(0), $0.int64(1)) }
+    for (id, search) in results {
+      let name = try NameClaim.free(usual) { name in
+        try database.exists(
+          "SELECT 1 FROM result WHERE search_id = ? AND name_key = ? AND id <> ?", search,
+          UniqueNames.key(name), id)
+      }
+      try database.run(
+        "UPDATE result SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
+        UniqueNames.key(name), id)
+      try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
+      changes.append(.results(search: search))
+    }
+  }
+
+  /// For a catalogue of a version that took such names for good.
+  static func markAll(in database: Database) throws {
+    let all = try database.all("SELECT id, feed_url, title FROM podcast") {
+      ($0.int64(0), WebAddress($0.string(1)), $0.string(2))
+    }
+    for (id, address, title) in all {
+      guard let host = address.host else { continue }
+      let name = EpisodeName.directoryName(title: host)
+      for (table, column) in [("podcast", "id"), ("subscription", "podcast_id"), ("result", "podcast_id")] {
+        try database.run(
+          """
+          UPDATE \(table) SET is_provisional = 1
+          WHERE \(column) = ?1 AND (name = ?2 OR name GLOB ?2 || ' ([0-9]*)')
+          """, id, name)
+      }
+      if title == host { try database.run("UPDATE podcast SET has_title = 0 WHERE id = ?", id) }
+    }
+  }
+}

@@ -1,0 +1,195 @@
+import Catalog
+import Configuration
+import HTTPServerKit
+import PodcastModel
+import PosixKit
+import SQLiteKit
+import Testing
+
+/// Feeds that move, merge, and get their names late.
+@Suite struct MovingTests {
+  private func items(_ numbers: Range<Int>, _ prefix: String = "g", host: String = "m.example") -> [TestFeed
+    .Item]
+  {
+    numbers.map {
+      TestFeed.Item(
+        "Episode \($0)", guid: "\(prefix)\($0)", url: "http://\(host)/\(prefix)\($0)00.mp3",
+        date: "Wed, \($0 + 1) Jan 2020 10:00:00 GMT")
+    }
+  }
+
+  @Test func aRollingFeedWhoseAddressesDifferByAParameterKeepsItsEpisodesApart() throws {
+    for hasGuids in [true, false] {
+      let world = try CatalogWorld()
+      let podcast = try world.podcast()
+      for first in 0..<6 {
+        world.web.set(
+          "/feed",
+          TestFeed(
+            items: (first..<(first + 3)).map { number in
+              .init(
+                "Story \(number)", guid: hasGuids ? "\(number)" : nil,
+                url: "http://m.example/play.mp3?sid=\(number)",
+                date: "Wed, \(number + 1) Jan 2020 10:00:00 GMT")
+            }
+          ).page)
+        try world.refresh(podcast)
+      }
+      let episodes = try world.catalog.episodes(ofPodcast: podcast)
+      #expect(episodes.map(\.title) == (0..<8).map { "Story \($0)" })
+      #expect(
+        episodes.map(\.enclosureURL.forRequest) == (0..<8).map { "http://m.example/play.mp3?sid=\($0)" })
+      #expect(Set(episodes.map(\.mediaKey)).count == 8)
+    }
+  }
+
+  @Test func ofAnAddressThatIsAlwaysTheNewestEachEpisodeHasItsOwnBytes() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    for day in 1...3 {
+      world.web.set(
+        "/feed",
+        TestFeed(items: [
+          .init(
+            "News", guid: "d\(day)", url: "http://m.example/latest.mp3",
+            date: "Wed, 0\(day) Jan 2020 10:00:00 GMT")
+        ]).page)
+      try world.refresh(podcast)
+    }
+    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(episodes.map(\.stem) == (1...3).map { "2020-01-0\($0) - News" })
+    #expect(Set(episodes.map(\.mediaKey)).count == 3)
+    #expect(episodes.map(\.isReplaced) == [true, true, false])
+    try world.refresh(podcast)
+    #expect(try world.catalog.episodes(ofPodcast: podcast) == episodes)
+  }
+
+  @Test func aShowThatMovesToAnotherHostIsNotDoubled() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    world.web.set("/feed", TestFeed(items: items(0..<20)).page)
+    try world.refresh(podcast)
+    let before = try world.catalog.episodes(ofPodcast: podcast)
+    world.web.set("/feed", TestFeed(items: items(0..<21, "new", host: "other.example")).page)
+    #expect(try world.refresh(podcast).newEpisodes.count == 1)
+    let after = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(after.prefix(20).map(\.stem) == before.map(\.stem))
+    #expect(after.prefix(20).map(\.mediaKey) == before.map(\.mediaKey))
+    #expect(after.map(\.guid) == (0..<21).map { "new\($0)" })
+  }
+
+  /// Two subscriptions whose feeds turn out to be one.
+  @Test(arguments: [true, false])
+  func aFeedThatMovesToAnAddressThatIsKnownBecomesOneWithIt(isSame: Bool) throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    world.web.set("/old", TestFeed(title: "Lights", items: items(0..<8)).page)
+    world.web.set("/new", TestFeed(title: "Lights", items: isSame ? items(4..<12) : items(40..<48, "x")).page)
+    world.web.set("/search", world.web.answer([("Lights", "/old"), ("Lights", "/new")]))
+    let search = try world.search("lights")
+    let old = try catalog.subscribe(feedURL: "\(world.web.address)/old")
+    let other = try catalog.subscribe(feedURL: "\(world.web.address)/new", name: "Lights, again")
+    try world.refresh(old.podcast.id)
+    try world.refresh(other.podcast.id)
+    let ofOther = try catalog.episodes(ofPodcast: other.podcast.id)
+    let stems = try catalog.episodes(ofPodcast: old.podcast.id).map(\.stem)
+    try catalog.setPlayed(true, episode: ofOther[0].id)
+    world.web.set("/old", FakeWeb.Page(status: 301, headers: [("Location", "/new")]))
+    // Its own items are what redirects bring: the episodes of /new come into the one that moves, too.
+    for _ in 0..<2 {
+      if isSame { try world.refresh(old.podcast.id) } else { _ = try? world.refresh(old.podcast.id) }
+      try nextSecond()
+    }
+    #expect(catalog.waitForRefreshes(seconds: 20))
+    if isSame {
+      #expect(try catalog.subscriptions().map(\.name) == ["Lights"])
+      let merged = try #require(try catalog.subscriptions().first).podcast
+      #expect(merged.id == old.podcast.id)
+      #expect(merged.feedURL.forRequest == "\(world.web.address)/new")
+      let episodes = try catalog.episodes(ofPodcast: merged.id)
+      #expect(episodes.map(\.guid) == (0..<12).map { "g\($0)" })
+      #expect(episodes.prefix(8).map(\.stem) == stems)
+      #expect(episodes[4].played)
+      #expect(merged.episodeCount == 12)
+      #expect(try catalog.podcast(other.podcast.id) == nil)
+      #expect(try catalog.results(ofSearch: search.id).map(\.podcast.id) == [merged.id])
+      #expect(try wait { catalog.find("episode source:local", completion: $0) }.podcasts.count == 1)
+    }
+  }
+
+  @Test func aNameTakenFromAHostLastsUntilTheFeedTellsItsTitle() throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    world.web.set("/search", world.web.answer([("127.0.0.1", "/b")]))
+    for path in ["/a", "/b"] {
+      world.web.set(path, TestFeed(title: "Real title", items: [.init("One", guid: path)]).page)
+    }
+    let search = try world.search("x")
+    let listed = try catalog.subscribe(feedURL: "\(world.web.address)/a")
+    #expect(listed.name == "127.0.0.1")
+    try catalog.rename(subscription: listed.id, to: "Mine")
+    let other = try catalog.subscribe(feedURL: "\(world.web.address)/b")
+    #expect(other.name == "127.0.0.1")
+    let heard = Monitor<[CatalogChange]>([])
+    catalog.observe { change in heard.withLockNotifying { $0.append(change) } }
+    try world.refresh(listed.podcast.id)
+    try world.refresh(other.podcast.id)
+    #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Real title"])
+    #expect(try catalog.results(ofSearch: search.id).map(\.name) == ["Real title"])
+    #expect(Set(try catalog.subscriptions().map(\.podcast.name)) == ["Real title", "Real title (2)"])
+    let isTold: Bool? = heard.wait(until: .after(20)) {
+      $0.contains(.subscription(other.id, podcast: other.podcast.id)) ? true : nil
+    }
+    #expect(isTold == true)
+    // From then on it stays.
+    world.web.set("/b", TestFeed(title: "Another title", items: [.init("One", guid: "/b")]).page)
+    try world.refresh(other.podcast.id)
+    #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Real title"])
+  }
+
+  @Test func aPermanentRedirectCountsAlsoWhereTheTargetHasNothingNew() throws {
+    let world = try CatalogWorld()
+    let page = TestFeed(items: items(0..<2)).page
+    world.web.set("/feed", FakeWeb.Page(status: 301, headers: [("Location", "/moved")]))
+    world.web.set("/moved") { request in
+      if request.header("if-none-match") == "\"1\"" { return FakeWeb.Page(status: 304) }
+      var page = page
+      page.headers.append(("ETag", "\"1\""))
+      return page
+    }
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    try nextSecond()
+    #expect(try world.refresh(podcast) == .unchanged)
+    #expect(world.web.requests("/moved").last?.header("if-none-match") == "\"1\"")
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")
+  }
+
+  /// What is much is written in pieces, and a verb of another process comes between them.
+  @Test func aLargeFeedComesWholeThoughAnotherProcessChangesIt() throws {
+    let world = try CatalogWorld()
+    let other = try world.open()
+    defer { other.close() }
+    let page = TestFeed(
+      items: (0..<5000).map {
+        .init(
+          "Episode \($0)", guid: "\($0)",
+          date: "Wed, 03 Jan 2020 \(10 + $0 / 600):\(10 + $0 / 60 % 50):\(10 + $0 % 50) GMT")
+      }
+    ).page
+    world.web.set("/feed", page)
+    let podcast = try world.podcast()
+    let done = Monitor(0)
+    for catalog in [world.catalog, other] {
+      catalog.refresh(podcast: podcast, cause: .forced) { _ in done.withLockNotifying { $0 += 1 } }
+    }
+    let both: Bool? = done.wait(until: .after(60)) { $0 == 2 ? true : nil }
+    #expect(both == true)
+    let episodes = try other.episodes(ofPodcast: podcast)
+    #expect(episodes.count == 5000)
+    #expect(Set(episodes.map(\.guid)).count == 5000)
+    #expect(Set(episodes.map(\.stem)).count == 5000)
+    #expect(try other.podcast(podcast)?.episodeCount == 5000)
+  }
+}
