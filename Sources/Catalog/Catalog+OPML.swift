@@ -15,6 +15,7 @@ extension Catalog {
     }
     return try change { database, changes in
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
+      result.refused = list.refusals
       for feed in list.feeds {
         let podcast = try Self.keepNamed(feed.url, title: feed.title, in: database)
         if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {

@@ -49,7 +49,11 @@ extension Catalog {
     let findings: Findings
     switch result {
     case .success(let found): findings = found
-    case .failure(let error): return task.finish(.failure(error))
+    case .failure(let error):
+      if error.errno != .ECANCELED && error.errno != .EINTR {
+        log.write("cannot search for \"\(name)\": \(error.messageWithAdvice)")
+      }
+      return task.finish(.failure(error))
     }
     guard task.beginCommit() else { return }
     task.finish(

@@ -18,12 +18,14 @@ package final class Catalog: Sendable {
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
   let tasks = TaskRegistry()
+  let log: LogFile
 
   /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
   package init(places: Places, settings: Settings, http: HTTPClient) throws(CatalogError) {
     self.places = places
     self.settings = settings
     self.http = http
+    log = LogFile(places.logFile)
     do {
       try Directories.createPrivate(places.data)
     } catch {

@@ -53,7 +53,7 @@ package struct ArgumentList {
   /// - Throws: `UsageError` where an option is left that nobody has taken.
   package func operands() throws -> [String] {
     if let unknown = optionWords.first(where: { $0.hasPrefix("-") && $0 != "-" }) {
-      throw UsageError("unknown option \(unknown)")
+      throw UsageError("unknown option \(ColumnText.plain(unknown))")
     }
     var rest = words
     if let separator = rest.firstIndex(of: "--") { rest.remove(at: separator) }

@@ -9,7 +9,7 @@ package enum CommandLineTool {
       MountCommand.self, UnmountCommand.self, SearchCommand.self, SubscribeCommand.self,
       UnsubscribeCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self, RefreshCommand.self,
       FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
-      CancelCommand.self, DemoCommand.self, DoctorCommand.self, HelpCommand.self,
+      CancelCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self, HelpCommand.self,
     ]
   }
 
@@ -30,7 +30,10 @@ package enum CommandLineTool {
   }
 
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
-    guard let first = arguments.first else { throw UsageError("which command?") }
+    guard let first = arguments.first else {
+      StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
+      return 64
+    }
     if first == FeedWorker.argument { return FeedWorker.run() }
     if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }
     if ["--version", "-V"].contains(first) {
@@ -38,12 +41,20 @@ package enum CommandLineTool {
       return 0
     }
     guard let command = commands.first(where: { $0.name == first }) else {
-      throw UsageError("unknown command \"\(first)\"")
+      throw unknownCommand(first)
     }
     // What everybody tries: podcastfs COMMAND --help.
     if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
       return try HelpCommand.run(ArgumentList([first]))
     }
-    return try command.run(ArgumentList(Array(arguments.dropFirst())))
+    var rest = ArgumentList(Array(arguments.dropFirst()))
+    if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
+    return try command.run(rest)
+  }
+
+  static func unknownCommand(_ word: String) -> UsageError {
+    let similar = SimilarWord.find(word, among: commands.map { $0.name })
+    let question = similar.map { ": did you mean \($0)?" } ?? ""
+    return UsageError("unknown command \"\(ColumnText.plain(word))\"\(question)")
   }
 }

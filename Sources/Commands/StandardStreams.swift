@@ -6,6 +6,16 @@ package enum StandardStreams {
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
   package static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
 
+  /// What came of a command that did something: a line on standard output, nothing with `--quiet`.
+  package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
+
+  /// For `--quiet`.
+  static func beQuiet() { quiet.withLock { $0 = true } }
+  static var isQuiet: Bool { quiet.withLock { $0 } }
+  private static let quiet = Monitor(false)
+
+  static var errors: Int32 { STDERR_FILENO }
+
   /// One line on standard error: "podcastfs: …".
   package static func complain(_ text: String) {
     let line = text.split(separator: "\n").joined(separator: " ")
@@ -25,6 +35,8 @@ package enum StandardStreams {
       bytes = bytes.dropFirst(count)
     }
   }
+
+  static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
   /// Whoever reads standard output has gone: the signal that other programs end by.
   package static func endAsAFilterDoes() -> Never {

@@ -1,6 +1,6 @@
 extension Settings {
   /// Every option that takes a value; `notify` may stand alone.
-  private enum Key: String {
+  private enum Key: String, CaseIterable {
     case searchURL = "search_url"
     case country
     case searchLimit = "search_limit"
@@ -24,6 +24,9 @@ extension Settings {
     case userAgent = "user_agent"
     case caFile = "ca_file"
   }
+
+  /// The keys that `-o` and the configuration file share.
+  package static var keys: [String] { Key.allCases.map(\.rawValue) + ["notify"] }
 
   /// Sets one option of PRODUCT.md ("Options").
   /// - Parameter value: nil where only the key was given.

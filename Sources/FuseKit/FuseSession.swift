@@ -91,24 +91,24 @@ package final class FuseSession: @unchecked Sendable {
     return poll(&connection, 1, 0) == 0
   }
 
-  /// Serves no further request: each thread ends when it has answered the one it has, and what is parked is
-  /// answered with EIO. Returns when that is done, or at the deadline.
+  /// Ends the serving of a mount that has been taken away: what is parked, or would be, is answered with EIO, and
+  /// everything else until the last program has closed what it has open, or until the deadline; then each thread ends
+  /// with the request it has.
   ///
   /// The connection's descriptor stays open until the process ends. A reply may be on its way on any thread, and
   /// would go into whatever file had got the number by then.
   package func end(until deadline: MonotonicTime) {
+    ParkedReply.refuse(with: .EIO)
+    if serving.wait(until: deadline, for: { $0.count == 0 ? true : nil }) != nil { return }
     fuse_session_exit(session)
-    while true {
+    let last = MonotonicTime.after(0.5)
+    while serving.withLock({ $0.count }) > 0 && .now < last {
       // A wake-up that comes just before a thread begins to wait is lost: another one follows.
-      let isDone = serving.withLock { serving in
+      serving.withLock { serving in
         for thread in serving.threads { thread.wake() }
-        return serving.count == 0
       }
-      if isDone || deadline <= .now { break }
-      let soon = min(deadline, MonotonicTime.after(0.005))
-      _ = serving.wait(until: soon) { $0.count == 0 ? true : nil }
+      _ = serving.wait(until: .after(0.005)) { $0.count == 0 ? true : nil }
     }
-    ParkedReply.failAll(.EIO)
   }
 
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).

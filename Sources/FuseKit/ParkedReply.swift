@@ -23,6 +23,8 @@ package final class ParkedReply: Sendable {
   private struct Registry: ~Copyable {
     var next: UInt = 1
     var parked: [UInt: ParkedReply] = [:]
+    /// What all are answered with that come when the mount ends.
+    var refusal: Errno?
   }
 
   package init(_ reply: consuming FuseReply) {
@@ -42,6 +44,7 @@ package final class ParkedReply: Sendable {
         ParkedReply.registry.withLock { $0.parked[token] }?.interrupted()
       }, UnsafeMutableRawPointer(bitPattern: token))
     state.withLock { $0.isRegistering = false }
+    if let refusal = Self.registry.withLock({ $0.refusal }) { take()?.fail(refusal) }
   }
 
   /// Takes the reply, to answer it; nil where somebody else has.
@@ -64,9 +67,13 @@ package final class ParkedReply: Sendable {
     if isLate { action() }
   }
 
-  /// Answers all that are parked.
-  static func failAll(_ errno: Errno) {
-    for parked in registry.withLock({ Array($0.parked.values) }) { parked.take()?.fail(errno) }
+  /// Answers all that are parked, and from now on all that would be.
+  static func refuse(with errno: Errno) {
+    let parked = registry.withLock { registry in
+      registry.refusal = errno
+      return Array(registry.parked.values)
+    }
+    for parked in parked { parked.take()?.fail(errno) }
   }
 
   private func interrupted() {

@@ -14,6 +14,7 @@ extension ClientSession {
   func connect() {
     guard connection == nil, !isConnecting, !isStopped else { return }
     if let socket = launcher.connect() { return use(socket) }
+    if let socket = launcher.activate() { return use(socket) }
     isConnecting = true
     launcher.launchIfDue()
     tryAgain()

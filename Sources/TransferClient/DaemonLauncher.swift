@@ -21,6 +21,15 @@ final class DaemonLauncher {
     do throws(PosixError) { return try UnixSocket.connect(to: socket) } catch { return nil }
   }
 
+  /// A connection to a socket that the service manager listens on for the daemon, which it then starts.
+  func activate() -> FileDescriptor? {
+    do throws(PosixError) {
+      return try UnixSocket.connect(to: DaemonPlace.socket(runtime: places.runtime))
+    } catch {
+      return nil
+    }
+  }
+
   /// Starts one, unless that has just been done: a daemon that dies at once is started ever more seldom.
   func launchIfDue() {
     reap()

@@ -7,7 +7,7 @@ internal import TransferProtocol
 final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
-    var observer: (@Sendable (MediaKey) -> Void)?
+    var observers: [Callback<MediaKey>] = []
     var layout: CacheLayout
   }
   private let state: Monitor<State>
@@ -15,7 +15,8 @@ final class StatusMirror: Sendable {
   init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
 
   func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
-    state.withLock { $0.observer = observer }
+    let callback = Callback(observer)
+    state.withLock { $0.observers.append(callback) }
   }
 
   /// Where the daemon says that its cache is.
@@ -42,28 +43,28 @@ final class StatusMirror: Sendable {
   }
 
   func update(_ statuses: [TransferStatus]) {
-    let observer = state.withLock { state in
+    let observers = state.withLock { state in
       for status in statuses { state.statuses[status.key] = status }
-      return state.observer
+      return state.observers
     }
-    if let observer { for status in statuses { observer(status.key) } }
+    for status in statuses { for observer in observers { observer(status.key) } }
   }
 
   /// Data files have been deleted: of these, or (nil) of any.
   func vanished(_ keys: Set<MediaKey>?) {
-    let (known, observer) = state.withLock { (Set($0.statuses.keys), $0.observer) }
-    if let observer { for key in keys?.intersection(known) ?? known { observer(key) } }
+    let (known, observers) = state.withLock { (Set($0.statuses.keys), $0.observers) }
+    for key in keys?.intersection(known) ?? known { for observer in observers { observer(key) } }
   }
 
   /// Takes over all that are known; others are forgotten.
   func replace(with statuses: [TransferStatus]) {
-    let (changed, observer) = state.withLock { state in
+    let (changed, observers) = state.withLock { state in
       let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
       let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
       state.statuses = new
-      return (changed, state.observer)
+      return (changed, state.observers)
     }
-    if let observer { for key in changed { observer(key) } }
+    for key in changed { for observer in observers { observer(key) } }
   }
 }
 

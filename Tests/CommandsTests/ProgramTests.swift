@@ -1,4 +1,5 @@
 import Configuration
+import PodcastModel
 import TestSupport
 import Testing
 
@@ -35,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ["nonsense"], [], ["help", "nonsense"], ["help", "a", "b"], ["get"], ["pause"], ["status", "x"],
+    ["nonsense"], ["help", "nonsense"], ["help", "a", "b"], ["get"], ["pause"], ["status", "x"],
     ["status", "--nonsense"], ["doctor", "x"],
   ])
   func wrongUsageIsOneLineAndStatus64(_ arguments: [String]) throws {
@@ -43,6 +44,59 @@ import Testing
     #expect(result.end == .exit(64))
     #expect(result.output.isEmpty)
     #expect(result.errors.hasPrefix("podcastfs: ") && result.errors.split(separator: "\n").count == 1)
+  }
+
+  @Test func withoutACommandTheUsageIsShown() throws {
+    let bare = try run()
+    #expect(bare.end == .exit(64) && bare.output.isEmpty)
+    #expect(bare.errors == (try run("help").output))
+  }
+
+  @Test(arguments: [
+    ("moutn", "mount"), ("serach", "search"), ("subcribe", "subscribe"), ("statsu", "status"),
+  ])
+  func aMistypedCommandIsGuessed(word: String, meant: String) throws {
+    #expect(
+      try run(word).errors
+        == "podcastfs: unknown command \"\(word)\": did you mean \(meant)? (see podcastfs help)\n")
+  }
+
+  @Test func everyCommandTakesDashHAndHelpOfMountNamesTheOptions() throws {
+    #expect(try run("status", "-h").output == run("help", "status").output)
+    let mount = try run("help", "mount").output
+    for key in Settings.keys + ["uid", "umask", "setuid", "allow_other"] {
+      #expect(mount.contains("  \(key)"), "\(key)")
+    }
+    #expect(try run("help", "options").output.contains("podcastindex_secret=SECRET"))
+  }
+
+  @Test func theDocumentationAndTheHelpHaveTheSameOptions() throws {
+    let keys = OptionHelp.all.filter { $0.place == .anywhere }.map(\.key)
+    #expect(keys.sorted() == Settings.keys.sorted())
+  }
+
+  @Test func theDoctorTellsMachinesToo() throws {
+    let result = try run("doctor", "--json")
+    let json = try JSONValue(parsing: Array(result.output.utf8))
+    #expect(
+      json.elements.contains { $0["status"]?.text == "ok" && $0["words"]?.text?.contains("libfuse") == true })
+  }
+
+  @Test(.enabled(if: Products.isInstalled("mandoc") || Products.isInstalled("man")))
+  func theManualPagesAndCompletionsAreWellFormed() throws {
+    for page in ["podcastfs", "podcastfs.conf", "podcastfs-transferd", "mount.podcastfs"] {
+      let file = try environment.home.write(page, try run("help", "--manual", page).output)
+      let lint = try RunningProcess(
+        Products.isInstalled("mandoc") ? "mandoc" : "man",
+        Products.isInstalled("mandoc") ? ["-T", "lint", "-W", "error", file] : ["-l", file],
+        environment: environment.variables)
+      #expect(lint.wait() == .exit(0), "\(lint.output)\(lint.errors)")
+    }
+    for (shell, flag) in [("bash", "-n"), ("zsh", "-n"), ("fish", "-n")] where Products.isInstalled(shell) {
+      let file = try environment.home.write(shell, try run("help", "--completion", shell).output)
+      let check = try RunningProcess(shell, [flag, file], environment: environment.variables)
+      #expect(check.wait() == .exit(0), "\(check.errors)")
+    }
   }
 
   @Test func theStatusOfNothingIsEmptyAndStartsNoDaemon() throws {

@@ -1,4 +1,5 @@
 import Commands
+import PosixKit
 import Testing
 import TransferProtocol
 
@@ -18,6 +19,35 @@ import TransferProtocol
     // The bar is there on the usual terminal too.
     #expect(
       line.bar(columns: 79) == "2024-01-03 - A quiet harb… [##.........]  25.0%  20.0 MiB  1.00 MiB/s  0:15")
+  }
+
+  @Test func aNameIsThereHoweverNarrowTheTerminal() {
+    var line = line(.downloading, 5 << 20, of: 20 << 20)
+    line.rate = 1 << 20
+    line.eta = 15
+    #expect(line.bar(columns: 40) == "2024-01-03 - A quiet h…  25.0%  0:15")
+    #expect(line.bar(columns: 24).hasPrefix("2024-01-0"))
+    line.show = "Harbour Lights"
+    #expect(line.bar(columns: 100).hasPrefix("Harbour Li…: 2024-01-03 - A quie"))
+    #expect(line.text.hasSuffix("Harbour Lights: 2024-01-03 - A quiet harbour.mp3"))
+  }
+
+  @Test func aFrameFitsTheTerminalAndTakesThePlaceOfTheOneBefore() {
+    var display = LiveDisplay(.output)
+    let long = String(repeating: "x", count: 100)
+    for columns in [20, 40, 61, 80] {
+      for count in [1, 5, 50] {
+        let frame = display.frame(columns, 24, footer: ["all " + long]) { _ in
+          (0..<count).map { "\($0) " + long }
+        }
+        let rows = frame.split(separator: "\n").dropLast()
+        #expect(rows.count == min(count + 1, 23) && rows.last?.hasPrefix("all ") == true)
+        for row in rows.dropFirst() { #expect(ColumnText.width(String(row.dropLast(3))) <= columns) }
+      }
+    }
+    // Nothing scrolls: the cursor goes up by as many rows as there are.
+    #expect(display.frame(80, 24, footer: ["all"]) { _ in ["a", "b"] }.hasPrefix("\r\u{1b}[23A"))
+    #expect(display.frame(80, 24, footer: ["all"]) { _ in ["a", "b"] }.hasPrefix("\r\u{1b}[3A"))
   }
 
   @Test func aLineIsAsWideAsTheTerminalOrLessAndNeverWider() {

@@ -46,7 +46,10 @@ struct SteeringTests {
     #expect(process.wait(seconds: 0.7) == nil)
     try set(path, "state", "cached")
     #expect(process.wait() == .exit(0))
-    #expect(process.output.isEmpty && process.errors.isEmpty)
+    #expect(process.output.hasSuffix("  a.mp3\n") && process.errors.isEmpty)
+    #expect(try run("get", "--quiet", path).output == "")
+    let json = try run("get", "--json", path)
+    #expect(json.output.contains("\"state\": \"cached\"") && json.output.contains(path))
   }
 
   @Test func getFailsWithTheReasonWhenOneCannotBeHad() throws {

@@ -79,7 +79,7 @@ import Testing
       bin/podcastfs mount -o min_free=0 mnt
       mkdir mnt/Search/harbour
       cmp expected "mnt/Search/harbour/Harbour Lights/2024-01-01 - Part 1.mp3"
-      bin/podcastfs get mnt/Search/harbour/*/*1.mp3
+      bin/podcastfs get --quiet mnt/Search/harbour/*/*1.mp3
       getfattr --only-values -n user.podcastfs.state mnt/Downloaded/*/*
       bin/podcastfs unmount mnt
       ls -A mnt

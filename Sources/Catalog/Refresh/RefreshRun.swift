@@ -152,6 +152,10 @@ struct RefreshRun: Sendable {
       now: now, afterFailures: state.failures + 1, isGone: failure.isGone,
       isAway: failure.error.errno == .ENETUNREACH,
       retryAfter: failure.retryAfter)
+    // The first of a row: a host that is away for a week is one line.
+    if state.failures == 0 {
+      catalog.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.messageWithAdvice)")
+    }
     let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
     finish {
       try catalog.change(.refresh) { database, changes in

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import PodcastModel
 internal import PosixKit
 
 /// `podcastfs import`.
@@ -6,20 +7,34 @@ enum ImportCommand: Command {
   static let name = "import"
   static let summary = "follow all podcasts of an OPML file"
   static let usage = """
-    podcastfs import FILE.opml
+    podcastfs import [--json] FILE.opml
 
-    Follows every feed in the list and removes none. Bad entries are told and the good ones kept.
+    Follows every feed in the list and removes none. Bad entries are told and the good ones kept; the status is 1
+    then.
+
+      --json   {"added", "known", "refused", "problems": []}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("import takes one file") }
     let session = try CatalogSession()
     defer { session.settle() }
     let outcome = try session.catalog.importOPML(try Directories.read(operands[0]))
-    for problem in outcome.problems { StandardStreams.complain(problem) }
-    StandardStreams.print("\(outcome.added) added, \(outcome.known) known already")
-    return 0
+    if isJSON {
+      let json = JSONValue.object([
+        ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),
+        ("refused", .integer(Int64(outcome.refused))), ("problems", .strings(outcome.problems)),
+      ])
+      StandardStreams.print(json.indentedText)
+    } else {
+      for problem in outcome.problems { StandardStreams.complain(problem) }
+      let refused = outcome.refused > 0 ? ", \(outcome.refused) refused" : ""
+      StandardStreams.report("\(outcome.added) added, \(outcome.known) known already\(refused)")
+    }
+    return outcome.refused > 0 ? 1 : 0
   }
 }
 

@@ -6,9 +6,12 @@ enum ListCommand: Command {
   static let name = "list"
   static let summary = "show what is followed"
   static let usage = """
-    podcastfs list [--json]
+    podcastfs list [--json|--names]
 
-    Shows the podcasts that are followed, with their feeds' addresses (without credentials).
+    Shows the podcasts that are followed, with how many episodes they have, when they were refreshed last, and their
+    feeds' addresses (without credentials).
+
+      --names  nothing but the names, for scripts and completions
 
       --json   [{"name", "title", "author", "feed_url", "episode_count", "last_refresh", "next_refresh",
                "error"}]
@@ -17,18 +20,25 @@ enum ListCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
+    let onlyNames = arguments.takeFlag("--names")
     guard try arguments.operands().isEmpty else { throw UsageError("list takes no operands") }
     let subscriptions = try CatalogSession().catalog.subscriptions()
     if isJSON {
       StandardStreams.print(JSONValue.array(subscriptions.map(json)).indentedText)
+    } else if onlyNames {
+      for listed in subscriptions { StandardStreams.print(listed.name) }
     } else {
-      for listed in subscriptions {
-        let error = listed.podcast.error.map { "\n    \($0)" } ?? ""
-        StandardStreams.print(
-          "\(listed.name)\n    \(listed.podcast.feedURL.shown(isListed: listed.podcast.isListed))\(error)")
-      }
+      for listed in subscriptions { StandardStreams.print(text(listed)) }
     }
     return 0
+  }
+
+  private static func text(_ listed: ListedPodcast) -> String {
+    let podcast = listed.podcast
+    let refreshed = podcast.lastRefresh.map { "refreshed \(CivilTime.iso8601($0))" } ?? "not fetched yet"
+    let facts = "\(HumanText.count(podcast.episodeCount, "episode")), \(refreshed)"
+    let lines = [facts, podcast.feedURL.shown(isListed: podcast.isListed), podcast.error].compactMap { $0 }
+    return ([listed.name] + lines.map { "    " + $0 }).joined(separator: "\n")
   }
 
   private static func json(_ listed: ListedPodcast) -> JSONValue {

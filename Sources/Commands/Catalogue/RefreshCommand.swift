@@ -6,32 +6,50 @@ enum RefreshCommand: Command {
   static let name = "refresh"
   static let summary = "fetch feeds now, due or not"
   static let usage = """
-    podcastfs refresh [PATH…]
+    podcastfs refresh [--json] [PATH…]
 
     PATH is a podcast's directory or an episode in a mount, or the name or address of a subscription. Without
     one, all subscriptions are refreshed.
+
+      --json   [{"name", "new_episodes", "error"}]
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
-    if paths.isEmpty {
-      let subscriptions = try session.catalog.subscriptions()
-      let names = Dictionary(subscriptions.map { ($0.name, $0.podcast.id) }, uniquingKeysWith: { a, _ in a })
-      return subscriptions.map(\.name).forEachReporting { name in
-        if let podcast = names[name] { try refresh(podcast, name, session) }
+    let subscriptions = paths.isEmpty ? try session.catalog.subscriptions() : []
+    let names = Dictionary(subscriptions.map { ($0.name, $0.podcast.id) }, uniquingKeysWith: { a, _ in a })
+    var outcomes: [JSONValue] = []
+    let status = (paths.isEmpty ? subscriptions.map(\.name) : paths).forEachReporting { name in
+      do {
+        let count = try refresh(try names[name] ?? session.podcast(at: name), name, session)
+        if !isJSON { StandardStreams.report("\(name): \(count) new") }
+        outcomes.append(outcome(name, newEpisodes: count, error: nil))
+      } catch {
+        outcomes.append(outcome(name, newEpisodes: nil, error: "\(error)"))
+        throw error
       }
     }
-    return paths.forEachReporting { path in try refresh(try session.podcast(at: path), path, session) }
+    if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
+    return status
   }
 
-  private static func refresh(_ podcast: Int64, _ name: String, _ session: CatalogSession) throws {
+  private static func outcome(_ name: String, newEpisodes: Int?, error: String?) -> JSONValue {
+    .object([
+      ("name", .string(WebAddress(name).shown)),
+      ("new_episodes", .optional(newEpisodes)), ("error", .optional(error)),
+    ])
+  }
+
+  /// - Returns: how many episodes are new.
+  private static func refresh(_ podcast: Int64, _ name: String, _ session: CatalogSession) throws -> Int {
     do {
-      let outcome = try session.wait {
+      return try session.wait {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
-      }
-      StandardStreams.print("\(name): \(outcome.newEpisodes.count) new")
+      }.newEpisodes.count
     } catch let error as CatalogError {
       throw CommandFailure("\(name): \(error)")
     }

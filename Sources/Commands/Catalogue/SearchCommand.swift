@@ -9,7 +9,7 @@ enum SearchCommand: Command {
   static let usage = """
     podcastfs search [--json] [--limit N] [--country CC] WORDS…
 
-    Shows the podcasts found, the best first. Words like country:de, limit:20, lang:de and source:local
+    Shows the podcasts found, numbered, the best first: podcastfs subscribe takes the numbers. Words like country:de, limit:20, lang:de and source:local
     set those parameters, as in the name of a directory under Search/.
 
       --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
@@ -36,10 +36,22 @@ enum SearchCommand: Command {
       if let country { settings.country = country.lowercased() }
     }
     let findings = try session.wait { session.catalog.find(query, completion: $0) }
+    LastSearch.keep(
+      findings.podcasts.map { podcast in
+        LastSearch.Result(
+          title: TitleText.plain(podcast.title), shown: podcast.feedURL.shown(isListed: podcast.isListed),
+          address: podcast.feedURL.forRequest)
+      }, in: session.places)
     if isJSON {
       StandardStreams.print(json(findings, query).indentedText)
     } else {
-      for podcast in findings.podcasts { StandardStreams.print(text(podcast)) }
+      let width = String(findings.podcasts.count).count
+      for (number, podcast) in zip(1..., findings.podcasts) {
+        StandardStreams.print(ColumnText.right("\(number)", width) + "  " + text(podcast, width + 2))
+      }
+      if findings.podcasts.isEmpty {
+        StandardStreams.complain("nothing found for \(ColumnText.plain(query))")
+      }
     }
     return 0
   }
@@ -64,9 +76,9 @@ enum SearchCommand: Command {
     ])
   }
 
-  private static func text(_ podcast: FoundPodcast) -> String {
+  private static func text(_ podcast: FoundPodcast, _ indent: Int) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
-    return TitleText.plain(podcast.title + author) + "\n    "
+    return TitleText.plain(podcast.title + author) + "\n" + String(repeating: " ", count: indent)
       + podcast.feedURL.shown(isListed: podcast.isListed)
   }
 }

@@ -6,21 +6,46 @@ enum SubscribeCommand: Command {
   static let name = "subscribe"
   static let summary = "follow podcasts by their feeds' addresses"
   static let usage = """
-    podcastfs subscribe FEED-URL…
+    podcastfs subscribe [--json] FEED-URL|NUMBER|TITLE…
 
     Follows the podcasts: each becomes a directory in Subscriptions/. An address may also be that of a web page
-    that names its feed, or begin with feed:, pcast: or itpc:.
+    that names its feed, or begin with feed:, pcast: or itpc:. NUMBER, TITLE and address may be as podcastfs search
+    printed them last.
+
+      --json   [{"name", "title", "feed_url", "error"}]
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
-    let addresses = try arguments.operands()
-    if addresses.isEmpty { throw UsageError("subscribe to which feed?") }
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let words = try arguments.operands()
+    if words.isEmpty { throw UsageError("subscribe to which feed?") }
     let session = try CatalogSession()
     defer { session.settle() }
-    return addresses.forEachReporting { address in
-      let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
-      StandardStreams.print(listed.name)
+    let found = LastSearch(in: session.places)
+    var outcomes: [JSONValue] = []
+    let status = words.forEachReporting { word in
+      do {
+        let address = try found.address(of: word)
+        let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
+        if !isJSON { StandardStreams.report(listed.name) }
+        let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)
+        outcomes.append(
+          .object([
+            ("name", .string(listed.name)), ("title", .string(listed.podcast.title)),
+            ("feed_url", .string(shown)), ("error", .null),
+          ]))
+      } catch {
+        outcomes.append(
+          .object([
+            ("name", .null), ("title", .null), ("feed_url", .string(WebAddress(word).shown)),
+            ("error", .string("\(error)")),
+          ]))
+        throw error
+      }
     }
+    if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
+    return status
   }
 }
 

@@ -1,31 +1,46 @@
 internal import Configuration
+internal import PodcastModel
 
 /// `podcastfs doctor`.
 enum DoctorCommand: Command {
   static let name = "doctor"
   static let summary = "say what is missing on this machine, and how to mend it"
   static let usage = """
-    podcastfs doctor
+    podcastfs doctor [--json] [--quiet]
 
-    Checks what podcastfs needs: FUSE, libraries, directories, its daemon, the search service. Status 0 where
+    Checks what podcastfs needs: FUSE, libraries, directories, mounts, its daemon, the search service. Status 0 where
     all is well, 1 where something is to be mended.
+
+      --json    [{"status", "words", "mend"}], status ok, note or problem
+      --quiet   only what is to be mended
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
     guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no operands") }
     var findings: [Finding] = []
     func report(_ more: [Finding]) {
-      for finding in more { StandardStreams.print(finding.text) }
+      for finding in more where !isJSON && (finding.isProblem || !StandardStreams.isQuiet) {
+        StandardStreams.print(finding.styledText)
+      }
       findings += more
     }
     report(FuseChecks.all())
+    report(MountChecks.all())
     report(LibraryChecks.all())
     let places = PlaceChecks.all(environment: Places.processEnvironment)
     report(places.findings)
     // Last, because it may take its time.
     if let settings = places.settings { report([NetworkCheck.run(settings)]) }
+    if isJSON { StandardStreams.print(JSONValue.array(findings.map(json)).indentedText) }
     let problems = findings.count(where: \.isProblem)
     if problems > 0 { throw CommandFailure("\(HumanText.count(problems, "problem")) found") }
     return 0
+  }
+
+  private static func json(_ finding: Finding) -> JSONValue {
+    let (status, words, mend) = finding.json
+    return .object([("status", .string(status)), ("words", .string(words)), ("mend", .optional(mend))])
   }
 }

@@ -12,6 +12,23 @@ package enum Finding: Hashable, Sendable {
     return false
   }
 
+  /// The lines for a terminal: what is to be done stands out.
+  var styledText: String {
+    switch self {
+    case .fine: text
+    case .note: Style.output.colored(text, .yellow)
+    case .problem: Style.output.colored(text, .red)
+    }
+  }
+
+  var json: (status: String, words: String, mend: String?) {
+    switch self {
+    case .fine(let words): ("ok", words, nil)
+    case .note(let words): ("note", words, nil)
+    case .problem(let words, let mend): ("problem", words, mend)
+    }
+  }
+
   /// The lines for people.
   package var text: String {
     switch self {

@@ -21,7 +21,8 @@ package enum PlaceChecks {
     ] {
       findings.append(directory(path, variable))
     }
-    findings.append(daemon(DetachedProcess.find("podcastfs-transferd")))
+    findings.append(runtimeRoom(places.runtime))
+    findings.append(daemon(DetachedProcess.find("podcastfs-transferd"), places))
     do {
       let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
       let isThere = access(places.configurationFile, F_OK) == 0
@@ -60,6 +61,46 @@ package enum PlaceChecks {
     path.map { .fine("\($0) is there") }
       ?? .problem(
         "podcastfs-transferd is not installed", mend: "put it beside podcastfs, or into a directory of PATH")
+  }
+
+  /// Starts it as a mount does, in places of its own, and looks whether it comes up.
+  static func daemon(_ path: String?, _ places: Places) -> Finding {
+    guard let path else { return daemon(nil) }
+    let trial = places.runtime + "/doctor"
+    Directories.removeTree(trial)
+    defer { Directories.removeTree(trial) }
+    let arguments = ["--state", trial, "--cache", trial + "/cache", "--runtime", trial, "--idle", "1"]
+    guard let child = try? DetachedProcess.start(path, arguments) else {
+      return .problem("\(path) cannot be started", mend: "install podcastfs again")
+    }
+    let deadline = MonotonicTime.after(5)
+    var isUp = false
+    var hasEnded = false
+    while !isUp && !hasEnded && .now < deadline {
+      isUp = access(trial + "/transferd.sock", F_OK) == 0
+      hasEnded = DetachedProcess.reap(child)
+      if !isUp { usleep(5_000) }
+    }
+    if !hasEnded {
+      kill(child, SIGTERM)
+      _ = try? DetachedProcess.wait(child)
+    }
+    if isUp { return .fine("\(path) starts") }
+    return .problem(
+      "\(path) does not come up",
+      mend: "run it by hand: \(path) --state \(trial) --cache \(trial)/cache --runtime \(trial)")
+  }
+
+  /// What is here of each episode is told in shared memory there.
+  package static func runtimeRoom(_ path: String) -> Finding {
+    let least: Int64 = 1 << 20
+    guard let left = Directories.roomLeft(at: path) else { return .note("the room in \(path) is not known") }
+    if left < least {
+      return .problem(
+        "only \(HumanText.size(left)) are free in \(path): downloads cannot begin",
+        mend: "delete what is not needed there, or make it larger (it usually is a tmpfs)")
+    }
+    return .fine("\(HumanText.size(left)) are free in \(path)")
   }
 
   /// Whether the cache may grow at all.

@@ -4,8 +4,8 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What happens when a download is complete: a desktop notification, and the user's command (`notify`,
-/// `on_complete`). On threads of its own, because either may take as long as it likes.
+/// What happens when a download is complete or fails: a desktop notification, and for a complete one the user's command
+/// (`notify`, `on_complete`). On threads of its own, because either may take as long as it likes.
 final class CompletionNotice: Sendable {
   private let settings: Settings
   private let mountPoint: String
@@ -13,7 +13,7 @@ final class CompletionNotice: Sendable {
   private let marks: String
   private let log: LogFile
   private let claims = WorkQueue(name: "completion")
-  private let notifications = WorkQueue(name: "notify")
+  private let notifications: Notifications
   /// Each runs one command at a time; further completions wait.
   private let commands = WorkQueue(name: "on-complete", threads: 2)
 
@@ -22,25 +22,34 @@ final class CompletionNotice: Sendable {
     self.mountPoint = mountPoint
     marks = places.runtime + "/completed"
     self.log = log
+    notifications = Notifications(mountPoint: mountPoint, log: log)
   }
 
   func completed(_ entry: EpisodeEntry, _ status: TransferStatus) {
     claims.async { [self] in
       let command = settings.onComplete
-      let notifier = settings.notifies ? Self.notifier : nil
-      guard command != nil || notifier != nil, claim(status) else { return }
+      guard command != nil || notifies, claim(status) else { return }
       if let command {
         commands.async { [self] in
           run("on_complete", "/bin/sh", ["-c", Self.withUserMask(command)], environment(of: entry, status))
         }
       }
-      if let notifier {
-        notifications.async { [self] in
-          run("notify-send", notifier, Self.notification(of: entry), nil)
-        }
+      if notifies {
+        notifications.add(
+          .init(title: entry.episode.title, show: entry.podcast.title, directory: entry.podcast.name))
       }
     }
   }
+
+  /// A download can't be had: it is not tried again on its own.
+  func failed(_ status: TransferStatus) {
+    claims.async { [self] in
+      guard notifies, claim(status) else { return }
+      notifications.add(.init(title: status.title, show: status.show, error: status.error ?? "it failed"))
+    }
+  }
+
+  private var notifies: Bool { settings.notifies && Notifications.program != nil }
 
   private func run(_ what: String, _ path: String, _ arguments: [String], _ environment: [String: String]?) {
     do {
@@ -74,25 +83,6 @@ final class CompletionNotice: Sendable {
     variables["PODCASTFS_DURATION"] = episode.duration.map { String($0) }
     variables["PODCASTFS_SIZE"] = status.total.map { String($0) }
     return variables
-  }
-
-  /// notify-send(1), where there is one and a session to show it in.
-  private static var notifier: String? {
-    guard let bus = Places.processEnvironment["DBUS_SESSION_BUS_ADDRESS"], !bus.isEmpty else { return nil }
-    return DetachedProcess.find("notify-send")
-  }
-
-  /// The body may hold markup by the Desktop Notifications Specification; a title may not.
-  private static func notification(of entry: EpisodeEntry) -> [String] {
-    let show = entry.podcast.title.reduce(into: "") { text, character in
-      switch character {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      default: text.append(character)
-      }
-    }
-    return ["--app-name=podcastfs", "--", entry.episode.title, show]
   }
 
   // MARK: One of several mounts

@@ -30,6 +30,7 @@ struct MountProcess {
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
+    FailureWatch.begin(transfers, failed: notice.failed)
     let mounted = MountedTree(tree)
     let session = try FuseSession(mounted, at: request.mountPoint, options: request.fuseOptions)
     let device = MountTable.mount(on: request.mountPoint)?.device
@@ -62,8 +63,8 @@ struct MountProcess {
     }
   }
 
-  /// Seconds that replies which are being made have at the end.
-  private static let patience = 2.0
+  /// Seconds that programs have at the end to close what they have open.
+  private static let patience = 1.0
 
   /// More idle ones cost latency: 8 µs a call with one, 21 with four.
   private static let threads = 3

@@ -16,6 +16,9 @@ enum Unmount {
     }
     let outcome = try ChildProcess.run(["fusermount3", lazily ? "-uz" : "-u", "--", path])
     if outcome.status != 0 {
+      if access("/etc/mtab", R_OK) != 0 {
+        throw CommandFailure("fusermount3 needs /etc/mtab (as root: ln -s ../proc/self/mounts /etc/mtab)")
+      }
       let reason = outcome.errors.split(separator: "\n").first.map(String.init)
       throw CommandFailure(reason ?? "fusermount3 failed")
     }

@@ -6,7 +6,7 @@ internal import TransferProtocol
 struct MountedEpisode {
   let path: String
 
-  /// The episodes that a path means: the file itself, or those directly in a directory.
+  /// The episodes that a path means: the file itself, or those directly in a directory, the newest first.
   /// - Throws: `CommandFailure` where the path is nothing of a mount.
   static func all(at path: String) throws -> [MountedEpisode] {
     var status = stat()
@@ -19,7 +19,7 @@ struct MountedEpisode {
       return [episode]
     }
     let names: [String]
-    do { names = try Directories.names(in: path).sorted() } catch { throw CommandFailure("\(error)") }
+    do { names = try Directories.names(in: path).sorted(by: >) } catch { throw CommandFailure("\(error)") }
     let base = path.hasSuffix("/") ? path : path + "/"
     let episodes = try names.map { MountedEpisode(path: base + $0) }.filter {
       try $0.attribute("state") != nil

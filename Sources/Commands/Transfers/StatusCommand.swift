@@ -78,13 +78,16 @@ enum StatusCommand: Command {
         return printIfNew(options.watches ? json.compactText : json.indentedText)
       }
       if display != nil {
-        display?.draw { columns in TransferList.lines(statuses) { $0.lines(columns: columns) } }
-      } else if Terminal.output.isTerminal {
-        let columns = Terminal.output.size.columns - 1
-        printIfNew(TransferList.lines(statuses) { $0.lines(columns: columns) }.joined(separator: "\n"))
-      } else {
-        printIfNew(TransferList.lines(statuses) { [$0.text] }.joined(separator: "\n"))
+        display?.draw(footer: [TransferList.summary(statuses)]) { columns in
+          TransferList.lines(statuses) { $0.lines(columns: columns) }
+        }
+        return
       }
+      let columns = Terminal.output.isTerminal ? Terminal.output.size.columns - 1 : nil
+      let lines = TransferList.lines(statuses) { line in
+        columns.map { line.lines(columns: $0) } ?? [line.text]
+      }
+      printIfNew((lines + [TransferList.summary(statuses)]).joined(separator: "\n"))
     }
 
     private mutating func printIfNew(_ text: String) {

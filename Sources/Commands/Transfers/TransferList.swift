@@ -2,13 +2,13 @@ internal import TransferProtocol
 
 /// The transfers as a list for people.
 enum TransferList {
-  /// Lines for each that is not merely remote or wholly here, and one for the whole.
+  /// Lines for each that is not merely remote or wholly here.
   static func lines(_ statuses: [TransferStatus], _ lines: (ProgressLine) -> [String]) -> [String] {
-    let open = StatusReport.ordered(statuses).filter { $0.state != .cached }
-    return open.flatMap { lines(ProgressLine($0)) } + [summary(statuses)]
+    StatusReport.ordered(statuses).filter { $0.state != .cached }.flatMap { lines(ProgressLine($0)) }
   }
 
-  private static func summary(_ statuses: [TransferStatus]) -> String {
+  /// One for the whole.
+  static func summary(_ statuses: [TransferStatus]) -> String {
     let cached = statuses.count { $0.state == .cached }
     let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })
     let words: [(TransferState, String)] = [

@@ -19,6 +19,7 @@ extension OPMLDocument {
     guard builder.isOPML else { throw .notOPML(root: builder.rootName) }
     var document = builder.document
     document.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
+    document.refusals = builder.warnings.lines.count
     return document
   }
 }

@@ -7,6 +7,8 @@ package struct OPMLDocument: Hashable, Sendable {
   package var feeds: [Feed] = []
   /// What could not be used or was repaired, one line each.
   package var warnings: [String] = []
+  /// How many of these are entries that could not be used.
+  package var refusals = 0
 
   package init(title: String? = nil, feeds: [Feed] = []) {
     self.title = title

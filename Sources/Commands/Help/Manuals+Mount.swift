@@ -1,0 +1,33 @@
+/// What the manual page says of a mount, as the documentation does.
+extension Manuals {
+  static let tree = [
+    ("Search/QUERY/PODCAST/DATE - EPISODE.mp3", "Searches: each is a directory of the podcasts found."),
+    ("Subscriptions/PODCAST/", "The podcasts that are followed; refreshed on their own."),
+    ("Subscriptions/subscriptions.opml", "The list of them."),
+    ("Latest/", "The newest episodes of all subscriptions."),
+    ("Downloading/", "What is queued, under way, paused or failed."),
+    ("Downloaded/PODCAST/", "Only what is wholly here: safe offline."),
+    (".podcastfs/status.json, events, log", "Open by name, and are not listed."),
+  ]
+
+  static let verbs = [
+    ("mkdir Search/QUERY", "Searches. Words like country:de and limit:20 set those parameters."),
+    ("rmdir Search/QUERY", "Forgets the search."),
+    ("mv Search/QUERY/PODCAST Subscriptions/", "Follows the podcast."),
+    ("rmdir Subscriptions/PODCAST", "Follows it no longer."),
+    ("cp LIST.opml Subscriptions/", "Follows all of a list."),
+    ("rm EPISODE", "Stops or drops its download; in Search/ hides it."),
+    (
+      "setfattr -n user.podcastfs.state -v downloading|paused|remote EPISODE",
+      "Starts or resumes, pauses, or cancels a download."
+    ),
+    ("getfattr -d EPISODE", "State, progress, size, rate, and what the feed says."),
+  ]
+
+  static let files = [
+    ("~/.config/podcastfs/config", "Configuration: podcastfs.conf(5)."),
+    ("~/.local/share/podcastfs/", "Catalogue and subscriptions."),
+    ("~/.local/state/podcastfs/", "What is wanted, and podcastfs.log."),
+    ("~/.cache/podcastfs/", "Episodes: safe to delete at any time."),
+  ]
+}

@@ -1,0 +1,135 @@
+internal import Configuration
+
+/// The manual pages, from the texts of the commands and the options.
+enum Manuals {
+  static func page(_ name: String) -> String? {
+    switch name {
+    case "podcastfs": program
+    case "podcastfs.conf": configuration
+    case "podcastfs-transferd": daemon
+    case "mount.podcastfs": helper
+    default: nil
+    }
+  }
+
+  private static var program: String {
+    var page = ManualPage("podcastfs", section: "1", summary: "podcasts as directories, episodes as files")
+    page.section("Synopsis")
+    page.literal(CommandLineTool.commands.flatMap { CommandForm($0).synopsis }.joined(separator: "\n"))
+    page.section("Description")
+    page.paragraph(
+      """
+      podcastfs mounts podcasts: make a directory named after what you look for, browse podcasts as directories and \
+      episodes as files, and play or copy any of them with any program. Opening an episode that is not here yet starts \
+      its download in the background; reading streams what has come and waits for the rest. The download goes on after \
+      the reader has closed, after the mount has ended, and after a reboot.
+      """)
+    page.section("The mount")
+    for (form, words) in tree { page.entry(form, words) }
+    page.section("What can be done in it")
+    for (form, words) in verbs { page.entry(form, words) }
+    page.section("Commands")
+    for command in CommandLineTool.commands {
+      let form = CommandForm(command)
+      page.subsection(form.synopsis.joined(separator: "; "))
+      page.add(form.blocks)
+    }
+    page.section("Exit status")
+    page.paragraph("0: done. 1: it failed, and one line on standard error says why. 64: wrong usage.")
+    page.section("Environment")
+    page.entry("PODCASTFS_SEARCH_URL", "The search service, in place of the configuration's.")
+    page.entry("http_proxy, https_proxy, all_proxy, no_proxy", "As curl(1) has them.")
+    page.entry("NO_COLOR", "No colours on terminals.")
+    page.section("Files")
+    for (form, words) in files { page.entry(form, words) }
+    page.section("Examples")
+    page.literal(
+      """
+      podcastfs mount
+      mkdir ~/Podcasts/Search/"harbour lights"
+      mpv ~/Podcasts/Search/"harbour lights"/*/2024-01-03*
+      getfattr -d ~/Podcasts/Search/"harbour lights"/"Harbour Lights"/*.mp3
+      """)
+    page.section("See also")
+    page.paragraph(
+      "podcastfs.conf(5), mount.podcastfs(8), podcastfs-transferd(8), getfattr(1), fusermount3(1)")
+    return page.text
+  }
+
+  private static var configuration: String {
+    var page = ManualPage("podcastfs.conf", section: "5", summary: "configuration of podcastfs")
+    page.section("Synopsis")
+    page.paragraph("$XDG_CONFIG_HOME/podcastfs/config, ~/.config/podcastfs/config where that is not set")
+    page.section("Description")
+    page.paragraph(
+      """
+      A line is KEY = VALUE; a line that begins with # is a comment. Double quotes around a value keep blanks at its \
+      ends. What is given to a mount by -o holds over the file. Sizes are bytes, or a number with K, M, G or T for \
+      powers of 1024.
+      """)
+    for option in OptionHelp.all where option.place != .mountOnly {
+      page.entry(option.form, sentence(option))
+    }
+    page.section("Single feeds")
+    page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
+    page.entry("user_agent=TEXT", "What its requests are sent as.")
+    page.entry("refresh=SECONDS", "Between its refreshes.")
+    page.entry(
+      "keep=N, keep=Nd",
+      "The newest N episodes, or those of N days, are downloaded before anybody opens them.")
+    page.section("Example")
+    page.literal(
+      """
+      cache_size = 20G
+      country = de
+      on_complete = ~/bin/new-episode
+
+      [feed "https://harbour.example/feed.xml"]
+      keep = 5
+      """)
+    page.section("See also")
+    page.paragraph("podcastfs(1), mount.podcastfs(8)")
+    return page.text
+  }
+
+  private static var daemon: String {
+    var page = ManualPage(
+      "podcastfs-transferd", section: "8", summary: "fetches episodes for the mounts of podcastfs")
+    let form = CommandForm(name: "podcastfs-transferd", summary: "", usage: ProgramTexts.transferd)
+    page.section("Synopsis")
+    page.literal(form.synopsis.joined(separator: "\n"))
+    page.section("Description")
+    page.add(form.blocks)
+    page.section("See also")
+    page.paragraph("podcastfs(1), podcastfs.conf(5)")
+    return page.text
+  }
+
+  private static var helper: String {
+    var page = ManualPage(
+      "mount.podcastfs", section: "8", summary: "mount podcasts, for mount(8) and fstab(5)")
+    page.section("Synopsis")
+    page.literal("mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]")
+    page.section("Description")
+    page.paragraph(
+      """
+      mount(8) calls it; podcastfs(1) has what is mounted. SOURCE is none or podcastfs; anything else is searched for \
+      first, a feed's address or an OPML file is subscribed to, and nothing is mounted where there is none.
+      """)
+    page.section("Options")
+    for option in OptionHelp.all where option.place != .fileOnly { page.entry(option.form, sentence(option)) }
+    page.section("Examples")
+    page.paragraph("A person's podcasts, mounted by root's fstab(5), at the first access:")
+    page.literal("none /home/ann/Podcasts podcastfs setuid=ann,noauto,x-systemd.automount,_netdev 0 0")
+    page.paragraph("The same by autofs(5):")
+    page.literal("podcasts -fstype=podcastfs,setuid=ann :none")
+    page.section("See also")
+    page.paragraph("podcastfs(1), podcastfs.conf(5), mount(8), fstab(5)")
+    return page.text
+  }
+
+  private static func sentence(_ option: OptionHelp) -> String {
+    option.text.prefix(1).uppercased() + option.text.dropFirst()
+      + (option.usual.map { " (usually \($0))." } ?? ".")
+  }
+}

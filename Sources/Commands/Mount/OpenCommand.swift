@@ -1,0 +1,83 @@
+internal import Configuration
+internal import Glibc
+internal import PosixKit
+
+/// `podcastfs open`: what the desktop calls.
+enum OpenCommand: Command {
+  static let name = "open"
+  static let summary = "mount, follow addresses and lists, and show the folder"
+  static let usage = """
+    podcastfs open [FEED-URL|FILE.opml…]
+
+    For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts at the addresses (also those that
+    begin with feed:, pcast: or itpc:) and in the lists, and shows the folder in the file manager. What came of it is
+    told in a notification where there is no terminal.
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    let operands = try arguments.operands()
+    let mountPoint = try MountPoint.usual()
+    do {
+      if !MountTable.isOurs(mountPoint) || MountPoint.isDead(mountPoint) {
+        _ = try MountCommand.run(ArgumentList([mountPoint]))
+      }
+    } catch {
+      tell("Podcasts cannot be mounted", "\(error)")
+      throw error
+    }
+    let status = operands.forEachReporting { operand in
+      do {
+        if let file = file(operand) {
+          let isWhole = try ImportCommand.run(ArgumentList(["--", file])) == 0
+          tell(isWhole ? "The podcasts of the list are followed" : "Some of the list could not be used", file)
+        } else {
+          guard try SubscribeCommand.run(ArgumentList(["--", operand])) == 0 else {
+            throw CommandFailure("there is no podcast at this address, or it is followed already")
+          }
+          tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions")
+        }
+      } catch {
+        tell("The podcast could not be followed", "\(error)")
+        throw error
+      }
+    }
+    let folder = operands.isEmpty ? mountPoint : mountPoint + "/Subscriptions"
+    if let opener = DetachedProcess.find("xdg-open"), !isHeadless {
+      _ = try DetachedProcess.start(opener, [folder])
+    } else {
+      StandardStreams.report(folder)
+    }
+    return status
+  }
+
+  private static var isHeadless: Bool {
+    let environment = Places.processEnvironment
+    return environment["DISPLAY"] == nil && environment["WAYLAND_DISPLAY"] == nil
+  }
+
+  /// The file that an operand names: a path, or an address as desktops give it (RFC 8089); nil for a feed's.
+  private static func file(_ operand: String) -> String? {
+    guard let path = operand.hasPrefix("file://") ? operand.dropFirst("file://".count) : nil else {
+      return operand.contains(":") && access(operand, F_OK) != 0 ? nil : operand
+    }
+    // Behind a host's name, which is this machine's.
+    var bytes: [UInt8] = []
+    var rest = Array(path.drop { $0 != "/" }.utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"),
+        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func tell(_ summary: String, _ body: String) {
+    guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
+    _ = try? DetachedProcess.start(program, ["--app-name=podcastfs", "--", summary, ColumnText.plain(body)])
+  }
+}

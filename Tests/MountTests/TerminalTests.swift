@@ -1,0 +1,117 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// What the commands say of a catalogue: search and subscribe, list, import.
+@Suite struct TerminalTests {
+  @Test func whatSearchPrintedIsWhatSubscribeTakes() throws {
+    let fixture = try MountFixture()
+    let token = "0b5e8d5a-7f3c-4f1e-9a53-2f6c1c1f7a10"
+    fixture.directory.list([
+      .init("Other Show", feedURL: fixture.origin.url("/other.xml")),
+      .init(MountFixture.podcast, feedURL: fixture.origin.url("/feed.xml?token=\(token)")),
+    ])
+    let search = try fixture.run("search", "show", "harbour")
+    #expect(search.errors.contains("nothing found"))
+    fixture.directory.list([
+      .init(MountFixture.podcast, feedURL: fixture.origin.url("/feed.xml?token=\(token)"))
+    ])
+    let found = try fixture.run("search", "harbour")
+    let lines = found.output.split(separator: "\n").map(String.init)
+    #expect(lines.first?.hasPrefix("1  \(MountFixture.podcast)") == true)
+    #expect(!found.output.contains(token))
+    #expect(try fixture.run("subscribe", "2").errors.contains("the last search printed 1 result"))
+    let subscribed = try fixture.run("subscribe", "1")
+    #expect(
+      subscribed.end == .exit(0) && subscribed.output == MountFixture.podcast + "\n", "\(subscribed.errors)")
+    #expect(fixture.origin.requests("/feed.xml").last?.target.contains(token) == true)
+    #expect(try fixture.run("list", "--names").output == MountFixture.podcast + "\n")
+    #expect(try fixture.run("list").output.contains("3 episodes, refreshed 20"))
+    #expect(try fixture.run("unsubscribe", MountFixture.podcast).end == .exit(0))
+    let shown = lines[1].split(separator: " ").joined()
+    #expect(
+      try fixture.run("subscribe", "--json", shown).output.contains("\"name\": \"\(MountFixture.podcast)\""))
+    #expect(try fixture.run("refresh", "--json").output.contains("\"new_episodes\": 0"))
+    #expect(try fixture.run("refresh", "--quiet").output == "")
+  }
+
+  @Test func anImportWithBadEntriesKeepsTheGoodOnesAndSaysSo() throws {
+    let fixture = try MountFixture()
+    let list = try fixture.environment.home.write(
+      "list.opml",
+      """
+      <opml version="2.0"><body><outline type="rss" text="Good" xmlUrl="\(fixture.origin.url("/feed.xml"))"/>
+      <outline type="rss" text="Bad" xmlUrl="ftp://harbour.example/feed"/></body></opml>
+      """)
+    let first = try fixture.run("import", list)
+    #expect(first.end == .exit(1) && first.output == "1 added, 0 known already, 1 refused\n")
+    #expect(first.errors.contains("neither http nor https"))
+    let second = try fixture.run("import", "--json", list)
+    #expect(second.end == .exit(1) && second.output.contains("\"known\": 1"))
+  }
+
+  @Test func interruptingAGetSaysThatTheDownloadsGoOn() throws {
+    let fixture = try MountFixture(size: 3_000_000, rate: 20_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    let get = try Products.start("podcastfs", ["get", fixture.podcastPath], in: fixture.environment)
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) != "remote" })
+    // The newest is first.
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(3)) == "downloading" })
+    get.signal(SIGINT)
+    #expect(get.wait(seconds: 10) == .signal(SIGINT))
+    #expect(get.errors.contains("the downloads go on"))
+    #expect(try fixture.attribute("state", fixture.episode(3)) == "downloading")
+  }
+
+  @Test func theDoctorSeesAMountThatIsDead() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    #expect(try fixture.run("doctor").output.contains("ok       mounted on \(fixture.root)\n"))
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    #expect(eventually { fixture.mountProcess == nil })
+    let doctor = try fixture.run("doctor")
+    #expect(doctor.end == .exit(1))
+    #expect(doctor.output.contains("PROBLEM  the mount on \(fixture.root) is dead"))
+  }
+
+  @Test func theDoctorSeesADaemonThatCannotStart() throws {
+    let fixture = try MountFixture()
+    let program = try fixture.environment.home.write(
+      "bin/podcastfs", try Directories.read(Products.path("podcastfs"), limit: 1 << 30))
+    let daemon = try fixture.environment.home.write("bin/podcastfs-transferd", "#!/bin/sh\nexit 3\n")
+    for file in [program, daemon] { chmod(file, 0o755) }
+    let doctor = try RunningProcess(program, ["doctor"], environment: fixture.environment.variables)
+    #expect(doctor.wait() == .exit(1))
+    #expect(doctor.output.contains("PROBLEM  \(daemon) does not come up"), "\(doctor.output)")
+  }
+
+  @Test(.enabled(if: getuid() == 0)) func theDoctorSeesAFullRuntimeFolder() throws {
+    let fixture = try MountFixture()
+    let run = fixture.environment.home.path("run")
+    #expect(
+      try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=256k,mode=700", "none", run]).status == 0)
+    defer { _ = try? ChildProcess.run(["umount", "-l", run]) }
+    #expect(try fixture.run("doctor").output.contains("are free in \(run)/podcastfs: downloads cannot begin"))
+  }
+
+  @Test func theDesktopOpensAddressesAndLists() throws {
+    let fixture = try MountFixture()
+    let home = fixture.environment.home
+    let usual = home.path("Podcasts")
+    defer { _ = try? fixture.run("unmount", "--lazy", usual) }
+    let opened = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
+    #expect(opened.end == .exit(0), "\(opened.errors)")
+    #expect(opened.output == "\(MountFixture.podcast)\n\(usual)/Subscriptions\n")
+    #expect(try fixture.list(usual + "/Subscriptions").contains(MountFixture.podcast))
+    let feed = fixture.origin.url("/other.xml")
+    try home.write(
+      "my list.opml",
+      "<opml version='2.0'><body><outline type='rss' text='O' xmlUrl='\(feed)'/></body></opml>")
+    #expect(try fixture.run("open", "file://" + home.path("my%20list.opml")).end == .exit(0))
+    #expect(try fixture.run("list", "--names").output.contains("O\n"))
+    #expect(try fixture.run("open", "feed:" + fixture.origin.url("/none.xml")).end == .exit(1))
+  }
+}
