@@ -164,7 +164,7 @@ if Context.environment["PODCASTFS_FUZZ"] != nil {
   package.targets += [
     .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
     .executableTarget(
-      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "Catalog", "FeedKit", "PodcastModel"],
+      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "Catalog", "FeedKit", "PodcastModel", "PosixKit"],
       path: "Fuzz/podcastfs-fuzz", swiftSettings: strict),
   ]
 }

@@ -43,7 +43,9 @@ enum EpisodeRow {
   }
 
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
-    guard let key = MediaKey(Hexadecimal.text(blob)) else { preconditionFailure("a media key of \(blob.count) bytes") }
+    guard let key = MediaKey(Hexadecimal.text(blob)) else {
+      preconditionFailure("a media key of \(blob.count) bytes")
+    }
     return key
   }
 

@@ -1,5 +1,5 @@
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 
 /// Parses feeds that strangers sent, in a process of its own for each: one that crashes the parser, or takes all
 /// memory or time, costs itself and nothing else.
@@ -55,7 +55,7 @@ package struct FeedReader: Sendable {
     case .exited(0): break
     case .exited: throw .parserEnded(signal: nil)
     }
-    return try Self.read(result)
+    return try Self.feed(in: result)
   }
 
   private static func run(
@@ -73,7 +73,12 @@ package struct FeedReader: Sendable {
   /// SIGXCPU.
   private static let processorTimeSignal: Int32 = 24
 
-  private static func read(_ file: TextFile) throws(FeedError) -> ParsedFeed {
+  /// What a parser's process wrote, whatever that is.
+  package static func feed(in result: consuming FileDescriptor) throws(FeedError) -> ParsedFeed {
+    try feed(in: TextFile(result))
+  }
+
+  private static func feed(in file: TextFile) throws(FeedError) -> ParsedFeed {
     let outcome: FeedOutcome
     do {
       var record = try RecordReader(file)
