@@ -4,7 +4,11 @@ internal import PosixKit
 /// What the program prints.
 package enum StandardStreams {
   /// A line on standard output; a reader that has gone (EPIPE) ends the program as it ends any filter.
-  package static func print(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+  /// - Parameter text: perhaps of several lines. Whatever a host has to do with it goes in as `PrintableText.line`:
+  ///   its line breaks can't be told from ours here.
+  package static func print(_ text: String) {
+    write(PrintableText.block(text, keepsStyle: outputIsTerminal) + "\n", to: STDOUT_FILENO)
+  }
 
   /// What came of a command that did something: a line on standard output, nothing with `--quiet`.
   package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
@@ -18,11 +22,10 @@ package enum StandardStreams {
 
   /// One line on standard error: "podcastfs: …".
   package static func complain(_ text: String) {
-    let line = text.split(separator: "\n").joined(separator: " ")
-    write("podcastfs: \(line)\n", to: STDERR_FILENO)
+    write("podcastfs: \(PrintableText.line(text))\n", to: STDERR_FILENO)
   }
 
-  /// Text as it is, without a line's end.
+  /// Text as it is, without a line's end: what is for files, and what is to move the cursor.
   package static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
@@ -37,6 +40,7 @@ package enum StandardStreams {
   }
 
   static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+  static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// Whoever reads standard output has gone: the signal that other programs end by.
   package static func endAsAFilterDoes() -> Never {

@@ -59,13 +59,21 @@ private struct JSONWriter {
     bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: depth * 2))
   }
 
-  /// Escapes what RFC 8259 §7 demands, and DEL, the controls after it and the line separators U+2028 and
-  /// U+2029, which terminals and JavaScript take badly.
+  /// Escapes what RFC 8259 §7 demands, and DEL, the controls after it, line separators (U+2028, U+2029) and marks of
+  /// direction, which terminals and JavaScript take badly.
   private mutating func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
     text.withUTF8 { writeEscaped($0) }
     bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Whether 0xE2 and these bytes are U+200E, U+200F, U+2028 to U+202E or U+2066 to U+2069.
+  private static func isHarmful(_ second: UInt8, _ third: UInt8) -> Bool {
+    switch (second, third) {
+    case (0x80, 0x8E...0x8F), (0x80, 0xA8...0xAE), (0x81, 0xA6...0xA9): true
+    default: false
+    }
   }
 
   private mutating func writeEscaped(_ text: UnsafeBufferPointer<UInt8>) {
@@ -79,8 +87,9 @@ private struct JSONWriter {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 0x7F: break
       case 0xC2 where text[index + 1] < 0xA0:
         (length, code) = (2, UInt16(text[index + 1]))
-      case 0xE2 where text[index + 1] == 0x80 && text[index + 2] & 0xFE == 0xA8:
-        (length, code) = (3, 0x2000 | UInt16(text[index + 2] & 0x3F))
+      case 0xD8 where text[index + 1] == 0x9C: (length, code) = (2, 0x061C)
+      case 0xE2 where Self.isHarmful(text[index + 1], text[index + 2]):
+        (length, code) = (3, 0x2000 | UInt16(text[index + 1] & 0x3F) << 6 | UInt16(text[index + 2] & 0x3F))
       default:
         index += 1
         continue

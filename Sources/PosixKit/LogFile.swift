@@ -16,7 +16,7 @@ package struct LogFile: Sendable {
     let stamp = [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map(Self.padded).joined(
       separator: "-")
     let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Self.padded).joined(separator: ":")
-    let line = "\(stamp)T\(clock)Z [\(getpid())] " + text.split(separator: "\n").joined(separator: " ") + "\n"
+    let line = "\(stamp)T\(clock)Z [\(getpid())] " + PrintableText.line(text) + "\n"
     guard let file = try? FileDescriptor(opening: path, O_WRONLY | O_APPEND | O_CREAT) else { return }
     if let size = try? file.status().st_size, size > Self.limit { rename(path, path + ".old") }
     Array(line.utf8).withUnsafeBytes { try? file.append($0) }

@@ -82,7 +82,7 @@ import TransferProtocol
 
   @Test func textOfStrangersMovesNoCursor() {
     let line = ProgressLine(name: "a\u{1b}[2Jb\r\u{202e}c\n", state: .queued, received: 0, total: nil)
-    #expect(line.text == "0 B  queued  a[2Jbc")
+    #expect(line.text == "0 B  queued  a[2Jb c")
     #expect(line.bar(columns: 80).unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202e })
   }
 

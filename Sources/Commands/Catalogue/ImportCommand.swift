@@ -56,7 +56,9 @@ enum ExportCommand: Command {
     if let file = operands.first {
       try Directories.replace(file, with: bytes)
     } else {
-      StandardStreams.write(String(decoding: bytes, as: UTF8.self))
+      let text = String(decoding: bytes, as: UTF8.self)
+      // As it is for files and pipes; a terminal shows it.
+      StandardStreams.write(StandardStreams.outputIsTerminal ? PrintableText.block(text) : text)
     }
     return 0
   }

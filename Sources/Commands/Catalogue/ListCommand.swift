@@ -1,5 +1,6 @@
 internal import Catalog
 internal import PodcastModel
+internal import PosixKit
 
 /// `podcastfs list`.
 enum ListCommand: Command {

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Configuration
 internal import PodcastModel
+internal import PosixKit
 
 /// `podcastfs search`.
 enum SearchCommand: Command {
@@ -78,7 +79,8 @@ enum SearchCommand: Command {
 
   private static func text(_ podcast: FoundPodcast, _ indent: Int) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
-    return TitleText.plain(podcast.title + author) + "\n" + String(repeating: " ", count: indent)
+    return PrintableText.line(TitleText.plain(podcast.title + author)) + "\n"
+      + String(repeating: " ", count: indent)
       + podcast.feedURL.shown(isListed: podcast.isListed)
   }
 }

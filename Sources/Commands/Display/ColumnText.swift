@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// Text in a terminal's columns.
 package enum ColumnText {
   /// The columns that text takes: East Asian wide characters and emoji take two (Unicode UAX #11).
@@ -11,7 +13,7 @@ package enum ColumnText {
 
   /// So many columns at most: cut with "…".
   package static func cut(_ text: String, _ columns: Int) -> String {
-    let text = plain(text)
+    let text = PrintableText.line(text)
     if width(text) <= columns { return text }
     var result = ""
     var left = columns - 1
@@ -23,23 +25,13 @@ package enum ColumnText {
     return columns < 1 ? "" : result + "…"
   }
 
+  /// As text of strangers may be shown: see `PrintableText`.
+  package static func plain(_ text: String) -> String { PrintableText.line(text) }
+
   /// With blanks before it.
   package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
 
   private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }
-
-  /// Without what would move the cursor or hide text: names and titles come from strangers.
-  package static func plain(_ text: String) -> String {
-    String(
-      text.unicodeScalars.filter { scalar in
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .surrogate: false
-        // Joiners hold emoji together; directions could hide an ending.
-        case .format: scalar.value == 0x200d
-        default: true
-        }
-      }.map(Character.init))
-  }
 
   private static func width(_ character: Character) -> Int {
     guard let scalar = character.unicodeScalars.first else { return 0 }

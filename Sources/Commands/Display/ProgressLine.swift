@@ -1,3 +1,4 @@
+internal import PosixKit
 package import TransferProtocol
 
 /// One transfer on one line: name, bar, percent, bytes, rate and time left.
@@ -97,14 +98,14 @@ package struct ProgressLine {
     default: parts.append(stateAndReason)
     }
     let whole = [show, name].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ": ")
-    return (parts + [ColumnText.plain(whole)]).joined(separator: "  ")
+    return (parts + [PrintableText.line(whole)]).joined(separator: "  ")
   }
 
   private var percent: String? {
     total.map { Progress.text(received: received, total: $0, isComplete: state == .cached) + "%" }
   }
 
-  private var stateAndReason: String { state.name + (error.map { " (\(ColumnText.plain($0)))" } ?? "") }
+  private var stateAndReason: String { state.name + (error.map { " (\(PrintableText.line($0)))" } ?? "") }
 
   private var amount: String {
     HumanText.size(received) + (total.map { " of \(HumanText.size($0))" } ?? "")

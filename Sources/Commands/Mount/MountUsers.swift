@@ -17,7 +17,7 @@ enum MountUsers {
     let processes = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }.sorted()
     return processes.filter { uses(mountPoint, "/proc/\($0)") }.map { process in
       let name = (try? Directories.read("/proc/\(process)/comm")) ?? []
-      return "\(ColumnText.plain(String(decoding: name, as: UTF8.self))) (\(process))"
+      return "\(PrintableText.line(String(decoding: name, as: UTF8.self))) (\(process))"
     }
   }
 

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 
 extension FeedReport {
   /// For people: the channel, a line an episode in the feed's order, then the warnings. Control characters,
@@ -24,11 +25,7 @@ extension FeedReport {
       lines.append(line)
     }
     lines += feed.warnings.map { "warning: " + $0 }
-    return lines.map(Self.printable).joined(separator: "\n")
-  }
-
-  private static func printable(_ line: String) -> String {
-    String(String.UnicodeScalarView(line.unicodeScalars.filter { $0.properties.generalCategory != .control }))
+    return lines.map(PrintableText.line).joined(separator: "\n")
   }
 
   /// "1:02:03" or "2:03".
