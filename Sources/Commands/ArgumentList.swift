@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// The words of a call after the command's name.
 package struct ArgumentList {
   /// What has not been taken yet.
@@ -53,7 +55,7 @@ package struct ArgumentList {
   /// - Throws: `UsageError` where an option is left that nobody has taken.
   package func operands() throws -> [String] {
     if let unknown = optionWords.first(where: { $0.hasPrefix("-") && $0 != "-" }) {
-      throw UsageError("unknown option \(ColumnText.plain(unknown))")
+      throw UsageError("unknown option \(PrintableText.line(unknown))")
     }
     var rest = words
     if let separator = rest.firstIndex(of: "--") { rest.remove(at: separator) }

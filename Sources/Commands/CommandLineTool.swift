@@ -1,5 +1,6 @@
 internal import Configuration
 internal import FeedKit
+internal import PosixKit
 
 /// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
@@ -55,6 +56,6 @@ package enum CommandLineTool {
   static func unknownCommand(_ word: String) -> UsageError {
     let similar = SimilarWord.find(word, among: commands.map { $0.name })
     let question = similar.map { ": did you mean \($0)?" } ?? ""
-    return UsageError("unknown command \"\(ColumnText.plain(word))\"\(question)")
+    return UsageError("unknown command \"\(PrintableText.line(word))\"\(question)")
   }
 }

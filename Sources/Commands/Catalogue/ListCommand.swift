@@ -38,7 +38,9 @@ enum ListCommand: Command {
     let podcast = listed.podcast
     let refreshed = podcast.lastRefresh.map { "refreshed \(CivilTime.iso8601($0))" } ?? "not fetched yet"
     let facts = "\(HumanText.count(podcast.episodeCount, "episode")), \(refreshed)"
-    let lines = [facts, podcast.feedURL.shown(isListed: podcast.isListed), podcast.error].compactMap { $0 }
+    let lines = [
+      facts, podcast.feedURL.shown(isListed: podcast.isListed), podcast.error.map(PrintableText.line),
+    ].compactMap { $0 }
     return ([listed.name] + lines.map { "    " + $0 }).joined(separator: "\n")
   }
 

@@ -51,7 +51,7 @@ enum SearchCommand: Command {
         StandardStreams.print(ColumnText.right("\(number)", width) + "  " + text(podcast, width + 2))
       }
       if findings.podcasts.isEmpty {
-        StandardStreams.complain("nothing found for \(ColumnText.plain(query))")
+        StandardStreams.complain("nothing found for \(PrintableText.line(query))")
       }
     }
     return 0

@@ -25,9 +25,6 @@ package enum ColumnText {
     return columns < 1 ? "" : result + "…"
   }
 
-  /// As text of strangers may be shown: see `PrintableText`.
-  package static func plain(_ text: String) -> String { PrintableText.line(text) }
-
   /// With blanks before it.
   package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
 

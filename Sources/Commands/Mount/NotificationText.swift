@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// What a notification says. The body may hold markup by the Desktop Notifications Specification; a title may not.
 struct NotificationText: Equatable {
   var summary: String
@@ -36,7 +38,7 @@ struct NotificationText: Equatable {
     return (shown + (texts.count > shownTitles ? ["…"] : [])).joined(separator: "\n")
   }
 
-  private static func plain(_ text: String) -> String { ColumnText.plain(text) }
+  private static func plain(_ text: String) -> String { PrintableText.line(text) }
 
   private static func escaped(_ text: String) -> String {
     plain(text).reduce(into: "") { text, character in

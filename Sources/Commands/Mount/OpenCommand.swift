@@ -78,6 +78,7 @@ enum OpenCommand: Command {
 
   private static func tell(_ summary: String, _ body: String) {
     guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
-    _ = try? DetachedProcess.start(program, ["--app-name=podcastfs", "--", summary, ColumnText.plain(body)])
+    _ = try? DetachedProcess.start(
+      program, ["--app-name=podcastfs", "--", summary, PrintableText.line(body)])
   }
 }
