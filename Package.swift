@@ -62,6 +62,7 @@ let package = Package(
     // Episodes: what is here, and how the rest comes.
     library("EpisodeCache", ["PodcastModel", "PosixKit"]),
     library("TransferProtocol", ["PodcastModel", "PosixKit"]),
+    library("TransferEngine", ["TransferProtocol", "PodcastModel"]),
     library("TransferStore", ["TransferProtocol", "PodcastModel", "SQLiteKit"]),
     library(
       "TransferClient",
@@ -69,8 +70,8 @@ let package = Package(
     library(
       "Transfers",
       [
-        "Configuration", "EpisodeCache", "HTTPKit", "TransferProtocol", "TransferStore", "PodcastModel",
-        "PosixKit",
+        "Configuration", "EpisodeCache", "HTTPKit", "TransferEngine", "TransferProtocol", "TransferStore",
+        "PodcastModel", "PosixKit",
       ]),
 
     // What is known, and how it is shown.
@@ -122,7 +123,8 @@ let package = Package(
       ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit"],
       exclude: ["Fixtures"]),
     tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
-    tests("TransfersTests", ["EpisodeCache", "HTTPKit", "PodcastModel", "Transfers"]),
+    tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
+    tests("TransfersTests", ["PodcastModel", "PosixKit", "TestSupport", "Transfers"]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     tests(

@@ -59,6 +59,16 @@ static inline CURLcode podcastfs_curl_get_string(CURL *easy, CURLINFO info, char
 static inline CURLMcode podcastfs_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+typedef int (*podcastfs_curl_socket_callback)(CURL *, curl_socket_t, int, void *, void *);
+typedef int (*podcastfs_curl_timer_callback)(CURLM *, long, void *);
+/// Who hears which sockets to watch, and when to call again (curl_multi_socket_action(3)).
+static inline void podcastfs_curl_multi_set_callbacks(CURLM *multi, podcastfs_curl_socket_callback socket,
+                                                      podcastfs_curl_timer_callback timer, void *data) {
+  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, socket);
+  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, data);
+  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, timer);
+  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, data);
+}
 /// CURLAUTH_BASIC: a macro that Swift does not see.
 static const long podcastfs_curl_basic = (long)CURLAUTH_BASIC;
 /// A share of TLS sessions between the easy handles of one thread; null without memory.

@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
@@ -27,6 +28,28 @@ extern char **environ;
 static void podcastfs_do_nothing(int signal) { (void)signal; }
 
 int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+int podcastfs_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int podcastfs_epoll_set(int epoll, int descriptor, uint32_t events, int isNew) {
+  struct epoll_event event = {.events = events, .data.fd = descriptor};
+  if (events == 0) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
+  int result = epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
+  // A number that was closed and given again while nobody looked.
+  if (result != 0 && isNew && errno == EEXIST) result = epoll_ctl(epoll, EPOLL_CTL_MOD, descriptor, &event);
+  if (result != 0 && !isNew && errno == ENOENT) result = epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event);
+  return result;
+}
+
+int podcastfs_epoll_wait(int epoll, int32_t *ready, int count, int timeout) {
+  struct epoll_event events[64];
+  int found = epoll_wait(epoll, events, count < 64 ? count : 64, timeout);
+  for (int i = 0; i < found; i++) {
+    ready[2 * i] = events[i].data.fd;
+    ready[2 * i + 1] = (int32_t)events[i].events;
+  }
+  return found;
+}
 
 int podcastfs_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 

@@ -1,3 +1,5 @@
+internal import PodcastModel
+
 /// One entry of a generation's journal.
 enum JournalRecord: Hashable {
   /// Which representation the bytes are of; the last one holds (a total may be learnt late).

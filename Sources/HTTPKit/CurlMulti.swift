@@ -1,41 +1,56 @@
 internal import CCurl
 internal import PosixKit
 
-/// A multi handle, and what its transfers share. Thread-confined but for `wakeUp`, which must not run beside
-/// `close` (HTTPLoop sees to both).
-final class CurlMulti: @unchecked Sendable {
+/// A multi handle, what its transfers share, and its sockets and timer on a loop
+/// (curl_multi_socket_action(3)). Belongs to the loop.
+final class CurlMulti {
   private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
+  private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
   /// TLS sessions, so that further connections to a host resume them.
   let share: OpaquePointer?
+  /// Called after libcurl has done something: transfers may have ended.
+  var acted: () -> Void = {}
+  private var timer: EventLoop.Timer?
+  private var sockets: Set<Int32> = []
 
-  init() {
+  init(loop: EventLoop) {
     precondition(Self.isInitialized, "libcurl cannot be initialized")
     guard let multi = curl_multi_init() else { preconditionFailure("no memory for libcurl") }
+    self.loop = loop
     self.multi = multi
     share = podcastfs_curl_share_tls_sessions().map { OpaquePointer($0) }
     // A connection for each transfer: libcurl 7.88 holds up all streams of an HTTP/2 connection while one of
     // them is paused.
     _ = podcastfs_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     _ = podcastfs_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 32)
+    podcastfs_curl_multi_set_callbacks(
+      multi,
+      { _, socket, what, this, _ in
+        if let this { CurlMulti.at(this).watch(socket, Int32(what)) }
+        return 0
+      },
+      { _, milliseconds, this in
+        if let this { CurlMulti.at(this).setTimer(milliseconds) }
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
   }
 
-  func wakeUp() { curl_multi_wakeup(multi) }
+  private static func at(_ pointer: UnsafeMutableRawPointer) -> CurlMulti {
+    Unmanaged<CurlMulti>.fromOpaque(pointer).takeUnretainedValue()
+  }
 
   func close() {
     curl_multi_cleanup(multi)
     if let share { curl_share_cleanup(UnsafeMutableRawPointer(share)) }
+    for socket in sockets { loop.unwatch(socket) }
+    if let timer { loop.cancel(timer) }
   }
 
   func add(_ transfer: HTTPTransfer) { curl_multi_add_handle(multi, transfer.easy) }
 
   func remove(_ transfer: HTTPTransfer) { curl_multi_remove_handle(multi, transfer.easy) }
-
-  func perform() {
-    var running: Int32 = 0
-    curl_multi_perform(multi, &running)
-  }
 
   /// The next transfer that has ended, by its id, and how.
   func nextFinished() -> (UInt64, CURLcode)? {
@@ -48,9 +63,40 @@ final class CurlMulti: @unchecked Sendable {
     return nil
   }
 
-  /// Sleeps until something is to be done: at the latest at `deadline`, or when libcurl has timers of its own.
-  func poll(until deadline: MonotonicTime) {
-    let timeout = deadline.pollTimeout
-    curl_multi_poll(multi, nil, 0, timeout < 0 ? Int32.max : timeout, nil)
+  /// libcurl wants to hear of a socket.
+  private func watch(_ socket: Int32, _ what: Int32) {
+    guard what != CURL_POLL_REMOVE else {
+      sockets.remove(socket)
+      return loop.unwatch(socket)
+    }
+    var interest: EventLoop.Ready = []
+    if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.readable) }
+    if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.writable) }
+    // libcurl tells when it lets go of one: its number may be given again.
+    if !sockets.insert(socket).inserted { return loop.setInterest(socket, interest) }
+    loop.watch(socket, interest) { [unowned self] ready in
+      var events: Int32 = 0
+      if ready.contains(.readable) { events |= CURL_CSELECT_IN }
+      if ready.contains(.writable) { events |= CURL_CSELECT_OUT }
+      if !ready.isDisjoint(with: .broken) { events |= CURL_CSELECT_ERR }
+      act(socket, events)
+    }
+  }
+
+  /// libcurl wants to be called after so many milliseconds; never where negative.
+  private func setTimer(_ milliseconds: Int) {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    guard milliseconds >= 0 else { return }
+    timer = loop.schedule(at: .after(Double(milliseconds) / 1000)) { [unowned self] in
+      timer = nil
+      act(CURL_SOCKET_TIMEOUT, 0)
+    }
+  }
+
+  private func act(_ socket: Int32, _ events: Int32) {
+    var running: Int32 = 0
+    curl_multi_socket_action(multi, socket, events, &running)
+    acted()
   }
 }

@@ -1,25 +1,26 @@
 internal import PosixKit
 
-/// Asks http and https servers, many at once, by libcurl on one thread of its own. The thread sleeps while
-/// nothing is under way. Connections are kept for further requests; each transfer has one of its own, so that
-/// one that is paused, slow or dead holds up no other.
+/// Asks http and https servers by an `HTTPSession` on one thread of its own, which sleeps while nothing is under
+/// way.
 package final class HTTPClient: Sendable {
-  private let loop: HTTPLoop
+  private let worker: HTTPWorker
 
   /// - Parameter name: the thread's, at most 15 bytes.
   package init(name: String = "http") {
-    loop = HTTPLoop()
-    let loop = loop
-    PosixThread.start(name) { loop.run() }
+    worker = HTTPWorker()
+    let worker = worker
+    PosixThread.start(name) { worker.run() }
   }
 
-  deinit { loop.stop() }
+  deinit { worker.stop() }
 
   /// Begins a request; `receiver` hears what comes of it on the client's thread, and its end exactly once.
   @discardableResult
   package func start(_ request: HTTPRequest, receiver: any HTTPResponseReceiver) -> HTTPTask {
-    let task = HTTPTask(loop: loop)
-    loop.submit(.start(task.id, request, receiver))
+    let task = HTTPTask(worker: worker)
+    let isTaken = worker.perform { $0.start(task.id, request, receiver) }
+    // The thread has ended; a thread of its own keeps the promise that no caller is called back.
+    if !isTaken { PosixThread.start("http-end") { receiver.finished(.cancelled) } }
     return task
   }
 
@@ -32,5 +33,5 @@ package final class HTTPClient: Sendable {
   }
 
   /// Ends what is under way as cancelled, and the thread. Requests begun afterwards end as cancelled.
-  package func stop() { loop.stop() }
+  package func stop() { worker.stop() }
 }

@@ -6,19 +6,28 @@ package final class HTTPTask: Sendable {
   private static let lastID = Atomic<UInt64>(0)
 
   let id: UInt64
-  private let loop: HTTPLoop
+  private let worker: HTTPWorker
 
-  init(loop: HTTPLoop) {
+  init(worker: HTTPWorker) {
     id = Self.lastID.wrappingAdd(1, ordering: .relaxed).newValue
-    self.loop = loop
+    self.worker = worker
   }
 
   /// Ends it: the receiver hears `finished` with `.cancelled`, unless it has heard its end already.
-  package func cancel() { loop.submit(.cancel(id)) }
+  package func cancel() {
+    let id = id
+    worker.perform { $0.cancel(id) }
+  }
 
   /// Goes on after `HTTPFlow.pause`: the piece that was refused comes again.
-  package func resume() { loop.submit(.resume(id)) }
+  package func resume() {
+    let id = id
+    worker.perform { $0.resume(id) }
+  }
 
   /// Bytes per second at most from now on; nil for no bound.
-  package func setRateLimit(_ limit: Int64?) { loop.submit(.limit(id, limit)) }
+  package func setRateLimit(_ limit: Int64?) {
+    let id = id
+    worker.perform { $0.limit(id, limit) }
+  }
 }

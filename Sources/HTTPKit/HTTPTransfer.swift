@@ -25,9 +25,13 @@ final class HTTPTransfer {
   private var isRedirected = false
   private var received: Int64 = 0
   private var isPaused = false
+  /// Whether nothing more is taken from the host.
+  private var isHeld = false
   private var limiter: RateLimiter?
   /// libcurl holds a piece back until this point, for the rate limit.
   private var heldUntil: MonotonicTime?
+  /// Hears until when.
+  var held: (MonotonicTime) -> Void = { _ in }
   /// An address of the host was refused: why it can't be connected to, unless it has others.
   private(set) var hasRefused = false
   /// Why a callback ended the transfer: says more than libcurl's result.
@@ -87,17 +91,25 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    guard !isPaused, heldUntil == nil else { return nil }
+    guard !isPaused, !isHeld, heldUntil == nil else { return nil }
     return waitingSince?.adding(request.stallTimeout)
   }
 
   /// When something is to be done for it that libcurl does not know of.
   var deadline: MonotonicTime? { heldUntil ?? stallDeadline }
 
+  /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
+  func pause() {
+    if isPaused || isHeld { return }
+    isHeld = true
+    curl_easy_pause(easy, CURLPAUSE_RECV)
+  }
+
   /// Goes on after a pause; the result where that ended it.
   func resume() -> CURLcode? {
-    guard isPaused else { return nil }
+    guard isPaused || isHeld else { return nil }
     isPaused = false
+    isHeld = false
     return goOn()
   }
 
@@ -176,6 +188,7 @@ extension HTTPTransfer {
     }
     if let next = limiter?.next, next > .now {
       heldUntil = next
+      held(next)
       return .pause
     }
     let answer = receiver.received(body: body)

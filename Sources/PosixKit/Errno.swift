@@ -22,6 +22,8 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ENOTDIR = Errno(rawValue: Glibc.ENOTDIR)
   package static let EISDIR = Errno(rawValue: Glibc.EISDIR)
   package static let EINVAL = Errno(rawValue: Glibc.EINVAL)
+  package static let EMFILE = Errno(rawValue: Glibc.EMFILE)
+  package static let ENFILE = Errno(rawValue: Glibc.ENFILE)
   package static let EFBIG = Errno(rawValue: Glibc.EFBIG)
   package static let ENOSPC = Errno(rawValue: Glibc.ENOSPC)
   package static let ENXIO = Errno(rawValue: Glibc.ENXIO)

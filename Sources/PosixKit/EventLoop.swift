@@ -1,10 +1,12 @@
+internal import CLinux
 internal import Glibc
+internal import Synchronization
 
-/// A thread that sleeps in poll(2) until a descriptor is ready, a time has come, or another thread gives it
+/// A thread that sleeps in epoll_wait(2) until a descriptor is ready, a time has come, or another thread gives it
 /// something to do.
 ///
-/// All but `async` and `stop` are for the loop's own thread, which calls everything it was given. That makes
-/// it Sendable: what it keeps is touched there only.
+/// All but `async` and `stop` are for the loop's own thread, which calls everything it was given (before `run`,
+/// for the thread that makes it). That makes it Sendable: what it keeps is touched there only, which is checked.
 package final class EventLoop: @unchecked Sendable {
   package struct Ready: OptionSet, Sendable {
     package let rawValue: Int16
@@ -27,13 +29,29 @@ package final class EventLoop: @unchecked Sendable {
 
   private let inbox = Monitor(Inbox())
   private let wakeup: WakeupEvent
+  private let epoll: FileDescriptor
+  /// The thread in `run`; 0 before.
+  private let thread = Atomic<Int32>(0)
+  /// What is to be done before the loop sleeps.
+  private var soon: [() -> Void] = []
   private var watches: [Int32: (interest: Ready, handler: (Ready) -> Void)] = [:]
   private var timers: [UInt64: (time: MonotonicTime, body: () -> Void)] = [:]
   private var lastTimer: UInt64 = 0
   /// No timer is due before.
   private var earliest = MonotonicTime.distantFuture
 
-  package init() throws(PosixError) { wakeup = try WakeupEvent() }
+  package init() throws(PosixError) {
+    wakeup = try WakeupEvent()
+    epoll = FileDescriptor(owning: try retrying("create an epoll") { podcastfs_epoll() })
+    let (epoll, wakeup) = (epoll.rawValue, wakeup.descriptor)
+    try retrying("watch an eventfd") { podcastfs_epoll_set(epoll, wakeup, UInt32(POLLIN), 1) }
+  }
+
+  /// Ends the program where the caller is on another thread than the loop's.
+  package func assertCurrent() {
+    assert(
+      [0, PosixThread.currentID].contains(thread.load(ordering: .relaxed)), "not on the loop's thread")
+  }
 
   /// Runs `block` on the loop's thread, in order; from any thread.
   /// - Returns: false where the loop has ended: the block is dropped. Kept, it would keep alive for ever what it
@@ -57,15 +75,29 @@ package final class EventLoop: @unchecked Sendable {
 
   /// Tells when `descriptor` is ready for `interest`, until `unwatch`.
   package func watch(_ descriptor: Int32, _ interest: Ready, _ handler: @escaping (Ready) -> Void) {
-    watches[descriptor] = (interest, handler)
+    assertCurrent()
+    let isNew = watches.updateValue((interest, handler), forKey: descriptor) == nil
+    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, UInt32(interest.rawValue), isNew ? 1 : 0)
   }
 
   package func setInterest(_ descriptor: Int32, _ interest: Ready) {
+    guard let watch = watches[descriptor], watch.interest != interest else { return }
     watches[descriptor]?.interest = interest
+    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, UInt32(interest.rawValue), 0)
   }
 
   /// To be called before the descriptor is closed.
-  package func unwatch(_ descriptor: Int32) { watches[descriptor] = nil }
+  package func unwatch(_ descriptor: Int32) {
+    assertCurrent()
+    guard watches.removeValue(forKey: descriptor) != nil else { return }
+    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, 0, 0)
+  }
+
+  /// Runs `block` before the loop sleeps, after what it is doing.
+  package func soon(_ block: @escaping () -> Void) {
+    assertCurrent()
+    soon.append(block)
+  }
 
   /// Calls `body` once at `time`.
   @discardableResult
@@ -80,6 +112,7 @@ package final class EventLoop: @unchecked Sendable {
 
   /// Runs until `stop`.
   package func run() {
+    thread.store(PosixThread.currentID, ordering: .relaxed)
     while true {
       let (blocks, isStopping) = inbox.withLock { inbox in
         let blocks = inbox.blocks
@@ -89,9 +122,12 @@ package final class EventLoop: @unchecked Sendable {
       for block in blocks { block() }
       if isStopping { break }
       runTimers()
+      runSoon()
       waitForDescriptors()
+      runSoon()
     }
     end()
+    soon = []
     watches = [:]
     timers = [:]
   }
@@ -109,6 +145,15 @@ package final class EventLoop: @unchecked Sendable {
     }
   }
 
+  private func runSoon() {
+    // What that gives to do is done too, but not without end.
+    for _ in 0..<16 where !soon.isEmpty {
+      let blocks = soon
+      soon = []
+      for block in blocks { block() }
+    }
+  }
+
   private func runTimers() {
     let now = MonotonicTime.now
     if now < earliest { return }
@@ -120,14 +165,19 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   private func waitForDescriptors() {
-    var polled = [pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0)]
-    for (descriptor, watch) in watches {
-      polled.append(pollfd(fd: descriptor, events: watch.interest.rawValue, revents: 0))
-    }
-    guard poll(&polled, nfds_t(polled.count), earliest.pollTimeout) > 0 else { return }
-    if polled[0].revents != 0 { wakeup.drain() }
-    for entry in polled.dropFirst() where entry.revents != 0 {
-      watches[entry.fd]?.handler(Ready(rawValue: entry.revents))
+    let timeout = soon.isEmpty ? earliest.pollTimeout : 0
+    let epoll = epoll.rawValue
+    withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * Self.mostReady) { ready in
+      guard let list = ready.baseAddress else { return }
+      let count = podcastfs_epoll_wait(epoll, list, Int32(Self.mostReady), timeout)
+      for index in 0..<max(Int(count), 0) {
+        let (descriptor, events) = (ready[2 * index], ready[2 * index + 1])
+        if descriptor == wakeup.descriptor { wakeup.drain() }
+        watches[descriptor]?.handler(Ready(rawValue: Int16(truncatingIfNeeded: events)))
+      }
     }
   }
+
+  /// Descriptors that are looked at in one turn.
+  private static let mostReady = 64
 }

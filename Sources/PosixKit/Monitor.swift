@@ -55,6 +55,18 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
     return try body(&state)
   }
 
+  /// Like `withLock`, then wakes one that waits: where all wait for the same, and one is enough.
+  package func withLockNotifyingOne<R: ~Copyable, E: Error>(
+    _ body: (inout sending State) throws(E) -> sending R
+  ) throws(E) -> sending R {
+    pthread_mutex_lock(mutex)
+    defer {
+      pthread_cond_signal(condition)
+      pthread_mutex_unlock(mutex)
+    }
+    return try body(&state)
+  }
+
   /// Waits until `body` gives a value, asking again after each notification; nil at the deadline.
   package func wait<R>(
     until deadline: MonotonicTime = .distantFuture, for body: (inout sending State) -> sending R?

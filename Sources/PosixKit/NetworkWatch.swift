@@ -13,7 +13,18 @@ package final class NetworkWatch {
   package var descriptor: Int32 { socket.rawValue }
 
   /// Takes all news so far.
-  package func drain() {
+  /// - Returns: whether what this machine reaches others by has changed: bridges and pairs for containers come and
+  ///   go all day.
+  package func hasChanged() -> Bool {
+    drain()
+    let now = NetworkState.current
+    defer { last = now }
+    return now != last
+  }
+
+  private var last = NetworkState.current
+
+  private func drain() {
     withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in
       while recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
     }

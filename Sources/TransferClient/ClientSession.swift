@@ -153,6 +153,7 @@ final class ClientSession: @unchecked Sendable {
     case .available(let wait): finishWait(wait, nil)
     case .unavailable(let wait, let failure): finishWait(wait, failure)
     case .done(let id): finishOrder(id, nil)
+    case .refused(let id, let failure): finishOrder(id, failure)
     case .needAddress(let key, let url):
       if let handler = addressHandler.withLock({ $0 }) {
         handler((key, url))

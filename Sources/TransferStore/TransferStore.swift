@@ -13,7 +13,7 @@ package struct TransferStore {
   /// - Throws: `DatabaseError`.
   package init(state: String) throws {
     database = try Database(path: state + "/" + Self.fileName)
-    try database.migrate([Self.first])
+    try database.migrate([Self.first, Self.second])
   }
 
   /// The store for reading; it must exist.
@@ -38,6 +38,11 @@ package struct TransferStore {
       ) WITHOUT ROWID;
       CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
       """)
+  }
+
+  /// Back-off goes on where it was.
+  private static func second(_ database: Database) throws {
+    try database.script("ALTER TABLE transfer ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0")
   }
 
   /// All that is remembered, in the queue's order.
@@ -66,12 +71,12 @@ package struct TransferStore {
     let request = record.request
     try database.run(
       """
-      INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       request.key.text, request.url, request.mediaType, request.expectedLength, request.title, request.show,
       request.fileName, request.allowsPrivateHosts, request.userAgent, record.state.name,
       Int64(record.generation), record.total, record.received, record.error, record.isKept, record.changed,
-      record.order, record.failed, record.notBefore)
+      record.order, record.failed, record.notBefore, record.attempts)
   }
 
   package func settings() throws(DatabaseError) -> TransferSettings? {
@@ -84,7 +89,7 @@ package struct TransferStore {
 
   private static let columns = """
     SELECT key, url, media_type, expected_length, title, show, file_name, allows_private, user_agent, state,
-      generation, total, received, error, kept, changed, position, failed, not_before FROM transfer
+      generation, total, received, error, kept, changed, position, failed, not_before, attempts FROM transfer
     """
 
   /// nil where a row is not one that this program would write.
@@ -107,6 +112,7 @@ package struct TransferStore {
     record.order = row.int64(16)
     record.failed = row.int64IfPresent(17)
     record.notBefore = row.int64IfPresent(18)
+    record.attempts = row.int64(19)
     return record
   }
 }

@@ -15,6 +15,11 @@ _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
 
 /// eventfd(2), close-on-exec and non-blocking.
 int podcastfs_eventfd(void);
+/// epoll(7): an instance, close-on-exec; what to wait for on a descriptor (readable: 1, writable: 4 as in poll(2),
+/// 0 for no more); which are ready, at most `count`, as pairs of descriptor and events: how many, or -1 with errno.
+int podcastfs_epoll(void);
+int podcastfs_epoll_set(int epoll, int descriptor, uint32_t events, int isNew);
+int podcastfs_epoll_wait(int epoll, int32_t *_Nonnull ready, int count, int timeout);
 /// pipe2(2), close-on-exec: the reading end, then the writing end; 0, or -1 with errno.
 int podcastfs_pipe(int ends[_Nonnull 2]);
 /// accept4(2) with SOCK_CLOEXEC | SOCK_NONBLOCK.

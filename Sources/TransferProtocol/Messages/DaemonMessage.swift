@@ -13,13 +13,16 @@ package enum DaemonMessage: Hashable, Sendable {
   case available(wait: UInt64)
   case unavailable(wait: UInt64, TransferFailure)
   case done(id: UInt64)
+  /// What was ordered could not be remembered.
+  case refused(id: UInt64, TransferFailure)
   /// The address has expired: is there another one?
   case needAddress(MediaKey, url: String)
 }
 
 extension DaemonMessage: FramedMessage {
   private enum Kind: UInt8 {
-    case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress
+    case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress,
+      refused
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -46,6 +49,9 @@ extension DaemonMessage: FramedMessage {
       writer.put(Kind.unavailable.rawValue, wait)
       failure.encode(into: &writer)
     case .done(let id): writer.put(Kind.done.rawValue, id)
+    case .refused(let id, let failure):
+      writer.put(Kind.refused.rawValue, id)
+      failure.encode(into: &writer)
     case .needAddress(let key, let url):
       writer.put(Kind.needAddress.rawValue)
       writer.put(key)
@@ -71,6 +77,7 @@ extension DaemonMessage: FramedMessage {
     case .available: self = .available(wait: try reader.uint64())
     case .unavailable: self = .unavailable(wait: try reader.uint64(), try TransferFailure(from: &reader))
     case .done: self = .done(id: try reader.uint64())
+    case .refused: self = .refused(id: try reader.uint64(), try TransferFailure(from: &reader))
     case .needAddress: self = .needAddress(try reader.key(), url: try reader.string())
     }
   }

@@ -28,7 +28,7 @@ extension FramedMessage {
 /// Builds a frame.
 package struct FrameWriter: Sendable {
   /// The version of the protocol, in `hello` and `welcome`.
-  package static let version: UInt32 = 2
+  package static let version: UInt32 = 3
   /// No frame is longer; the sender sees to it.
   package static let longest = 1 << 20
   /// Texts are cut here: no title or address of use is longer.

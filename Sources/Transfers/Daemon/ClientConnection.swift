@@ -1,13 +1,23 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
+internal import TransferEngine
 internal import TransferProtocol
 
 /// A client of the daemon. Belongs to the loop.
-final class ClientConnection: EngineClient {
+///
+/// What an observer has not been told is kept as names, not as messages: who reads slowly, or never, costs little,
+/// and is told how things stand when it reads again.
+final class ClientConnection {
+  let id: ClientID
   private let socket: FileDescriptor
   private let loop: EventLoop
   private var incoming = FrameBuffer()
+  /// Frames on their way, and how much of them has gone.
   private var outgoing: [UInt8] = []
+  private var sent = 0
+  private var answers: [DaemonMessage] = []
+  private var untold: Set<MediaKey> = []
   private var isClosed = false
   private var hasGreeted = false
   private(set) var observes = false
@@ -16,13 +26,16 @@ final class ClientConnection: EngineClient {
   private let receive: (ClientConnection, ClientMessage) -> Void
   private let ended: (ClientConnection) -> Void
 
-  /// A client that takes nothing while this much is due to it is let go: it asks again.
-  private static let mostOutgoing = 64 << 20
+  /// Bytes made ready for a client before it has taken what was.
+  private static let mostReady = 256 << 10
+  /// Answers that wait for a client; it is let go where it takes none of them: it asks again.
+  private static let mostAnswers = 10_000
 
   init(
-    _ socket: consuming FileDescriptor, loop: EventLoop,
+    _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
+    self.id = id
     self.socket = socket
     self.loop = loop
     self.receive = receive
@@ -38,11 +51,66 @@ final class ClientConnection: EngineClient {
     return !hasGreeted
   }
 
+  /// Sends `message`, behind what was to be told before; at the next `flush`.
   func send(_ message: DaemonMessage) {
     if isClosed { return }
-    outgoing += message.frame
-    if outgoing.count > Self.mostOutgoing { return close() }
-    flush()
+    answers.append(message)
+    if answers.count > Self.mostAnswers { close() }
+  }
+
+  /// It is to hear how these are.
+  func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
+
+  /// It is to hear of all, and that these were all.
+  func tellAll(_ keys: [MediaKey]) {
+    untold.formUnion(keys)
+    answers.append(.snapshotEnd)
+  }
+
+  /// Sends what it takes.
+  func flush(_ engine: Engine) {
+    while !isClosed {
+      if outgoing.count - sent < Self.mostReady { makeReady(engine) }
+      if outgoing.isEmpty { break }
+      let count = outgoing.withUnsafeBytes { bytes in
+        Glibc.send(
+          socket.rawValue, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0 && Errno.current == .EINTR { continue }
+      if count < 0 && Errno.current == .EAGAIN { break }
+      if count < 0 { return close() }
+      sent += count
+      if sent == outgoing.count {
+        outgoing = []
+        sent = 0
+      }
+    }
+    if !isClosed {
+      loop.setInterest(socket.rawValue, outgoing.isEmpty ? .readable : [.readable, .writable])
+    }
+  }
+
+  /// Makes frames of what is to be told: first how downloads are, then the answers, which follow from that.
+  private func makeReady(_ engine: Engine) {
+    if !untold.isEmpty {
+      var statuses: [TransferStatus] = []
+      while statuses.count < 256, let key = untold.popFirst() {
+        if let status = engine.status(of: key) { statuses.append(status) }
+      }
+      for frame in DaemonMessage.frames(of: statuses) { append(frame) }
+      if !untold.isEmpty { return }
+    }
+    let count = min(answers.count, 1024)
+    for message in answers.prefix(count) { append(message.frame) }
+    answers.removeFirst(count)
+  }
+
+  private func append(_ frame: [UInt8]) {
+    if sent > 0 {
+      outgoing.removeFirst(sent)
+      sent = 0
+    }
+    outgoing += frame
   }
 
   func close() {
@@ -53,8 +121,11 @@ final class ClientConnection: EngineClient {
     ended(self)
   }
 
+  /// Called when the socket takes more.
+  var writable: (ClientConnection) -> Void = { _ in }
+
   private func serve(_ ready: EventLoop.Ready) {
-    if ready.contains(.writable) { flush() }
+    if ready.contains(.writable) { writable(self) }
     if !isClosed && !ready.isDisjoint(with: [.readable, .broken]) { read() }
   }
 
@@ -73,16 +144,5 @@ final class ClientConnection: EngineClient {
       }
       if count < buffer.count { return }
     }
-  }
-
-  private func flush() {
-    while !outgoing.isEmpty {
-      let count = Glibc.send(socket.rawValue, outgoing, outgoing.count, Int32(MSG_NOSIGNAL))
-      if count < 0 && Errno.current == .EINTR { continue }
-      if count < 0 && Errno.current == .EAGAIN { break }
-      if count < 0 { return close() }
-      outgoing.removeFirst(count)
-    }
-    loop.setInterest(socket.rawValue, outgoing.isEmpty ? .readable : [.readable, .writable])
   }
 }

@@ -3,6 +3,7 @@ internal import EpisodeCache
 internal import Glibc
 internal import HTTPKit
 package import PosixKit
+internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
 
@@ -28,8 +29,10 @@ package final class TransferDaemon: @unchecked Sendable {
   private let configuration: Configuration
   private let loop: EventLoop
   // The loop's own from `run` on.
-  private var connections: [ObjectIdentifier: ClientConnection] = [:]
-  private var engine: Engine?
+  private var driver: EngineDriver?
+  private var lastClient: UInt64 = 0
+  /// Given up for a moment where there are no more descriptors, so that who comes can be told to go.
+  private var spareDescriptor: FileDescriptor?
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
@@ -58,25 +61,25 @@ package final class TransferDaemon: @unchecked Sendable {
     }
     let pidFile = DaemonPlace.pidFile(runtime: configuration.runtime)
     try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8))
-    let engine = try Engine(
-      loop: loop, layout: layout, http: HTTPClient(name: "curl"),
-      store: TransferStore(state: configuration.state),
+    HTTPSession.blockBrokenPipeSignal()
+    spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY)
+    let driver = try EngineDriver(
+      loop: loop, layout: layout, store: TransferStore(state: configuration.state),
       log: LogFile(Places.logFile(in: configuration.state)))
-    self.engine = engine
-    engine.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
+    self.driver = driver
+    driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
       self?.accept(on: number)
     }
-    watchCache(layout, engine)
-    watchNetwork(engine)
+    watchCache(layout, driver)
+    watchNetwork(driver)
     watchSocket(path)
-    engine.start()
-    engine.sweep()
+    driver.start()
     try lock.publish(socket: path)
     loop.run()
     if configuration.inheritedSocket == nil { unlink(path) }
-    for connection in connections.values { connection.close() }
-    engine.stop()
+    driver.stop()
+    for client in driver.clients.values { client.close() }
     unlink(pidFile)
     return true
   }
@@ -85,10 +88,10 @@ package final class TransferDaemon: @unchecked Sendable {
   package func stop() { loop.stop() }
 
   /// Hears of files that somebody deletes.
-  private func watchCache(_ layout: CacheLayout, _ engine: Engine) {
+  private func watchCache(_ layout: CacheLayout, _ driver: EngineDriver) {
     guard let watch = try? CacheWatch(layout) else { return }
-    engine.cacheWatch = watch
-    loop.watch(watch.descriptor, .readable) { _ in engine.checkCache(watch.vanished()) }
+    driver.cacheWatch = watch
+    loop.watch(watch.descriptor, .readable) { _ in driver.lookForVanished() }
   }
 
   /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
@@ -103,52 +106,60 @@ package final class TransferDaemon: @unchecked Sendable {
     if access(path, F_OK) != 0 { loop.stop() }
   }
 
-  private func watchNetwork(_ engine: Engine) {
+  private func watchNetwork(_ driver: EngineDriver) {
     guard let watch = try? NetworkWatch() else { return }
     networkWatch = watch
     loop.watch(watch.descriptor, .readable) { _ in
-      watch.drain()
-      engine.networkChanged()
+      if watch.hasChanged() { driver.post(.networkChanged) }
     }
   }
 
   private func accept(on listener: Int32) {
-    while let socket = UnixSocket.accept(on: listener) {
+    while true {
+      guard let socket = UnixSocket.accept(on: listener) else {
+        if ![.EMFILE, .ENFILE].contains(Errno.current) { return }
+        // Who waits must not keep the loop busy: taken with the last descriptor, and sent away, to come again.
+        guard spareDescriptor != nil else { return }
+        spareDescriptor = nil
+        let isTaken = UnixSocket.accept(on: listener) != nil
+        spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY)
+        if isTaken { continue } else { return }
+      }
       // Only this user's own orders, and root's.
       guard let peer = try? UnixSocket.peer(of: socket.rawValue), peer.user == geteuid() || peer.user == 0
       else { continue }
+      lastClient += 1
       let connection = ClientConnection(
-        socket, loop: loop, receive: { [weak self] in self?.received($1, from: $0) },
-        ended: { [weak self] in self?.ended($0) })
-      connections[ObjectIdentifier(connection)] = connection
-      engine?.add(connection)
+        ClientID(lastClient), socket, loop: loop, receive: { [weak self] in self?.received($1, from: $0) },
+        ended: { [weak self] in self?.driver?.remove($0) })
+      connection.writable = { [weak self] in self?.driver?.flush($0) }
+      driver?.add(connection)
     }
   }
 
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
-    guard let engine else { return }
+    guard let driver else { return }
     if case .hello(let version, let observes, let answers) = message {
       let isFirst = connection.greet(observes: observes, answersAddresses: answers)
+      driver.post(.joined(connection.id, observes: observes, answersAddresses: answers))
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
       connection.send(
         .welcome(version: FrameWriter.version, cache: configuration.cache, runtime: configuration.runtime))
+      // Before what it is told of downloads.
+      driver.flush(connection)
       // Another version's client understands no more than this; a later one starts its own daemon.
       guard version == FrameWriter.version else {
         connection.close()
         if version > FrameWriter.version { loop.stop() }
         return
       }
-      if observes { engine.sendSnapshot(to: connection) }
+      if observes { driver.tellAll(connection) }
     } else {
-      engine.perform(message, of: connection)
+      driver.lookForVanished()
+      driver.post(.said(connection.id, message))
     }
     if isIdle { startIdleTimer() }
-  }
-
-  private func ended(_ connection: ClientConnection) {
-    connections[ObjectIdentifier(connection)] = nil
-    engine?.remove(connection)
   }
 
   private func idlenessChanged(_ isIdle: Bool) {

@@ -1,0 +1,200 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// One download as the engine works on it.
+final class Download {
+  var record: TransferRecord
+  /// The current generation's files, while anybody needs them.
+  var store: Store?
+  /// In the order in which they were asked for.
+  var flows: [Flow] = []
+  var handles: [ReaderHandle] = []
+
+  /// Whether the cache has files of it; nil where that is not known: it may have some that the record does not know
+  /// of, begun just before the daemon was killed, and readers have seen them.
+  var hasFiles: Bool?
+  /// Whether it may run as one of the background downloads.
+  var hasSlot = false
+  /// Whether the store must be looked at: its bytes may be gone, or more than the record says.
+  var mustLook = false
+  /// Whether it is to come again where that shows that it is gone.
+  var isWantedAgain = false
+  /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
+  var givesRanges = true
+  /// Whether a request beside the responses under way was refused: they are waited for. Holds until they end.
+  var refusesBeside = false
+  /// Requests in a row that brought nothing, one at once after the other; what had come by the last one, of which
+  /// generation, and what it asked for.
+  var fruitlessAsks = 0
+  var lastAsk: (received: Int64, generation: UInt32, size: Int64) = (0, 0, 0)
+  /// Parts that began elsewhere than was asked for.
+  var strayParts = 0
+  /// Whether the next request must overlap with what is stored, because the final address has changed.
+  var needsOverlap = false
+  /// Whether the next request is for the whole of a new generation, whatever is stored.
+  var beginsAnew = false
+  /// Whether the server compresses whatever is asked for, so that leave is given and the bytes come decoded.
+  var decodes = false
+  /// Whether a response of this run has told that there is no length.
+  var hasNoLength = false
+  /// Whether the end of the connection is the body's; and where one ended sooner than the feed says.
+  var endsByClose = false
+  var earlyEnd: Int64?
+  /// Whether a response under way has shown that the generation is what the server has.
+  var isConfirmed = false
+  /// When the final address last answered.
+  var addressAnswered: Instant?
+  /// Whether the address that answered before has stopped to.
+  var isDirectRefused = false
+  /// The host that sends it, once one has.
+  var sender: String?
+
+  /// Where an MP4's index is, behind its audio: players ask for it first.
+  var indexRange: Range<Int64>?
+
+  /// Generations begun since it was wanted.
+  var generationsBegun = 0
+  var backoff: Backoff
+  /// When to try again; nil for at once.
+  var retryAt: Instant?
+  var lastFault: Instant?
+  /// Until when the server wants to be left alone (its Retry-After).
+  var forbiddenUntil: Instant?
+  var receivedAtFault: Int64 = 0
+  /// Where the address stands: one fresh one is asked for.
+  var hasAskedForAddress = false
+  /// The address that has expired, while a fresh one is looked for.
+  var askedAddress: String?
+  /// Until when an answer is waited for.
+  var addressDeadline = Instant.distantFuture
+
+  /// The latest reader's place.
+  var focus: Int64 = 0
+  /// For the rate: bytes and time of the last tick.
+  var meter = RateMeter()
+  /// Until when what is stored is not tried to be opened again, after that has failed.
+  var storeRefusedUntil: Instant?
+  /// Whether the disk has refused to take its last bytes: not asked again before something has happened to it.
+  var isFlushRefused = false
+  /// Whether observers are to hear of its progress.
+  var isProgressDue = false
+  /// The bytes that `DownloadTable` has counted for it while it is at rest.
+  var restingBytes: Int64 = 0
+  /// What observers and the store have been told.
+  var published: TransferStatus?
+  var saved: TransferRecord?
+
+  /// - Parameter record: what is remembered: the one place where the wall clock is believed, which may have
+  ///   been set since.
+  init(record: TransferRecord, now: Moment) {
+    self.record = record
+    backoff = Backoff(attempts: Int(clamping: record.attempts))
+    let wait = record.forbiddenSeconds(now: now.wall)
+    if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }
+    if let failed = record.failed, failed <= now.wall {
+      lastFault = now.instant.adding(-Double(min(now.wall - failed, 3600)))
+      if backoff.attempts > 0 {
+        let left = Backoff.delay(after: backoff.attempts) - Double(min(now.wall - failed, 3600))
+        if left > 0 { retryAt = now.instant.adding(left) }
+      }
+    }
+    if let forbiddenUntil { retryAt = max(retryAt ?? forbiddenUntil, forbiddenUntil) }
+  }
+
+  var key: MediaKey { record.key }
+
+  /// Bytes in the cache.
+  var received: Int64 { openStore?.received ?? record.received }
+
+  /// What is stored, where that can be got at.
+  var openStore: Store? { store.flatMap { $0.isOpen ? $0 : nil } }
+
+  /// Whether all of it is to come.
+  var isWanted: Bool { record.state == .queued || record.state == .downloading }
+
+  /// Whether it may run by now: as one that the queue lets, or for a reader.
+  var isRunnable: Bool { isWanted && (hasSlot || isOpenForDownload) }
+
+  var isAskingForAddress: Bool { askedAddress != nil }
+
+  /// Whether there is something to do for it.
+  var isBusy: Bool {
+    record.isUnfinished || !flows.isEmpty || !handles.isEmpty || store != nil || isAskingForAddress
+      || mustLook
+  }
+
+  /// Whether a reader has it open that makes it come, beside the queue.
+  var isOpenForDownload: Bool { handles.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
+
+  /// Whether only the queue wants it.
+  var isBackground: Bool { isWanted && !isOpenForDownload }
+
+  /// Whether readers of what is stored keep it, whoever has deleted it.
+  var isHeldByReaders: Bool {
+    guard let store else { return false }
+    return handles.contains { $0.generation == store.generation } && !handles.contains { $0.isOpening }
+  }
+
+  var status: TransferStatus {
+    var status = record.status
+    status.received = received
+    if record.state == .downloading {
+      status.rate = meter.rate
+      if let rate = meter.rate, rate > 0, let total = record.total {
+        status.eta = max(0, (total - status.received + rate - 1) / rate)
+      }
+    }
+    return status
+  }
+
+  /// Whether a request may begin anywhere, beside a response under way too.
+  var canSeek: Bool {
+    let isValidated = openStore.map { $0.representation.validator != nil } ?? true
+    return givesRanges && !needsOverlap && !beginsAnew && isValidated && !hasNoLength
+      && !(refusesBeside && !flows.isEmpty)
+  }
+
+  /// Whether a response goes on though nobody waits for what it brings next: who has the episode open without
+  /// downloading it would have to ask for all of it again.
+  var readsThrough: Bool {
+    !canSeek && handles.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+  }
+
+  /// The host that is asked.
+  var host: String { PublicURL.host(record.request.url) ?? "" }
+
+  /// What readers wait for that may be fetched for them.
+  var fetchableWaits: [Range<Int64>] {
+    if record.state == .failed || record.state == .paused { return [] }
+    return handles.filter { $0.intent != .cachedOnly && $0.isCurrent(record.generation) }
+      .flatMap { Array($0.waits.values) }
+  }
+
+  /// Bytes to come, as far as the server has told.
+  var missing: Int64 { max((record.total ?? 0) - received, 0) }
+
+  /// Bytes to come, by the feed's word where the server has not told. Feeds say anything: nothing waits for what
+  /// they say beyond `limit` or any episode.
+  func expected(atMost limit: Int64) -> Int64 {
+    guard record.total == nil, let length = record.request.expectedLength,
+      length <= min(Limits.largestFile, limit)
+    else { return missing }
+    return max(length - received, 0)
+  }
+
+  /// Whether it waits for room, in the budget or on the disk.
+  var waitsForRoom: Bool {
+    record.waitsForRoom || record.state == .queued && record.error == Engine.cacheIsFull
+  }
+
+  /// Never one that is open, kept, or not yet complete and wanted, nor what the user paused.
+  var isEvictable: Bool {
+    (record.state == .cached || record.state == .remote) && received > 0 && !record.isKept && handles.isEmpty
+      && flows.isEmpty && record.generation > 0 && store?.isOpen != false && store?.pending ?? 0 == 0
+  }
+
+  /// Whether nothing is lost where it is forgotten.
+  var isForgettable: Bool {
+    record.state == .remote && received == 0 && !record.isKept && record.error == nil && !isBusy
+  }
+}

@@ -1,0 +1,205 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What clients ask for.
+extension Engine {
+  /// A client has gone: its readers are gone, its downloads go on.
+  func leave(_ client: ClientID) {
+    clients[client] = nil
+    for name in handles.keys.filter({ $0.client == client }).sorted(by: { $0.id < $1.id }) { close(name) }
+    orders.new.removeAll { $0.client == client }
+    orders.waiting.removeAll { $0.client == client }
+  }
+
+  func perform(_ message: ClientMessage, of client: ClientID) {
+    guard clients[client] != nil else { return }
+    switch message {
+    case .hello: break
+    case .settings(let settings): use(settings)
+    case .open(let id, let request, let intent, let generation):
+      open(HandleName(client: client, id: id), request, intent, generation)
+    case .close(let id): close(HandleName(client: client, id: id))
+    case .wait(let id, let open, let offset, let count):
+      wait(id, HandleName(client: client, id: open), offset, count)
+    case .endWait(let id): endWait(id, client)
+    case .start(let id, let request):
+      want(known(request), isExplicit: true)
+      confirm(id, client, request.key)
+    case .pause(let id, let request):
+      pause(known(request))
+      confirm(id, client, request.key)
+    case .drop(let id, let key):
+      if let download = downloads[key] { drop(download) }
+      confirm(id, client, key)
+    case .setKept(let id, let request, let kept):
+      // What is being let go of at this moment is not there to be kept.
+      if room.evicting.contains(request.key) { return room.deferred.append((client, message)) }
+      let download = known(request)
+      download.record.isKept = kept
+      touch(download)
+      confirm(id, client, request.key)
+    case .freshAddress(let key, let url): heardAddress(key, url)
+    }
+  }
+
+  private func use(_ new: TransferSettings) {
+    if new == settings { return }
+    settings = new
+    throttle.set(rate: new.limitRate, at: now.instant)
+    letGoOfThrottled()
+    emit(.saveSettings(new))
+    for download in downloads.busy.values where download.isWanted { touch(download) }
+  }
+
+  /// The download of a request, with the facts as the client knows them now.
+  private func known(_ request: TransferRequest) -> Download {
+    if let download = downloads[request.key] {
+      if download.record.request.url != request.url {
+        download.isDirectRefused = true
+        download.sender = nil
+        // It is what was looked for.
+        download.askedAddress = nil
+      }
+      download.record.request = request
+      return download
+    }
+    let download = Download(record: TransferRecord(request: request), now: now)
+    downloads.insert(download)
+    return download
+  }
+
+  private func open(
+    _ name: HandleName, _ request: TransferRequest, _ intent: OpenIntent, _ generation: UInt32?
+  ) {
+    close(name)
+    let download = known(request)
+    let handle = ReaderHandle(
+      name, of: request.key, intent, generation: generation, begun: now.instant)
+    handles[name] = handle
+    download.handles.append(handle)
+    // One that is said again, to a new daemon, wants no more than the store says, unless that had not heard of it.
+    let isNews = generation == nil || download.record.order == 0
+    if intent == .download && isNews { want(download, isExplicit: false) }
+    if intent == .fetchOnly { forgive(download) }
+    hurry(download)
+    touch(download)
+  }
+
+  private func close(_ name: HandleName) {
+    guard let handle = handles.removeValue(forKey: name), let download = downloads[handle.key] else { return }
+    download.handles.removeAll { $0 === handle }
+    touch(download)
+  }
+
+  private func wait(_ id: UInt64, _ name: HandleName, _ offset: Int64, _ count: Int64) {
+    guard let handle = handles[name], let download = downloads[handle.key], offset >= 0, count >= 0 else {
+      return reply(.unavailable(wait: id, .notOpen), to: name.client)
+    }
+    handle.waits[id] = offset..<offset + min(count, .max - offset)
+    if handle.intent == .downloadAtRead && !handle.hasRead {
+      handle.hasRead = true
+      want(download, isExplicit: false)
+    }
+    download.focus = offset
+    hurry(download)
+    touch(download, queue: false)
+  }
+
+  private func endWait(_ id: UInt64, _ client: ClientID) {
+    for (name, handle) in handles where name.client == client && handle.waits[id] != nil {
+      handle.waits[id] = nil
+      if let download = downloads[handle.key] { touch(download, queue: false) }
+      return
+    }
+  }
+
+  /// Makes all of it come. What failed is tried again: at once where `isExplicit`, else not within ten
+  /// seconds, and never before the server's Retry-After.
+  func want(_ download: Download, isExplicit: Bool) {
+    switch download.record.state {
+    case .cached:
+      // It may have been deleted a moment ago.
+      if download.store == nil { download.mustLook = true }
+      download.isWantedAgain = download.store?.isOpen != true
+    case .queued, .downloading: break
+    case .failed:
+      if !isExplicit && (isEarly(download) || isForbidden(download)) { return }
+      queue(download)
+    case .remote, .paused: queue(download)
+    }
+    if isExplicit {
+      hurry(download)
+      if hosts.end(download.host) { reconsider() }
+    }
+    touch(download)
+  }
+
+  /// Whether it has failed just now.
+  private func isEarly(_ download: Download) -> Bool {
+    download.lastFault.map { now.instant < $0.adding(10) } ?? false
+  }
+
+  /// Whether the server wants to be left alone.
+  func isForbidden(_ download: Download) -> Bool { download.forbiddenUntil.map { $0 > now.instant } ?? false }
+
+  /// What is fetched only as it is read is tried again after it has failed, as a download is.
+  private func forgive(_ download: Download) {
+    guard download.record.state == .failed, !isEarly(download), !isForbidden(download) else { return }
+    download.record.state = .remote
+    download.record.error = nil
+    download.record.failed = nil
+    download.hasAskedForAddress = false
+  }
+
+  private func queue(_ download: Download) {
+    if download.record.order == 0 || download.record.state == .remote {
+      lastOrder += 1
+      download.record.order = lastOrder
+    }
+    download.retryAt = download.forbiddenUntil
+    download.record.state = .queued
+    download.record.error = nil
+    download.record.failed = nil
+    download.backoff = Backoff()
+    download.generationsBegun = 0
+    download.fruitlessAsks = 0
+    download.hasAskedForAddress = false
+    // The server may have learnt.
+    download.givesRanges = true
+    download.strayParts = 0
+    download.isDirectRefused = false
+    download.isFlushRefused = false
+  }
+
+  /// A reader has come: a try that was to be made later is made now, unless it has just been made or the
+  /// server wants to be left alone.
+  private func hurry(_ download: Download) {
+    guard download.retryAt != nil, !isForbidden(download) else { return }
+    if let last = download.lastFault, now.instant < last.adding(1) { return }
+    download.retryAt = nil
+  }
+
+  private func pause(_ download: Download) {
+    switch download.record.state {
+    case .remote, .queued, .downloading, .failed, .paused:
+      endFlows(of: download)
+      download.askedAddress = nil
+      download.record.state = .paused
+      download.record.error = nil
+      download.record.failed = nil
+    case .cached: break
+    }
+    touch(download)
+  }
+
+  /// Cancels and drops the bytes.
+  private func drop(_ download: Download) {
+    download.record.state = .remote
+    download.askedAddress = nil
+    download.record.error = nil
+    download.record.failed = nil
+    forgetBytes(of: download)
+    download.retryAt = nil
+    touch(download)
+  }
+}

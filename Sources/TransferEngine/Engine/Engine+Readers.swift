@@ -1,0 +1,112 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// Who waits.
+extension Engine {
+  /// Answers opens and waits that can be answered by now.
+  func answerReaders(of download: Download) {
+    for handle in download.handles {
+      if handle.isOpening { answerOpen(of: handle, download) }
+      if !handle.waits.isEmpty { answerWaits(of: handle, download) }
+    }
+  }
+
+  private func answerOpen(of handle: ReaderHandle, _ download: Download) {
+    let record = download.record
+    if handle.intent == .download && handle.generation == nil {
+      let isSizeKnown = record.total != nil || download.hasNoLength
+      guard download.openStore != nil && isSizeKnown && !awaitsConfirmation(handle, download) else {
+        if let failure = failure(of: download) ?? cancellation(of: download) {
+          handle.isOpening = false
+          reply(.openFailed(id: handle.name.id, failure), to: handle.name.client)
+        }
+        return
+      }
+    }
+    // What is stored may be on its way to be opened.
+    if download.store != nil && download.openStore == nil { return }
+    handle.isOpening = false
+    if handle.generation == nil, download.openStore != nil { handle.generation = record.generation }
+    reply(
+      .opened(id: handle.name.id, generation: handle.generation ?? 0, total: record.total),
+      to: handle.name.client)
+  }
+
+  /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader
+  /// that began with the old one would get no more than what is here of it.
+  private func awaitsConfirmation(_ handle: ReaderHandle, _ download: Download) -> Bool {
+    guard download.isWanted, !download.isConfirmed, let store = download.openStore, !store.isComplete,
+      download.retryAt == nil, download.record.state != .paused
+    else { return false }
+    let deadline = handle.begun.adding(5)
+    if deadline <= now.instant { return false }
+    timers.add(.download(download.key), at: deadline)
+    return true
+  }
+
+  /// Handles without a generation get the one that has begun.
+  func adoptGeneration(_ download: Download) {
+    for handle in download.handles where handle.generation == nil && !handle.isOpening {
+      handle.generation = download.record.generation
+      reply(
+        .opened(
+          id: handle.name.id, generation: download.record.generation, total: download.record.total),
+        to: handle.name.client)
+    }
+  }
+
+  private func answerWaits(of handle: ReaderHandle, _ download: Download) {
+    let isGone = handle.generation != nil && download.store == nil && download.hasFiles == false
+    let isStale = !handle.isCurrent(download.record.generation) || isGone
+    let failure = isStale ? .changed : self.failure(of: download)
+    for (id, range) in handle.waits.sorted(by: { $0.key < $1.key }) {
+      if !isStale, let store = download.openStore, store.shows(range) {
+        handle.waits[id] = nil
+        reply(.available(wait: id), to: handle.name.client)
+      } else if let failure {
+        handle.waits[id] = nil
+        reply(.unavailable(wait: id, failure), to: handle.name.client)
+      }
+    }
+  }
+
+  /// Ends what readers wait for who only fetch what they read: nothing is remembered of it.
+  func failWaits(of download: Download, _ failure: TransferFailure) {
+    for handle in download.handles {
+      for id in handle.waits.keys.sorted() { reply(.unavailable(wait: id, failure), to: handle.name.client) }
+      handle.waits = [:]
+    }
+  }
+
+  /// Why no byte will come; nil while one may.
+  private func failure(of download: Download) -> TransferFailure? {
+    let record = download.record
+    switch record.state {
+    case .failed: return .lasting(record.error ?? "failed")
+    case .paused: return record.waitsForRoom ? .noRoom(record.error ?? "no space left") : nil
+    case .remote, .queued, .downloading, .cached: return nil
+    }
+  }
+
+  /// Why an open that was to download has nothing to wait for any more.
+  private func cancellation(of download: Download) -> TransferFailure? {
+    download.record.state == .remote ? .lasting("the download was cancelled") : nil
+  }
+
+  /// How soon what a response holds must go to the disk.
+  func urgency(of flow: Flow, _ download: Download) -> Intake.Urgency {
+    guard let intake = flow.intake else { return .none }
+    if flow.end != nil { return .all }
+    if let since = flow.heldSince, now.instant >= since.adding(Limits.patience) { return .all }
+    let total = download.openStore?.representation.total ?? .max
+    for handle in download.handles where handle.isCurrent(download.record.generation) {
+      for wait in handle.waits.values where wait.lowerBound < intake.arrived {
+        // All of it is here, or on its way.
+        let end = min(wait.upperBound, total)
+        if end > intake.position && end <= intake.arrived { return .waited }
+      }
+    }
+    // Where little may be held, it is written in smaller pieces.
+    return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
+  }
+}

@@ -1,0 +1,213 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// Records on their way to the disk, and orders that wait for them.
+struct OrderBook {
+  struct Order {
+    var client: ClientID
+    var id: UInt64
+    var key: MediaKey
+    /// What must be on the disk before it is confirmed.
+    var save: SaveID?
+  }
+  /// Since the last time that records were given to the disk.
+  var new: [Order] = []
+  var waiting: [Order] = []
+  var saving: [SaveID: [MediaKey]] = [:]
+  /// Records that could not be stored.
+  var unsaved: Set<MediaKey> = []
+  /// Generations whose names are being taken away.
+  var removals: [MediaKey: Int] = [:]
+  /// Rows to be deleted.
+  var forgotten: [MediaKey] = []
+
+  var isEmpty: Bool { saving.isEmpty && removals.isEmpty }
+}
+
+// What is told and remembered.
+extension Engine {
+  /// Tells observers and the store what is new.
+  func publish(_ changed: [Download]) {
+    var news: [MediaKey] = []
+    var records: [TransferRecord] = []
+    for download in changed {
+      let status = download.status
+      if !status.isSame(as: download.published) || download.isProgressDue {
+        if status.isNews(after: download.published) {
+          download.record.changed = now.wall
+          if let line = status.logLine(after: download.published) { emit(.log(line)) }
+        }
+        download.published = download.status
+        news.append(download.key)
+      }
+      download.isProgressDue = false
+      if download.flows.isEmpty { download.record.received = download.received }
+      download.record.attempts = Int64(download.backoff.attempts)
+      if download.isWorthSaving {
+        download.saved = download.record
+        records.append(download.record)
+      }
+    }
+    if !news.isEmpty { emit(.tell(news)) }
+    save(records)
+  }
+
+  private func save(_ records: [TransferRecord]) {
+    if !records.isEmpty || !orders.forgotten.isEmpty {
+      let id = SaveID(nextNumber())
+      emit(.save(id, records, removing: orders.forgotten))
+      orders.saving[id] = records.map(\.key)
+      for record in records { orders.unsaved.remove(record.key) }
+      orders.forgotten = []
+    }
+    // They follow from all that was given to the disk so far.
+    let last = orders.saving.keys.max()
+    for var order in orders.new {
+      order.save = last
+      orders.waiting.append(order)
+    }
+    orders.new = []
+    answerOrders()
+  }
+
+  /// Says `done` once what was ordered is remembered.
+  func confirm(_ id: UInt64, _ client: ClientID, _ key: MediaKey) {
+    if id == 0 { return }
+    orders.new.append(OrderBook.Order(client: client, id: id, key: key))
+    // Also where nothing changes.
+    if let download = downloads[key] { touch(download, queue: false) } else { save([]) }
+  }
+
+  private func answerOrders() {
+    if orders.waiting.isEmpty { return }
+    let earliest = orders.saving.keys.min()
+    var left: [OrderBook.Order] = []
+    for order in orders.waiting {
+      let isSaved = order.save.map { id in earliest.map { $0 > id } ?? true } ?? true
+      if isSaved && orders.removals[order.key] == nil {
+        reply(.done(id: order.id), to: order.client)
+      } else {
+        left.append(order)
+      }
+    }
+    orders.waiting = left
+  }
+
+  func saved(_ id: SaveID, _ failure: TransferFailure?) {
+    let keys = orders.saving.removeValue(forKey: id) ?? []
+    if let failure {
+      orders.unsaved.formUnion(keys)
+      timers.add(.save, at: now.instant.adding(5))
+      let refused = orders.waiting.filter { $0.save == id || keys.contains($0.key) }
+      orders.waiting.removeAll { $0.save == id || keys.contains($0.key) }
+      for order in refused { reply(.refused(id: order.id, failure), to: order.client) }
+    }
+    answerOrders()
+  }
+
+  /// Tries again with records that could not be stored.
+  func saveAgain() {
+    for key in orders.unsaved.sorted() {
+      guard let download = downloads[key] else { continue }
+      download.saved = nil
+      touch(download, queue: false)
+    }
+  }
+
+  /// Takes the names of a generation's files away.
+  func remove(_ key: MediaKey, _ generation: UInt32) {
+    orders.removals[key, default: 0] += 1
+    emit(.remove(key, generation: generation))
+  }
+
+  func removed(_ key: MediaKey) {
+    let left = (orders.removals[key] ?? 1) - 1
+    orders.removals[key] = left > 0 ? left : nil
+    answerOrders()
+  }
+
+  /// Something rests that may be forgotten when everybody has heard of it.
+  func noteForgettable(_ rested: [Download]) {
+    if rested.contains(where: \.isForgettable) { timers.add(.forget, at: now.instant.adding(60)) }
+  }
+
+  /// Forgets what holds nothing: all whose size is not even known, and the oldest of too many.
+  func forgetSome() {
+    let rows = downloads.all.values.filter(\.isForgettable)
+    var kept: [Download] = []
+    for download in rows {
+      if download.record.total == nil && download.record.generation == 0 {
+        forget(download)
+      } else {
+        kept.append(download)
+      }
+    }
+    if kept.count > Limits.restingRows {
+      kept.sort { ($0.record.changed, $0.key) < ($1.record.changed, $1.key) }
+      for download in kept.prefix(kept.count - Limits.restingRows) { forget(download) }
+    }
+    orders.forgotten.sort()
+    save([])
+  }
+
+  private func forget(_ download: Download) {
+    downloads.remove(download)
+    if downloads[download.key] == nil && download.saved != nil { orders.forgotten.append(download.key) }
+  }
+
+  /// Once a second while bytes come: rates, progress, and what must go to the disk.
+  func startTicking() { if !flows.isEmpty { timers.add(.tick, at: now.instant.adding(1)) } }
+
+  func tick() {
+    var seen: Set<MediaKey> = []
+    for (_, (flow, download)) in flows.sorted(by: { $0.key < $1.key }) {
+      flow.measure(now.instant)
+      guard seen.insert(download.key).inserted else { continue }
+      if let store = download.openStore {
+        download.meter.note(store.received, at: now.instant)
+        flush(store, after: 0)
+      }
+      download.isProgressDue = true
+      touch(download, queue: false)
+    }
+    watchRoom()
+    yieldSlots()
+  }
+}
+
+extension Download {
+  /// Whether more than a count has moved while bytes come.
+  fileprivate var isWorthSaving: Bool {
+    guard var saved else { return !isForgettable || record.generation > 0 || record.total != nil }
+    if !flows.isEmpty { saved.received = record.received }
+    return saved != record
+  }
+}
+
+extension TransferStatus {
+  /// Equal but for what changes all the time while bytes come.
+  fileprivate func isSame(as other: TransferStatus?) -> Bool {
+    guard var other else { return false }
+    (other.received, other.rate, other.eta, other.changed) = (received, rate, eta, changed)
+    return self == other
+  }
+
+  /// What the log says of the change; nil where it is of the usual course.
+  fileprivate func logLine(after other: TransferStatus?) -> String? {
+    let what = "\(show) – \(title)"
+    if let other, other.generation > 0, generation > other.generation {
+      return "the server has another file for \(what): begun anew"
+    }
+    guard let error, error != other?.error || state != other?.state else { return nil }
+    switch state {
+    case .failed: return "cannot download \(what): \(error)"
+    case .paused: return "waiting with \(what): \(error)"
+    case .remote, .queued, .downloading, .cached: return nil
+    }
+  }
+
+  /// Whether `changed` moves.
+  fileprivate func isNews(after other: TransferStatus?) -> Bool {
+    other.map { $0.state != state || $0.generation != generation || $0.error != error } ?? true
+  }
+}

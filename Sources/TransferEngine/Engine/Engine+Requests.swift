@@ -1,0 +1,115 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What is asked for.
+extension Engine {
+  func ask(_ download: Download, _ waits: [Range<Int64>], wantsWhole: Bool) {
+    let store = download.openStore
+    if store == nil {
+      // Before the first head nothing is known that a second request could be checked against.
+      if !download.flows.isEmpty { return }
+      // What is stored decides what to ask for; of what never was, the whole.
+      if download.store != nil && (download.record.generation > 0 || download.record.received > 0) { return }
+    }
+    let running = download.flows.map { flow in
+      RequestPlanner.Running(position: flow.position, end: flow.request.end, rate: flow.rate)
+    }
+    let planner = RequestPlanner(
+      have: store?.claimed ?? ByteRanges(), total: store?.representation.total,
+      running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
+    let open = waits.filter { store?.shows($0) != true }
+    let requests = planner.requests(for: open)
+    if requests.isEmpty || !mayAskAtOnce(requests, download) { return }
+    for request in requests { start(request, for: download) }
+  }
+
+  /// Bytes that are progress; a few each time are none, unless no more were asked for.
+  static let progress: Int64 = 65_536
+
+  /// Whether other requests may follow at once on those before; not without end: a server that never gives
+  /// anything of use is left alone for longer and longer.
+  private func mayAskAtOnce(_ requests: [RequestPlanner.Request], _ download: Download) -> Bool {
+    guard download.flows.isEmpty else { return true }
+    let last = download.lastAsk
+    let end = download.openStore?.representation.total
+    let size = requests.reduce(0) { size, request in
+      size + ((request.end ?? end).map { $0 - request.start } ?? Self.progress)
+    }
+    download.lastAsk = (download.received, download.record.generation, min(size, Self.progress))
+    if download.received >= last.received + last.size && last.size > 0 {
+      // Of the same file: the server does not give another one each time.
+      if download.record.generation == last.generation { download.generationsBegun = 0 }
+      if download.generationsBegun < 4 { download.fruitlessAsks = 0 }
+    }
+    download.fruitlessAsks += 1
+    if download.fruitlessAsks <= 5 { return true }
+    suffer(Fault(.passing, "\(download.host) sends nothing of use"), download)
+    // When that time has come, one is enough to see whether anything has changed.
+    download.fruitlessAsks = 4
+    return false
+  }
+
+  private func start(_ planned: RequestPlanner.Request, for download: Download) {
+    var planned = planned
+    let store = download.openStore
+    let representation = store?.representation
+    if download.beginsAnew || !download.givesRanges {
+      planned.start = 0
+      planned.end = nil
+    } else if let store, planned.start > 0, store.representation.validator == nil || download.needsOverlap {
+      let run = store.present.run(at: planned.start - 1)
+      let back = ResponseJudge.overlap
+      if let run, run.upperBound == planned.start, run.length >= back {
+        planned.start -= back
+      } else {
+        planned.start = 0
+        planned.end = nil
+      }
+    }
+    let isDirect =
+      planned.start > 0 && representation != nil && isAddressFresh(download)
+      && !download.isDirectRefused && representation?.finalURL != download.record.request.url
+    var request = MediaRequest(
+      url: isDirect ? representation?.finalURL ?? "" : download.record.request.url, settings: settings)
+    if planned.start > 0 || planned.end != nil {
+      request.range = RequestedRange(start: planned.start, end: planned.end)
+      request.validator = representation?.validator
+    }
+    request.userAgent = download.record.request.userAgent ?? settings.userAgent
+    request.acceptsCompression = download.decodes
+    request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
+    let flow = Flow(FlowID(nextNumber()), planned, isDirect: isDirect)
+    flows[flow.id] = (flow, download)
+    download.flows.append(flow)
+    emit(.ask(flow.id, request))
+  }
+
+  /// Whether the final address may be asked without the redirects before it: they often expire. One round trip.
+  private func isAddressFresh(_ download: Download) -> Bool {
+    download.addressAnswered.map { now.instant < $0.adding(300) } ?? false
+  }
+
+  /// Gives up all responses; what they have brought is kept.
+  func endFlows(of download: Download) {
+    for flow in download.flows { endFlow(flow, of: download) }
+  }
+
+  /// Gives up one response.
+  func endFlow(_ flow: Flow, of download: Download) {
+    guard flows.removeValue(forKey: flow.id) != nil else { return }
+    if flow.intake?.agreeing ?? 1 <= 0 { write(flow, download, .all) }
+    download.flows.removeAll { $0 === flow }
+    emit(.end(flow.id))
+  }
+
+  /// Takes nothing more from its host for a while.
+  func hold(_ flow: Flow, _ why: Flow.Hold) {
+    if flow.holds.isEmpty { emit(.hold(flow.id)) }
+    flow.holds.insert(why)
+  }
+
+  func unhold(_ flow: Flow, _ why: Flow.Hold) {
+    guard flow.holds.remove(why) != nil, flow.holds.isEmpty, flows[flow.id] != nil else { return }
+    emit(.goOn(flow.id))
+  }
+}

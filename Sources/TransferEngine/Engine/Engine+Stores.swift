@@ -1,0 +1,270 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// The files of a download: when they are opened, flushed, closed, and no more.
+extension Engine {
+  func isStoreRefused(_ download: Download) -> Bool {
+    download.storeRefusedUntil.map { $0 > now.instant } ?? false
+  }
+
+  private func needsStore(_ download: Download) -> Bool {
+    !isStopping && (!download.handles.isEmpty || download.isRunnable || download.mustLook)
+  }
+
+  /// Opens what is stored of the current generation, where it is needed and there may be any.
+  func prepareStore(of download: Download) {
+    if let store = download.store {
+      // Deleted with the cache: who has it open keeps it, and what comes for them; others begin anew.
+      if store.isOpen && !store.isLinked && !download.isHeldByReaders { forgetBytes(of: download) }
+      if download.store != nil { return }
+    }
+    guard needsStore(download), download.hasFiles != false else { return }
+    if let until = download.storeRefusedUntil, until > now.instant {
+      return timers.add(.download(download.key), at: until)
+    }
+    let store = Store(
+      StoreID(nextNumber()), .opening, generation: download.record.generation, Representation())
+    attach(store, to: download)
+    emit(.store(store.id, .open(download.key, generation: download.record.generation)))
+  }
+
+  private func attach(_ store: Store, to download: Download) {
+    store.pending += 1
+    download.store = store
+    stores[store.id] = download
+  }
+
+  /// Begins a new generation for a response's bytes; readers of the old one keep what had come of it.
+  func beginGeneration(of download: Download, _ representation: Representation, for flow: Flow) {
+    let old = download.record.generation
+    if let store = download.store {
+      stores[store.id] = nil
+      emit(.store(store.id, .discard))
+    } else if old > 0 {
+      remove(download.key, old)
+    }
+    let store = Store(StoreID(nextNumber()), .creating(flow.id), generation: old, representation)
+    attach(store, to: download)
+    download.hasFiles = true
+    download.record.received = 0
+    emit(.store(store.id, .create(download.key, above: old, representation)))
+  }
+
+  func answered(_ answer: DiskAnswer, by id: StoreID) {
+    guard let download = stores[id], let store = download.store, store.id == id else {
+      // Given up meanwhile; its number has been given to these bytes all the same.
+      return
+    }
+    switch answer {
+    case .opened(let generation, let representation, let present):
+      store.pending -= 1
+      opened(store, download, generation, representation, present)
+    case .missing:
+      close(store, download)
+      download.hasFiles = false
+      download.mustLook = false
+      let wasCached = download.record.state == .cached
+      if download.record.generation > 0 { forgetBytes(of: download) }
+      judgeWaiting(of: download)
+      if wasCached && (download.isWantedAgain || download.handles.contains(where: \.mayDownload)) {
+        want(download, isExplicit: false)
+      }
+      download.isWantedAgain = false
+    case .created(let generation):
+      store.pending -= 1
+      created(store, download, generation)
+    case .wrote(let flow, let range):
+      store.pending -= 1
+      return wrote(range, of: flow, store, download)
+    case .compared(let flow, let range, let agreed):
+      store.pending -= 1
+      return compared(range, agreed: agreed, of: flow, download)
+    case .described: store.pending -= 1
+    case .flushed:
+      store.isFlushing = false
+      if store.unflushed >= Limits.flushAfter { flush(store, after: 0) }
+      if !download.flows.isEmpty { return }
+    case .notFlushed(let failure, let present): notFlushed(failure, present, store, download)
+    case .failed(let failure):
+      store.pending -= 1
+      failed(failure, store, download)
+    }
+    touch(download)
+  }
+
+  private func opened(
+    _ store: Store, _ download: Download, _ generation: UInt32, _ representation: Representation,
+    _ present: ByteRanges
+  ) {
+    store.phase = .open
+    store.generation = generation
+    store.opened(representation, present: present)
+    download.hasFiles = true
+    download.mustLook = false
+    download.isWantedAgain = false
+    if download.storeRefusedUntil != nil {
+      // It was the disk's fault alone.
+      download.storeRefusedUntil = nil
+      download.retryAt = download.forbiddenUntil
+      download.backoff = Backoff()
+    }
+    download.record.generation = generation
+    download.record.total = representation.total
+    if download.record.state == .cached && !store.isComplete {
+      // The disk has lost what it never took.
+      download.record.state = download.isOpenForDownload ? .queued : .remote
+    }
+    judgeWaiting(of: download)
+  }
+
+  private func created(_ store: Store, _ download: Download, _ generation: UInt32) {
+    guard case .creating(let id) = store.phase else { return }
+    store.phase = .open
+    store.generation = generation
+    download.record.generation = generation
+    download.record.total = store.representation.total
+    download.record.received = 0
+    download.beginsAnew = false
+    download.needsOverlap = false
+    download.receivedAtFault = 0
+    download.generationsBegun += 1
+    download.isFlushRefused = false
+    if let (flow, _) = flows[id] { begun(flow, download) } else { adoptGeneration(download) }
+  }
+
+  /// The disk refused to open, create, write, compare or describe.
+  private func failed(_ failure: DiskFailure, _ store: Store, _ download: Download) {
+    if store.phase == .opening {
+      close(store, download)
+      // The bytes are there; something is lacking that may be there again.
+      download.storeRefusedUntil = now.instant.adding(1)
+      suffer(Fault(failure.kind == .full ? .noRoom : .passing, failure.message), download)
+      return
+    }
+    let isCreating = !store.isOpen
+    endFlowsLosing(download)
+    if isCreating {
+      close(store, download)
+      download.hasFiles = nil
+    } else {
+      store.setPresent(store.present)
+    }
+    switch failure.kind {
+    case .full: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    case .tooLarge: suffer(Fault(.lasting, "too large a file"), download)
+    case .passing: suffer(Fault(.passing, failure.message), download)
+    case .broken: suffer(Fault(.lasting, failure.message), download)
+    }
+  }
+
+  /// Gives up all responses, and what they hold: the disk takes nothing.
+  private func endFlowsLosing(_ download: Download) {
+    for flow in download.flows {
+      flow.intake = nil
+      endFlow(flow, of: download)
+    }
+  }
+
+  /// Brings what is written to the disk; at most one flush of an episode waits.
+  /// - Parameter least: bytes for which it is worth it.
+  func flush(_ store: Store, after least: Int64) {
+    guard store.isOpen, !store.isFlushing, store.unflushed > least || store.isDescriptionNew else { return }
+    store.beginFlush()
+    emit(.flush(store.id))
+  }
+
+  private func notFlushed(_ failure: DiskFailure, _ present: ByteRanges, _ store: Store, _ download: Download)
+  {
+    store.isFlushing = false
+    // What is on its way is not lost yet.
+    endFlowsLosing(download)
+    store.setPresent(present)
+    download.isFlushRefused = true
+    if download.record.state == .cached && !store.isComplete { download.record.state = .queued }
+    switch failure.kind {
+    case .full: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    case .tooLarge, .passing, .broken: suffer(Fault(.passing, failure.message), download)
+    }
+  }
+
+  /// Closes what nobody needs, after its bytes are on the disk.
+  func releaseStore(of download: Download) {
+    guard let store = download.store, store.isOpen, download.flows.isEmpty, store.pending == 0,
+      !store.isFlushing, !needsStore(download)
+    else { return }
+    if !store.isFlushed && !download.isFlushRefused { return flush(store, after: 0) }
+    download.record.received = store.received
+    if !store.isLinked { return forgetBytes(of: download) }
+    stores[store.id] = nil
+    download.store = nil
+    emit(.store(store.id, .close(isComplete: store.isComplete && store.isFlushed)))
+  }
+
+  private func close(_ store: Store, _ download: Download) {
+    stores[store.id] = nil
+    download.store = nil
+    emit(.store(store.id, .close(isComplete: false)))
+  }
+
+  /// The bytes are gone or to go: dropped by the user, evicted, or the cache folder was deleted.
+  func forgetBytes(of download: Download) {
+    endFlowsLosing(download)
+    if let store = download.store {
+      stores[store.id] = nil
+      download.store = nil
+      emit(.store(store.id, .discard))
+    }
+    if download.record.generation > 0 { remove(download.key, download.record.generation) }
+    download.hasFiles = download.record.generation > 0 ? false : download.hasFiles
+    download.mustLook = false
+    download.isFlushRefused = false
+    download.isConfirmed = false
+    download.needsOverlap = false
+    download.beginsAnew = false
+    download.indexRange = nil
+    // Its size stays known, until the server says another.
+    download.record.received = 0
+    if download.record.state == .cached { download.record.state = .remote }
+  }
+
+  /// Somebody may have deleted files of the cache.
+  func checkCache(_ keys: Set<MediaKey>?) {
+    let known = keys.map { $0.compactMap { downloads[$0] } } ?? Array(downloads.all.values)
+    let names = known.filter { $0.received > 0 && $0.record.generation > 0 && $0.store?.isLinked != false }
+      .map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
+    if names.isEmpty { return }
+    checking.formUnion(names.map(\.key))
+    emit(.check(names))
+  }
+
+  /// The answer to `check`.
+  func missing(_ keys: [MediaKey]) {
+    let checked = checking.sorted()
+    checking = []
+    for key in keys {
+      guard let download = downloads[key] else { continue }
+      if let store = download.store { store.isLinked = false } else { forgetBytes(of: download) }
+    }
+    for key in checked { if let download = downloads[key] { touch(download) } }
+  }
+
+  /// Removes what no record speaks of: files of generations that a crash left behind, or of a store that was lost,
+  /// where whoever was reading them when the daemon was killed would have asked again by now.
+  func sweep(_ files: [FoundFile]) {
+    for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
+      if let download = downloads[file.key] {
+        if file.generation > download.record.generation && download.store == nil {
+          download.record.generation = file.generation
+          download.hasFiles = nil
+        }
+      }
+    }
+    for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
+      if let download = downloads[file.key] {
+        if file.generation < download.record.generation { remove(file.key, file.generation) }
+      } else if file.written < now.wall - 3600 {
+        remove(file.key, file.generation)
+      }
+    }
+  }
+}

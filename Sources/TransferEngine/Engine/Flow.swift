@@ -1,0 +1,70 @@
+internal import PodcastModel
+
+/// A response under way.
+final class Flow {
+  let id: FlowID
+  let request: RequestPlanner.Request
+  /// Whether it was sent to the address that answered before, not through the feed's redirects.
+  let isDirect: Bool
+
+  /// Why nothing more is taken from its host.
+  struct Hold: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// The disk has enough to do.
+    static let disk = Hold(rawValue: 1)
+    /// `limit_rate`.
+    static let throttle = Hold(rawValue: 2)
+    /// What is stored is still being opened, or a new generation created.
+    static let store = Hold(rawValue: 4)
+  }
+  var holds: Hold = []
+
+  /// A head that can't be judged before it is known what is stored.
+  var head: (head: ResponseHead, firstBytes: [UInt8])?
+  /// What it begins, while the files of that generation are being made.
+  var verdict: (head: ResponseHead, representation: Representation, at: Int64)?
+  /// What came before the verdict.
+  var early: Int64 = 0
+  /// Where its bytes go, from the verdict on.
+  var intake: Intake?
+  /// Whether the whole comes, whatever was asked for.
+  var ignoresRange = false
+  /// What its head says of the representation, until its bytes have agreed.
+  var claim: Representation?
+  /// How it has ended, while its last bytes are on their way to the disk.
+  var end: ResponseFailure??
+  /// When the oldest of what is held came.
+  var heldSince: Instant?
+
+  /// Bytes per second in its last second or two; nil before.
+  private(set) var rate: Int64?
+  private var measured: (position: Int64, time: Instant)?
+  /// What had arrived when it was last found to make progress.
+  var progress: (arrived: Int64, time: Instant)?
+
+  init(_ id: FlowID, _ request: RequestPlanner.Request, isDirect: Bool) {
+    self.id = id
+    self.request = request
+    self.isDirect = isDirect
+  }
+
+  /// Behind the last byte that has come.
+  var arrived: Int64 { intake?.arrived ?? request.start }
+
+  /// Behind the last byte that has been given to the disk.
+  var position: Int64 { intake?.position ?? request.start }
+
+  /// Bytes in memory.
+  var held: Int64 { intake?.held ?? early }
+
+  /// Measures its rate since the last time; to be called every second.
+  func measure(_ now: Instant) {
+    guard intake != nil else { return }
+    if let last = measured {
+      // Too short a time says nothing.
+      guard now > last.time.adding(0.5) else { return }
+      rate = Int64(Double(max(arrived - last.position, 0)) / now.seconds(since: last.time))
+    }
+    measured = (arrived, now)
+  }
+}

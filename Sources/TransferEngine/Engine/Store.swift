@@ -1,0 +1,94 @@
+internal import PodcastModel
+
+/// The files of a download's generation, as far as the engine knows them.
+final class Store {
+  enum Phase: Hashable {
+    case opening
+    /// A new generation of this representation, for a response that waits.
+    case creating(FlowID)
+    case open
+  }
+  let id: StoreID
+  var phase: Phase
+  var generation: UInt32
+  var representation: Representation
+  /// What is written, and what is written or on its way.
+  private(set) var present = ByteRanges()
+  private(set) var claimed = ByteRanges()
+  private(set) var received: Int64 = 0
+  /// Bytes written since the last flush began.
+  private(set) var unflushed: Int64 = 0
+  /// Whether the representation has not been flushed.
+  var isDescriptionNew = false
+  /// Whether a flush is under way: at most one of an episode is.
+  var isFlushing = false
+  /// Orders that the disk has not answered.
+  var pending = 0
+  /// Whether its data file has its name: nobody has deleted the cache.
+  var isLinked = true
+
+  init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation) {
+    self.id = id
+    self.phase = phase
+    self.generation = generation
+    self.representation = representation
+  }
+
+  var isOpen: Bool { phase == .open }
+
+  /// Whether every byte is there.
+  var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
+
+  /// Whether everything is on the disk.
+  var isFlushed: Bool { unflushed == 0 && !isDescriptionNew && !isFlushing && pending == 0 }
+
+  func opened(_ representation: Representation, present: ByteRanges) {
+    self.representation = representation
+    setPresent(present)
+    // Of what a killed daemon wrote, nobody knows how much is on the disk.
+    unflushed = max(received, 0)
+  }
+
+  func claim(_ range: Range<Int64>) { claimed.insert(range) }
+
+  func wrote(_ range: Range<Int64>) {
+    let before = present.count
+    present.insert(range)
+    received = present.count
+    unflushed += max(received - before, 0)
+  }
+
+  /// Only this is there.
+  func setPresent(_ ranges: ByteRanges) {
+    present = ranges
+    claimed = ranges
+    received = ranges.count
+  }
+
+  func beginFlush() {
+    isFlushing = true
+    unflushed = 0
+    isDescriptionNew = false
+  }
+
+  /// Nothing behind a size that is known now is of the file.
+  func cut(at total: Int64) {
+    present.truncate(at: total)
+    claimed.truncate(at: total)
+    received = present.count
+  }
+
+  /// Whether readers see all of `range` that the file has: they see whole blocks.
+  func shows(_ range: Range<Int64>) -> Bool {
+    let end = representation.total ?? .max
+    let wanted = range.clamped(to: 0..<end)
+    if wanted.isEmpty { return true }
+    let upper =
+      wanted.upperBound > Int64.max - Limits.block ? wanted.upperBound : Self.blockEnd(wanted.upperBound)
+    return present.contains(wanted.lowerBound / Limits.block * Limits.block..<min(upper, end))
+  }
+
+  private static func blockEnd(_ offset: Int64) -> Int64 {
+    (offset + Limits.block - 1) / Limits.block * Limits.block
+  }
+}

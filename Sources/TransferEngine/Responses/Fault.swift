@@ -1,0 +1,80 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// Why a response gave no bytes, or no more, and what is to be done (PRODUCT.md, Errors of a reader).
+package struct Fault: Hashable {
+  package enum Kind: Hashable {
+    /// May heal: tried again, later and later.
+    case passing
+    /// Stays: failed at once.
+    case lasting
+    /// The address may have been renewed: asked for a fresh one once, else lasting.
+    case expired
+    /// No room on the disk.
+    case noRoom
+  }
+  package var kind: Kind
+  /// One line for a person, with the HTTP status or the system's word, and the host.
+  package var message: String
+  /// Seconds that the server wants to be left alone (RFC 9110 §10.2.3).
+  package var retryAfter: Double?
+
+  /// The host that would treat any request so; nil where it may be this one's fault only.
+  package var host: String?
+
+  package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
+    self.kind = kind
+    self.message = message
+    self.retryAfter = retryAfter
+  }
+
+  init(_ failure: ResponseFailure) {
+    self.init(failure.isPassing ? .passing : .lasting, failure.message)
+    host = failure.silentHost
+  }
+
+  /// A status that is neither 200 nor 206 (RFC 9110 §15).
+  init(_ head: ResponseHead) {
+    let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"
+    switch head.status {
+    // 511: a hotel's network that wants a login first (RFC 6585 §6).
+    case 408, 421, 425, 429, 500, 502, 503, 504, 506...599:
+      let wait = head.retryAfter.map { min($0, TransferRecord.longestRetryAfter) }
+      self.init(.passing, text, retryAfter: wait.map { Double($0) })
+      if head.status == 429 || head.status == 503 { host = head.host }
+    case 401, 403, 404, 410: self.init(.expired, text)
+    default: self.init(.lasting, text)
+    }
+  }
+
+  private static func reason(_ status: Int) -> String {
+    switch status {
+    case 204: "No Content"
+    case 300: "Multiple Choices"
+    case 304: "Not Modified"
+    case 400: "Bad Request"
+    case 401: "Unauthorized"
+    case 402: "Payment Required"
+    case 403: "Forbidden"
+    case 404: "Not Found"
+    case 405: "Method Not Allowed"
+    case 406: "Not Acceptable"
+    case 407: "Proxy Authentication Required"
+    case 408: "Request Timeout"
+    case 409: "Conflict"
+    case 410: "Gone"
+    case 416: "Range Not Satisfiable"
+    case 421: "Misdirected Request"
+    case 429: "Too Many Requests"
+    case 451: "Unavailable For Legal Reasons"
+    case 500: "Internal Server Error"
+    case 501: "Not Implemented"
+    case 502: "Bad Gateway"
+    case 503: "Service Unavailable"
+    case 504: "Gateway Timeout"
+    case 505: "HTTP Version Not Supported"
+    case 511: "Network Authentication Required"
+    default: status < 400 ? "Unexpected Answer" : status < 500 ? "Request Refused" : "Server Error"
+    }
+  }
+}

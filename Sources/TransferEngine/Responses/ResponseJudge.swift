@@ -1,0 +1,180 @@
+package import PodcastModel
+
+/// Whether a response's bytes may go into what is stored (ARCHITECTURE.md, Must hold 1). Pure rules.
+package enum ResponseJudge {
+  /// Bytes that must agree where nothing else tells two representations apart.
+  package static let overlap: Int64 = 64 << 10
+
+  /// What was asked.
+  package struct Question {
+    /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
+    package var start: Int64
+    /// Behind the last byte asked for; nil for all from `start` on.
+    package var end: Int64?
+    /// The representation that the stored bytes are of; nil where there are none.
+    package var known: Representation?
+    package var stored: ByteRanges
+    /// Whether it was asked for with leave to compress, and comes decoded.
+    package var decodes: Bool
+    /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
+    package var isBeside: Bool
+
+    package init(
+      start: Int64, end: Int64?, known: Representation?, stored: ByteRanges, decodes: Bool, isBeside: Bool
+    ) {
+      self.start = start
+      self.end = end
+      self.known = known
+      self.stored = stored
+      self.decodes = decodes
+      self.isBeside = isBeside
+    }
+
+    var isWhole: Bool { start == 0 && end == nil }
+  }
+
+  package enum Verdict: Hashable {
+    /// A new generation, of which this response gives the bytes from `at` on.
+    case begin(Representation, at: Int64)
+    /// Goes on with what is stored, from byte `at` on. Nothing may be written before `agreeing` bytes have
+    /// been the same as stored ones, and each stored byte that comes again must be the same.
+    case go(Representation, at: Int64, agreeing: Int64)
+    /// Another representation from its middle: ask anew for the whole, for a new generation.
+    case beginAnew
+    /// Can't be told apart from another representation: ask again with an overlap.
+    case askWithOverlap
+    /// Compressed though that was not asked for: ask again with leave to, so that it comes decoded.
+    case askDecoded
+    /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
+    case noRanges
+    /// Nothing is missing.
+    case complete
+    case fault(Fault)
+  }
+
+  package static func judge(_ question: Question, _ head: ResponseHead, firstBytes: [UInt8]) -> Verdict {
+    let places = [head.length, head.partTotal, head.part?.upperBound]
+    if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > Limits.largestFile }) {
+      return .fault(Fault(.lasting, "\(head.host) has too large a file"))
+    }
+    switch head.status {
+    case 200:
+      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
+        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+      }
+      if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
+      return judgeWhole(question, head)
+    case 206:
+      if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
+        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+      }
+      // A part of a coding is of no use beside decoded bytes, nor they beside it.
+      if question.decodes || isCompressed(head, nil) { return .noRanges }
+      return judgePart(question, head)
+    case 416: return judgeUnsatisfiable(question, head)
+    default:
+      return .fault(Fault(head))
+    }
+  }
+
+  private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {
+    // The length and the validators of a coding are not those of what it decodes to.
+    let isDecoded = question.decodes && isCompressed(head, nil)
+    let new =
+      isDecoded
+      ? Representation(finalURL: head.url) : representation(of: head, total: head.length)
+    if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
+    guard let known = question.known else { return .begin(new, at: 0) }
+    if question.isBeside && !question.isWhole { return .noRanges }
+    let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
+    if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
+    if question.stored.isEmpty {
+      // Nobody has got a byte of it: what has its size may take its place, unless another response feeds it.
+      let isFree = !question.isBeside || !differ(known, new)
+      let isSize = known.total == nil || known.total == new.total
+      return isFree && isSize ? .go(new, at: 0, agreeing: 0) : .begin(new, at: 0)
+    }
+    if let mine = known.total, let its = new.total, mine != its { return .begin(new, at: 0) }
+    if differ(known, new) { return .begin(new, at: 0) }
+    // Nothing proves it the same: what is stored decides, where it is one piece from the start.
+    guard question.stored.ranges.count == 1, question.stored.contains(0) else { return .begin(new, at: 0) }
+    return .go(merged(known, new), at: 0, agreeing: question.stored.end)
+  }
+
+  private static func judgePart(_ question: Question, _ head: ResponseHead) -> Verdict {
+    // A part that does not say which, or in a way that can't be: the whole has no such words.
+    guard let range = head.part else {
+      return question.isWhole
+        ? .fault(Fault(.passing, "\(head.host) sent a part without saying which")) : .noRanges
+    }
+    let new = representation(of: head, total: head.partTotal)
+    guard let known = question.known else {
+      return .begin(new, at: range.lowerBound)
+    }
+    let isOther = known.total != nil && new.total != nil && known.total != new.total
+    if isOther || differ(known, new) { return question.isBeside ? .noRanges : .beginAnew }
+    let isTotalSame = known.total == nil || new.total != nil
+    let hasValidator =
+      (known.entityTag != nil && known.entityTag == new.entityTag)
+      || (known.entityTag == nil && known.lastModified != nil && known.lastModified == new.lastModified)
+    if hasValidator && isTotalSame && isSameAddress(known.finalURL, new.finalURL) {
+      // "206 from another start": its place is certain all the same, and what is missing is asked for later.
+      return .go(merged(known, new), at: range.lowerBound, agreeing: 0)
+    }
+    guard let run = question.stored.run(at: range.lowerBound) else {
+      return question.isBeside ? .noRanges : .askWithOverlap
+    }
+    let agreeing = min(run.upperBound, range.upperBound) - range.lowerBound
+    if agreeing >= overlap { return .go(merged(known, new), at: range.lowerBound, agreeing: overlap) }
+    return question.isBeside ? .noRanges : .askWithOverlap
+  }
+
+  /// 416: nothing behind the last byte that there is.
+  private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
+    guard let known = question.known, !question.isWhole else {
+      return .fault(Fault(head))
+    }
+    if let total = head.partTotal, known.total == nil, question.stored.contains(0..<total) {
+      return .complete
+    }
+    // Refused, or shorter than it was: an answer with the whole tells.
+    return .noRanges
+  }
+
+  /// What the head tells of the representation.
+  static func representation(of head: ResponseHead, total: Int64?) -> Representation {
+    Representation(
+      total: total, entityTag: head.entityTag, lastModified: head.lastModified,
+      finalURL: head.url)
+  }
+
+  /// Whether the body has a coding that libcurl takes off. Some servers say so of bytes that have none.
+  /// - Parameter firstBytes: of the body as it came; nil where they are not at hand.
+  private static func isCompressed(_ head: ResponseHead, _ firstBytes: [UInt8]?) -> Bool {
+    switch head.encoding {
+    case "gzip", "x-gzip": firstBytes?.starts(with: [0x1f, 0x8b]) ?? true
+    case "deflate", "br", "zstd": true
+    default: false
+    }
+  }
+
+  /// Whether both have the same kind of validator, and not the same value.
+  private static func differ(_ a: Representation, _ b: Representation) -> Bool {
+    if let mine = a.entityTag, let its = b.entityTag { return mine != its }
+    if let mine = a.lastModified, let its = b.lastModified { return mine != its }
+    return false
+  }
+
+  /// `known` with what `new` adds.
+  private static func merged(_ known: Representation, _ new: Representation) -> Representation {
+    Representation(
+      total: known.total ?? new.total, entityTag: known.entityTag ?? new.entityTag,
+      lastModified: known.lastModified ?? new.lastModified, finalURL: new.finalURL)
+  }
+
+  /// Whether two final addresses differ by no more than their queries.
+  static func isSameAddress(_ a: String, _ b: String) -> Bool {
+    func base(_ url: String) -> Substring { url.prefix { $0 != "?" && $0 != "#" } }
+    return base(a) == base(b)
+  }
+}

@@ -1,0 +1,40 @@
+/// Hosts that did not answer at all: of a thousand downloads that wait, one or two ask such a host at a time, later
+/// and later, not all of them.
+struct HostRests {
+  private struct Rest {
+    var until: Instant
+    var failures: Int
+  }
+  private var rests: [String: Rest] = [:]
+
+  /// Seconds: another file of the host may be there after all.
+  private static let longest = 60.0
+  /// Seconds that a host may ask for in the name of all its files.
+  private static let longestWish = 3600.0
+
+  func isResting(_ host: String, at now: Instant) -> Bool { rests[host].map { $0.until > now } ?? false }
+
+  /// It has not answered, or wants to be left alone.
+  /// - Parameter retryAfter: for so many seconds, as it says.
+  /// - Returns: until when that is; nil where that was known.
+  mutating func failed(
+    _ host: String, retryAfter: Double?, at now: Instant, _ random: inout SplitMix
+  ) -> Instant? {
+    if isResting(host, at: now) && retryAfter == nil { return nil }
+    let failures = (rests[host]?.failures ?? 0) + 1
+    let delay = random.jitter(min(0.5 * Double(1 << min(failures - 1, 10)), Self.longest))
+    let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
+    if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
+    rests[host] = Rest(until: until, failures: failures)
+    return until
+  }
+
+  /// When the next one ends.
+  func nextEnd(after now: Instant) -> Instant? { rests.values.lazy.map(\.until).filter { $0 > now }.min() }
+
+  /// It has answered, or is to be asked all the same.
+  /// - Returns: whether it was left alone.
+  mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
+
+  mutating func endAll() { rests = [:] }
+}

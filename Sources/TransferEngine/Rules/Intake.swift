@@ -1,0 +1,114 @@
+package import PodcastModel
+
+/// Where a response's bytes go: which are compared with what is stored, which are written, and when.
+///
+/// `position` is what has been given to the disk, `arrived` what has come; what lies between is held.
+package struct Intake: Hashable, Sendable {
+  package private(set) var position: Int64
+  package private(set) var arrived: Int64
+  /// Bytes given to the disk and not answered yet.
+  package private(set) var inFlight: Int64 = 0
+  /// Whether the disk compares: nothing more is given before it has answered.
+  package private(set) var isComparing = false
+  /// Bytes that must still agree with stored ones before any may be written.
+  package private(set) var agreeing: Int64
+  /// Whether to end where the next bytes are stored, because another request can skip them.
+  package let mayStop: Bool
+
+  /// Stored bytes up to this many are read through, not skipped by a new request.
+  package static let island: Int64 = RequestPlanner.nearby / 8
+
+  package init(at position: Int64, agreeing: Int64 = 0, mayStop: Bool) {
+    self.position = position
+    arrived = position
+    self.agreeing = agreeing
+    self.mayStop = mayStop
+  }
+
+  package enum Step: Hashable, Sendable {
+    case write(Range<Int64>)
+    case compare(Range<Int64>)
+    /// The rest that it would bring is stored already.
+    case reachedStored
+    /// Its bytes can't be shown to be the stored ones.
+    case differs
+  }
+
+  /// How soon what is held goes to the disk.
+  package enum Urgency: Hashable, Sendable {
+    /// In large pieces, at their places.
+    case none
+    /// Someone waits for it: in whole blocks.
+    case waited
+    /// No more will come, or not for long: all of it.
+    case all
+  }
+
+  /// Bytes that are neither written nor dropped.
+  package var held: Int64 { arrived - position + inFlight }
+
+  package mutating func came(_ count: Int64) { arrived += count }
+
+  /// What to do next with what is held; nil where nothing yet.
+  /// - Parameters:
+  ///   - stored: what is written, or on its way.
+  package mutating func next(stored: ByteRanges, total: Int64?, _ urgency: Urgency) -> Step? {
+    if isComparing || position >= arrived { return nil }
+    let run = stored.run(at: position)
+    if let run {
+      if agreeing <= 0 && (run.upperBound == total || mayStop && run.upperBound - position > Self.island) {
+        return .reachedStored
+      }
+      return compare(position..<min(run.upperBound, arrived, position + Limits.largestWrite))
+    }
+    if agreeing > 0 { return .differs }
+    let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
+    return write(position..<end, urgency: end < arrived ? .all : urgency)
+  }
+
+  private mutating func compare(_ range: Range<Int64>) -> Step {
+    isComparing = true
+    position = range.upperBound
+    inFlight += range.length
+    return .compare(range)
+  }
+
+  private mutating func write(_ range: Range<Int64>, urgency: Urgency) -> Step? {
+    var end = min(range.upperBound, Self.aligned(range.lowerBound + Limits.largestWrite, Limits.alignment))
+    if end == range.upperBound && urgency != .all {
+      let large = Self.aligned(end, Limits.alignment)
+      let blocks = Self.aligned(end, Limits.block)
+      if urgency == .waited && blocks > range.lowerBound {
+        end = blocks
+      } else if large > range.lowerBound {
+        end = large
+      } else {
+        return nil
+      }
+    }
+    position = end
+    inFlight += end - range.lowerBound
+    return .write(range.lowerBound..<end)
+  }
+
+  /// The disk has written that.
+  package mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
+
+  /// The disk has compared that.
+  /// - Returns: whether all agreed; and whether that was enough to show that it is the same representation.
+  package mutating func compared(_ range: Range<Int64>, agreed: Int64) -> (isSame: Bool, isShown: Bool) {
+    isComparing = false
+    inFlight -= range.length
+    guard agreed == range.length else { return (false, false) }
+    let wasAgreeing = agreeing > 0
+    agreeing -= range.length
+    return (true, wasAgreeing && agreeing <= 0)
+  }
+
+  private static func aligned(_ offset: Int64, _ step: Int64) -> Int64 { offset / step * step }
+}
+
+extension Range<Int64> {
+  /// How many bytes it has.
+  package var length: Int64 { upperBound - lowerBound }
+}

@@ -1,0 +1,148 @@
+package import PodcastModel
+
+/// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
+/// read through, nothing is fetched twice). Pure rules.
+package struct RequestPlanner {
+  /// Reading on through this much costs less than a new request, where it takes no longer than `patience`.
+  package static let nearby: Int64 = 1 << 20
+  /// Seconds.
+  static let patience: Int64 = 1
+  /// A gap that who reads on may have left, in bytes.
+  static let smallGap: Int64 = 32 << 10
+  /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
+  /// to the most.
+  package static let window: Int64 = 1 << 20
+  static let longestWindow: Int64 = 32 << 20
+  /// Responses at once for one episode.
+  package static let most = 4
+
+  /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
+  package struct Running: Hashable {
+    var position: Int64
+    var end: Int64?
+    /// Bytes per second; nil while not known.
+    var rate: Int64?
+
+    package init(position: Int64, end: Int64?, rate: Int64? = nil) {
+      self.position = position
+      self.end = end
+      self.rate = rate
+    }
+  }
+
+  package struct Request: Hashable {
+    package var start: Int64
+    /// nil: to the end of the file.
+    package var end: Int64?
+    /// Whether a reader waits for it.
+    package var isUrgent: Bool
+  }
+
+  var have: ByteRanges
+  var total: Int64?
+  var running: [Running]
+  /// Whether requests may begin elsewhere than at 0, and beside a running one.
+  var canSeek: Bool
+  /// Whether the whole file is wanted, not just what is waited for.
+  var wantsWhole: Bool
+  /// Where the latest reader is: the whole is filled from there on first.
+  var focus: Int64 = 0
+
+  package init(
+    have: ByteRanges, total: Int64?, running: [Running] = [], canSeek: Bool = true, wantsWhole: Bool = true,
+    focus: Int64 = 0
+  ) {
+    self.have = have
+    self.total = total
+    self.running = running
+    self.canSeek = canSeek
+    self.wantsWhole = wantsWhole
+    self.focus = focus
+  }
+
+  /// What to ask for, so that `waits` end and, where wanted, the file fills.
+  package func requests(for waits: [Range<Int64>]) -> [Request] {
+    var result: [Request] = []
+    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+      guard running.count + result.count < Self.most else { break }
+      let clamped = wait.clamped(to: 0..<(total ?? .max))
+      guard let hole = have.missing(in: clamped).first,
+        !isCovered(hole.lowerBound, also: result, by: waits)
+      else { continue }
+      if canSeek {
+        result.append(
+          request(at: hole.lowerBound, for: clamped, beside: !(running + result.map(\.running)).isEmpty))
+      } else if running.isEmpty && result.isEmpty {
+        result.append(Request(start: have.firstMissing(from: 0), end: nil, isUrgent: true))
+      }
+    }
+    if wantsWhole && running.isEmpty && result.isEmpty, let next = nextHole() { result.append(next) }
+    return result
+  }
+
+  /// Whether a response under way will soon bring `offset`.
+  private func isCovered(_ offset: Int64, also planned: [Request], by waits: [Range<Int64>]) -> Bool {
+    if !canSeek { return !(running.isEmpty && planned.isEmpty) }
+    return (running + planned.map(\.running)).contains { flow in
+      guard flow.position <= offset, offset < flow.end ?? .max else { return false }
+      let distance = offset - flow.position
+      if distance > Self.nearby { return false }
+      let isFast = flow.rate.map { distance <= $0 * Self.patience } ?? true
+      return isFast || offset <= sequentialEnd(from: flow.position, waits)
+    }
+  }
+
+  /// How far readers reach who wait for one piece behind the other from `position` on: they need all of it.
+  private func sequentialEnd(from position: Int64, _ waits: [Range<Int64>]) -> Int64 {
+    var end = position + Self.smallGap
+    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) where wait.lowerBound <= end {
+      end = max(end, wait.upperBound)
+    }
+    return end
+  }
+
+  private func request(at missing: Int64, for wait: Range<Int64>, beside: Bool) -> Request {
+    // Readers see whole blocks: the one in which it begins is asked for from its start, if that is missing.
+    let hole = have.hole(around: missing)
+    let start = max(hole.lowerBound, missing / block * block)
+    // Up to what is stored, unless that is only an island to be read through, and no response makes it grow.
+    var end = hole.upperBound
+    if end < .max, let island = have.run(at: end), island.count <= Self.nearby / 8,
+      !running.contains(where: { island.lowerBound <= $0.position && $0.position <= island.upperBound })
+    {
+      end = have.run(from: island.upperBound)?.lowerBound ?? .max
+    }
+    // Nor into what a response under way brings.
+    end = min(end, running.filter { $0.position > start }.map(\.position).min() ?? .max)
+    if !wantsWhole {
+      end = min(end, aligned(wait.upperBound))
+    } else if beside {
+      let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
+      let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
+      end = min(end, aligned(max(start + window, wait.upperBound)))
+    }
+    return Request(start: start, end: end >= total ?? .max ? nil : end, isUrgent: true)
+  }
+
+  /// The end of the block that `offset` ends in.
+  private func aligned(_ offset: Int64) -> Int64 {
+    offset > .max - block ? .max : (offset + block - 1) / block * block
+  }
+
+  private var block: Int64 { Limits.block }
+
+  /// The hole to fill next: from where the reader is to the end, then from the start.
+  private func nextHole() -> Request? {
+    guard let total else {
+      return Request(start: have.firstMissing(from: 0), end: nil, isUrgent: false)
+    }
+    let behind = canSeek ? have.missing(in: min(focus, total)..<total).first : nil
+    guard let hole = behind ?? have.missing(in: 0..<total).first else { return nil }
+    return Request(
+      start: hole.lowerBound, end: hole.upperBound == total ? nil : hole.upperBound, isUrgent: false)
+  }
+}
+
+extension RequestPlanner.Request {
+  fileprivate var running: RequestPlanner.Running { .init(position: start, end: end) }
+}

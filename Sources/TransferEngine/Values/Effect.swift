@@ -1,0 +1,69 @@
+package import PodcastModel
+package import TransferProtocol
+
+/// What the engine has done, in this order.
+package enum Effect: Hashable, Sendable {
+  case ask(FlowID, MediaRequest)
+  /// The body's first byte is the file's byte at `offset`: what is written is named by its place.
+  case place(FlowID, at: Int64)
+  /// Takes no more from the host, until `goOn`.
+  case hold(FlowID)
+  case goOn(FlowID)
+  /// Ends the request, and drops what is held of it.
+  case end(FlowID)
+
+  /// One of the files of an episode; orders for one store are done in order, and so are all of an episode.
+  case store(StoreID, StoreOrder)
+  /// Brings what is written to the disk, then the journal; beside the other orders.
+  case flush(StoreID)
+
+  /// Takes the names of a generation's files away; who has it open keeps its bytes.
+  case remove(MediaKey, generation: UInt32)
+  /// Which of these have no data file?
+  case check([GenerationName])
+  case measureRoom
+  /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
+  case evict([EvictionCandidate], count: Int64)
+  /// Which files does the cache have?
+  case listFiles
+
+  case save(SaveID, [TransferRecord], removing: [MediaKey])
+  case saveSettings(TransferSettings)
+  case send(ClientID, DaemonMessage)
+  /// Observers are to hear of these.
+  case tell([MediaKey])
+  case log(String)
+  /// To be told the time then; replaces what was asked before.
+  case wake(Instant)
+  /// Whether there is nothing to do any more.
+  case idle(Bool)
+}
+
+/// What is done with the files of one generation.
+package enum StoreOrder: Hashable, Sendable {
+  /// Goes on with the latest generation of `key` at `generation` or right behind it.
+  case open(MediaKey, generation: UInt32)
+  /// Begins a generation behind `generation`.
+  case create(MediaKey, above: UInt32, Representation)
+  /// Writes what is held of a response; what is held before it is dropped.
+  case write(FlowID, Range<Int64>)
+  /// Compares what is held with what is stored.
+  case compare(FlowID, Range<Int64>)
+  /// More is known of the representation.
+  case describe(Representation)
+  /// - Parameter isComplete: whether the journal tells it all, without the live map.
+  case close(isComplete: Bool)
+  /// Closes it, and takes its names away.
+  case discard
+}
+
+package struct GenerationName: Hashable, Sendable {
+  package var key: MediaKey
+  package var generation: UInt32
+}
+
+package struct EvictionCandidate: Hashable, Sendable {
+  package var key: MediaKey
+  package var generation: UInt32
+  package var size: Int64
+}

@@ -1,0 +1,93 @@
+package import PodcastModel
+package import TransferProtocol
+
+/// What the engine hears.
+package enum Event: Sendable {
+  /// A client has greeted; again where it can tell fresh addresses from now on.
+  case joined(ClientID, observes: Bool, answersAddresses: Bool)
+  /// A client has gone: its readers are gone, its downloads go on.
+  case left(ClientID)
+  case said(ClientID, ClientMessage)
+
+  /// A response's head, and the first bytes of its body where they are needed to judge it; they count among
+  /// what `came` tells.
+  case head(FlowID, ResponseHead, firstBytes: [UInt8])
+  /// So many bytes more of its body are held for the engine.
+  case came(FlowID, Int)
+  /// Its end: nil where the whole body came. `head` where nothing told it before, because it has no body.
+  case ended(FlowID, ResponseFailure?)
+
+  case disk(StoreID, DiskAnswer)
+  /// Records are on the disk; or why not.
+  case saved(SaveID, TransferFailure?)
+  /// The names of a generation's files have been taken away.
+  case removed(MediaKey)
+  /// Bytes that the disk still has for this user; nil where that can't be learnt.
+  case room(Int64?)
+  /// What has been let go of by `evict`.
+  case evicted([MediaKey])
+  /// Data files may have been deleted: of these, or (nil) of any.
+  case vanished(Set<MediaKey>?)
+  /// Of those that `check` asked for, these have no data file.
+  case missing([MediaKey])
+  /// The cache's files.
+  case found([FoundFile])
+  /// The machine's addresses or routes have changed.
+  case networkChanged
+  /// The time that `wake` named has come, or has not.
+  case timer
+}
+
+/// What the disk answers about the files of a generation, in the order that it was asked.
+package enum DiskAnswer: Hashable, Sendable {
+  case opened(generation: UInt32, Representation, present: ByteRanges)
+  /// There is no data file, or none that says what it is of.
+  case missing
+  case created(generation: UInt32)
+  case wrote(FlowID, Range<Int64>)
+  /// Of what was compared, so many bytes are the same from its start on.
+  case compared(FlowID, Range<Int64>, agreed: Int64)
+  case described
+  /// All that had been written is on the disk.
+  case flushed
+  /// A flush failed: only this is known to be there.
+  case notFlushed(DiskFailure, present: ByteRanges)
+  /// Any other order failed.
+  case failed(DiskFailure)
+}
+
+/// Why the disk refused.
+package struct DiskFailure: Hashable, Sendable {
+  package enum Kind: Sendable {
+    /// No room.
+    case full
+    /// Larger than the cache can hold.
+    case tooLarge
+    /// Something is lacking that may be there again: descriptors, memory, room for a map.
+    case passing
+    /// A device that fails.
+    case broken
+  }
+  package var kind: Kind
+  /// For people.
+  package var message: String
+
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+}
+
+/// A generation's data file.
+package struct FoundFile: Hashable, Sendable {
+  package var key: MediaKey
+  package var generation: UInt32
+  /// Seconds since 1970.
+  package var written: Int64
+
+  package init(key: MediaKey, generation: UInt32, written: Int64) {
+    self.key = key
+    self.generation = generation
+    self.written = written
+  }
+}

@@ -1,0 +1,25 @@
+/// Bounds, with their reasons.
+package enum Limits {
+  /// Readers see whole blocks of this size (the live map's).
+  package static let block: Int64 = 4096
+  /// The largest file that the cache can hold.
+  package static let largestFile: Int64 = 32 << 30
+  /// Writes end at multiples of this: smaller or odd ones cost the kernel twice.
+  package static let alignment: Int64 = 256 << 10
+  /// The most that one write has.
+  package static let largestWrite: Int64 = 1 << 20
+  /// What a response may bring that is not on its way to the disk yet, all of them together.
+  package static let held: Int64 = 16 << 20
+  /// What one may, where there are few, and where there are many.
+  package static let heldEach = (most: Int64(2 << 20), least: Int64(128 << 10))
+  /// Seconds after which what has come is written though it is little.
+  package static let patience = 0.25
+  /// Bytes written after which they are brought to the disk: what a crash of the machine may cost.
+  package static let flushAfter: Int64 = 4 << 20
+  /// Rows of episodes of which nothing is here, kept for their size.
+  package static let restingRows = 4096
+  /// Hosts of which something is remembered.
+  package static let hosts = 1024
+  /// Rounds in which what follows from changes is looked at, before others get their turn.
+  package static let rounds = 8
+}

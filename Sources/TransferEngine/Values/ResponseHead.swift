@@ -1,0 +1,53 @@
+internal import PodcastModel
+
+/// What counts of the head of a final response.
+package struct ResponseHead: Hashable, Sendable {
+  package var status: Int
+  /// The address that answered.
+  package var url: String
+  /// The body's length as sent.
+  package var length: Int64?
+  /// What a 206 says that it holds (RFC 9110 §14.4); nil where that is of no use.
+  package var part: Range<Int64>?
+  /// The whole's size by Content-Range, of a 206 or a 416.
+  package var partTotal: Int64?
+  /// A strong entity tag, with its quotes.
+  package var entityTag: String?
+  package var lastModified: String?
+  /// In lower case, without parameters.
+  package var mediaType: String?
+  /// In lower case; nil for none and identity.
+  package var encoding: String?
+  /// Whether it says that ranges may be asked for.
+  package var acceptsRanges = false
+  /// Seconds.
+  package var retryAfter: Int64?
+  /// Whether the body ends where the connection does.
+  package var isDelimitedByClose = false
+
+  package init(status: Int, url: String) {
+    self.status = status
+    self.url = url
+  }
+
+  /// The host that answered, for messages.
+  var host: String { PublicURL.host(url) ?? "the server" }
+}
+
+/// Why a response ended before its end.
+package struct ResponseFailure: Hashable, Sendable {
+  /// One line for a person, with the host.
+  package var message: String
+  /// Whether another try may bring it.
+  package var isPassing: Bool
+  /// Whether the body was shorter than its head said.
+  package var isShortBody = false
+  /// The host that has not answered at all.
+  package var silentHost: String?
+
+  package init(_ message: String, isPassing: Bool, silentHost: String? = nil) {
+    self.message = message
+    self.isPassing = isPassing
+    self.silentHost = silentHost
+  }
+}

@@ -1,0 +1,62 @@
+internal import PosixKit
+
+/// Memory for a piece of a body. One thread fills it; what is filled, others may read.
+final class Chunk: @unchecked Sendable {
+  /// 128 KiB: less would cost a system call more often, more would lie about half empty where many come slowly.
+  static let size = 128 << 10
+
+  private let memory: Memory
+
+  init() { memory = Self.spare.take() }
+
+  deinit { Self.spare.give(memory) }
+
+  func fill(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+    UnsafeMutableRawBufferPointer(rebasing: memory.bytes[offset..<offset + bytes.count]).copyMemory(
+      from: bytes)
+  }
+
+  func read(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[range])
+  }
+
+  static let spare = SpareMemory()
+}
+
+/// A block that somebody owns alone.
+struct Memory: @unchecked Sendable { let bytes: UnsafeMutableRawBufferPointer }
+
+/// Chunks' memory that is not in use: fresh pages cost the kernel more than writing does.
+final class SpareMemory: Sendable {
+  private struct State: ~Copyable {
+    var free: [Memory] = []
+    var most = 0
+  }
+  private let state = Monitor(State())
+
+  /// 2 MiB at the most lie idle.
+  private static let most = 16
+
+  func take() -> Memory {
+    state.withLock { $0.free.popLast() } ?? Memory(bytes: .allocate(byteCount: Chunk.size, alignment: 4096))
+  }
+
+  func give(_ memory: Memory) {
+    let isKept = state.withLock { state in
+      guard state.free.count < state.most else { return false }
+      state.free.append(memory)
+      return true
+    }
+    if !isKept { memory.bytes.deallocate() }
+  }
+
+  /// Keeps some while bytes come, and none else.
+  func keep(_ isNeeded: Bool) {
+    let free = state.withLock { state in
+      state.most = isNeeded ? Self.most : 0
+      defer { if !isNeeded { state.free = [] } }
+      return isNeeded ? [] : state.free
+    }
+    for memory in free { memory.bytes.deallocate() }
+  }
+}

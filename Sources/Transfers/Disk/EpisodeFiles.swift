@@ -1,0 +1,117 @@
+internal import EpisodeCache
+internal import PodcastModel
+internal import PosixKit
+internal import TransferEngine
+
+/// The files of one generation, as the engine orders: opened once, in the episode's lane.
+final class EpisodeFiles: Sendable {
+  private let layout: CacheLayout
+  private let state = Monitor<EpisodeWriter?>(nil)
+
+  init(_ layout: CacheLayout) { self.layout = layout }
+
+  private var writer: EpisodeWriter? { state.withLock { $0 } }
+
+  func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
+    let latest = layout.latestGeneration(of: key, from: generation)
+    guard latest > 0, layout.hasData(key, latest) else { return .missing }
+    do {
+      let writer = try EpisodeWriter(continuing: layout, key, latest)
+      state.withLock { $0 = writer }
+      return .opened(generation: latest, writer.representation, present: writer.present)
+    } catch let error as PosixError where error.errno == .ENOENT {
+      return .missing
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
+
+  func create(_ key: MediaKey, above: UInt32, _ representation: Representation) -> DiskAnswer {
+    var generation = above
+    while generation < .max {
+      generation += 1
+      do {
+        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
+        state.withLock { $0 = writer }
+        return .created(generation: generation)
+      } catch let error as PosixError where error.errno == .EEXIST {
+        // Left by a store that was lost: never the same number for other bytes.
+        layout.remove(key, generation)
+      } catch {
+        return .failed(DiskFailure(error))
+      }
+    }
+    return .failed(DiskFailure(.broken, "too many files of one episode"))
+  }
+
+  func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
+    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+    do throws(PosixError) {
+      for piece in pieces { _ = try writer.write(piece.bytes, at: piece.offset) }
+      return .wrote(flow, range)
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
+
+  func compare(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
+    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+    var agreed: Int64 = 0
+    do throws(PosixError) {
+      for piece in pieces {
+        let count = try writer.agreement(of: piece.bytes, at: piece.offset)
+        agreed += Int64(count)
+        if count < piece.range.count { break }
+      }
+      return .compared(flow, range, agreed: agreed)
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
+
+  func describe(_ representation: Representation) -> DiskAnswer {
+    do throws(PosixError) {
+      try writer?.set(representation)
+      return .described
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
+
+  /// Beside the others.
+  func flush() -> DiskAnswer {
+    guard let writer else { return .flushed }
+    do throws(PosixError) {
+      try writer.synchronize()
+      return .flushed
+    } catch {
+      return .notFlushed(DiskFailure(error), present: writer.present)
+    }
+  }
+
+  func close(isComplete: Bool) {
+    // The journal tells it all from now on.
+    if isComplete { writer?.removeMap() }
+    state.withLock { $0 = nil }
+  }
+
+  func discard() {
+    writer?.remove()
+    state.withLock { $0 = nil }
+  }
+}
+
+extension DiskFailure {
+  init(_ error: any Error) {
+    guard let error = error as? PosixError else {
+      self.init(.broken, "\(error)")
+      return
+    }
+    switch error.errno {
+    case .ENOSPC, .EDQUOT: self.init(.full, "\(error)")
+    case .EFBIG: self.init(.tooLarge, "\(error)")
+    case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
+    default: self.init(.broken, "\(error)")
+    }
+  }
+}

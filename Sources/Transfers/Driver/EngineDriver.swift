@@ -1,0 +1,284 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import TransferEngine
+internal import TransferProtocol
+internal import TransferStore
+
+/// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
+/// Belongs to the loop.
+final class EngineDriver {
+  private let engine: Engine
+  private let loop: EventLoop
+  private let http: HTTPSession
+  let disk = DiskPool()
+  let layout: CacheLayout
+  let saver: RecordSaver
+  private let log: LogFile
+  /// What the disk's threads tell.
+  private let mailbox: Mailbox
+  private var flows: [FlowID: FlowReceiver] = [:]
+  private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
+  private(set) var clients: [ClientID: ClientConnection] = [:]
+  private var events: [Event] = []
+  /// Responses that take no more before the engine has heard of what came.
+  private var resting: [FlowReceiver] = []
+  private var isDraining = false
+  private var timer: EventLoop.Timer?
+  /// Called when there is nothing to do any more, and when there is again.
+  var idlenessChanged: (Bool) -> Void = { _ in }
+  /// Hears of deleted files; the folder may have been deleted and made again.
+  var cacheWatch: CacheWatch?
+
+  init(
+    loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
+  ) throws {
+    precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.capacity)
+    self.loop = loop
+    self.layout = layout
+    self.log = log
+    http = HTTPSession(loop: loop)
+    let settings = try store.settings() ?? TransferSettings()
+    engine = Engine(
+      records: try store.records(), settings: settings, seed: .random(in: 0 ... .max), now: .current)
+    saver = RecordSaver(store)
+    mailbox = Mailbox(loop: loop)
+    mailbox.isFull = { [unowned self] in for event in mailbox.take() { post(event) } }
+  }
+
+  /// Goes on with what was unfinished.
+  func start() { perform(engine.start()) }
+
+  /// Tells the engine something, soon.
+  func post(_ event: Event) {
+    loop.assertCurrent()
+    events.append(event)
+    scheduleDrain()
+  }
+
+  private func scheduleDrain() {
+    if isDraining { return }
+    isDraining = true
+    loop.soon { [unowned self] in drain() }
+  }
+
+  private func drain() {
+    for flow in flows.values { flow.tellCame() }
+    let rested = resting
+    resting = []
+    defer {
+      for flow in rested {
+        flow.isResting = false
+        if !flow.isHeld, flows[flow.id] === flow, let task = flow.task { http.resume(task) }
+      }
+    }
+    while !events.isEmpty {
+      let now = events
+      events = []
+      for event in now { perform(engine.handle(event, at: .current)) }
+    }
+    isDraining = false
+    for client in clients.values { client.flush(engine) }
+  }
+
+  func add(_ client: ClientConnection) { clients[client.id] = client }
+
+  func remove(_ client: ClientConnection) {
+    if clients.removeValue(forKey: client.id) != nil { post(.left(client.id)) }
+  }
+
+  /// Sends what a client takes.
+  func flush(_ client: ClientConnection) { client.flush(engine) }
+
+  /// Tells a client all that is known.
+  func tellAll(_ client: ClientConnection) {
+    client.tellAll(engine.keys)
+    scheduleDrain()
+  }
+
+  /// Files that somebody has deleted are known before what is ordered next.
+  func lookForVanished() {
+    guard let keys = cacheWatch?.vanished() else { return post(.vanished(nil)) }
+    if !keys.isEmpty { post(.vanished(keys)) }
+  }
+
+  private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
+
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .ask(let id, let request): ask(id, request)
+    case .place(let id, let offset): flows[id]?.held.place(at: offset)
+    case .hold(let id): hold(id, true)
+    case .goOn(let id): hold(id, false)
+    case .end(let id):
+      guard let flow = flows.removeValue(forKey: id) else { return }
+      if let task = flow.task, !flow.hasEnded { http.cancel(task) }
+    case .store(let id, let order): perform(order, on: id)
+    case .flush(let id):
+      guard let (files, key) = files[id] else { return }
+      answer(.flush(key)) { .disk(id, files.flush()) }
+    case .remove(let key, let generation):
+      let layout = layout
+      answer(.names(key)) {
+        layout.remove(key, generation)
+        return .removed(key)
+      }
+    case .check(let names):
+      let layout = layout
+      answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }
+    case .measureRoom:
+      let path = layout.cache
+      answer(.cache) { .room(DiskSpace.available(at: path)) }
+    case .evict(let candidates, let count):
+      let layout = layout
+      answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
+    case .listFiles:
+      let layout = layout
+      answer(.cache) { .found(layout.foundFiles()) }
+    case .save(let id, let records, let removed):
+      let saver = saver
+      answer(.store) { .saved(id, saver.save(records, removing: removed)) }
+    case .saveSettings(let settings):
+      let saver = saver
+      disk.run(.store) { saver.save(settings) }
+    case .send(let client, let message): clients[client]?.send(message)
+    case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
+    case .log(let line):
+      let log = log
+      disk.run(.log) { log.write(line) }
+    case .wake(let time): wake(at: time)
+    case .idle(let isIdle):
+      Chunk.spare.keep(!isIdle)
+      idlenessChanged(isIdle)
+    }
+  }
+
+  /// Does something on a thread for the disk, and tells the engine what came of it.
+  private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event) {
+    let mailbox = mailbox
+    disk.run(lane) { mailbox.put(job()) }
+  }
+
+  private func wake(at time: Instant) {
+    if let timer { loop.cancel(timer) }
+    timer = loop.schedule(at: MonotonicTime(nanoseconds: UInt64(max(time.nanoseconds, 0)))) {
+      [unowned self] in
+      timer = nil
+      post(.timer)
+    }
+  }
+
+  private func hold(_ id: FlowID, _ isHeld: Bool) {
+    guard let flow = flows[id], let task = flow.task else { return }
+    flow.isHeld = isHeld
+    if isHeld { http.pause(task) } else if !flow.isResting { http.resume(task) }
+  }
+
+  private func ask(_ id: FlowID, _ request: MediaRequest) {
+    // Where the rate is limited, little at a time.
+    let flow = FlowReceiver(
+      id, at: request.range?.start ?? 0, mostAtOnce: request.settings.limitRate == nil ? 128 << 10 : 1,
+      post: { [unowned self] in post($0) },
+      rest: { [unowned self] flow in
+        resting.append(flow)
+        if let task = flow.task { http.pause(task) }
+        scheduleDrain()
+      })
+    flows[id] = flow
+    flow.task = http.start(HTTPRequest(request), receiver: flow)
+  }
+
+  private func perform(_ order: StoreOrder, on id: StoreID) {
+    switch order {
+    case .open(let key, let generation):
+      let files = EpisodeFiles(layout)
+      self.files[id] = (files, key)
+      answer(.files(key)) { .disk(id, files.open(key, generation)) }
+    case .create(let key, let above, let representation):
+      let files = EpisodeFiles(layout)
+      self.files[id] = (files, key)
+      answer(.files(key)) { .disk(id, files.create(key, above: above, representation)) }
+      // The folder may have been deleted.
+      loop.soon { [unowned self] in cacheWatch?.renew() }
+    case .write(let flow, let range):
+      guard let (files, key) = files[id], let pieces = flows[flow]?.held.take(range) else { return }
+      answer(.files(key)) { .disk(id, files.write(pieces, flow, range)) }
+    case .compare(let flow, let range):
+      guard let (files, key) = files[id], let pieces = flows[flow]?.held.take(range) else { return }
+      answer(.files(key)) { .disk(id, files.compare(pieces, flow, range)) }
+    case .describe(let representation):
+      guard let (files, key) = files[id] else { return }
+      answer(.files(key)) { .disk(id, files.describe(representation)) }
+    case .close(let isComplete):
+      guard let (files, key) = files.removeValue(forKey: id) else { return }
+      disk.run(.files(key)) { files.close(isComplete: isComplete) }
+    case .discard:
+      guard let (files, key) = files.removeValue(forKey: id) else { return }
+      disk.run(.files(key)) { files.discard() }
+    }
+  }
+
+  /// Ends all responses and brings everything to the disk, as far as it takes it in ten seconds.
+  func stop() {
+    perform(engine.stop(at: .current))
+    let deadline = MonotonicTime.after(10)
+    while MonotonicTime.now < deadline, !(engine.isAtRest && disk.isIdle) {
+      mailbox.wait(until: .after(0.1))
+      for event in mailbox.take() { events.append(event) }
+      drain()
+    }
+    http.stop()
+  }
+}
+
+extension Moment {
+  static var current: Moment {
+    Moment(
+      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)), wall: wallClockSeconds())
+  }
+}
+
+extension HTTPRequest {
+  init(_ request: MediaRequest) {
+    self.init(url: request.url)
+    if let range = request.range {
+      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
+      if let validator = request.validator { headers.append(("If-Range", validator)) }
+    }
+    let settings = request.settings
+    userAgent = request.userAgent
+    proxy = settings.proxy
+    proxyVariables = settings.proxyVariables
+    acceptsCompression = request.acceptsCompression
+    allowsPrivateHosts = request.allowsPrivateHosts
+    connectTimeout = Double(settings.connectTimeout) / 1000
+    stallTimeout = Double(settings.stallTimeout) / 1000
+    certificateAuthorities = settings.certificateAuthorities
+  }
+}
+
+extension CacheLayout {
+  /// Lets go of the least recently read of `candidates` that nobody has open, until `count` bytes are free.
+  fileprivate func evict(_ candidates: [EvictionCandidate], count: Int64) -> [MediaKey] {
+    let known = candidates.compactMap { candidate in
+      lastRead(candidate.key, candidate.generation).map { (candidate, read: $0) }
+    }
+    var evicted: [MediaKey] = []
+    var left = count
+    for (candidate, _) in known.sorted(by: { $0.read < $1.read }) where left > 0 {
+      guard evict(candidate.key, candidate.generation) else { continue }
+      evicted.append(candidate.key)
+      left -= candidate.size
+    }
+    return evicted
+  }
+
+  fileprivate func foundFiles() -> [FoundFile] {
+    generations().flatMap { key, generations in
+      generations.map {
+        FoundFile(key: key, generation: $0, written: lastWritten(key, $0) ?? 0)
+      }
+    }
+  }
+}

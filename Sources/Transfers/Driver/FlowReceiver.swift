@@ -1,0 +1,118 @@
+internal import EpisodeCache
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+internal import TransferEngine
+
+/// Hears one response for the engine, on the loop: holds its bytes until the engine says where they go, and its head
+/// until enough of what gives a file's beginning has come to tell what it is.
+final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
+  let id: FlowID
+  var task: HTTPSession.TaskID?
+  var held: HeldBytes
+  private let post: (Event) -> Void
+  /// Takes nothing more for now: the engine is to hear of what has come.
+  private let rest: (FlowReceiver) -> Void
+  /// Bytes at once: libcurl would go on for megabytes.
+  private let mostAtOnce: Int
+  /// Whether it rests, and whether the engine holds it back.
+  var isResting = false
+  var isHeld = false
+  /// A head whose first bytes are awaited, and those that have come.
+  private var head: ResponseHead?
+  private var early: [UInt8] = []
+  /// Bytes that the engine has not been told of.
+  private var untold = 0
+  private var hasHead = false
+  var hasEnded = false
+
+  init(
+    _ id: FlowID, at start: Int64, mostAtOnce: Int, post: @escaping (Event) -> Void,
+    rest: @escaping (FlowReceiver) -> Void
+  ) {
+    self.id = id
+    self.mostAtOnce = mostAtOnce
+    self.rest = rest
+    self.post = post
+    held = HeldBytes(at: start)
+  }
+
+  func received(head: HTTPResponseHead) -> HTTPFlow {
+    let facts = ResponseHead(head, now: wallClockSeconds())
+    // What gives a file's beginning must show first that it is no web page.
+    if facts.status == 200 || facts.part?.lowerBound == 0 {
+      self.head = facts
+    } else {
+      tell(facts, [])
+    }
+    return .proceed
+  }
+
+  private func tell(_ head: ResponseHead, _ firstBytes: [UInt8]) {
+    self.head = nil
+    hasHead = true
+    post(.head(id, head, firstBytes: firstBytes))
+  }
+
+  func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
+    held.append(body)
+    untold += body.count
+    if let head {
+      early += body.prefix(ContentKind.decisive - early.count)
+      if !ContentKind.isUndecided(early) { tell(head, early) }
+    }
+    if untold >= mostAtOnce && hasHead && !isResting {
+      isResting = true
+      rest(self)
+    }
+    return .proceed
+  }
+
+  func finished(_ error: HTTPError?) {
+    hasEnded = true
+    // Too few bytes to tell count only where they are all of it.
+    if let head, error == nil { tell(head, early) }
+    tellCame()
+    post(.ended(id, error.map { ResponseFailure($0) }))
+  }
+
+  /// Tells how many bytes have come since the last time.
+  func tellCame() {
+    guard hasHead, untold > 0 else { return }
+    post(.came(id, untold))
+    untold = 0
+  }
+}
+
+extension ResponseHead {
+  /// - Parameter now: seconds since 1970.
+  init(_ head: HTTPResponseHead, now: Int64) {
+    self.init(status: head.status, url: head.effectiveURL)
+    length = head.contentLength
+    part = head.contentRange?.range
+    partTotal = head.contentRange?.total
+    entityTag = head.strongETag
+    lastModified = head.value("last-modified")
+    mediaType = head.mediaType
+    encoding = head.contentEncoding
+    acceptsRanges = head.value("accept-ranges")?.lowercased() == "bytes"
+    retryAfter = head.retryAfter(now: now)
+    isDelimitedByClose = head.isDelimitedByClose
+  }
+}
+
+extension ResponseFailure {
+  init(_ error: HTTPError) {
+    let isPassing =
+      switch error.code {
+      case .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .connectionLost,
+        .shortBody, .streamError, .protocolError, .cancelled, .proxy, .other:
+        true
+      case .tls, .tooManyRedirects, .refusedAddress, .unsupportedScheme, .malformedURL, .bodyTooLong,
+        .writeRefused:
+        false
+      }
+    self.init(error.message, isPassing: isPassing, silentHost: error.silentHost)
+    isShortBody = error.code == .shortBody
+  }
+}

@@ -1,0 +1,184 @@
+import PodcastModel
+import Testing
+import TransferEngine
+
+/// ARCHITECTURE.md, Must hold 1, word for word.
+@Suite struct ResponseJudgeTests {
+  private let known = Representation(
+    total: 1_000_000, entityTag: "\"a\"", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT",
+    finalURL: "http://cdn.example.org/a.mp3?token=1")
+
+  private func question(
+    from start: Int64 = 500_000, known: Representation?, stored: ByteRanges = ByteRanges([0..<500_000]),
+    isBeside: Bool = false
+  ) -> ResponseJudge.Question {
+    ResponseJudge.Question(
+      start: start, end: nil, known: known, stored: stored, decodes: false, isBeside: isBeside)
+  }
+
+  private func head(
+    _ status: Int, _ fields: [String: String], url: String = "http://cdn.example.org/a.mp3?token=2"
+  ) -> ResponseHead {
+    var head = ResponseHead(status: status, url: url)
+    head.length = fields["content-length"].flatMap { Int64($0) }
+    if let numbers = fields["content-range"]?.split(whereSeparator: { " -/".contains($0) }).map({ Int64($0) })
+    {
+      head.partTotal = numbers.last ?? nil
+      if numbers.count == 4, let first = numbers[1], let last = numbers[2] { head.part = first..<last + 1 }
+    }
+    head.entityTag = fields["etag"].flatMap { $0.hasPrefix("W/") ? nil : $0 }
+    head.lastModified = fields["last-modified"]
+    return head
+  }
+
+  private func judge(
+    _ question: ResponseJudge.Question, _ head: ResponseHead
+  ) -> ResponseJudge.Verdict { ResponseJudge.judge(question, head, firstBytes: Array("ID3".utf8)) }
+
+  private func isGo(_ verdict: ResponseJudge.Verdict, at: Int64, agreeing: Int64) -> Bool {
+    if case .go(_, at, agreeing) = verdict { return true }
+    return false
+  }
+
+  @Test func aPartWithTheSameValidatorAndTotalGoesOn() {
+    let part = head(206, ["content-range": "bytes 500000-999999/1000000", "etag": "\"a\""])
+    #expect(isGo(judge(question(known: known), part), at: 500_000, agreeing: 0))
+  }
+
+  @Test func lastModifiedIsTheValidatorWhereThereIsNoStrongTag() {
+    var dated = known
+    dated.entityTag = nil
+    let same = head(
+      206,
+      [
+        "content-range": "bytes 500000-999999/1000000", "etag": "W/\"x\"",
+        "last-modified": "Mon, 01 Jan 2024 00:00:00 GMT",
+      ])
+    #expect(isGo(judge(question(known: dated), same), at: 500_000, agreeing: 0))
+  }
+
+  @Test func anotherTagOrTotalIsAnotherRepresentation() {
+    let tag = head(206, ["content-range": "bytes 500000-999999/1000000", "etag": "\"b\""])
+    let total = head(206, ["content-range": "bytes 500000-999999/1000001", "etag": "\"a\""])
+    for other in [tag, total] {
+      #expect(judge(question(known: known), other) == .beginAnew)
+      // Beside a running response it only means that there is no seek.
+      #expect(judge(question(known: known, isBeside: true), other) == .noRanges)
+    }
+  }
+
+  @Test func whereNothingIsStoredWhatHasTheSizeTakesItsPlace() {
+    func whole(stored: ByteRanges = ByteRanges(), isBeside: Bool = false) -> ResponseJudge.Question {
+      question(from: 0, known: known, stored: stored, isBeside: isBeside)
+    }
+    let same = head(200, ["content-length": "1000000", "etag": "\"a\""])
+    let other = head(200, ["content-length": "1000000", "etag": "\"b\""])
+    let longer = head(200, ["content-length": "1000001", "etag": "\"b\""])
+    #expect(isGo(judge(whole(), same), at: 0, agreeing: 0))
+    #expect(isGo(judge(whole(isBeside: true), same), at: 0, agreeing: 0))
+    #expect(isGo(judge(whole(), other), at: 0, agreeing: 0))
+    for (question, answer) in [
+      (whole(), longer), (whole(isBeside: true), other),
+      (whole(stored: ByteRanges([0..<4096])), other),
+    ] {
+      guard case .begin(_, 0) = judge(question, answer) else {
+        Issue.record("\(judge(question, answer))")
+        continue
+      }
+    }
+  }
+
+  @Test func withoutAValidatorAnOverlapMustAgree() {
+    var bare = known
+    (bare.entityTag, bare.lastModified) = (nil, nil)
+    let overlapping = head(206, ["content-range": "bytes 434464-999999/1000000"])
+    #expect(isGo(judge(question(from: 434_464, known: bare), overlapping), at: 434_464, agreeing: 65_536))
+    let short = head(206, ["content-range": "bytes 499999-999999/1000000"])
+    #expect(judge(question(known: bare), short) == .askWithOverlap)
+    #expect(judge(question(known: bare, isBeside: true), short) == .noRanges)
+  }
+
+  @Test func aFinalAddressThatChangedByMoreThanItsQueryNeedsAnOverlap() {
+    let moved = head(
+      206, ["content-range": "bytes 500000-999999/1000000", "etag": "\"a\""],
+      url: "http://other.example.org/a.mp3")
+    #expect(judge(question(known: known), moved) == .askWithOverlap)
+    let overlapping = head(
+      206, ["content-range": "bytes 434464-999999/1000000", "etag": "\"a\""],
+      url: "http://other.example.org/a.mp3")
+    #expect(isGo(judge(question(from: 434_464, known: known), overlapping), at: 434_464, agreeing: 65_536))
+  }
+
+  @Test func aValidatorThatIsNotRepeatedIsNone() {
+    let silent = head(206, ["content-range": "bytes 500000-999999/1000000"])
+    #expect(judge(question(known: known), silent) == .askWithOverlap)
+  }
+
+  @Test func theWholeGoesOnWhereItIsProvablyTheSame() {
+    let same = head(200, ["content-length": "1000000", "etag": "\"a\""])
+    #expect(isGo(judge(question(known: known), same), at: 0, agreeing: 0))
+    var bare = known
+    (bare.entityTag, bare.lastModified) = (nil, nil)
+    let unknown = head(200, ["content-length": "1000000"])
+    #expect(isGo(judge(question(known: bare), unknown), at: 0, agreeing: 500_000))
+    // With islands, what comes between them could not be told in time.
+    let islands = question(known: bare, stored: ByteRanges([0..<100, 500..<600]))
+    guard case .begin(_, at: 0) = judge(islands, unknown) else {
+      Issue.record("islands were joined by bytes of another answer")
+      return
+    }
+  }
+
+  @Test func theWholeOfAnotherFileBeginsAGeneration() {
+    for fields in [
+      ["content-length": "1000000", "etag": "\"b\""], ["content-length": "1000001"],
+      ["content-length": "1000000", "last-modified": "Tue, 02 Jan 2024 00:00:00 GMT"],
+    ] {
+      var dated = known
+      if fields["etag"] == nil { dated.entityTag = nil }
+      guard case .begin(let new, at: 0) = judge(question(known: dated), head(200, fields)) else {
+        Issue.record("\(fields) did not begin a generation")
+        continue
+      }
+      #expect(new.entityTag == fields["etag"])
+    }
+  }
+
+  @Test func aRangeThatCanNotBeSatisfiedIsAskedForWhole() {
+    #expect(judge(question(known: known), head(416, ["content-range": "bytes */1000000"])) == .noRanges)
+    var endless = known
+    endless.total = nil
+    let whole = question(known: endless, stored: ByteRanges([0..<500_000]))
+    #expect(judge(whole, head(416, ["content-range": "bytes */500000"])) == .complete)
+  }
+
+  @Test func aPartThatDoesNotSayWhichIsAskedForWhole() {
+    #expect(judge(question(known: known), head(206, [:])) == .noRanges)
+    guard case .fault(let fault) = judge(question(from: 0, known: nil), head(206, [:])) else {
+      Issue.record("it was taken")
+      return
+    }
+    #expect(fault.kind == .passing)
+  }
+
+  @Test func aNetworkThatWantsALoginFirstIsTriedAgain() {
+    guard case .fault(let fault) = judge(question(known: known), head(511, [:])) else {
+      Issue.record("it was taken")
+      return
+    }
+    #expect(fault.kind == .passing)
+  }
+
+  @Test func anMP4sIndexIsFoundBehindItsMedia() {
+    func box(_ type: String, _ size: UInt32) -> [UInt8] {
+      withUnsafeBytes(of: size.bigEndian) { Array($0) } + Array(type.utf8)
+    }
+    let file = box("ftyp", 16) + [0, 0, 0, 0, 0, 0, 0, 0] + box("free", 8) + box("mdat", 1000)
+    #expect(MP4Index.trailing(file, total: 1500) == 1024..<1500)
+    let early = box("ftyp", 16) + [0, 0, 0, 0, 0, 0, 0, 0] + box("moov", 100)
+    #expect(MP4Index.trailing(early, total: 1500) == nil)
+    #expect(MP4Index.trailing(Array("ID3 and so on, more than eight".utf8), total: 1500) == nil)
+    #expect(MP4Index.trailing(box("ftyp", 0), total: 1500) == nil)
+    #expect(MP4Index.trailing(box("ftyp", .max), total: 1500) == nil)
+  }
+}

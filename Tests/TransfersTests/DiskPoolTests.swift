@@ -1,0 +1,36 @@
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import Transfers
+
+/// Nobody waits for another one's disk.
+@Suite struct DiskPoolTests {
+  private func key(_ number: Int) -> MediaKey { MediaKey(address: "http://a.example/\(number)") }
+
+  @Test func jobsOfALaneRunInOrder() {
+    let pool = DiskPool()
+    let done = Monitor<[Int]>([])
+    for number in 0..<200 {
+      pool.run(.files(key(0))) { done.withLockNotifying { $0.append(number) } }
+    }
+    #expect(done.wait(until: .after(20)) { $0.count == 200 ? true : nil } == true)
+    #expect(done.withLock { $0 } == Array(0..<200))
+  }
+
+  @Test func noLaneWaitsForAnother() {
+    let pool = DiskPool()
+    let gate = Monitor(false)
+    let done = Monitor(0)
+    for number in 0..<20 {
+      pool.run(.files(key(number))) { _ = gate.wait(until: .after(60)) { $0 ? true : nil } }
+      pool.run(.flush(key(number))) { _ = gate.wait(until: .after(60)) { $0 ? true : nil } }
+    }
+    for lane in [DiskPool.Lane.store, .log, .cache, .names(key(0)), .files(key(20))] {
+      pool.run(lane) { done.withLockNotifying { $0 += 1 } }
+    }
+    #expect(done.wait(until: .after(20)) { $0 == 5 ? true : nil } == true)
+    gate.withLockNotifying { $0 = true }
+    #expect(eventually(within: 20) { pool.isIdle })
+  }
+}
