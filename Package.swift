@@ -101,7 +101,7 @@ let package = Package(
       dependencies: ["Configuration", "Transfers", "PosixKit"],
       swiftSettings: strict, linkerSettings: standalone),
 
-    // Measurements: see Documentation/Testing.md.
+    // Measurements: see Documentation/Measuring.md.
     .executableTarget(
       name: "podcastfs-bench",
       dependencies: [
@@ -161,7 +161,7 @@ let package = Package(
   ]
 )
 
-// Fuzzing needs the compiler's sanitizer for it: see Documentation/Testing.md.
+// Fuzzing needs the compiler's sanitizer for it: see Documentation/Contributing.md.
 if Context.environment["PODCASTFS_FUZZ"] != nil {
   package.targets += [
     .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Measures what podcastfs promises of speed and memory; Documentation/Testing.md has the figures.
+/// Measures what podcastfs promises of speed and memory; Documentation/Measuring.md has the figures.
 let arguments = CommandLine.arguments.dropFirst()
 do {
   switch arguments.first {

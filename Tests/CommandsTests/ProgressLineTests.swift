@@ -28,7 +28,7 @@ import TransferProtocol
     #expect(line.bar(columns: 40) == "2024-01-03 - A quiet h…  25.0%  0:15")
     #expect(line.bar(columns: 24).hasPrefix("2024-01-0"))
     line.show = "Harbour Lights"
-    #expect(line.bar(columns: 100).hasPrefix("Harbour Li…: 2024-01-03 - A quie"))
+    #expect(line.bar(columns: 100).hasPrefix("Harbour Ligh…: 2024-01-03 - A quie"))
     #expect(line.text.hasSuffix("Harbour Lights: 2024-01-03 - A quiet harbour.mp3"))
   }
 

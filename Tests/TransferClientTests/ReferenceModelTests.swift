@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A short run here; a long one by PODCASTFS_MODEL_STEPS and PODCASTFS_MODEL_SEED (Documentation/Testing.md).
+/// A short run here; a long one by PODCASTFS_MODEL_STEPS and PODCASTFS_MODEL_SEED (Documentation/Contributing.md).
 @Suite struct ReferenceModelTests {
   @Test func randomOperationsNeverGiveAWrongByte() throws {
     let run = ModelRun(usual: 150)

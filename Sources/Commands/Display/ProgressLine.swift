@@ -25,7 +25,10 @@ package struct ProgressLine {
   /// For a terminal of so many columns: the bar gives way first, then the rate, the size and the time left; the name
   /// and how far it is stay.
   package func bar(columns: Int) -> String {
-    let nameWidth = min(max(columns / 3, 10), 40 + (show == nil ? 0 : 20))
+    let usual = min(max(columns / 3, 10), 40)
+    // With the show before it, a longer name and a shorter bar.
+    let nameWidth =
+      show == nil ? usual : min(max(usual, min(columns * 2 / 5, columns - Self.factsWidth - 16)), 60)
     let full = facts([.share, .size, .rate, .rest])
     let barWidth = min(columns - nameWidth - Self.factsWidth - 4, 30)
     if barWidth < 5 { return withoutBar(columns) }

@@ -27,7 +27,9 @@ struct CommandForm {
 
   /// The flags that it takes, "--json", "-o".
   var flags: [String] {
-    var flags = synopsis.flatMap { $0.split { " []|".contains($0) } }.filter {
+    // Calls of other programs among them are none of its own.
+    let own = synopsis.filter { $0.hasPrefix("podcastfs ") }
+    var flags = own.flatMap { $0.split { " []|".contains($0) } }.filter {
       $0.hasPrefix("-") && $0 != "--"
     }
     .map(String.init)
