@@ -1,5 +1,5 @@
 internal import FeedKit
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -7,12 +7,7 @@ extension Catalog {
   /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does.
   /// - Throws: EINVAL where it is no OPML.
   package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
-    let list: OPMLDocument
-    do throws(FeedError) {
-      list = try OPMLDocument.parse(bytes: bytes)
-    } catch {
-      throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
-    }
+    let list = try Self.list(bytes)
     return try change { database, changes in
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
       result.refused = list.refusals
@@ -27,6 +22,20 @@ extension Catalog {
       }
       if result.added > 0 { changes.append(.subscriptions) }
       return result
+    }
+  }
+
+  /// The addresses of the feeds in a list, whether they are followed or not.
+  /// - Throws: EINVAL where it is no OPML.
+  package func feeds(inOPML bytes: [UInt8]) throws(CatalogError) -> [WebAddress] {
+    try Self.list(bytes).feeds.map(\.url)
+  }
+
+  private static func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
+    do throws(FeedError) {
+      return try OPMLDocument.parse(bytes: bytes)
+    } catch {
+      throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
     }
   }
 

@@ -60,11 +60,13 @@ package struct Settings: Hashable, Sendable {
 
   package enum Sidecar: String, Sendable, CaseIterable { case cover, transcript, chapters, notes }
 
-  /// Thumbnailers and indexers of the desktops, by the name in /proc/PID/comm (15 bytes at most).
+  /// Thumbnailers, indexers and tag readers of the desktops, by the name in /proc/PID/comm (15 bytes at most), or by
+  /// a word of their arguments, where one program does many things.
   package static let knownIndexers = [
     "tumblerd", "tracker-miner-f", "tracker-extract", "localsearch-3", "localsearch-ext", "baloo_file",
     "baloo_file_extr", "baloorunner", "updatedb", "updatedb.mlocat", "updatedb.plocat", "mlocate", "plocate",
-    "totem-video-thu", "ffmpegthumbnail", "gnome-sushi", "recollindex", "kioworker", "kio_thumbnail",
-    "thumbnail.so", "gdk-pixbuf-thum", "evince-thumbnai", "rygel", "minidlnad", "gvfsd-metadata",
+    "totem-video-thu", "ffmpegthumbnail", "gnome-sushi", "recollindex", "kioslave5", "kioworker",
+    "kio_thumbnail", "thumbnail.so", "gdk-pixbuf-thum", "evince-thumbnai", "rygel", "minidlnad",
+    "gvfsd-metadata", "strawberry-tagr", "clementine-tagr",
   ]
 }

@@ -3,6 +3,8 @@
 ///
 /// Called on the session's threads: none of these may wait for the network or for another request.
 package protocol FuseFileSystem: AnyObject, Sendable {
+  /// The kernel lets go of a node that it has been given `count` times.
+  func forget(node: UInt64, count: UInt64)
   func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
   func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply)
   func change(
@@ -21,7 +23,12 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
 
   func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply)
-  func read(handle: UInt64, offset: Int64, count: Int, caller: FuseCaller, reply: consuming FuseReply)
+  /// - Parameter isNonblocking: whether the file was opened with O_NONBLOCK.
+  func read(
+    handle: UInt64, offset: Int64, count: Int, isNonblocking: Bool, caller: FuseCaller,
+    reply: consuming FuseReply)
+  /// poll(2). The waiter, where there is one, is told when the answer may be another.
+  func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply)
   func write(
     handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
     reply: consuming FuseReply)
@@ -35,8 +42,9 @@ package protocol FuseFileSystem: AnyObject, Sendable {
 
   func statistics(reply: consuming FuseReply)
 
+  /// - Parameter flags: XATTR_CREATE, XATTR_REPLACE.
   func setAttribute(
-    node: UInt64, name: String, value: [UInt8], caller: FuseCaller, reply: consuming FuseReply)
+    node: UInt64, name: String, value: [UInt8], flags: Int32, caller: FuseCaller, reply: consuming FuseReply)
   func attribute(node: UInt64, name: String, size: Int, caller: FuseCaller, reply: consuming FuseReply)
   func listAttributes(node: UInt64, size: Int, caller: FuseCaller, reply: consuming FuseReply)
   func removeAttribute(node: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)

@@ -24,9 +24,19 @@ extension FuseHandler {
       guard let name = FuseHandler.name(name) else { return reply.fail(.ENOENT) }
       FuseHandler.of(request).lookup(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
     }
-    // Nodes are numbers that say what they are: there is nothing to forget.
-    operations.forget = { request, _, _ in fuse_reply_none(request) }
-    operations.forget_multi = { request, _, _ in fuse_reply_none(request) }
+    operations.forget = { request, node, count in
+      guard let request else { return }
+      FuseHandler.of(request).forget(node: node, count: count)
+      fuse_reply_none(request)
+    }
+    operations.forget_multi = { request, count, list in
+      guard let request else { return }
+      for index in 0..<count {
+        guard let entry = list?[index] else { break }
+        FuseHandler.of(request).forget(node: entry.ino, count: entry.nlookup)
+      }
+      fuse_reply_none(request)
+    }
     operations.getattr = { request, node, info in
       guard let request else { return }
       FuseHandler.of(request).attributes(
@@ -109,8 +119,14 @@ extension FuseHandler {
     operations.read = { request, _, size, offset, info in
       guard let request else { return }
       FuseHandler.of(request).read(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset), count: size, caller: FuseCaller(request),
+        handle: info?.pointee.fh ?? 0, offset: Int64(offset), count: size,
+        isNonblocking: (info?.pointee.flags ?? 0) & O_NONBLOCK != 0, caller: FuseCaller(request),
         reply: FuseReply(request))
+    }
+    operations.poll = { request, _, info, waiter in
+      guard let request else { return }
+      FuseHandler.of(request).poll(
+        handle: info?.pointee.fh ?? 0, waiter: waiter.map { FusePollWaiter($0) }, reply: FuseReply(request))
     }
     operations.write = { request, _, bytes, size, offset, info in
       guard let request else { return }
@@ -161,13 +177,13 @@ extension FuseHandler {
   }
 
   private static func addAttributes(_ operations: inout fuse_lowlevel_ops) {
-    operations.setxattr = { request, node, name, value, size, _ in
+    operations.setxattr = { request, node, name, value, size, flags in
       guard let request else { return }
       let reply = FuseReply(request)
       guard let name = FuseHandler.name(name) else { return reply.fail(.EINVAL) }
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
       FuseHandler.of(request).setAttribute(
-        node: node, name: name, value: bytes, caller: FuseCaller(request), reply: reply)
+        node: node, name: name, value: bytes, flags: flags, caller: FuseCaller(request), reply: reply)
     }
     operations.getxattr = { request, node, name, size in
       guard let request else { return }

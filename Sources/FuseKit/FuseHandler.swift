@@ -19,7 +19,7 @@ final class FuseHandler: Sendable {
     text.flatMap { String(validatingCString: $0) }
   }
 
-  /// What we ask of the kernel (ARCHITECTURE.md, What was measured).
+  /// What we ask of the kernel: see Documentation/Architecture.md.
   static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
     func want(_ capability: UInt32) {
       connection.pointee.want |= connection.pointee.capable & capability
@@ -31,7 +31,8 @@ final class FuseHandler: Sendable {
     connection.pointee.max_read = 1 << 20
     connection.pointee.time_gran = 1_000_000_000
     want(UInt32(FUSE_CAP_READDIRPLUS) | UInt32(FUSE_CAP_PARALLEL_DIROPS) | UInt32(FUSE_CAP_ASYNC_READ))
-    want(UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA))
+    // NFS and whoever else opens by handle: a node's number leads back to it.
+    want(UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA) | UInt32(FUSE_CAP_EXPORT_SUPPORT))
     refuse(UInt32(FUSE_CAP_READDIRPLUS_AUTO) | UInt32(FUSE_CAP_AUTO_INVAL_DATA))
     refuse(UInt32(FUSE_CAP_SPLICE_READ) | UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE))
   }

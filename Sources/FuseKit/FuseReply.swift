@@ -29,10 +29,25 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     fuse_reply_entry(take(), &parameters)
   }
 
-  package consuming func created(_ entry: FuseEntry, _ options: FuseOpenOptions) {
+  /// There is no such name.
+  /// - Parameter timeout: how long the kernel may answer so by itself, in seconds.
+  package consuming func missing(timeout: Double) {
+    var parameters = fuse_entry_param()
+    parameters.entry_timeout = timeout
+    fuse_reply_entry(take(), &parameters)
+  }
+
+  /// - Returns: false where the creator has gone (it was interrupted): it will send no release.
+  @discardableResult
+  package consuming func created(_ entry: FuseEntry, _ options: FuseOpenOptions) -> Bool {
     var parameters = entry.parameters
     var info = options.info
-    fuse_reply_create(take(), &parameters, &info)
+    return fuse_reply_create(take(), &parameters, &info) == 0
+  }
+
+  /// What poll(2) gives.
+  package consuming func pollable(isReadable: Bool) {
+    fuse_reply_poll(take(), isReadable ? UInt32(POLLIN | POLLRDNORM) : 0)
   }
 
   package consuming func attributes(_ attributes: FuseAttributes, timeout: Double) {
@@ -63,7 +78,8 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     result.f_blocks = fsblkcnt_t(max(0, statistics.total) / blockSize)
     result.f_bfree = fsblkcnt_t(max(0, statistics.free) / blockSize)
     result.f_bavail = fsblkcnt_t(max(0, statistics.available) / blockSize)
-    result.f_files = fsfilcnt_t(max(0, statistics.nodes))
+    // Nodes are not counted: df -i shows none rather than that all are used.
+    result.f_files = 0
     result.f_namemax = 255
     fuse_reply_statfs(take(), &result)
   }
@@ -88,8 +104,10 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - plus: whether the kernel wants each entry's attributes with it (READDIRPLUS).
   ///   - entry: the entry at an index; nil past the last. Its node 0 means "only the name" ("." and "..").
+  ///   - given: called for each index that fitted.
   package consuming func directory(
-    size: Int, from offset: Int64, plus: Bool, entry: (Int) -> (name: String, entry: FuseEntry)?
+    size: Int, from offset: Int64, plus: Bool, entry: (Int) -> (name: String, entry: FuseEntry)?,
+    given: (Int) -> Void = { _ in }
   ) {
     let request = take()
     withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
@@ -108,6 +126,7 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
           : fuse_add_direntry(request, base + used, size - used, name, &parameters.attr, next)
         if needed > size - used { break }
         used += needed
+        given(index)
         index += 1
       }
       fuse_reply_buf(request, base, used)

@@ -13,9 +13,9 @@ extension FuseAttributes {
     result.st_blocks = blkcnt_t(blocks)
     // What tools read at once; the kernel shows it as st_blksize.
     result.st_blksize = 131_072
-    result.st_mtim.tv_sec = time_t(modified)
-    result.st_atim.tv_sec = time_t(modified)
-    result.st_ctim.tv_sec = time_t(changed)
+    result.st_mtim = timespec(tv_sec: time_t(modified.seconds), tv_nsec: Int(modified.nanoseconds))
+    result.st_atim = result.st_mtim
+    result.st_ctim = timespec(tv_sec: time_t(changed.seconds), tv_nsec: Int(changed.nanoseconds))
     return result
   }
 }

@@ -1,5 +1,5 @@
 /// Attributes of a node, as stat(2) shows them.
-package struct FuseAttributes: Sendable, Equatable {
+package struct FuseAttributes: Sendable {
   package enum Kind: Sendable { case file, directory }
   package var kind: Kind
   /// st_ino.
@@ -13,9 +13,9 @@ package struct FuseAttributes: Sendable, Equatable {
   package var size: Int64 = 0
   /// In units of 512 bytes.
   package var blocks: Int64 = 0
-  /// Seconds since 1970.
-  package var modified: Int64 = 0
-  package var changed: Int64 = 0
+  /// Seconds since 1970, and nanoseconds on top of them.
+  package var modified: (seconds: Int64, nanoseconds: Int32) = (0, 0)
+  package var changed: (seconds: Int64, nanoseconds: Int32) = (0, 0)
 
   package init(kind: Kind, inode: UInt64, permissions: UInt32, owner: UInt32, group: UInt32) {
     self.kind = kind
@@ -75,13 +75,11 @@ package struct FuseStatistics: Sendable {
   package var total: Int64
   package var free: Int64
   package var available: Int64
-  package var nodes: Int64
 
-  package init(total: Int64, free: Int64, available: Int64, nodes: Int64) {
+  package init(total: Int64, free: Int64, available: Int64) {
     self.total = total
     self.free = free
     self.available = available
-    self.nodes = nodes
   }
 }
 

@@ -67,6 +67,9 @@ package final class ParkedReply: Sendable {
     if isLate { action() }
   }
 
+  /// How many there are.
+  package static var count: Int { registry.withLock { $0.parked.count } }
+
   /// Answers all that are parked, and from now on all that would be.
   static func refuse(with errno: Errno) {
     let parked = registry.withLock { registry in

@@ -7,15 +7,10 @@ final class HandleTable: Sendable {
     var node: NodeID
     var file: any OpenFile
   }
-  struct Directory: Sendable {
-    var snapshot: DirectorySnapshot
-    /// How often the directory had changed before the snapshot was taken.
-    var changeCount: Int
-  }
   private struct State {
     var next: UInt64 = 1
     var files: [UInt64: File] = [:]
-    var directories: [UInt64: Directory] = [:]
+    var directories: [UInt64: OpenDirectory] = [:]
   }
   private let state = Monitor(State())
 
@@ -27,7 +22,7 @@ final class HandleTable: Sendable {
     }
   }
 
-  func add(_ directory: Directory) -> UInt64 {
+  func add(_ directory: OpenDirectory) -> UInt64 {
     state.withLock { state in
       defer { state.next += 1 }
       state.directories[state.next] = directory
@@ -36,7 +31,8 @@ final class HandleTable: Sendable {
   }
 
   func file(_ handle: UInt64) -> File? { state.withLock { $0.files[handle] } }
-  func directory(_ handle: UInt64) -> Directory? { state.withLock { $0.directories[handle] } }
+  func directory(_ handle: UInt64) -> OpenDirectory? { state.withLock { $0.directories[handle] } }
   func removeFile(_ handle: UInt64) -> File? { state.withLock { $0.files.removeValue(forKey: handle) } }
   func removeDirectory(_ handle: UInt64) { state.withLock { _ = $0.directories.removeValue(forKey: handle) } }
+  var count: Int { state.withLock { $0.files.count + $0.directories.count } }
 }

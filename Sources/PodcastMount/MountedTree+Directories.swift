@@ -6,12 +6,11 @@ internal import PosixKit
 extension MountedTree {
   package func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
-    let changeCount = changeCount(of: NodeID(rawValue: node))
-    fulfil(reply, tree.openDirectory(NodeID(rawValue: node), for: self.caller(caller))) { reply, snapshot in
-      let handle = self.handles.add(HandleTable.Directory(snapshot: snapshot, changeCount: changeCount))
+    fulfil(reply, tree.openDirectory(numbers.node(node), for: self.caller(caller))) { reply, directory in
+      let handle = self.handles.add(directory)
       var options = FuseOpenOptions(handle: handle)
-      options.cachesListing = snapshot.isCacheable
-      options.keepsCache = snapshot.isCacheable
+      options.cachesListing = directory.isCacheable
+      options.keepsCache = directory.isCacheable
       if !reply.opened(options) { self.handles.removeDirectory(handle) }
     }
   }
@@ -20,22 +19,48 @@ extension MountedTree {
     handle: UInt64, offset: Int64, size: Int, plus: Bool, reply: consuming FuseReply
   ) {
     guard let directory = handles.directory(handle) else { return reply.fail(.EBADF) }
-    let snapshot = directory.snapshot
     let dots = [".", ".."]
+    var items: [DirectoryItem] = []
+    var first = 0
     reply.directory(size: size, from: offset, plus: plus) { index in
       if index < dots.count {
         // The kernel makes nothing of them but their type.
-        var attributes = NodeAttributes(node: snapshot.node, isDirectory: true, permissions: 0o755)
-        attributes.timeout = 0
-        var entry = self.entry(attributes)
-        entry.node = 0
-        return (dots[index], entry)
+        let attributes = NodeAttributes(node: directory.node, isDirectory: true, permissions: 0o755)
+        return (
+          dots[index],
+          FuseEntry(
+            node: 0, attributes: self.fuseAttributes(attributes), attributeTimeout: 0, entryTimeout: 0)
+        )
       }
-      guard index - dots.count < snapshot.items.count else { return nil }
-      let item = snapshot.items[index - dots.count]
-      return (item.name, self.entry(item.attributes))
+      let wanted = index - dots.count
+      if wanted - first >= items.count {
+        first = wanted
+        items = directory.items(from: wanted, count: Self.batch)
+      }
+      guard wanted - first < items.count else { return nil }
+      return (items[wanted - first].name, self.listed(items[wanted - first].attributes))
+    } given: { index in
+      // Only what has been given counts as known.
+      let wanted = index - dots.count - first
+      if plus, items.indices.contains(wanted), items[wanted].attributes.isDirectory {
+        self.directories.note(self.numbers.number(items[wanted].attributes.node))
+      }
     }
-    listed(directory)
+    // A listing that was under way while its directory changed has put what was before into the kernel's cache
+    // after that was told to forget.
+    if !directory.isCurrent { notifier.forgetListing(of: directory.node) }
+  }
+
+  /// So many items are looked at together: about as many as fit into one answer.
+  private static let batch = 128
+
+  private func listed(_ attributes: NodeAttributes) -> FuseEntry {
+    FuseEntry(
+      // What has no lasting attributes is looked up when it is asked for.
+      node: attributes.timeout == 0 ? 0 : numbers.number(attributes.node),
+      attributes: fuseAttributes(attributes),
+      attributeTimeout: attributes.timeout,
+      entryTimeout: attributes.entryTimeout)
   }
 
   package func releaseDirectory(handle: UInt64, reply: consuming FuseReply) {

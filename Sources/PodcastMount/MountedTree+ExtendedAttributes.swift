@@ -4,31 +4,31 @@ internal import PodcastTree
 /// setxattr, getxattr, listxattr, removexattr.
 extension MountedTree {
   package func setAttribute(
-    node: UInt64, name: String, value: [UInt8], caller: FuseCaller, reply: consuming FuseReply
+    node: UInt64, name: String, value: [UInt8], flags: Int32, caller: FuseCaller, reply: consuming FuseReply
   ) {
     let answer = tree.setExtendedAttribute(
-      name, to: value, of: NodeID(rawValue: node), for: self.caller(caller))
+      name, to: value, of: numbers.node(node), flags: flags, for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func attribute(
     node: UInt64, name: String, size: Int, caller: FuseCaller, reply: consuming FuseReply
   ) {
-    let answer = tree.extendedAttribute(name, of: NodeID(rawValue: node), for: self.caller(caller))
+    let answer = tree.extendedAttribute(name, of: numbers.node(node), for: self.caller(caller))
     fulfil(reply, answer) { reply, value in reply.attributeValue(value, size: size) }
   }
 
   package func listAttributes(
     node: UInt64, size: Int, caller: FuseCaller, reply: consuming FuseReply
   ) {
-    let answer = tree.extendedAttributeNames(of: NodeID(rawValue: node), for: self.caller(caller))
+    let answer = tree.extendedAttributeNames(of: numbers.node(node), for: self.caller(caller))
     fulfil(reply, answer) { reply, names in reply.attributeValue(names, size: size) }
   }
 
   package func removeAttribute(
     node: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
   ) {
-    let answer = tree.removeExtendedAttribute(name, of: NodeID(rawValue: node), for: self.caller(caller))
+    let answer = tree.removeExtendedAttribute(name, of: numbers.node(node), for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 }

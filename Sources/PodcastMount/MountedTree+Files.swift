@@ -8,23 +8,26 @@ extension MountedTree {
   package func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
     let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
-    let answer = tree.open(NodeID(rawValue: node), writes: writes, for: self.caller(caller))
+    let sniffs = flags & Self.noAccessTime != 0
+    let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
-      let handle = self.handles.add(HandleTable.File(node: NodeID(rawValue: node), file: file))
+      let handle = self.handles.add(HandleTable.File(node: self.numbers.node(node), file: file))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = file.isDirect
       options.keepsCache = file.keepsCache
       options.isStream = file.isStream
       options.skipsFlush = !writes
-      // A sidecar's size is learnt by its first open; nothing else ever speaks of its node, so that the
-      // kernel can be told. An episode of another size is another node.
-      if !file.isDirect && NodeID(rawValue: node).kind != .episode { self.forgetAttributes(of: node) }
+      if file.changesAttributes { self.notifier.forgetAttributes(of: node) }
       if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }
     }
   }
 
+  /// O_NOATIME of open(2).
+  private static let noAccessTime: Int32 = 0o1_000_000
+
   package func read(
-    handle: UInt64, offset: Int64, count: Int, caller: FuseCaller, reply: consuming FuseReply
+    handle: UInt64, offset: Int64, count: Int, isNonblocking: Bool, caller: FuseCaller,
+    reply: consuming FuseReply
   ) {
     guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
     var waiting: FuseReply? = consume reply
@@ -35,7 +38,15 @@ extension MountedTree {
       case nil: break
       }
     }
-    if let reply = waiting.take() { park(reply, file, offset, count) }
+    guard let reply = waiting.take() else { return }
+    if isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
+    park(reply, file, offset, count)
+  }
+
+  package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
+    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    if let waiter { file.whenPollable { waiter.notify() } }
+    reply.pollable(isReadable: file.isReadable)
   }
 
   /// Keeps the reply until the bytes are here.

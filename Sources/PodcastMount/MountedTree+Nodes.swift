@@ -6,12 +6,26 @@ internal import PosixKit
 extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
-    let answer = tree.lookup(name, in: NodeID(rawValue: parent), for: self.caller(caller))
-    fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
+    if let announced = announcement(name, in: parent, caller) { return lookup(announced, reply: reply) }
+    let parent = numbers.node(parent)
+    fulfil(reply, tree.lookup(name, in: parent, for: self.caller(caller))) { reply, attributes in
+      reply.entry(self.entry(attributes))
+    } failing: { reply, errno in
+      // A name that appears is told to the kernel, wherever it appears.
+      if errno == .ENOENT && (name.hasPrefix(".") || self.tree.tells(of: parent)) {
+        return reply.missing(timeout: 3600)
+      }
+      reply.fail(errno)
+    }
+  }
+
+  package func forget(node: UInt64, count: UInt64) {
+    let known = numbers.node(node)
+    if known.isDirectory, directories.forget(node, count) { tree.kernelForgot(known) }
   }
 
   package func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply) {
-    fulfil(reply, tree.attributes(of: NodeID(rawValue: node))) { reply, attributes in
+    fulfil(reply, tree.attributes(of: numbers.node(node))) { reply, attributes in
       reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
     }
   }
@@ -20,9 +34,12 @@ extension MountedTree {
     node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
+    if let announced = announcement(nil, in: nil, caller), announced.event == .replaced {
+      return attributes(node: node, handle: handle, caller: caller, reply: reply)
+    }
     let onlyTimes = changes.isDisjoint(with: [.mode, .owner, .group, .size])
     let answer = tree.change(
-      NodeID(rawValue: node), size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes,
+      numbers.node(node), size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes,
       for: self.caller(caller))
     fulfil(reply, answer) { reply, attributes in
       reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
@@ -31,14 +48,13 @@ extension MountedTree {
 
   package func access(node: UInt64, mask: Int32, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) && mask != 0 { return reply.fail(.EACCES) }
-    let answer = tree.access(NodeID(rawValue: node), mask: mask, for: self.caller(caller))
+    let answer = tree.access(numbers.node(node), mask: mask, for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func statistics(reply: consuming FuseReply) {
     let numbers = tree.statistics()
     reply.statistics(
-      FuseStatistics(
-        total: numbers.total, free: numbers.free, available: numbers.available, nodes: numbers.nodes))
+      FuseStatistics(total: numbers.total, free: numbers.free, available: numbers.available))
   }
 }

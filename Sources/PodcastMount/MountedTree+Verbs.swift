@@ -5,19 +5,24 @@ internal import PosixKit
 /// mkdir, rmdir, unlink, rename, create, and what makes nodes of other kinds.
 extension MountedTree {
   package func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    let answer = tree.makeDirectory(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    if let announced = announcement(name, in: parent, caller) {
+      return makeDirectory(announced, reply: reply)
+    }
+    let answer = tree.makeDirectory(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
   package func removeDirectory(
     parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
   ) {
-    let answer = tree.removeDirectory(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    if announcement(name, in: parent, caller) != nil { return reply.succeed() }
+    let answer = tree.removeDirectory(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    let answer = tree.remove(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    if announcement(name, in: parent, caller) != nil { return reply.succeed() }
+    let answer = tree.remove(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
@@ -26,7 +31,7 @@ extension MountedTree {
     reply: consuming FuseReply
   ) {
     let answer = tree.rename(
-      name, in: NodeID(rawValue: parent), to: newName, in: NodeID(rawValue: newParent), flags: flags,
+      name, in: numbers.node(parent), to: newName, in: numbers.node(newParent), flags: flags,
       for: self.caller(caller))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
@@ -36,13 +41,15 @@ extension MountedTree {
   }
 
   package func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
-    let answer = tree.create(name, in: NodeID(rawValue: parent), for: self.caller(caller))
+    if let announced = announcement(name, in: parent, caller) { return create(announced, reply: reply) }
+    let answer = tree.create(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, created in
       let node = created.attributes.node
       let handle = self.handles.add(HandleTable.File(node: node, file: created.file))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
-      reply.created(self.entry(created.attributes), options)
+      let isTaken = reply.created(self.entry(created.attributes), options)
+      if !isTaken { self.handles.removeFile(handle)?.file.close() }
     }
   }
 }

@@ -4,64 +4,71 @@ package import PodcastTree
 internal import PosixKit
 
 /// The tree as a FUSE file system: decodes, asks the tree, answers; parks what the tree can't answer at once.
-package final class MountedTree: FuseFileSystem {
+package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles = HandleTable()
-  private let session = Monitor<FuseSession?>(nil)
-  /// Notifications to the kernel have a thread of their own: one sent while a request holds the page it names
-  /// would wait for that request.
-  private let notifier = WorkQueue(name: "notifier")
-  private let changes = Monitor(Changes())
+  let numbers = KernelNumbers()
+  let notifier: KernelNotifier
+  let directories = KnownDirectories()
+  let announcer: Announcer
 
-  package init(_ tree: PodcastTree) {
+  /// - Parameters:
+  ///   - mountPoint: where it will be seen.
+  ///   - isShared: whether other users may look into it, whose watches this process can't see.
+  package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool) {
     self.tree = tree
-    tree.onInvalidation { [weak self] invalidations in self?.notify(invalidations) }
+    notifier = KernelNotifier(numbers)
+    announcer = Announcer(tree: tree, numbers: numbers, mountPoint: mountPoint, isShared: isShared)
+    tree.observe(self)
   }
 
   /// Says where the kernel is told what to forget.
-  package func attach(to session: FuseSession) { self.session.withLock { $0 = session } }
+  /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
+  package func attach(to session: FuseSession, device: String?) {
+    notifier.attach(session)
+    announcer.begin(device: device)
+  }
 
   /// Before the mount goes: nothing is told to the kernel from here on.
-  package func detach() { session.withLock { $0 = nil } }
-
-  // MARK: What the kernel has to forget
-
-  private func notify(_ invalidations: [Invalidation]) {
-    changes.withLock { changes in
-      for invalidation in invalidations {
-        if case .listing(let node) = invalidation { changes.count[node.rawValue, default: 0] += 1 }
-      }
-    }
-    notifier.async { [self] in
-      guard let session = session.withLock({ $0 }) else { return }
-      for invalidation in invalidations {
-        switch invalidation {
-        case .attributes(let node): session.invalidate(node: node.rawValue, data: false)
-        case .listing(let node): session.invalidate(node: node.rawValue, data: true)
-        case .name(let name, let parent): session.invalidate(name: name, in: parent.rawValue)
-        }
-      }
-    }
+  package func detach() {
+    announcer.stop()
+    notifier.attach(nil)
   }
 
-  func forgetAttributes(of node: UInt64) {
-    session.withLock { $0 }?.invalidate(node: node, data: false)
+  /// What is open, parked or remembered, for who checks that nothing stays behind.
+  package var gauges: [(name: String, count: Int)] {
+    [
+      ("handles", handles.count), ("parked", ParkedReply.count), ("directories", directories.count),
+      ("moved", numbers.count),
+    ]
   }
 
-  /// How often each directory has changed since the mount, where it has.
-  private struct Changes: ~Copyable {
-    var count: [UInt64: Int] = [:]
-  }
+  // MARK: ViewObserver
 
-  func changeCount(of node: NodeID) -> Int { changes.withLock { $0.count[node.rawValue] ?? 0 } }
-
-  /// A listing that was under way while its directory changed has put what was before into the kernel's
-  /// cache after that was told to forget.
-  func listed(_ directory: HandleTable.Directory) {
-    let node = directory.snapshot.node
-    if directory.changeCount != changeCount(of: node) {
-      notifier.async { [self] in session.withLock { $0 }?.invalidate(node: node.rawValue, data: true) }
+  package func changed(_ difference: Difference) {
+    var difference = difference
+    for name in difference.names where name.isDirectory {
+      // A result that is found again needs its number, a subscription that has ended none.
+      let isNew = name.node.kind == .result && name.event != .vanished
+      guard isNew || name.node.kind == .subscription && name.event == .vanished,
+        let other = numbers.release(name.node), isNew, let path = tree.path(of: other), let own = path.last
+      else { continue }
+      difference.names.append(
+        Difference.Name(
+          name: own, directory: .subscriptions, event: .replaced, isDirectory: true, node: other))
     }
+    notifier.tell(difference)
+    announcer.announce(difference, in: directories)
+  }
+
+  package func moved(_ node: NodeID, to other: NodeID) {
+    numbers.move(node, to: other)
+    // Its inode number and what it lists, too.
+    notifier.forgetListing(of: other)
+  }
+
+  package func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
+    notifier.settle(except: directories, body)
   }
 
   // MARK: Answers
@@ -69,18 +76,19 @@ package final class MountedTree: FuseFileSystem {
   /// Answers `reply` with what `answer` gives, by `respond`.
   func fulfil<Value: Sendable>(
     _ reply: consuming FuseReply, _ answer: Answer<Value>,
-    _ respond: @escaping @Sendable (consuming FuseReply, Value) -> Void
+    _ respond: @escaping @Sendable (consuming FuseReply, Value) -> Void,
+    failing: @escaping @Sendable (consuming FuseReply, Errno) -> Void = { reply, errno in reply.fail(errno) }
   ) {
     switch answer {
     case .ready(.success(let value)): respond(reply, value)
-    case .ready(.failure(let errno)): reply.fail(errno)
+    case .ready(.failure(let errno)): failing(reply, errno)
     case .pending(let start):
       let parked = ParkedReply(reply)
       let cancel = start { result in
         guard let reply = parked.take() else { return }
         switch result {
         case .success(let value): respond(reply, value)
-        case .failure(let errno): reply.fail(errno)
+        case .failure(let errno): failing(reply, errno)
         }
       }
       parked.onInterrupt(cancel)
@@ -90,7 +98,9 @@ package final class MountedTree: FuseFileSystem {
   /// What `umask` keeps from a caller.
   func isShut(to caller: FuseCaller) -> Bool { !tree.owner.lets(caller.user, ofGroup: caller.group) }
 
-  func caller(_ caller: FuseCaller) -> Caller { Caller(user: caller.user, thread: caller.thread) }
+  func caller(_ caller: FuseCaller, sniffs: Bool = false) -> Caller {
+    Caller(user: caller.user, thread: caller.thread, sniffs: sniffs)
+  }
 
   func fuseAttributes(_ attributes: NodeAttributes) -> FuseAttributes {
     var result = FuseAttributes(
@@ -99,15 +109,17 @@ package final class MountedTree: FuseFileSystem {
     result.links = attributes.links
     result.size = attributes.size
     result.blocks = attributes.blocks
-    result.modified = attributes.modified
-    result.changed = attributes.changed
+    result.modified = (attributes.modified.seconds, attributes.modified.nanoseconds)
+    result.changed = (attributes.changed.seconds, attributes.changed.nanoseconds)
     return result
   }
 
+  /// An entry that is given to the kernel: it remembers the node until it forgets it.
   func entry(_ attributes: NodeAttributes) -> FuseEntry {
-    FuseEntry(
-      node: attributes.node.rawValue, attributes: fuseAttributes(attributes),
+    if attributes.isDirectory { directories.note(numbers.number(attributes.node)) }
+    return FuseEntry(
+      node: numbers.number(attributes.node), attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
-      entryTimeout: attributes.isDirectory ? 3600 : max(1, attributes.timeout))
+      entryTimeout: attributes.entryTimeout)
   }
 }

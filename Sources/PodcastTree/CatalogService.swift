@@ -39,7 +39,23 @@ package protocol CatalogService: AnyObject, Sendable {
   func keepPlan(podcast id: Int64) throws -> KeepPlan
   func markKept(episode: Int64) throws
   func unmarkKept(episode: Int64) throws
-  func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void)
+  func rename(subscription id: Int64, to name: String) throws
+  /// The addresses of the feeds in a list.
+  func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]
+  func subscriptionListSize() throws -> Int64
+  func folderTimes() throws -> FolderTimes
+  func subscription(_ id: Int64) throws -> ListedPodcast?
+  func search(_ id: Int64) throws -> Search?
+  func result(_ id: Int64) throws -> ListedPodcast?
+  /// Without their notes, in no order.
+  func episodes(_ ids: [Int64]) throws -> [Episode]
+
+  /// Hands over the commits of all processes in order; the observer calls `done` when it shows the commit.
+  func observe(
+    since first: Int64?,
+    commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void)
+  /// Calls `body` when the observers of this process have seen all that it has committed so far.
+  func whenSeen(_ body: @escaping @Sendable () -> Void)
 }
 
 extension Catalog: CatalogService {}

@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 package import PodcastModel
 internal import PosixKit
@@ -5,6 +6,11 @@ package import TransferProtocol
 
 /// The file system proper: nodes, views, names, attributes and verbs, in plain values. It knows no FUSE, and
 /// nothing here waits for the network on a caller's thread.
+///
+/// A directory is a value made of what is known (`World`). Whatever changes what is known is taken in by `apply`,
+/// on the tree's own thread, which makes new values of the directories that are touched; what the kernel has to
+/// forget is their difference to the old ones (`Difference`). A verb commits, and ends when its commit has come
+/// back that way.
 package final class PodcastTree: Sendable {
   let catalog: any CatalogService
   let transfers: any TransferService
@@ -13,28 +19,33 @@ package final class PodcastTree: Sendable {
   let settings: Settings
   let places: Places
   package let owner: Owner
-  let processName: @Sendable (Int32) -> String?
+  let programs: any ProgramTable
   /// What the configuration file sets for single feeds, by `FeedKey`.
   let feeds: [String: FeedSettings]
-  /// When it came up, in seconds since 1970: the age of directories that have none of their own.
-  let started = wallClockSeconds()
+  /// When it came up: the age of directories that have none of their own.
+  let started = FileTime.now
 
-  /// SQLite's thread: nothing on it waits for the network.
+  /// SQLite's thread: nothing on it waits for the network. All changes of the world are made on it.
   let loader = WorkQueue(name: "tree")
-  let state = Monitor(TreeState())
-  private let invalidator = Monitor<Callback<[Invalidation]>?>(nil)
-  let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
+  let world = Monitor(World())
+  let details = EpisodeDetails()
+  let sweeps = Sweeps()
+  let listReaders = RecentPrograms()
   let events = EventLog()
-  /// The show notes that were asked for last: a program asks for one attribute after the other.
-  let notes = Monitor<(id: Int64, text: String?)?>(nil)
+  /// Directories that the kernel locks for verbs under way, and how many of these.
+  private let locked = Monitor<[NodeID: Int]>([:])
+  private let observer = Monitor(Observer())
+  private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
 
-  /// - Parameter processName: gives the name of the process a thread belongs to.
-  /// - Throws: what the catalogue says where it can't be read.
+  private struct Observer {
+    weak var kernel: (any ViewObserver)?
+  }
+
+  /// - Parameter programs: tells which program a request comes from.
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
-    settings: Settings, places: Places, owner: Owner,
-    processName: @escaping @Sendable (Int32) -> String? = ProcessNames.name(ofThread:)
-  ) throws {
+    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
+  ) {
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher
@@ -45,47 +56,55 @@ package final class PodcastTree: Sendable {
       settings.feeds.map { (FeedKey.text(WebAddress($0.key)), $0.value) },
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
-    self.processName = processName
-    try loadSearches()
-    try loadSubscriptions()
-    try loadLatest()
+    self.programs = programs
+    // Before anything else that runs there: what is asked for meanwhile waits for it.
+    loader.async { self.begin() }
+  }
+
+  /// Takes in what the transfers know, and from then on what changes. On the loader's thread.
+  private func begin() {
     transfers.observe { [weak self] key in
       guard let self else { return }
       loader.async { self.transferChanged(key) }
     }
-    catalog.observe { [weak self] change in
-      guard let self else { return }
-      loader.async { self.catalogChanged(change) }
+    catalog.observe(since: nil) { [weak self] commit, done in
+      guard let self else { return done() }
+      loader.async { self.takeIn(commit, done) }
     }
-    try loadKnown(transfers.allStatuses().map(\.key))
-    rebuildDownloads()
-    let entries = state.withLock { $0.known }
-    let standing = transfers.allStatuses().map { status in
-      var standing = TreeState.Standing(status)
-      standing.node = entries[status.key].map { Self.node(of: $0.episode, status) }
-      return (status.key, standing)
-    }
-    state.withLock { $0.standing = Dictionary(standing, uniquingKeysWith: { first, _ in first }) }
+    readFolderTimes()
+    loadDownloads()
   }
 
-  /// Sees to what the configuration wants to be here; on the tree's own thread.
-  package func begin() {
+  /// Takes in a commit of the catalogue; it counts as seen when every directory shows it and the kernel has been
+  /// told, except of names in directories that the kernel locks for a verb that waits for this.
+  private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
+    for change in commit.changes { catalogChanged(change) }
+    let once = Once(done)
+    settle(except: locked.withLock { Set($0.keys) }) { once.run() }
+    loader.async(after: Self.patience) { once.run() }
+  }
+
+  /// How long a commit waits for the kernel to take in what has changed, in seconds: a directory whose lock is held
+  /// by a program must not hold up verbs elsewhere.
+  static let patience = 1.0
+
+  /// Sees to what the configuration wants to be here.
+  package func keepWhatIsWanted() {
     loader.async { [self] in
-      for podcast in state.withLock({ $0.subscriptions.map(\.podcast.id) }) {
-        try? keepEpisodes(ofPodcast: podcast)
+      _ = try? loadSubscriptions()
+      for folder in world.withLock({ $0.subscriptions ?? [] }) {
+        try? keepEpisodes(ofPodcast: folder.podcast)
       }
     }
   }
 
-  /// Takes up searches that were made past the tree, before anybody lists them.
-  package func reloadSearches() {
-    try? searchesChanged()
-  }
+  /// The podcast that an episode belongs to: its number says so.
+  static func podcast(ofEpisode id: Int64) -> Int64 { EpisodeID.podcast(of: id) }
 
-  /// Says who tells the kernel what to forget; called from the tree's threads, in order.
-  package func onInvalidation(_ handler: @escaping @Sendable ([Invalidation]) -> Void) {
-    invalidator.withLock { $0 = Callback(handler) }
-  }
+  // MARK: Who hears of changes
+
+  /// Says who tells the kernel, and those who watch; held weakly.
+  package func observe(_ observer: any ViewObserver) { self.observer.withLock { $0.kernel = observer } }
 
   /// Says who hears of downloads that become complete while the tree is up; called from the tree's own thread,
   /// which it must not hold up.
@@ -93,14 +112,103 @@ package final class PodcastTree: Sendable {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
 
-  func invalidate(_ invalidations: [Invalidation]) {
-    if invalidations.isEmpty { return }
-    invalidator.withLock { $0 }?(invalidations)
+  func tellCompletion(_ entry: EpisodeEntry, _ status: TransferStatus) {
+    completed.withLock { $0 }?((entry, status))
   }
 
-  /// Whether the calling program is one whose open starts nothing (`no_trigger`).
-  func isBarred(_ caller: Caller) -> Bool {
-    guard let name = processName(caller.thread) else { return false }
-    return settings.noTrigger.contains { $0.utf8.prefix(15).elementsEqual(name.utf8) }
+  var tellsCompletions: Bool { completed.withLock { $0 != nil } }
+
+  /// The kernel moves a node to the name of what it has become.
+  func moved(_ node: NodeID, to other: NodeID) {
+    // Names that it knows of the one are in the other now.
+    world.withLock { $0.noteKnown(other) }
+    observer.withLock { $0.kernel }?.moved(node, to: other)
+  }
+
+  func tell(_ difference: Difference) {
+    if difference.isEmpty { return }
+    observer.withLock { $0.kernel }?.changed(difference)
+  }
+
+  /// Calls `body` once, on any thread, when the kernel has been told of all that has changed so far.
+  /// - Parameter directories: those whose lock the kernel holds for whoever waits for this.
+  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
+    guard let kernel = observer.withLock({ $0.kernel }) else { return body() }
+    kernel.settle(except: directories) { body() }
+  }
+
+  // MARK: Commits
+
+  /// Changes the catalogue by `work`; ends when that has come back as a commit.
+  func commit<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) -> Answer<Value> {
+    Answer.on(loader, work).then { value in self.seen.map { value } }
+  }
+
+  /// Ends when what has been committed before is shown everywhere.
+  var seen: Answer<Void> {
+    .pending { completion in
+      let once = Once { completion(.success(())) }
+      self.catalog.whenSeen { once.run() }
+      self.loader.async(after: 2 * Self.patience) { once.run() }
+      return {}
+    }
+  }
+
+  /// The directories that the kernel locks for a verb while `answer` is awaited.
+  func locking<Value: Sendable>(_ directories: Set<NodeID>, _ answer: Answer<Value>) -> Answer<Value> {
+    guard case .pending(let start) = answer else { return answer }
+    return .pending { completion in
+      self.locked.withLock { locked in for directory in directories { locked[directory, default: 0] += 1 } }
+      return start { result in
+        self.locked.withLock { locked in
+          for directory in directories {
+            let left = (locked[directory] ?? 1) - 1
+            locked[directory] = left > 0 ? left : nil
+          }
+        }
+        completion(result)
+      }
+    }
+  }
+
+  /// Gives an order to the transfers; ends when what it has changed is shown.
+  func order(
+    of key: MediaKey, _ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable
+  ) -> Answer<Void> {
+    Answer<Void>.order(begin).then {
+      .pending { completion in
+        self.loader.async {
+          self.transferChanged(key)
+          let once = Once { completion(.success(())) }
+          self.settle(except: self.locked.withLock { Set($0.keys) }) { once.run() }
+          self.loader.async(after: Self.patience) { once.run() }
+        }
+        return {}
+      }
+    }
+  }
+}
+
+/// Who tells the kernel what it has to forget, and those who watch a directory what has happened in it.
+package protocol ViewObserver: AnyObject, Sendable {
+  /// Called from the tree's own thread, in order.
+  func changed(_ difference: Difference)
+  /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
+  func moved(_ node: NodeID, to other: NodeID)
+  /// Calls `body` when the kernel has taken in all differences so far.
+  /// - Parameter directories: names in these are not waited for.
+  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void)
+}
+
+/// Runs its body the first time it is run.
+final class Once: Sendable {
+  private let body: Monitor<Callback<Void>?>
+  init(_ body: @escaping @Sendable () -> Void) { self.body = Monitor(Callback(body)) }
+  func run() {
+    let first = body.withLock { body -> Callback<Void>? in
+      defer { body = nil }
+      return body
+    }
+    first?()
   }
 }

@@ -1,8 +1,30 @@
-/// A thread of its own that runs blocks one after the other, in order.
+/// A thread of its own that runs blocks one after the other, in order, and others when their time has come.
 package final class WorkQueue: Sendable {
+  private struct Timed {
+    let time: MonotonicTime
+    let block: @Sendable () -> Void
+  }
   private struct State: ~Copyable {
-    var blocks: [@Sendable () -> Void] = []
+    /// From `first` on they are still to run: taking one moves none of the others.
+    var blocks: [(@Sendable () -> Void)?] = []
+    var first = 0
+    /// The earliest at the end.
+    var timed: [Timed] = []
     var isStopped = false
+
+    mutating func next(now: MonotonicTime) -> (@Sendable () -> Void)? {
+      if let last = timed.last, last.time <= now { return timed.removeLast().block }
+      guard first < blocks.count else { return nil }
+      defer {
+        blocks[first] = nil
+        first += 1
+        if first == blocks.count {
+          blocks.removeAll(keepingCapacity: first <= 64)
+          first = 0
+        }
+      }
+      return blocks[first]
+    }
   }
   private let monitor = Monitor(State())
 
@@ -10,15 +32,23 @@ package final class WorkQueue: Sendable {
     let monitor = monitor
     for _ in 0..<threads {
       PosixThread.start(name, stackSize: stackSize) {
-        while let block = monitor.wait(for: { Self.next(&$0) }), let block { block() }
+        while let block = Self.take(monitor) { block() }
       }
     }
   }
 
-  /// The next block, nil within when the queue has stopped, nil while there is none.
-  private static func next(_ state: inout State) -> (@Sendable () -> Void)?? {
-    if !state.blocks.isEmpty { return .some(state.blocks.removeFirst()) }
-    return state.isStopped ? .some(nil) : nil
+  /// What is to be run next, once there is something; nil where the queue has stopped.
+  private static func take(_ monitor: Monitor<State>) -> (@Sendable () -> Void)? {
+    while true {
+      let due = monitor.withLock { $0.timed.last?.time ?? .distantFuture }
+      let taken: (@Sendable () -> Void)?? = monitor.wait(until: due) { state in
+        if let block = state.next(now: .now) { return .some(block) }
+        if state.isStopped { return .some(nil) }
+        // A time that is earlier than the one that is waited for has been set meanwhile.
+        return (state.timed.last?.time ?? .distantFuture) < due ? .some({}) : nil
+      }
+      if let taken { return taken }
+    }
   }
 
   /// Adds a block; ignored after `stop`.
@@ -28,8 +58,21 @@ package final class WorkQueue: Sendable {
     }
   }
 
-  /// Ends the thread when the blocks that are already there have run.
+  /// Runs a block `seconds` from now, before what waits then; ignored after `stop`.
+  package func async(after seconds: Double, _ block: @escaping @Sendable () -> Void) {
+    let entry = Timed(time: .after(seconds), block: block)
+    monitor.withLockNotifying { state in
+      if state.isStopped { return }
+      let place = state.timed.firstIndex { $0.time < entry.time } ?? state.timed.endIndex
+      state.timed.insert(entry, at: place)
+    }
+  }
+
+  /// Ends the thread when the blocks that are already there have run; what waits for its time is dropped.
   package func stop() {
-    monitor.withLockNotifying { $0.isStopped = true }
+    monitor.withLockNotifying { state in
+      state.isStopped = true
+      state.timed = []
+    }
   }
 }

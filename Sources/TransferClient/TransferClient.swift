@@ -93,6 +93,11 @@ package final class TransferClient: TransferService {
   }
 
   @discardableResult
+  package func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    session.order(completion: completion) { .leave(id: $0, key) }
+  }
+
+  @discardableResult
   package func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable {

@@ -27,6 +27,10 @@ package protocol TransferService: AnyObject, Sendable {
   /// Cancels the download and drops its bytes; readers keep what they have open.
   @discardableResult
   func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
+  /// Takes the download out of the queue and keeps what has come of it (`remote`). Nothing happens where it is wholly
+  /// here, paused, kept or read.
+  @discardableResult
+  func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
   @discardableResult
   func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion

@@ -11,7 +11,7 @@ import Testing
     #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
     let before = try fixture.status(fixture.episode(2))
     #expect(before.st_size == 300_000 && before.st_mtim.tv_sec == 1_704_153_600)
-    #expect(before.st_mode == S_IFREG | 0o444 && before.st_uid == getuid() && before.st_blocks > 0)
+    #expect(before.st_mode == S_IFREG | 0o644 && before.st_uid == getuid() && before.st_blocks > 0)
     try fixture.unmount()
     fixture.origin.stop()
     try fixture.mount()

@@ -32,7 +32,12 @@ final class MountModel: ReferenceModel {
   private(set) var failures: [String] = []
   private(set) var log: [String] = []
 
-  init(seed: UInt64) throws {
+  /// Whether the two processes are left alone: one life through all steps.
+  private let isOneLife: Bool
+  private var searches = 0
+
+  init(seed: UInt64, isOneLife: Bool = false) throws {
+    self.isOneLife = isOneLife
     clock = FakeClock.isAvailable ? try FakeClock() : nil
     fixture = try MountFixture(size: 400_000, environment: clock?.variables ?? [:])
     random = SeededGenerator(seed: seed)
@@ -68,6 +73,7 @@ final class MountModel: ReferenceModel {
       served.goAway()
     case 87..<88: try setClock()
     case 88..<91: note(served.replace(episode))
+    case 91..<97 where isOneLife: change(episode)
     case 91..<93: killDaemon()
     case 93..<95: try killMount()
     case 95..<97: try killDuringRead(episode)
@@ -180,6 +186,35 @@ final class MountModel: ReferenceModel {
     }
     if let errno, let errno { fail("setfattr: \(errno)") }
   }
+
+  /// What people do between the downloads.
+  private func change(_ episode: Int) {
+    switch next(below: 4) {
+    case 0: set("played", "\(next(below: 2))", episode)
+    case 1:
+      searches += 1
+      note("search \(searches)")
+      let path = "\(fixture.root)/Search/soak \(searches)"
+      let errno = bounded("mkdir") { () -> Errno? in
+        if let errno = errnoOf({ mkdir(path, 0o755) }) { return errno }
+        _ = try? Directories.names(in: "\(path)/\(MountFixture.podcast)")
+        return errnoOf { rmdir(path) }
+      }
+      if let errno, let errno { fail("search: \(errno)") }
+    case 2:
+      note("list the views")
+      let root = fixture.root
+      _ = bounded("list") {
+        for view in ["Downloading", "Downloaded", "Latest", "Search"] {
+          _ = try? Directories.names(in: "\(root)/\(view)")
+        }
+      }
+    default: list()
+    }
+  }
+
+  /// The process that serves the mount.
+  var mountProcess: Int32? { fixture.mountProcess }
 
   private func list() {
     note("list")

@@ -14,15 +14,17 @@ import Testing
       resource.behaviour.stallAfter = 100_000
       let url = fixture.origin.serve("/stalled/\(number).mp3", resource)
       feed.items.append(
-        TestFeed.Item("Stalled \(number)", url: url, guid: "s\(number)", published: 0, length: stalled.size))
+        TestFeed.Item(
+          "Stalled \(number)", url: url, guid: "s\(number)", published: 1_704_067_200, length: stalled.size))
     }
     feed.items.append(
-      TestFeed.Item("Whole", url: fixture.origin.url("/1.mp3"), guid: "w", published: 0, length: 300_000))
+      TestFeed.Item(
+        "Whole", url: fixture.origin.url("/1.mp3"), guid: "w", published: 1_704_067_200, length: 300_000))
     fixture.origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
     try fixture.mount()
     try fixture.makeSearch()
     let names = try fixture.list(fixture.podcastPath)
-    let whole = "\(fixture.podcastPath)/1970-01-01 - Whole.mp3"
+    let whole = "\(fixture.podcastPath)/2024-01-01 - Whole.mp3"
     #expect(try fixture.isWhole(whole, 1))
     let readers = try names.filter { $0.contains("Stalled") }.map {
       try RunningProcess(

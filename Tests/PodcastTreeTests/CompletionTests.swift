@@ -17,7 +17,7 @@ import TransferProtocol
     fixture.transfers.set(
       TransferStatus(key: keys[1], state: .cached, generation: 1, changed: wallClockSeconds() + 1))
     fixture.transfers.set(TransferStatus(key: keys[2], state: .downloading))
-    #expect(fixture.awaitInvalidation(.listing(.downloading)))
+    #expect(fixture.awaitListing(.downloading))
     fixture.transfers.set(TransferStatus(key: keys[2], state: .cached, generation: 1))
     #expect(told.wait(until: .after(10)) { $0.count == 2 ? true : nil } ?? false)
     // What changes of it afterwards is no completion.

@@ -13,7 +13,11 @@ final class FakeCatalog: CatalogService {
     var podcasts: [Int64: Podcast] = [:]
     var episodes: [Int64: [Episode]] = [:]
     var hiddenInSearch: [Int64: Set<Int64>] = [:]
-    var observer: (@Sendable (CatalogChange) -> Void)?
+    var observer: (@Sendable (CatalogCommit, @escaping @Sendable () -> Void) -> Void)?
+    /// Commits, and how many of them the observer shows.
+    var commits: Int64 = 0
+    var seen: Int64 = 0
+    var waiting: [(commit: Int64, body: @Sendable () -> Void)] = []
     /// What the directory service knows: podcasts by number, which every search finds.
     var directory: [Int64] = []
     var searchFailure: CatalogError?
@@ -25,6 +29,9 @@ final class FakeCatalog: CatalogService {
     var plan = KeepPlan()
   }
   let state = Monitor(State())
+  /// How many rows were read, and how often the newest episodes were asked for.
+  let rowsRead = Monitor(0)
+  let latestAsked = Monitor(0)
 
   final class Task: CatalogTask {
     let onCancel: Monitor<Callback<Void>?>
@@ -42,7 +49,8 @@ final class FakeCatalog: CatalogService {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }
   }
   func subscriptions() -> [ListedPodcast] {
-    state.withLock { state in state.subscriptions.map { current($0, state) } }
+    rowsRead.withLock { $0 += 1 }
+    return state.withLock { state in state.subscriptions.map { current($0, state) } }
   }
   private func current(_ entry: ListedPodcast, _ state: State) -> ListedPodcast {
     var entry = entry
@@ -51,9 +59,14 @@ final class FakeCatalog: CatalogService {
     return entry
   }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
-  func episodes(ofPodcast id: Int64) -> [Episode] { state.withLock { $0.episodes[id] ?? [] } }
+  func episodes(ofPodcast id: Int64) -> [Episode] {
+    let episodes = state.withLock { $0.episodes[id] ?? [] }
+    rowsRead.withLock { $0 += episodes.count }
+    return episodes
+  }
   func episode(_ id: Int64) -> Episode? {
-    state.withLock { state in state.episodes.values.lazy.flatMap { $0 }.first { $0.id == id } }
+    rowsRead.withLock { $0 += 1 }
+    return state.withLock { state in state.episodes[id >> 20]?.first { $0.id == id } }
   }
   func hiddenEpisodes(ofSearchResult id: Int64) -> Set<Int64> {
     state.withLock { $0.hiddenInSearch[id] ?? [] }
@@ -74,7 +87,8 @@ final class FakeCatalog: CatalogService {
     }
   }
   func latest(limit: Int) -> [EpisodeEntry] {
-    state.withLock { state in
+    latestAsked.withLock { $0 += 1 }
+    return state.withLock { state in
       let entries = state.subscriptions.flatMap { entry in
         (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden }.map {
           EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
@@ -106,6 +120,7 @@ final class FakeCatalog: CatalogService {
       }
       return .success(search)
     }
+    if case .success(let search) = result { announce(.search(search.id), .results(search: search.id)) }
     completion(result)
     return Task()
   }
@@ -126,6 +141,7 @@ final class FakeCatalog: CatalogService {
       state.podcasts[id]?.episodeCount = state.episodes[id]?.count ?? 0
       return .success(.unchanged)
     }
+    if case .success = result { announce(.podcast(id), .refreshed(podcast: id, newEpisodes: 0)) }
     completion(result)
     return Task()
   }
@@ -135,17 +151,23 @@ final class FakeCatalog: CatalogService {
       state.searches.removeAll { $0.id == id }
       state.results[id] = nil
     }
+    announce(.search(id))
   }
   func hideResult(_ id: Int64) {
-    state.withLock { state in
+    let search = state.withLock { state in
+      let search = state.results.first { $0.value.contains { $0.id == id } }?.key
       for search in state.results.keys { state.results[search]?.removeAll { $0.id == id } }
+      return search ?? 0
     }
+    announce(.result(id, search: search))
   }
   func hideInSearch(result: Int64, episode: Int64) {
     state.withLock { _ = $0.hiddenInSearch[result, default: []].insert(episode) }
+    announce(.hiddenInSearch(result: result, episode: episode))
   }
   func subscribe(result id: Int64, name: String?) throws -> ListedPodcast {
-    try state.withLock { state in
+    let search = state.withLock { $0.results.first { $0.value.contains { $0.id == id } }?.key } ?? 0
+    let entry = try state.withLock { state in
       guard let found = state.results.values.lazy.flatMap({ $0 }).first(where: { $0.id == id }) else {
         throw CatalogError(.ENOENT, "no such result")
       }
@@ -155,14 +177,21 @@ final class FakeCatalog: CatalogService {
       for search in state.results.keys { state.results[search]?.removeAll { $0.id == id } }
       return entry
     }
+    announce(.subscription(entry.id, podcast: entry.podcast.id), .result(id, search: search))
+    return entry
   }
-  func unsubscribe(_ id: Int64) { state.withLock { $0.subscriptions.removeAll { $0.id == id } } }
+  func unsubscribe(_ id: Int64) {
+    let podcast = subscription(id)?.podcast.id ?? 0
+    state.withLock { $0.subscriptions.removeAll { $0.id == id } }
+    announce(.subscription(id, podcast: podcast))
+  }
   func setPlayed(_ played: Bool, episode: Int64) { change(episode) { $0.played = played } }
   func hide(episode: Int64) { change(episode) { $0.hidden = true } }
   func restoreHidden(podcast: Int64) {
     state.withLock { state in
       for index in (state.episodes[podcast] ?? []).indices { state.episodes[podcast]?[index].hidden = false }
     }
+    announce(.podcast(podcast))
   }
   private func change(_ id: Int64, _ body: (inout Episode) -> Void) {
     state.withLock { state in
@@ -174,6 +203,7 @@ final class FakeCatalog: CatalogService {
         }
       }
     }
+    announce(.episode(id))
   }
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport {
     guard bytes.starts(with: "<opml".utf8) else { throw CatalogError(.EINVAL, "not OPML") }
@@ -187,8 +217,58 @@ final class FakeCatalog: CatalogService {
   func unmarkKept(episode: Int64) {
     state.withLock { $0.plan.released.removeAll { $0.id == episode } }
   }
-  func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void) {
+  func rename(subscription id: Int64, to name: String) {
+    let podcast = state.withLock { state in
+      let index = state.subscriptions.firstIndex { $0.id == id }
+      guard let index else { return Int64(0) }
+      state.subscriptions[index].name = name
+      return state.subscriptions[index].podcast.id
+    }
+    announce(.subscription(id, podcast: podcast))
+  }
+  func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress] { [] }
+  func subscriptionListSize() -> Int64 { Int64(exportOPML().count) }
+  func folderTimes() -> FolderTimes { FolderTimes() }
+  func subscription(_ id: Int64) -> ListedPodcast? { subscriptions().first { $0.id == id } }
+  func search(_ id: Int64) -> Search? { searches().first { $0.id == id } }
+  func result(_ id: Int64) -> ListedPodcast? {
+    state.withLock { $0.results.values.lazy.flatMap { $0 }.first { $0.id == id } }
+  }
+  func episodes(_ ids: [Int64]) -> [Episode] {
+    state.withLock { $0.episodes.values.flatMap { $0 }.filter { ids.contains($0.id) } }
+  }
+
+  func observe(
+    since first: Int64?,
+    commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void
+  ) {
     state.withLock { $0.observer = observer }
   }
-  func announce(_ change: CatalogChange) { state.withLock { $0.observer }?(change) }
+
+  func announce(_ changes: CatalogChange...) {
+    let (observer, number) = state.withLock { state in
+      state.commits += 1
+      return (state.observer, state.commits)
+    }
+    observer?(CatalogCommit(number: number, changes: changes)) { [weak self] in self?.seen(number) }
+  }
+
+  private func seen(_ number: Int64) {
+    let bodies = state.withLock { state in
+      state.seen = max(state.seen, number)
+      let ready = state.waiting.filter { $0.commit <= state.seen }
+      state.waiting.removeAll { $0.commit <= state.seen }
+      return ready.map(\.body)
+    }
+    for body in bodies { body() }
+  }
+
+  func whenSeen(_ body: @escaping @Sendable () -> Void) {
+    let isNow = state.withLock { state in
+      if state.seen >= state.commits || state.observer == nil { return true }
+      state.waiting.append((state.commits, body))
+      return false
+    }
+    if isNow { body() }
+  }
 }

@@ -9,6 +9,7 @@ final class FakeTransfers: TransferService {
     var observer: (@Sendable (MediaKey) -> Void)?
     var opened: [(request: TransferRequest, intent: OpenIntent)] = []
     var dropped: [MediaKey] = []
+    var left: [MediaKey] = []
     /// What an open gives; nil keeps it waiting.
     var outcome: Result<FakeEpisode, TransferFailure>?
     var waiting: [FakeWait] = []
@@ -58,6 +59,16 @@ final class FakeTransfers: TransferService {
   func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     state.withLock { $0.dropped.append(key) }
     set(TransferStatus(key: key, state: .remote))
+    completion(nil)
+    return FakeWait {}
+  }
+
+  func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    state.withLock { $0.left.append(key) }
+    if var status = status(of: key) {
+      status.state = .remote
+      set(status)
+    }
     completion(nil)
     return FakeWait {}
   }

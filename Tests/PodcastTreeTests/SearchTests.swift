@@ -67,9 +67,9 @@ import Testing
 
   @Test func searchesOfAnotherMountAreShownAndTheKernelIsTold() throws {
     let fixture = try TreeFixture()
+    #expect(try fixture.list(.search) == [])
     _ = fixture.catalog.search("elsewhere", replacing: nil) { _ in }
-    fixture.catalog.announce(.searches)
-    #expect(fixture.awaitInvalidation(.listing(.search)))
+    #expect(fixture.awaitListing(.search))
     #expect(try fixture.list(.search) == ["elsewhere"])
   }
 

@@ -9,12 +9,13 @@ final class TreeFixture {
   let catalog = FakeCatalog()
   let transfers = FakeTransfers()
   let fetcher = FakeFetcher()
+  let programs = FakePrograms()
   let tree: PodcastTree
   let me = Caller(user: 1000, thread: 1)
   let stranger = Caller(user: 1001, thread: 2)
   /// A program of `no_trigger`.
   let indexer = Caller(user: 1000, thread: 3)
-  let invalidations = Monitor<[Invalidation]>([])
+  let kernel = FakeKernel()
 
   static let podcast: Int64 = 7
   static let key = MediaKey(address: "http://media.example/1.mp3")
@@ -32,7 +33,7 @@ final class TreeFixture {
       state.directory = [Self.podcast]
       state.feeds[Self.podcast] = (1...3).map { number in
         var episode = Episode(
-          id: Int64(number), podcastID: Self.podcast,
+          id: Self.podcast << 20 | Int64(number), podcastID: Self.podcast,
           mediaKey: MediaKey(address: "http://media.example/\(number).mp3"),
           stem: "2024-01-0\(number) - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
           published: 1_704_067_200 + Int64(number - 1) * 86_400,
@@ -47,11 +48,10 @@ final class TreeFixture {
     }
     var places = try Places(environment: ["HOME": "/nonexistent"])
     places.cache = cache
-    tree = try PodcastTree(
+    tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
-      owner: Owner(user: 1000, group: 1000), processName: { $0 == 3 ? "tumblerd" : "cat" })
-    let invalidations = invalidations
-    tree.onInvalidation { new in invalidations.withLockNotifying { $0 += new } }
+      owner: Owner(user: 1000, group: 1000), programs: programs)
+    tree.observe(kernel)
   }
 
   /// Makes the search "harbour" and gives its podcast's directory.
@@ -61,16 +61,59 @@ final class TreeFixture {
   }
 
   func list(_ node: NodeID, for caller: Caller? = nil) throws -> [String] {
-    try wait(tree.openDirectory(node, for: caller ?? me)).items.map(\.name)
+    try wait(tree.openDirectory(node, for: caller ?? me)).names
   }
 
   func attribute(_ name: String, _ node: NodeID) throws -> String {
     String(decoding: try wait(tree.extendedAttribute(name, of: node, for: me)), as: UTF8.self)
   }
 
-  /// Waits until the kernel was told to forget this.
-  func awaitInvalidation(_ wanted: Invalidation) -> Bool {
-    invalidations.wait(until: .after(10)) { $0.contains(wanted) ? true : nil } ?? false
+  /// Waits until the kernel was told to forget a directory's listing.
+  func awaitListing(_ node: NodeID) -> Bool { kernel.await { $0.listings.contains(node) } }
+
+  /// Waits until the kernel was told to forget a name.
+  func awaitName(_ name: String, in directory: NodeID) -> Bool {
+    kernel.await { $0.names.contains { $0.name == name && $0.directory == directory } }
+  }
+}
+
+/// The kernel and those who watch: keeps what they are told.
+final class FakeKernel: ViewObserver {
+  let told = Monitor(Difference())
+
+  func changed(_ difference: Difference) {
+    told.withLockNotifying { told in
+      told.attributes += difference.attributes
+      told.listings += difference.listings
+      told.names += difference.names
+      told.states += difference.states
+    }
+  }
+
+  func moved(_ node: NodeID, to other: NodeID) {}
+
+  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) { body() }
+
+  func await(_ condition: (Difference) -> Bool) -> Bool {
+    told.wait(until: .after(10)) { condition($0) ? true : nil } ?? false
+  }
+
+  /// What has been told since the last call.
+  func take() -> Difference {
+    told.withLock { told in
+      defer { told = Difference() }
+      return told
+    }
+  }
+}
+
+/// Programs by their thread's number: 3 is one of `no_trigger`.
+final class FakePrograms: ProgramTable {
+  func program(ofThread thread: Int32) -> Program? {
+    Program(process: thread, name: thread == 3 ? "tumblerd" : "cat", started: 1)
+  }
+  func arguments(of program: Program) -> [String] {
+    program.process == 4 ? ["kioslave5", "/usr/lib/kf5/kio/thumbnail.so", "thumbnail"] : ["cat"]
   }
 }
 

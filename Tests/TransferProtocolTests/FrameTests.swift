@@ -26,7 +26,7 @@ import TransferProtocol
       .hello(version: 1, observes: true, answersAddresses: false), .settings(settings),
       .open(id: 1, request, .fetchOnly, generation: nil), .open(id: .max, request, .download, generation: 3),
       .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7), .start(id: 8, request),
-      .pause(id: 9, request), .drop(id: 10, key), .setKept(id: 11, request, true),
+      .pause(id: 9, request), .drop(id: 10, key), .leave(id: 12, key), .setKept(id: 11, request, true),
       .freshAddress(key, "http://b"), .freshAddress(key, nil),
     ]
   }

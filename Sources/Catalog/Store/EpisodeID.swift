@@ -1,7 +1,7 @@
 /// How episodes are numbered: the podcast's number, then 20 bits for its episodes in the order in which they
 /// were first seen. So a podcast's episodes lie side by side in the table, whenever each was added, and no
 /// number is ever given twice.
-enum EpisodeID {
+package enum EpisodeID {
   static let bits: Int64 = 20
 
   static func first(ofPodcast podcast: Int64) -> Int64 { podcast << bits }
@@ -13,5 +13,5 @@ enum EpisodeID {
     number < 1 << bits ? podcast << bits | number : nil
   }
 
-  static func podcast(of episode: Int64) -> Int64 { episode >> bits }
+  package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
 }

@@ -24,22 +24,22 @@ struct MountProcess {
     try MountSource.begin(request, catalog)
     let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
-    let tree = try PodcastTree(
+    let tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
       places: request.places, owner: request.owner)
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
     FailureWatch.begin(transfers, failed: notice.failed)
-    let mounted = MountedTree(tree)
+    let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared)
     let session = try FuseSession(mounted, at: request.mountPoint, options: request.fuseOptions)
     let device = MountTable.mount(on: request.mountPoint)?.device
-    mounted.attach(to: session)
+    mounted.attach(to: session, device: device)
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     request.log.write("mounted on \(request.mountPoint)")
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler()
-    tree.begin()
+    tree.keepWhatIsWanted()
     ready()
 
     _ = Signals.waitForEnding()

@@ -57,6 +57,9 @@ struct MountRequest: Sendable {
     return list
   }
 
+  /// Whether other users may look into the mount.
+  var isShared: Bool { options.passedOn.contains { $0.key == "allow_other" || $0.key == "allow_root" } }
+
   /// A file's path from the root: the process that stays goes to "/".
   private static func absolute(_ source: String) -> String {
     guard source.lowercased().hasSuffix(".opml"), let resolved = realpath(source, nil) else { return source }

@@ -31,6 +31,9 @@ extension Engine {
     case .drop(let id, let key):
       if let download = downloads[key] { drop(download) }
       confirm(id, client, key)
+    case .leave(let id, let key):
+      if let download = downloads[key] { leave(download) }
+      confirm(id, client, key)
     case .setKept(let id, let request, let kept):
       // What is being let go of at this moment is not there to be kept.
       if room.evicting.contains(request.key) { return room.deferred.append((client, message)) }
@@ -189,6 +192,18 @@ extension Engine {
       download.record.failed = nil
     case .cached: break
     }
+    touch(download)
+  }
+
+  /// Nobody wants it any more, but what has come may stay.
+  private func leave(_ download: Download) {
+    let isWaiting = download.record.state == .queued || download.record.state == .downloading
+    guard isWaiting, !download.record.isKept, download.handles.isEmpty else { return }
+    endFlows(of: download)
+    download.record.state = .remote
+    download.askedAddress = nil
+    download.record.error = nil
+    download.retryAt = nil
     touch(download)
   }
 

@@ -19,6 +19,8 @@ package enum ClientMessage: Hashable, Sendable {
   case pause(id: UInt64, TransferRequest)
   case drop(id: UInt64, MediaKey)
   case setKept(id: UInt64, TransferRequest, Bool)
+  /// Out of the queue, with what has come kept.
+  case leave(id: UInt64, MediaKey)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
 }
@@ -26,6 +28,7 @@ package enum ClientMessage: Hashable, Sendable {
 extension ClientMessage: FramedMessage {
   private enum Kind: UInt8 {
     case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
+    case leave
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -60,6 +63,9 @@ extension ClientMessage: FramedMessage {
     case .drop(let id, let key):
       writer.put(Kind.drop.rawValue, id)
       writer.put(key)
+    case .leave(let id, let key):
+      writer.put(Kind.leave.rawValue, id)
+      writer.put(key)
     case .setKept(let id, let request, let kept):
       writer.put(Kind.setKept.rawValue, id)
       request.encode(into: &writer)
@@ -92,6 +98,7 @@ extension ClientMessage: FramedMessage {
     case .start: self = .start(id: try reader.uint64(), try TransferRequest(from: &reader))
     case .pause: self = .pause(id: try reader.uint64(), try TransferRequest(from: &reader))
     case .drop: self = .drop(id: try reader.uint64(), try reader.key())
+    case .leave: self = .leave(id: try reader.uint64(), try reader.key())
     case .setKept:
       self = .setKept(id: try reader.uint64(), try TransferRequest(from: &reader), try reader.bool())
     case .freshAddress: self = .freshAddress(try reader.key(), try reader.optionalString())

@@ -1,0 +1,57 @@
+internal import FuseKit
+internal import PodcastTree
+internal import PosixKit
+
+/// Answers to the announcer's own requests, none of which does anything: see `Announcer`.
+extension MountedTree {
+  /// The announcement that a request is about.
+  func announcement(_ name: String?, in parent: UInt64?, _ caller: FuseCaller) -> Difference.Name? {
+    guard let found = announcer.announcement(from: caller.thread) else { return nil }
+    if let name, name != found.name { return nil }
+    if let parent, numbers.node(parent) != found.directory { return nil }
+    return found
+  }
+
+  /// A name that is to appear is not there yet, one that is to disappear still is.
+  func lookup(_ announced: Difference.Name, reply: consuming FuseReply) {
+    switch announced.event {
+    case .appeared: reply.fail(.ENOENT)
+    case .vanished: reply.entry(gone(announced))
+    case .replaced:
+      let caller = Caller(user: tree.owner.user, thread: 0)
+      fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
+        reply.entry(self.entry(attributes))
+      }
+    }
+  }
+
+  /// An entry that holds for the one call that takes it away.
+  private func gone(_ announced: Difference.Name) -> FuseEntry {
+    var attributes = NodeAttributes(
+      node: announced.node, isDirectory: announced.isDirectory,
+      permissions: announced.isDirectory ? 0o755 : 0o644)
+    attributes.timeout = 0
+    attributes.size = announced.isDirectory ? 4096 : 1
+    if case .ready(.success(let known)) = tree.attributes(of: announced.node) { attributes = known }
+    var entry = self.entry(attributes)
+    entry.attributeTimeout = 0
+    entry.entryTimeout = 0
+    return entry
+  }
+
+  /// open(O_CREAT): what is there is what is made.
+  func create(_ announced: Difference.Name, reply: consuming FuseReply) {
+    let caller = Caller(user: tree.owner.user, thread: 0)
+    fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
+      // Handle 0 is nobody's: it is closed at once.
+      reply.created(self.entry(attributes), FuseOpenOptions(handle: 0))
+    }
+  }
+
+  func makeDirectory(_ announced: Difference.Name, reply: consuming FuseReply) {
+    let caller = Caller(user: tree.owner.user, thread: 0)
+    fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
+      reply.entry(self.entry(attributes))
+    }
+  }
+}

@@ -1,0 +1,57 @@
+internal import Glibc
+internal import PosixKit
+
+/// Which directories of a mount somebody watches by inotify(7), as proc(5) tells of the programs' descriptors.
+enum Watches {
+  struct Found {
+    /// By the inode's number: what stat(2) shows, or the kernel's own for the node where it has not asked since.
+    var inodes: Set<UInt64> = []
+    /// Whether there are programs whose descriptors this process may not see.
+    var isPartial = false
+  }
+
+  /// - Parameter device: the mount's, as the kernel numbers it: 12 bits of the major number before 20 of the minor.
+  static func find(on device: UInt64) -> Found {
+    var found = Found()
+    let own = getpid()
+    for name in (try? Directories.names(in: "/proc")) ?? [] {
+      guard let process = Int32(name), process != own else { continue }
+      let directory = "/proc/\(process)/fd"
+      guard let descriptors = try? Directories.names(in: directory) else {
+        if Errno.current == .EACCES || Errno.current == .EPERM { found.isPartial = true }
+        continue
+      }
+      for descriptor in descriptors where target(of: "\(directory)/\(descriptor)") == "anon_inode:inotify" {
+        guard let bytes = try? Directories.read("/proc/\(process)/fdinfo/\(descriptor)", limit: 1 << 20)
+        else {
+          continue
+        }
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+          if let inode = inode(line, device: device) { found.inodes.insert(inode) }
+        }
+      }
+    }
+    return found
+  }
+
+  /// "inotify wd:1 ino:9e7e sdev:800013 mask:800afce …": numbers in hexadecimal.
+  private static func inode(_ line: Substring, device: UInt64) -> UInt64? {
+    guard line.hasPrefix("inotify ") else { return nil }
+    var inode: UInt64?
+    for field in line.split(separator: " ") {
+      if field.hasPrefix("ino:") { inode = UInt64(field.dropFirst(4), radix: 16) }
+      if field.hasPrefix("sdev:"), UInt64(field.dropFirst(5), radix: 16) != device { return nil }
+    }
+    return inode
+  }
+
+  private static func target(of path: String) -> String? {
+    withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
+      guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return nil }
+      let count = readlink(path, base, buffer.count)
+      guard count > 0 else { return nil }
+      return String(
+        decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), as: UTF8.self)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+internal import PosixKit
+internal import TransferProtocol
+
+/// An open episode.
+final class EpisodeFile: OpenFile {
+  private let episode: any OpenEpisode
+  let isDirect: Bool
+  let keepsCache: Bool
+  let changesAttributes: Bool
+  private let onClose: @Sendable (EpisodeFile) -> Void
+  /// The last failure and until when it is repeated: the kernel asks again in 4 KiB pieces for what failed.
+  private let failure = Monitor<(errno: Errno, until: MonotonicTime)?>(nil)
+  /// The size that was shown where the server gives none; nil where it is exact.
+  private let shownSize: Int64?
+  private struct Progress {
+    /// How far it has been read.
+    var furthest: Int64 = 0
+    /// How much, in bytes.
+    var count: Int64 = 0
+  }
+  private let progress = Monitor(Progress())
+
+  /// - Parameters:
+  ///   - isDirect: the reads of a handle that may not fetch go on to the true end, whatever st_size says.
+  ///   - keepsCache: whether the kernel's pages of the node are of this representation.
+  ///   - shownSize: see `shownSize`.
+  init(
+    _ episode: any OpenEpisode, isDirect: Bool, keepsCache: Bool, changesAttributes: Bool, shownSize: Int64?,
+    onClose: @escaping @Sendable (EpisodeFile) -> Void
+  ) {
+    self.episode = episode
+    self.isDirect = isDirect
+    self.keepsCache = keepsCache && !isDirect
+    self.changesAttributes = changesAttributes
+    self.shownSize = shownSize
+    self.onClose = onClose
+  }
+
+  /// In bytes.
+  var bytesRead: Int64 { progress.withLock { $0.count } }
+  var size: Int64? { episode.size }
+
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    if isMisled(at: offset) { return .failure(.EIO) }
+    if let count = episode.readCached(at: offset, into: buffer) {
+      progress.withLock { progress in
+        progress.furthest = max(progress.furthest, offset + Int64(count))
+        progress.count += Int64(count)
+      }
+      return .success(count)
+    }
+    let recent = failure.withLock { failure in failure.flatMap { $0.until > .now ? $0.errno : nil } }
+    return recent.map { .failure($0) }
+  }
+
+  /// Whether a read is only for what the size that is shown promises: the tail of a file that is shorter than
+  /// that (`tail`, a player that looks for a tag at the end). Nothing would be a wrong answer, and waiting for
+  /// the true end would take as long as the whole download.
+  private func isMisled(at offset: Int64) -> Bool {
+    guard let shownSize else { return false }
+    if let size = episode.size { return offset > size }
+    return offset >= shownSize - 1 << 20 && offset > progress.withLock { $0.furthest } + 4 << 20
+  }
+
+  func whenReadable(
+    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
+  ) -> @Sendable () -> Void {
+    let waiting = episode.whenAvailable(at: offset, count: count) { [failure] reason in
+      if let reason, reason.errno != .EINTR {
+        failure.withLock { $0 = (reason.errno, .after(1)) }
+      }
+      completion(reason?.errno)
+    }
+    return { waiting.cancel() }
+  }
+
+  func close() {
+    episode.close()
+    onClose(self)
+  }
+}

@@ -1,0 +1,49 @@
+package import PosixKit
+
+/// An open file of any kind.
+package protocol OpenFile: AnyObject, Sendable {
+  /// Whether reads must come here as they are: the size is not known, or nothing may be cached.
+  var isDirect: Bool { get }
+  /// Whether what the kernel has cached of this node is still right.
+  var keepsCache: Bool { get }
+  /// Whether reads have no position.
+  var isStream: Bool { get }
+  /// The exact size in bytes, nil while it is not known.
+  var size: Int64? { get }
+  /// Whether the kernel has to ask anew for what it knows of the node, before the open is answered.
+  var changesAttributes: Bool { get }
+  /// Whether a read would be answered at once.
+  var isReadable: Bool { get }
+  /// Calls `notice` once, when it has become readable: for poll(2).
+  func whenPollable(_ notice: @escaping @Sendable () -> Void)
+
+  /// Copies what is here without waiting: as many bytes as `buffer` takes or the file has, 0 at its end; nil
+  /// where it has to be waited for.
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
+  /// Ends when `read` would answer, or with the reason why it never will.
+  func whenReadable(
+    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
+  ) -> @Sendable () -> Void
+  func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
+  /// close(2) of one of its descriptors.
+  func flush() -> Answer<Void>
+  /// The last close.
+  func close()
+}
+
+extension OpenFile {
+  package var isStream: Bool { false }
+  package var changesAttributes: Bool { false }
+  package var isReadable: Bool { true }
+  package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}
+  package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
+    .failure(.EBADF)
+  }
+  package func flush() -> Answer<Void> { .value(()) }
+  package func whenReadable(
+    at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
+  ) -> @Sendable () -> Void {
+    completion(nil)
+    return {}
+  }
+}

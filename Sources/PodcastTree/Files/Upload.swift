@@ -1,0 +1,119 @@
+internal import PosixKit
+
+/// An OPML file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
+/// read and written again as long as its name stays.
+final class Upload: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var isDirty = false
+    var isRefused = false
+    var handles = 0
+    var modified = FileTime.now
+  }
+  /// In bytes; longer lists are refused with EFBIG.
+  static let limit = 16 << 20
+  /// How long its name stays after the last close, in seconds: programs look at what they have copied.
+  static let lifetime = 10.0
+
+  let node: NodeID
+  /// nil where it was opened by the subscription list's own name.
+  let name: String?
+  private let state = Monitor(State())
+  private let importer: @Sendable ([UInt8]) -> Answer<Void>
+  private let onIdle: @Sendable (Upload) -> Void
+
+  /// - Parameters:
+  ///   - importer: subscribes to what the bytes list.
+  ///   - onIdle: called when the last that had it open has closed it.
+  init(
+    node: NodeID, name: String?, importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
+    onIdle: @escaping @Sendable (Upload) -> Void
+  ) {
+    self.node = node
+    self.name = name
+    self.importer = importer
+    self.onIdle = onIdle
+  }
+
+  var size: Int64 { Int64(state.withLock { $0.bytes.count }) }
+  var modified: FileTime { state.withLock { $0.modified } }
+  /// It was no list: its name need not stay.
+  var isRefused: Bool { state.withLock { $0.isRefused } }
+  var isIdle: Bool { state.withLock { $0.handles == 0 } }
+
+  func open() -> any OpenFile {
+    state.withLock { $0.handles += 1 }
+    return Handle(self)
+  }
+
+  /// ftruncate(2).
+  func truncate(to size: Int64) -> Errno? {
+    guard size >= 0, size <= Self.limit else { return .EFBIG }
+    state.withLock { state in
+      if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
+      if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
+      state.modified = .now
+    }
+    return nil
+  }
+
+  fileprivate func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    state.withLock { state in
+      guard offset >= 0, offset < state.bytes.count else { return 0 }
+      let part = state.bytes[Int(offset)...].prefix(buffer.count)
+      buffer.copyBytes(from: part)
+      return part.count
+    }
+  }
+
+  fileprivate func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
+    guard offset >= 0, offset <= Self.limit, offset + Int64(bytes.count) <= Self.limit else {
+      return .failure(.EFBIG)
+    }
+    let end = Int(offset) + bytes.count
+    let copy = Array(bytes)
+    state.withLock { state in
+      if state.bytes.count < end { state.bytes += repeatElement(0, count: end - state.bytes.count) }
+      state.bytes.replaceSubrange(Int(offset)..<end, with: copy)
+      state.isDirty = true
+      state.modified = .now
+    }
+    return .success(bytes.count)
+  }
+
+  fileprivate func flush() -> Answer<Void> {
+    let bytes = state.withLock { state -> [UInt8]? in
+      defer { state.isDirty = false }
+      return state.isDirty ? state.bytes : nil
+    }
+    guard let bytes else { return .value(()) }
+    return importer(bytes).onFailure { self.state.withLock { $0.isRefused = true } }
+  }
+
+  fileprivate func closed() {
+    let isIdle = state.withLock { state in
+      state.handles -= 1
+      return state.handles == 0
+    }
+    if isIdle { onIdle(self) }
+  }
+
+  /// One open file.
+  private final class Handle: OpenFile {
+    private let upload: Upload
+    init(_ upload: Upload) { self.upload = upload }
+
+    var isDirect: Bool { true }
+    var keepsCache: Bool { false }
+    var size: Int64? { upload.size }
+
+    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+      .success(upload.read(at: offset, into: buffer))
+    }
+    func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
+      upload.write(at: offset, bytes)
+    }
+    func flush() -> Answer<Void> { upload.flush() }
+    func close() { upload.closed() }
+  }
+}

@@ -1,0 +1,104 @@
+internal import Catalog
+internal import Configuration
+internal import Glibc
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// The files in `.podcastfs/`: for the owner alone, because private feeds have tokens.
+struct ControlFile: TreeNode {
+  let tree: PodcastTree
+  let id: NodeID
+  var hasVerbs: Bool { false }
+
+  func attributes() -> Answer<NodeAttributes> {
+    .value(tree.world.withLock { tree.controlFileAttributes(id, $0) })
+  }
+
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    guard tree.owner.admits(caller) else { return .failure(.EACCES) }
+    if writes { return .failure(.EROFS) }
+    switch id {
+    case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
+    case .events: return .value(tree.events.open())
+    default: return .on(tree.loader) { TextFile(try tree.logText()) }
+    }
+  }
+}
+
+/// `subscriptions.opml`: always the current list. What is written to it is a list to be subscribed to.
+struct SubscriptionListFile: TreeNode {
+  let tree: PodcastTree
+  var id: NodeID { .subscriptionList }
+
+  func attributes() -> Answer<NodeAttributes> {
+    if let found = tree.world.withLock({ world in
+      world.subscriptionListSize.map { _ in tree.controlFileAttributes(id, world) }
+    }) {
+      return .value(found)
+    }
+    return .on(tree.loader) {
+      let size = try tree.catalog.subscriptionListSize()
+      return tree.world.withLock { world in
+        world.subscriptionListSize = size
+        return tree.controlFileAttributes(id, world)
+      }
+    }
+  }
+
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    guard tree.owner.admits(caller) else { return .failure(.EACCES) }
+    let program = tree.programs.program(ofThread: caller.thread)
+    if writes { return .value(tree.writtenList(by: program)) }
+    return .on(tree.loader) {
+      let bytes = try tree.catalog.exportOPML()
+      if let program { tree.listReaders.note(program) }
+      return TextFile(bytes)
+    }
+  }
+
+  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
+    size == 0 || onlyTimes ? attributes() : .failure(size == nil ? .EPERM : .EROFS)
+  }
+}
+
+extension PodcastTree {
+  func controlFileAttributes(_ node: NodeID, _ world: World) -> NodeAttributes {
+    let isList = node == .subscriptionList
+    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: isList ? 0o600 : 0o400)
+    if isList {
+      attributes.size = world.subscriptionListSize ?? 4096
+      attributes.modified = world.time(\.subscriptionList) ?? started
+      if world.subscriptionListSize == nil { attributes.timeout = 0 }
+    } else {
+      attributes.size = node == .log ? logSize : 4096
+      attributes.modified = .now
+      attributes.timeout = 0
+    }
+    attributes.stored = attributes.size
+    attributes.changed = attributes.modified
+    return attributes
+  }
+
+  private var logSize: Int64 {
+    var status = stat()
+    return stat(places.logFile, &status) == 0 ? min(Int64(status.st_size), Int64(Self.logLimit)) : 0
+  }
+
+  /// In bytes, of the log's end.
+  private static let logLimit = 1 << 20
+
+  func statusText() -> [UInt8] {
+    let report = StatusReport.json(
+      transfers.allStatuses(), version: podcastfsVersion, cacheLimit: settings.cacheSize)
+    return Array(report.indentedText.utf8) + [UInt8(ascii: "\n")]
+  }
+
+  func logText() throws -> [UInt8] {
+    do {
+      return Array(try Directories.read(places.logFile).suffix(Self.logLimit))
+    } catch let error as PosixError where error.errno == .ENOENT {
+      return []
+    }
+  }
+}

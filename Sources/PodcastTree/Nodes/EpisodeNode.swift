@@ -1,0 +1,201 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// An episode, in one of its representations.
+struct EpisodeNode: TreeNode {
+  let tree: PodcastTree
+  let id: NodeID
+
+  func attributes() -> Answer<NodeAttributes> {
+    tree.listed(id.row).map { episode in
+      let status = tree.currentStatus(episode.mediaKey)
+      return tree.world.withLock { tree.attributes(of: episode, node: id, status, $0) }
+    }
+  }
+
+  // MARK: Opening
+
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    if writes { return .failure(.EROFS) }
+    let program = tree.programs.program(ofThread: caller.thread)
+    let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
+    let intent = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger)
+    return tree.listed(id.row).then { episode in
+      // Nothing of it is here: an error now, rather than a file that can't be read.
+      if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
+        return .failure(.EIO)
+      }
+      if intent == .download { tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode)) }
+      return tree.entry(ofEpisode: id.row).then { entry in
+        open(episode, tree.request(for: entry), intent, program)
+      }
+    }
+  }
+
+  /// Whether nobody has asked for its download.
+  private func isNew(_ episode: ListedEpisode) -> Bool {
+    Downloads.view(tree.world.withLock { $0.downloads.status(episode.mediaKey) }) == .none
+  }
+
+  private func open(
+    _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?
+  ) -> Answer<any OpenFile> {
+    .pending { completion in
+      let opening = tree.transfers.open(request, intent: intent) { result in
+        switch result {
+        case .failure(let failure): completion(.failure(failure.errno))
+        case .success(let opened):
+          if let file = accept(opened, episode, intent, program) { return completion(.success(file)) }
+          // Its names lead to another node when the opener looks again.
+          tree.loader.async {
+            tree.transferChanged(episode.mediaKey)
+            tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
+            opened.close()
+            completion(.failure(.ESTALE))
+          }
+        }
+      }
+      return { opening.cancel() }
+    }
+  }
+
+  /// The kernel keeps one size and one set of pages for each node. Where the episode's size has turned out to be
+  /// another than this node was shown with, or it is another representation by now, the handle is read past the
+  /// kernel's pages, and the node's attributes are told anew: so also who has opened it by a descriptor or handle,
+  /// and can't look it up again, gets the right bytes and the right size. Its names lead to another node from now
+  /// on, which has never had another size.
+  /// - Returns: nil where others read another representation through this node.
+  private func accept(
+    _ opened: any OpenEpisode, _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?
+  ) -> (any OpenFile)? {
+    let current = episode.node(generation: opened.generation, size: opened.size)
+    let representation = OpenEpisodes.Representation(generation: opened.generation, size: opened.size)
+    let isOther = current != id
+    guard tree.world.withLock({ $0.open.open(id, representation) }) else { return nil }
+    let shownSize: Int64? =
+      opened.size == nil
+      ? tree.world.withLock { EpisodeSize(episode, $0.downloads.status(episode.mediaKey)).whileUnknown } : nil
+    // A node's number holds so many generations; further ones keep no pages from one open to the next.
+    let isRepeated = opened.generation > NodeID.generationLimit
+    return EpisodeFile(
+      opened, isDirect: opened.size == nil || isOther, keepsCache: !isRepeated, changesAttributes: isOther,
+      shownSize: shownSize
+    ) { file in
+      closed(episode, intent, program, file)
+    }
+  }
+
+  private func closed(
+    _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
+  ) {
+    let drops = tree.world.withLock { $0.open.close(id) }
+    if drops {
+      tree.transfers.drop(episode.mediaKey) { _ in
+        tree.loader.async {
+          tree.world.withLock { _ = $0.open.dropsAtClose.remove(episode.id) }
+          tree.transferChanged(episode.mediaKey)
+        }
+      }
+    }
+    guard intent == .download, let program else { return }
+    let size = file.size ?? episode.feedLength ?? episode.estimate
+    let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
+    let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
+    if leaves, !tree.world.withLock({ $0.open.isOpen(episode.id) }) {
+      tree.transfers.leave(episode.mediaKey) { _ in }
+    }
+  }
+
+  // MARK: Attributes
+
+  func extendedAttributes() -> Answer<AttributeList> {
+    tree.detail(id.row).then { detail in
+      tree.listed(id.row).map { episode in
+        EpisodeAttributes(episode, detail, status: status(of: episode)).list
+      }
+    }
+  }
+
+  func extendedAttribute(_ name: String) -> Answer<String?>? {
+    guard EpisodeAttributes.isKnown(name) else { return .value(nil) }
+    if EpisodeAttributes.isOfTransfer(name) {
+      return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
+    }
+    // Long texts may be cut by what else there is.
+    if EpisodeAttributes.mayBeCut(name) { return nil }
+    return tree.detail(id.row).then { detail in
+      tree.listed(id.row).map { EpisodeAttributes($0, detail, status: status(of: $0)).value(name) }
+    }
+  }
+
+  private func status(of episode: ListedEpisode) -> TransferStatus? { tree.currentStatus(episode.mediaKey) }
+
+  func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    let isMark = key == "played" || key == "keep"
+    guard isMark || key == "state" else { return .failure(.EPERM) }
+    if isMark && value != "0" && value != "1" { return .failure(.EINVAL) }
+    tree.sweeps.ordered(id.row)
+    if key == "played" {
+      let row = id.row
+      return tree.commit { try tree.catalog.setPlayed(value == "1", episode: row) }
+    }
+    return tree.entry(ofEpisode: id.row).then { entry in
+      let request = tree.request(for: entry)
+      let transfers = tree.transfers
+      if key == "keep" {
+        return tree.order(of: request.key) { transfers.setKept(request, value == "1", completion: $0) }
+      }
+      switch TransferState(name: value) {
+      case .downloading: return tree.order(of: request.key) { transfers.start(request, completion: $0) }
+      case .paused: return tree.order(of: request.key) { transfers.pause(request, completion: $0) }
+      case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
+      default: return .failure(.EINVAL)
+      }
+    }
+  }
+}
+
+extension OpenIntent {
+  /// What an open may do by the option `trigger`.
+  fileprivate init(_ trigger: Settings.Trigger) {
+    switch trigger {
+    case .open: self = .download
+    case .read: self = .downloadAtRead
+    case .never: self = .fetchOnly
+    }
+  }
+}
+
+extension PodcastTree {
+  /// As it is now: changes are told a moment later, and bytes come faster than they are told.
+  func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
+
+  func attributes(
+    of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?, _ world: World
+  ) -> NodeAttributes {
+    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
+    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
+    let size = EpisodeSize(episode, status)
+    let isUnknown = node.isOfUnknownSize || world.open.isOfUnknownSize(node)
+    attributes.size = world.open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)
+    attributes.stored = status?.received ?? 0
+    attributes.modified = FileTime(episode.published)
+    attributes.changed = attributes.modified
+    attributes.links = UInt32(max(1, world.linkCount(of: episode)))
+    if let state = status?.state, state == .queued || state == .downloading { attributes.timeout = 1 }
+    return attributes
+  }
+
+  /// The facts that the daemon needs and keeps.
+  func request(for entry: EpisodeEntry) -> TransferRequest {
+    let episode = entry.episode
+    return TransferRequest(
+      key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
+      expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
+      show: entry.podcast.title,
+      fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
+      userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)
+  }
+}

@@ -1,0 +1,198 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// A podcast's directory in a search or among the subscriptions: all of its episodes, but for those hidden there.
+protocol PodcastFolder: FolderNode {}
+
+extension PodcastFolder {
+  func exists(_ world: World) -> Bool? { world.podcast(shownBy: id) == nil ? nil : true }
+
+  func load() throws {
+    try tree.loadRow(of: id)
+    guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
+    try tree.loadShelf(podcast)
+  }
+
+  func attributes() -> Answer<NodeAttributes> {
+    .inMemory(or: tree.loader) {
+      tree.world.withLock { world in
+        world.podcast(shownBy: id).map { _ in tree.directory(id, modified(world), world) }
+      }
+    } load: {
+      try tree.loadRow(of: id)
+    }
+  }
+
+  func modified(_ world: World) -> FileTime {
+    let folder = id.kind == .subscription ? world.subscriptionByID[id.row] : world.resultByID[id.row]
+    let shelf = folder.flatMap { world.shelves[$0.podcast] }
+    return folder?.modified ?? shelf?.refreshed.map { FileTime($0) } ?? tree.started
+  }
+
+  func items(_ world: World) -> [Listing.Item]? {
+    guard let podcast = world.podcast(shownBy: id), let shelf = world.shelves[podcast], shelf.isFetched else {
+      return nil
+    }
+    let episodes = shelf.episodes.filter { world.shows($0, in: id) }
+    return tree.items(episodes, sidecars: episodes.flatMap(\.sidecars), cover: shelf.cover)
+  }
+
+  /// Its feed is fetched where it never was, unless the caller may start nothing; else it is listed as it is, and
+  /// fetched behind where a refresh is due.
+  func listing(for caller: Caller) -> Answer<Listing> {
+    let (found, due) = tree.world.withLock { world -> (Listing?, Int64?) in
+      guard let listing = world.listings[id] else { return (nil, nil) }
+      world.touch(id)
+      return (listing, world.podcast(shownBy: id).flatMap { world.shelves[$0]?.nextRefresh })
+    }
+    if let found {
+      refreshIfDue(due, caller)
+      return .value(found)
+    }
+    return Answer<Shelf>.on(tree.loader) {
+      try tree.loadRow(of: id)
+      guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
+      return try tree.loadShelf(podcast)
+    }.then { shelf in
+      if shelf.isFetched {
+        refreshIfDue(shelf.nextRefresh, caller)
+        return made()
+      }
+      if tree.isBarred(caller) {
+        var empty = Listing([], modified: tree.started)
+        empty.isCacheable = false
+        return .value(empty)
+      }
+      return firstLook(shelf.podcast).then { made() }
+    }
+  }
+
+  private func made() -> Answer<Listing> {
+    .on(tree.loader) {
+      try load()
+      return try tree.makeListing(self)
+    }
+  }
+
+  private func firstLook(_ podcast: Int64) -> Answer<Void> {
+    .pending { completion in
+      let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
+        completion(result.map { _ in }.mapError(\.errnoOfFolder))
+      }
+      return { task.cancel() }
+    }
+  }
+
+  private func refreshIfDue(_ due: Int64?, _ caller: Caller) {
+    guard let due, due <= wallClockSeconds(), !tree.isBarred(caller) else { return }
+    guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { return }
+    _ = tree.catalog.refresh(podcast: podcast, cause: .due) { _ in }
+  }
+
+  func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
+    // No name of ours begins like this: file managers look for such files everywhere, and must not fetch a feed
+    // for it.
+    if name.hasPrefix(".") { return .failure(.ENOENT) }
+    return listing(for: caller).then { listing in
+      listing[name].map { .value($0) } ?? .failure(.ENOENT)
+    }
+  }
+
+  func extendedAttributes() -> Answer<AttributeList> {
+    .on(tree.loader) {
+      try tree.loadRow(of: id)
+      let podcast = tree.world.withLock { $0.podcast(shownBy: id) }
+      guard let podcast, let facts = try tree.catalog.podcast(podcast) else { throw Errno.ENOENT }
+      return tree.attributeList(of: facts, in: id)
+    }
+  }
+}
+
+/// `Search/QUERY/PODCAST/`.
+struct ResultFolder: PodcastFolder {
+  let tree: PodcastTree
+  let id: NodeID
+
+  /// Hides the episode from this search; its download stays.
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    switch target {
+    case .episode(let episode):
+      tree.commit { try tree.catalog.hideInSearch(result: id.row, episode: episode.id) }
+    case .sidecar(let sidecar): tree.removeCopy(of: sidecar, podcast: nil, from: id)
+    case .node: .failure(.EPERM)
+    }
+  }
+}
+
+/// `Subscriptions/PODCAST/`.
+struct SubscriptionFolder: PodcastFolder {
+  let tree: PodcastTree
+  let id: NodeID
+
+  /// Hides the episode until it is restored, and drops its download.
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    switch target {
+    case .episode(let episode): tree.hideAndDrop(episode)
+    case .sidecar(let sidecar): tree.removeCopy(of: sidecar, podcast: nil, from: id)
+    case .node: .failure(.EPERM)
+    }
+  }
+
+  /// `hidden` set to 0 shows all hidden episodes again.
+  func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    guard key == "hidden" else { return .failure(.EPERM) }
+    guard value == "0" else { return .failure(.EINVAL) }
+    return tree.commit {
+      try tree.loadRow(of: id)
+      guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
+      try tree.catalog.restoreHidden(podcast: podcast)
+    }
+  }
+}
+
+extension PodcastTree {
+  /// Episodes and what lies beside them, without names that belong to another.
+  func items(
+    _ episodes: [ListedEpisode], sidecars: [ListedSidecar], cover: ListedSidecar?
+  ) -> [Listing.Item] {
+    var items = episodes.map { Listing.Item(name: $0.name, target: .episode($0)) }
+    if !sidecars.isEmpty {
+      let stems = Dictionary(episodes.map { ($0.stem, $0.id) }, uniquingKeysWith: { first, _ in first })
+      items += sidecars.compactMap { sidecar in
+        // "X.de.vtt" belongs to an episode "X.de" before it does to one "X".
+        let base = String(decoding: sidecar.name.utf8.dropLast(4), as: UTF8.self)
+        if sidecar.node.kind == .transcript, let other = stems[base], other != sidecar.node.row { return nil }
+        return Listing.Item(name: sidecar.name, target: .sidecar(sidecar))
+      }
+    }
+    if let cover { items.append(Listing.Item(name: cover.name, target: .sidecar(cover))) }
+    return items
+  }
+
+  /// Hides an episode of the subscriptions, and stops or drops its download.
+  func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
+    Answer<Void>.on(loader) { try self.catalog.hide(episode: episode.id) }.then {
+      self.dropDownload(of: episode)
+    }.then { self.seen }
+  }
+
+  /// Stops or drops a download: now, or when the last reader closes it.
+  func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
+    let key = episode.mediaKey
+    enum Way { case nothing, now, later }
+    let way = world.withLock { world -> Way in
+      if Downloads.view(world.downloads.status(key)) == .none { return .nothing }
+      guard world.open.isOpen(episode.id) else { return .now }
+      world.open.dropsAtClose.insert(episode.id)
+      return .later
+    }
+    switch way {
+    case .nothing: return .value(())
+    case .now: return order(of: key) { self.transfers.drop(key, completion: $0) }
+    // It leaves the views at once.
+    case .later: return .on(loader) { self.transferChanged(key) }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// `Search/`: a directory for each search.
+struct SearchesFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .search }
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() throws { try tree.loadSearches() }
+  func modified(_ world: World) -> FileTime { world.time(\.searches) ?? tree.started }
+  func items(_ world: World) -> [Listing.Item]? {
+    world.searches?.map { search in
+      Listing.Item(
+        name: search.name,
+        target: .node(NodeID(.search, search.id), modified: FileTime(sinceEpoch: search.changed)))
+    }
+  }
+
+  /// Searches for what the directory is called.
+  func makeDirectory(_ name: String) -> Answer<NodeAttributes> {
+    if let errno = tree.refusal(ofName: name) { return .failure(errno) }
+    return search(name, replacing: nil).then { search in
+      SearchFolder(tree: tree, id: NodeID(.search, search.id)).attributes()
+    }
+  }
+
+  private func search(_ name: String, replacing old: Int64?) -> Answer<Search> {
+    Answer<Search>.pending { completion in
+      let task = tree.catalog.search(name, replacing: old) { result in
+        completion(result.mapError(\.errnoForReader))
+      }
+      return { task.cancel() }
+    }.then { search in
+      // So that it can be listed when the call returns.
+      tree.seen.then {
+        Answer.on(tree.loader) {
+          try tree.loadResults(ofSearch: search.id)
+          return search
+        }
+      }
+    }
+  }
+
+  func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
+    let row = target.identity.row
+    return tree.commit { try tree.catalog.forgetSearch(row) }
+  }
+
+  func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
+    guard parent == .search, target.identity.kind == .search else { return .failure(.EPERM) }
+    if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+    return listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
+      if listing[newName] != nil { return .failure(.EEXIST) }
+      return search(newName, replacing: target.identity.row).map { _ in }
+    }
+  }
+}
+
+/// `Search/QUERY/`: the podcasts that it has found.
+struct SearchFolder: FolderNode {
+  let tree: PodcastTree
+  let id: NodeID
+
+  func exists(_ world: World) -> Bool? { world.searches?.contains { $0.id == id.row } }
+  func load() throws {
+    guard try tree.loadSearches().contains(where: { $0.id == id.row }) else { throw Errno.ENOENT }
+    try tree.loadResults(ofSearch: id.row)
+  }
+  func modified(_ world: World) -> FileTime {
+    world.searches?.first { $0.id == id.row }.map { FileTime(sinceEpoch: $0.changed) } ?? tree.started
+  }
+  func items(_ world: World) -> [Listing.Item]? {
+    world.results[id.row]?.map { folder in
+      Listing.Item(
+        name: folder.name,
+        target: .node(NodeID(.result, folder.id), modified: folder.modified ?? tree.started))
+    }
+  }
+
+  func extendedAttributes() -> Answer<AttributeList> {
+    .on(tree.loader) {
+      guard let search = try tree.loadSearches().first(where: { $0.id == id.row }) else { throw Errno.ENOENT }
+      var list = AttributeList()
+      list.add("query", search.name)
+      list.add("result_count", String(search.resultCount))
+      list.add("source", search.source)
+      list.add("searched", CivilTime.iso8601(search.searched))
+      return list.bounded()
+    }
+  }
+
+  /// Hides the result.
+  func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
+    let row = target.identity.row
+    return tree.commit { try tree.catalog.hideResult(row) }
+  }
+
+  /// Subscribes.
+  func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
+    guard parent == .subscriptions, target.identity.kind == .result else { return .failure(.EPERM) }
+    if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+    let row = target.identity.row
+    return SubscriptionsFolder(tree: tree).isFree(newName).then {
+      tree.commit {
+        let listed = try tree.catalog.subscribe(result: row, name: newName)
+        tree.moved(NodeID(.result, row), to: NodeID(.subscription, listed.id))
+      }
+    }
+  }
+}

@@ -1,0 +1,141 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// A cover, transcript, list of chapters or show notes: listed from what is in memory, fetched when it is opened.
+struct SidecarNode: TreeNode {
+  let tree: PodcastTree
+  let id: NodeID
+  var hasVerbs: Bool { false }
+
+  func attributes() -> Answer<NodeAttributes> {
+    if let found = inMemory { return .value(tree.world.withLock { tree.attributes(of: found, $0) }) }
+    return sidecar.map { sidecar in
+      tree.world.withLock { tree.attributes(of: ListedSidecar(sidecar), $0) }
+    }
+  }
+
+  private var inMemory: ListedSidecar? {
+    tree.world.withLock { world in
+      if id.kind == .cover { return world.shelves[id.row]?.cover }
+      return world.episode(id.row)?.sidecars.first { $0.node == id }
+    }
+  }
+
+  /// What it stands for, as long as the feed names it.
+  private var sidecar: Answer<Sidecar> {
+    let kinds = tree.settings.sidecars
+    if id.kind == .cover {
+      return tree.podcast(id.row).then { podcast in
+        guard kinds.contains(.cover), let cover = Sidecar.cover(of: podcast) else { return .failure(.ENOENT) }
+        return .value(cover)
+      }
+    }
+    return tree.entry(ofEpisode: id.row).then { entry in
+      Sidecar.all(of: entry, kinds).first { $0.node == id }.map { .value($0) } ?? .failure(.ENOENT)
+    }
+  }
+
+  /// Ends when the whole of it is here, so that its size is exact for whoever has it open. Covers are there for
+  /// thumbnailers: these may fetch them.
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    if writes { return .failure(.EROFS) }
+    let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)
+    return sidecar.then { sidecar in
+      guard let address = sidecar.address else { return openNotes(sidecar.node) }
+      return Answer.on(tree.sidecars.disk) { tree.sidecars.read(sidecar.key) }.then { found in
+        if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
+          return .value(TextFile(found.bytes, isDirect: false))
+        }
+        if isBarred { return .failure(.EIO) }
+        return tree.fetch(sidecar, address, old: found?.bytes)
+      }
+    }
+  }
+
+  private func openNotes(_ node: NodeID) -> Answer<any OpenFile> {
+    .on(tree.loader) {
+      guard let notes = try tree.catalog.episode(node.row)?.notes else { throw Errno.ENOENT }
+      let bytes = Array((PlainText.text(notes) + "\n").utf8)
+      tree.world.withLock { world in
+        if world.noteSizes.count >= 10_000 { world.noteSizes = [:] }
+        world.noteSizes[node.row] = Int64(bytes.count)
+      }
+      return TextFile(bytes, isDirect: false, changesAttributes: true)
+    }
+  }
+}
+
+extension PodcastTree {
+  func attributes(of sidecar: ListedSidecar, _ world: World) -> NodeAttributes {
+    var attributes = NodeAttributes(
+      node: sidecar.node, isDirectory: false, permissions: 0o644)
+    let copy = sidecar.isRemote ? sidecars.copy(sidecar.key) : nil
+    let size = sidecar.isRemote ? copy?.size : world.noteSizes[sidecar.node.row]
+    attributes.size = size ?? sidecar.estimate
+    attributes.stored = size ?? 0
+    attributes.modified = (sidecar.modified ?? copy?.fetched).map { FileTime($0) } ?? started
+    attributes.changed = attributes.modified
+    attributes.timeout = 60
+    return attributes
+  }
+
+  /// Whether `Downloaded/` shows it: it is wholly here.
+  func isHere(_ sidecar: ListedSidecar) -> Bool { !sidecar.isRemote || sidecars.copy(sidecar.key) != nil }
+
+  fileprivate func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
+    Answer<[UInt8]>.pending { completion in
+      let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
+        if case .failure(let errno) = result, let old, errno != .EINTR { return completion(.success(old)) }
+        completion(result)
+      }
+      return { task.cancel() }
+    }.then { bytes in
+      .on(self.sidecars.disk) {
+        self.sidecars.keep(bytes, sidecar.key)
+        self.copyChanged(ListedSidecar(sidecar), podcast: sidecar.podcastID)
+        return TextFile(bytes, isDirect: true, changesAttributes: true)
+      }
+    }
+  }
+
+  /// Fetches a subscription's cover where it is not here.
+  func fetchCover(ofPodcast id: Int64) {
+    guard settings.sidecars.contains(.cover), let podcast = try? catalog.podcast(id),
+      let cover = Sidecar.cover(of: podcast), let address = cover.address, sidecars.copy(cover.key) == nil
+    else { return }
+    guard case .pending(let start) = fetch(cover, address, old: nil) else { return }
+    _ = start { _ in }
+  }
+
+  /// Drops the copy; the feed still names it, so that it is listed again. It succeeds because `rm -r` of a podcast
+  /// removes each name before the directory.
+  /// - Parameter podcast: nil for the one that `folder` shows.
+  func removeCopy(of sidecar: ListedSidecar, podcast: Int64?, from folder: NodeID) -> Answer<Void> {
+    .on(sidecars.disk) {
+      if sidecar.isRemote { self.sidecars.drop(sidecar.key) }
+      let shown = podcast ?? self.world.withLock { $0.podcast(shownBy: folder) }
+      if let shown { self.copyChanged(sidecar, podcast: shown) }
+      var difference = Difference()
+      difference.attributes = [sidecar.node]
+      difference.listings = [folder]
+      self.tell(difference)
+    }
+  }
+
+  /// Beside downloaded episodes a sidecar comes and goes with its copy.
+  private func copyChanged(_ sidecar: ListedSidecar, podcast: Int64) {
+    let folder = NodeID(.downloadedPodcast, podcast)
+    loader.async { [self] in
+      tell(
+        world.withLock { world in
+          guard let shown = world.downloads.downloaded[podcast] else { return Difference() }
+          let isBeside = sidecar.node.kind == .cover || shown.episodes[sidecar.node.row] != nil
+          guard isBeside else { return Difference() }
+          let target = isHere(sidecar) ? Target.sidecar(sidecar) : nil
+          return set([(sidecar.name, target)], in: folder, &world)
+        })
+    }
+  }
+}

@@ -1,0 +1,59 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// `Subscriptions/`: the podcasts that are followed, the list of them, and lists that are being copied there.
+struct SubscriptionsFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .subscriptions }
+  static let listName = "subscriptions.opml"
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() throws { try tree.loadSubscriptions() }
+  func modified(_ world: World) -> FileTime { world.time(\.subscriptions) ?? tree.started }
+  func items(_ world: World) -> [Listing.Item]? {
+    guard let folders = world.subscriptions else { return nil }
+    var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList, modified: tree.started))]
+    items += folders.map { folder in
+      Listing.Item(
+        name: folder.name,
+        target: .node(NodeID(.subscription, folder.id), modified: folder.modified ?? tree.started))
+    }
+    items += world.uploads.values.compactMap { upload in
+      upload.name.map { Listing.Item(name: $0, target: .node(upload.node, modified: tree.started)) }
+    }
+    return items
+  }
+
+  /// Fails with EEXIST where a name is taken.
+  func isFree(_ name: String) -> Answer<Void> {
+    listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
+      listing[name] == nil && UniqueNames.key(name) != Self.listName ? .value(()) : .failure(.EEXIST)
+    }
+  }
+
+  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    guard name.lowercased().hasSuffix(".opml"), name.utf8.count <= 255 else { return .failure(.EPERM) }
+    return isFree(name).then { tree.createUpload(name) }
+  }
+
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    target.identity.kind == .upload ? tree.removeUpload(target.identity) : .failure(.EPERM)
+  }
+
+  /// Unsubscribes.
+  func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
+    let row = target.identity.row
+    return tree.commit { try tree.catalog.unsubscribe(row) }
+  }
+
+  /// Renames the subscription.
+  func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
+    guard parent == .subscriptions, target.identity.kind == .subscription else { return .failure(.EPERM) }
+    let row = target.identity.row
+    if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+    return isFree(newName).then {
+      tree.commit { try tree.catalog.rename(subscription: row, to: newName) }
+    }
+  }
+}

@@ -1,0 +1,115 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// A list of subscriptions that is being copied to `Subscriptions/`, and for a while after.
+struct UploadNode: TreeNode {
+  let tree: PodcastTree
+  let id: NodeID
+
+  func attributes() -> Answer<NodeAttributes> {
+    let found = tree.world.withLock { world in
+      world.uploads[id.row].map { _ in tree.uploadAttributes(id, world) }
+    }
+    return found.map { .value($0) } ?? .failure(.ENOENT)
+  }
+
+  func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    guard tree.owner.admits(caller) else { return .failure(.EACCES) }
+    guard let upload = tree.world.withLock({ $0.uploads[id.row] }) else { return .failure(.ENOENT) }
+    return .value(upload.open())
+  }
+
+  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
+    if let size, let errno = tree.world.withLock({ $0.uploads[id.row] })?.truncate(to: size) {
+      return .failure(errno)
+    }
+    return attributes()
+  }
+}
+
+extension PodcastTree {
+  func uploadAttributes(_ id: NodeID, _ world: World) -> NodeAttributes {
+    var attributes = NodeAttributes(node: id, isDirectory: false, permissions: 0o600)
+    let upload = world.uploads[id.row]
+    attributes.size = upload?.size ?? 0
+    attributes.stored = attributes.size
+    attributes.modified = upload?.modified ?? started
+    attributes.changed = attributes.modified
+    attributes.timeout = 0
+    return attributes
+  }
+
+  /// A list under a name of its own: in the directory until it goes.
+  func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    .on(loader) {
+      let (upload, difference) = self.world.withLock { world -> (Upload, Difference) in
+        let id = NodeID(.upload, world.nextUpload)
+        world.nextUpload += 1
+        let upload = Upload(node: id, name: name) { [weak self] bytes in
+          self?.importList(bytes, removing: nil) ?? .failure(.EIO)
+        } onIdle: { [weak self] upload in
+          self?.expire(upload)
+        }
+        world.uploads[id.row] = upload
+        let target = Target.node(id, modified: .now)
+        var difference = self.set([(name, target)], in: .subscriptions, &world)
+        // The kernel knows the name: it is making it.
+        difference.names = []
+        return (upload, difference)
+      }
+      self.tell(difference)
+      let file = upload.open()
+      return (self.world.withLock { self.uploadAttributes(upload.node, $0) }, file)
+    }
+  }
+
+  /// What is written to the list's own name. A program that has read the list before is an editor: a line that it
+  /// leaves out is meant to go, which only `rmdir` does; saying nothing would be a lie.
+  func writtenList(by program: Program?) -> any OpenFile {
+    let isEditor = program.map { listReaders.contains($0) } ?? false
+    let upload = Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      self?.importList(bytes, removing: isEditor ? .refused : nil) ?? .failure(.EIO)
+    } onIdle: { _ in
+    }
+    return upload.open()
+  }
+
+  private enum Removal { case refused }
+
+  private func importList(_ bytes: [UInt8], removing removal: Removal?) -> Answer<Void> {
+    commit {
+      if removal == .refused { try self.refuseRemovals(bytes) }
+      let outcome = try self.catalog.importOPML(bytes)
+      self.events.record(imported: outcome)
+    }
+  }
+
+  /// - Throws: EPERM where feeds are missing that are followed.
+  private func refuseRemovals(_ bytes: [UInt8]) throws {
+    let kept = Set(try catalog.feeds(inOPML: bytes).map { FeedKey.text($0) })
+    let missing = try catalog.subscriptions().filter { !kept.contains(FeedKey.text($0.podcast.feedURL)) }
+    if !missing.isEmpty { throw Errno.EPERM }
+  }
+
+  private func expire(_ upload: Upload) {
+    loader.async(after: upload.isRefused ? 0 : Upload.lifetime) { [weak self] in
+      guard let self, upload.isIdle else { return }
+      _ = forget(upload.node)
+    }
+  }
+
+  func removeUpload(_ id: NodeID) -> Answer<Void> {
+    .on(loader) { _ = self.forget(id) }
+  }
+
+  /// On the loader's thread.
+  private func forget(_ id: NodeID) -> Bool {
+    let difference = world.withLock { world -> Difference? in
+      guard let upload = world.uploads.removeValue(forKey: id.row), let name = upload.name else { return nil }
+      return set([(name, nil)], in: .subscriptions, &world)
+    }
+    if let difference { tell(difference) }
+    return difference != nil
+  }
+}

@@ -1,0 +1,102 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// `Latest/`: the newest episodes of all subscriptions.
+struct LatestFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .latest }
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() throws { try tree.loadLatest() }
+  func modified(_ world: World) -> FileTime { world.time(\.latest) ?? world.latest?.modified ?? tree.started }
+  func items(_ world: World) -> [Listing.Item]? { world.latest?.view.items }
+
+  func listing(for caller: Caller) -> Answer<Listing> {
+    let found = tree.world.withLock { world in world.latest?.isStale == false ? world.listings[id] : nil }
+    if let found { return .value(found) }
+    return .on(tree.loader) {
+      try load()
+      try tree.freshenLatest()
+      return try tree.makeListing(self)
+    }
+  }
+
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    guard case .episode(let episode) = target else { return .failure(.EPERM) }
+    return tree.hideAndDrop(episode)
+  }
+}
+
+/// `Downloading/`: what is queued, under way, paused or failed.
+struct DownloadingFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .downloading }
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() {}
+  func modified(_ world: World) -> FileTime { world.downloads.downloadingModified ?? tree.started }
+  func items(_ world: World) -> [Listing.Item]? { world.downloads.downloading.items }
+
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    guard case .episode(let episode) = target else { return .failure(.EPERM) }
+    return tree.dropDownload(of: episode)
+  }
+}
+
+/// `Downloaded/`: a directory for each podcast of which something is wholly here.
+struct DownloadedFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .downloaded }
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() {}
+  func modified(_ world: World) -> FileTime {
+    world.downloads.downloadedModified ?? tree.started
+  }
+  func items(_ world: World) -> [Listing.Item]? {
+    world.downloads.downloaded.map { podcast, folder in
+      Listing.Item(
+        name: folder.name,
+        target: .node(NodeID(.downloadedPodcast, podcast), modified: folder.modified))
+    }
+  }
+
+  /// It goes by itself with its last episode; `rm -r` then finds nothing left to remove.
+  func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
+    tree.world.withLock { world in
+      if world.downloads.downloaded[target.identity.row] != nil { return .failure(.ENOTEMPTY) }
+      world.departed.remove(name, in: id)
+      return .value(())
+    }
+  }
+}
+
+/// `Downloaded/PODCAST/`: what is wholly here, sidecars too.
+struct DownloadedPodcastFolder: FolderNode {
+  let tree: PodcastTree
+  let id: NodeID
+
+  func exists(_ world: World) -> Bool? { true }
+  func load() {}
+  func modified(_ world: World) -> FileTime {
+    world.downloads.downloaded[id.row]?.modified ?? tree.started
+  }
+  func items(_ world: World) -> [Listing.Item]? {
+    let episodes = world.downloads.downloaded[id.row].map { Array($0.episodes.values) } ?? []
+    let sidecars = episodes.flatMap(\.sidecars) + (world.shelves[id.row]?.cover.map { [$0] } ?? [])
+    return tree.items(episodes, sidecars: sidecars.filter { tree.isHere($0) }, cover: nil)
+  }
+
+  func extendedAttributes() -> Answer<AttributeList> {
+    tree.podcast(id.row).map { tree.attributeList(of: $0, in: id) }
+  }
+
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    switch target {
+    case .episode(let episode): tree.dropDownload(of: episode)
+    case .sidecar(let sidecar): tree.removeCopy(of: sidecar, podcast: id.row, from: id)
+    case .node: .failure(.EPERM)
+    }
+  }
+}

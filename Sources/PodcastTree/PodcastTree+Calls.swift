@@ -1,0 +1,264 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+
+/// The calls of a file system: each finds its node and asks it.
+extension PodcastTree {
+  package func attributes(of node: NodeID) -> Answer<NodeAttributes> {
+    self.node(node)?.attributes() ?? .failure(.ENOENT)
+  }
+
+  package func lookup(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<NodeAttributes> {
+    // The kernel asks for these by a node's number when it has to find a node again (export of the mount).
+    if name == "." { return attributes(of: parent) }
+    if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
+    if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
+    if let gone = world.withLock({ goneBeside(name, in: parent, $0) }) { return .value(gone) }
+    return find(name, in: parent, for: caller).then { target in
+      if parent == .root { self.prepare(target.identity) }
+      // The list's size is learnt when it is asked for.
+      if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
+      return .value(self.world.withLock { self.attributes(of: target, $0) })
+    }
+  }
+
+  /// A view may be watched without ever being listed: what appears in it is told by the difference to what was there.
+  private func prepare(_ node: NodeID) {
+    if world.withLock({ $0.listings[node] != nil }) { return }
+    loader.async { [self] in
+      guard let folder = folder(node) else { return }
+      try? folder.load()
+      _ = try? makeListing(folder)
+    }
+  }
+
+  /// What has gone with something else can be looked up for a while, though it is not listed: `rm -r` has its name
+  /// from before, and fails where it is not there.
+  private func goneBeside(_ name: String, in parent: NodeID, _ world: World) -> NodeAttributes? {
+    guard !world.departed.isEmpty, world.listings[parent]?[name] == nil,
+      let target = world.departed[name, parent]
+    else { return nil }
+    switch target {
+    case .episode: return nil
+    case .node: if parent != .downloaded { return nil }
+    case .sidecar: break
+    }
+    var attributes = attributes(of: target, world)
+    attributes.timeout = 0
+    return attributes
+  }
+
+  private func find(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Target> {
+    guard let folder = folder(parent) else { return .failure(node(parent) == nil ? .ENOENT : .ENOTDIR) }
+    return folder.lookup(name, for: caller)
+  }
+
+  /// For verbs that take a name away: also what has just gone with something else.
+  private func findToRemove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<(Target, Bool)> {
+    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
+    let departed = world.withLock { $0.departed[name, parent] }
+    return folder.listing(for: caller).then { listing in
+      if let target = listing[name] { return .value((target, true)) }
+      return departed.map { .value(($0, false)) } ?? .failure(.ENOENT)
+    }
+  }
+
+  /// The directory that a node is in; of an episode, one of those that show it.
+  private func parent(of node: NodeID) -> Answer<NodeID> {
+    switch node.kind {
+    case .fixed:
+      return .value(
+        [.status, .events, .log].contains(node)
+          ? .control : node == .subscriptionList ? .subscriptions : .root)
+    case .search: return .value(.search)
+    case .subscription, .upload: return .value(.subscriptions)
+    case .downloadedPodcast: return .value(.downloaded)
+    case .result:
+      return .on(loader) {
+        for search in try self.loadSearches() {
+          if try self.loadResults(ofSearch: search.id).contains(where: { $0.id == node.row }) {
+            return NodeID(.search, search.id)
+          }
+        }
+        throw Errno.ENOENT
+      }
+    default: return .failure(.ENOENT)
+    }
+  }
+
+  /// The names that lead from the root to a directory; nil where it is not in memory.
+  package func path(of directory: NodeID) -> [String]? {
+    world.withLock { world in
+      switch directory.kind {
+      case .fixed:
+        let names: [NodeID: [String]] = [
+          .root: [], .search: ["Search"], .subscriptions: ["Subscriptions"], .latest: ["Latest"],
+          .downloading: ["Downloading"], .downloaded: ["Downloaded"],
+        ]
+        return names[directory]
+      case .search: return world.searches?.first { $0.id == directory.row }.map { ["Search", $0.name] }
+      case .result:
+        guard let search = world.results.first(where: { $0.value.contains { $0.id == directory.row } })?.key,
+          let name = world.searches?.first(where: { $0.id == search })?.name,
+          let folder = world.resultByID[directory.row]
+        else { return nil }
+        return ["Search", name, folder.name]
+      case .subscription:
+        return world.subscriptionByID[directory.row].map { ["Subscriptions", $0.name] }
+      case .downloadedPodcast:
+        let name =
+          world.downloads.downloaded[directory.row]?.name
+        return name.map { ["Downloaded", $0] }
+      default: return nil
+      }
+    }
+  }
+
+  package func open(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
+    self.node(node)?.open(writes: writes, for: caller) ?? .failure(.ENOENT)
+  }
+
+  /// Whether the kernel is told of every name that appears in a directory: then it may remember that there is none.
+  package func tells(of directory: NodeID) -> Bool {
+    world.withLock { $0.listings[directory]?.isCacheable ?? false }
+  }
+
+  /// The kernel knows nothing of a directory any more.
+  package func kernelForgot(_ directory: NodeID) { world.withLock { $0.forgetEvicted(directory) } }
+
+  // MARK: Verbs
+
+  package func makeDirectory(
+    _ name: String, in parent: NodeID, for caller: Caller
+  ) -> Answer<NodeAttributes> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
+    return locking([parent], folder.makeDirectory(name))
+  }
+
+  package func create(
+    _ name: String, in parent: NodeID, for caller: Caller
+  ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
+    return locking([parent], folder.create(name))
+  }
+
+  package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    return locking(
+      [parent],
+      findToRemove(name, in: parent, for: caller).then { target, isThere in
+        if target.isDirectory { return .failure(.EISDIR) }
+        if !isThere {
+          self.world.withLock { $0.departed.remove(name, in: parent) }
+          if case .episode = target { return .failure(.ENOENT) }
+        }
+        return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
+      })
+  }
+
+  package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    return locking(
+      [parent],
+      findToRemove(name, in: parent, for: caller).then { target, isThere in
+        guard target.isDirectory else { return .failure(.ENOTDIR) }
+        if !isThere && parent != .downloaded { return .failure(.ENOENT) }
+        return self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
+      })
+  }
+
+  /// - Parameter flags: of renameat2(2).
+  package func rename(
+    _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID, flags: UInt32,
+    for caller: Caller
+  ) -> Answer<Void> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    let exchange: UInt32 = 2
+    if flags & exchange != 0 { return .failure(.EINVAL) }
+    if parent == newParent && name == newName { return .value(()) }
+    return locking(
+      [parent, newParent],
+      find(name, in: parent, for: caller).then { target in
+        guard target.isDirectory else { return .failure(.EPERM) }
+        return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
+      })
+  }
+
+  /// chmod, chown, utimes, truncate.
+  /// - Parameter size: the new size where it is to change.
+  package func change(
+    _ node: NodeID, size: Int64?, onlyTimes: Bool, for caller: Caller
+  ) -> Answer<NodeAttributes> {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    return self.node(node)?.change(size: size, onlyTimes: onlyTimes) ?? .failure(.ENOENT)
+  }
+
+  /// access(2).
+  /// - Parameter mask: R_OK, W_OK, X_OK of unistd.h.
+  package func access(_ node: NodeID, mask: Int32, for caller: Caller) -> Answer<Void> {
+    attributes(of: node).then { attributes in
+      let isPrivate = attributes.permissions & 0o077 == 0
+      if isPrivate && !self.owner.admits(caller) { return .failure(.EACCES) }
+      if mask & 1 != 0 && !attributes.isDirectory { return .failure(.EACCES) }
+      if mask & 2 != 0 {
+        if !self.owner.admits(caller) { return .failure(.EACCES) }
+        if self.node(node)?.hasVerbs != true { return .failure(.EROFS) }
+      }
+      return .value(())
+    }
+  }
+
+  // MARK: Attributes
+
+  /// - Returns: ENODATA where it has none of that name, EOPNOTSUPP outside `user.`.
+  package func extendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
+    guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
+    guard let found = self.node(node) else { return .failure(.ENOENT) }
+    let value =
+      found.extendedAttribute(name) ?? found.extendedAttributes().map { $0.value(name) }
+    return value.then { value in
+      guard let value, !value.isEmpty else { return .failure(.ENODATA) }
+      return .value(Array(value.utf8))
+    }
+  }
+
+  /// The names, each followed by a NUL, as listxattr(2) gives them.
+  package func extendedAttributeNames(of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
+    guard let found = self.node(node) else { return .failure(.ENOENT) }
+    return found.extendedAttributes().map { list in list.items.flatMap { Array($0.name.utf8) + [0] } }
+  }
+
+  /// - Parameter flags: XATTR_CREATE (1) and XATTR_REPLACE (2) of setxattr(2).
+  package func setExtendedAttribute(
+    _ name: String, to value: [UInt8], of node: NodeID, flags: Int32 = 0, for caller: Caller
+  ) -> Answer<Void> {
+    guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    guard name.hasPrefix(AttributeList.prefix), let found = self.node(node) else { return .failure(.EPERM) }
+    // All that can be set is always there.
+    if flags & 1 != 0 { return .failure(.EEXIST) }
+    guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
+    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
+  }
+
+  /// Ours are computed: none can be removed.
+  package func removeExtendedAttribute(
+    _ name: String, of node: NodeID, for caller: Caller
+  ) -> Answer<Void> {
+    guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
+    return extendedAttribute(name, of: node, for: caller).then { _ in .failure(.EPERM) }
+  }
+
+  // MARK: statfs
+
+  /// Total is `cache_size`; total minus free is what is cached; less room on the disk lowers only what is
+  /// available. In bytes.
+  package func statistics() -> (total: Int64, free: Int64, available: Int64) {
+    let used = world.withLock { $0.downloads.cachedBytes }
+    let free = max(0, settings.cacheSize - used)
+    let room = Directories.roomLeft(at: places.cache).map { max(0, $0 - settings.minimumFree) } ?? free
+    return (settings.cacheSize, free, min(free, room))
+  }
+}

@@ -1,0 +1,78 @@
+internal import PosixKit
+
+/// Tells a program that goes through many episodes and reads little of each (a library scan, `grep -r`, `file *`)
+/// from one that wants them.
+///
+/// One open means download. But from the ninth open within a minute of one process that ended after little was
+/// read, a download that only this process has asked for leaves the queue again.
+final class Sweeps: Sendable {
+  private struct State {
+    /// Programs that have read little of an episode, and when.
+    var short: [Program: [MonotonicTime]] = [:]
+    /// Episodes whose download one program alone has asked for, by opening them.
+    var askers: [Int64: Program] = [:]
+    /// The order of `askers`, to bound them.
+    var order: [Int64] = []
+  }
+  private let state = Monitor(State())
+  /// So many opens of a program go on, whatever it reads of them.
+  private static let allowed = 8
+  /// In seconds.
+  private static let window = 60.0
+  private static let limit = 4096
+
+  /// - Parameter isNew: whether nobody had asked for its download before.
+  func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
+    state.withLock { state in
+      guard let program, isNew || state.askers[episode] == program else {
+        state.askers[episode] = nil
+        return
+      }
+      if state.askers.updateValue(program, forKey: episode) == nil { state.order.append(episode) }
+      guard state.order.count > Self.limit else { return }
+      state.order.removeFirst(Self.limit / 2)
+      let kept = Set(state.order)
+      state.askers = state.askers.filter { kept.contains($0.key) }
+    }
+  }
+
+  /// Somebody has marked or ordered it.
+  func ordered(_ episode: Int64) { state.withLock { _ = $0.askers.removeValue(forKey: episode) } }
+
+  /// - Parameter isShort: whether little of it was read.
+  /// - Returns: whether its download is to leave the queue.
+  func closed(_ episode: Int64, by program: Program, isShort: Bool) -> Bool {
+    let now = MonotonicTime.now
+    return state.withLock { state in
+      guard isShort else {
+        state.askers[episode] = nil
+        return false
+      }
+      var times = (state.short[program] ?? []).filter { now.seconds(since: $0) < Self.window }
+      times.append(now)
+      state.short[program] = times.suffix(Self.allowed + 1)
+      if state.short.count > 64 {
+        state.short = state.short.filter {
+          $0.value.last.map { now.seconds(since: $0) < Self.window } ?? false
+        }
+      }
+      return times.count > Self.allowed && state.askers.removeValue(forKey: episode) == program
+    }
+  }
+}
+
+/// Programs that were last seen doing something, so many of them.
+final class RecentPrograms: Sendable {
+  private let programs = Monitor<[Program]>([])
+  private static let limit = 16
+
+  func note(_ program: Program) {
+    programs.withLock { programs in
+      programs.removeAll { $0 == program }
+      programs.append(program)
+      if programs.count > Self.limit { programs.removeFirst() }
+    }
+  }
+
+  func contains(_ program: Program) -> Bool { programs.withLock { $0.contains(program) } }
+}

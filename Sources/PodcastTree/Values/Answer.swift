@@ -1,0 +1,126 @@
+package import PosixKit
+internal import TransferProtocol
+
+/// What an operation of the tree gives: at once, or later, when what it needs has come.
+package enum Answer<Value: Sendable>: Sendable {
+  case ready(Result<Value, Errno>)
+  /// Starts it: the completion is called exactly once, on any thread. The result gives it up: it then
+  /// completes with EINTR, unless it has completed.
+  case pending(@Sendable (@escaping @Sendable (Result<Value, Errno>) -> Void) -> @Sendable () -> Void)
+
+  package static func value(_ value: Value) -> Answer { .ready(.success(value)) }
+  package static func failure(_ errno: Errno) -> Answer { .ready(.failure(errno)) }
+
+  /// What comes after this, where it succeeds.
+  package func then<Next: Sendable>(
+    _ next: @escaping @Sendable (Value) -> Answer<Next>
+  ) -> Answer<Next> {
+    switch self {
+    case .ready(.success(let value)): next(value)
+    case .ready(.failure(let errno)): .failure(errno)
+    case .pending(let start):
+      .pending { completion in
+        let stages = Stages()
+        let cancel = start { result in
+          switch result {
+          case .failure(let errno): completion(.failure(errno))
+          case .success(let value):
+            switch next(value) {
+            case .ready(let result): completion(result)
+            case .pending(let start): stages.enter(start(completion))
+            }
+          }
+        }
+        stages.enterFirst(cancel)
+        return { stages.cancel() }
+      }
+    }
+  }
+
+  package func map<Next: Sendable>(_ transform: @escaping @Sendable (Value) -> Next) -> Answer<Next> {
+    then { .value(transform($0)) }
+  }
+
+  /// Runs `note` where it fails.
+  func onFailure(_ note: @escaping @Sendable () -> Void) -> Answer {
+    switch self {
+    case .ready(let result):
+      if case .failure = result { note() }
+      return self
+    case .pending(let start):
+      return .pending { completion in
+        start { result in
+          if case .failure = result { note() }
+          completion(result)
+        }
+      }
+    }
+  }
+
+  /// From memory where it is there, else after `load` on `queue`; ENOENT where it is not there then either.
+  static func inMemory(
+    or queue: WorkQueue, _ find: @escaping @Sendable () -> Value?, load: @escaping @Sendable () throws -> Void
+  ) -> Answer {
+    if let found = find() { return .value(found) }
+    return .on(queue) {
+      try load()
+      guard let found = find() else { throw Errno.ENOENT }
+      return found
+    }
+  }
+
+  /// Runs a failing piece of work on `queue`: short waits, for the disk only.
+  static func on(
+    _ queue: WorkQueue, _ work: @escaping @Sendable () throws -> Value
+  ) -> Answer {
+    .pending { completion in
+      queue.async { completion(Result { try work() }.mapError(\.errnoForReader)) }
+      return {}
+    }
+  }
+}
+
+extension Answer where Value == Void {
+  /// Ends when the transfers have taken an order, or with why nobody says so.
+  static func order(_ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable) -> Answer {
+    .pending { completion in
+      let order = begin { failure in completion(failure.map { .failure($0.errno) } ?? .success(())) }
+      return { order.cancel() }
+    }
+  }
+}
+
+/// Gives up whichever stage of a chain is under way.
+private final class Stages: Sendable {
+  private struct State {
+    var cancel: (@Sendable () -> Void)?
+    var hasSecond = false
+    var isCancelled = false
+  }
+  private let state = Monitor(State())
+
+  func enterFirst(_ cancel: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      if !state.hasSecond { state.cancel = cancel }
+      return state.isCancelled && !state.hasSecond
+    }
+    if isLate { cancel() }
+  }
+
+  func enter(_ cancel: @escaping @Sendable () -> Void) {
+    let isLate = state.withLock { state in
+      state.hasSecond = true
+      state.cancel = cancel
+      return state.isCancelled
+    }
+    if isLate { cancel() }
+  }
+
+  func cancel() {
+    let cancel = state.withLock { state in
+      state.isCancelled = true
+      return state.cancel
+    }
+    cancel?()
+  }
+}

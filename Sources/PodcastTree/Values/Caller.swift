@@ -1,0 +1,14 @@
+/// Who asks.
+package struct Caller: Hashable, Sendable {
+  package var user: UInt32
+  /// The thread's number; 0 where unknown.
+  package var thread: Int32
+  /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
+  package var sniffs: Bool
+
+  package init(user: UInt32, thread: Int32, sniffs: Bool = false) {
+    self.user = user
+    self.thread = thread
+    self.sniffs = sniffs
+  }
+}

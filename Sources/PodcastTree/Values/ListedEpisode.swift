@@ -1,0 +1,82 @@
+internal import Configuration
+internal import PodcastModel
+internal import TransferProtocol
+
+/// What a listing needs of an episode. All else that the catalogue knows is read when somebody asks for it, so
+/// that a hundred thousand listed episodes take little room.
+final class ListedEpisode: Sendable {
+  let id: Int64
+  let podcast: Int64
+  let mediaKey: MediaKey
+  /// The file's name in its podcast's directory.
+  let name: String
+  private let stemLength: Int32
+  /// Seconds since 1970.
+  let published: Int64
+  /// The feed's length where it may be one, and what such an episode usually takes; in bytes.
+  let feedLength: Int64?
+  let estimate: Int64
+  let isHidden: Bool
+  /// By the names that they have beside the episode.
+  let sidecars: [ListedSidecar]
+
+  init(_ entry: EpisodeEntry, _ kinds: Set<Settings.Sidecar>) {
+    let episode = entry.episode
+    id = episode.id
+    podcast = episode.podcastID
+    mediaKey = episode.mediaKey
+    name = episode.fileName
+    stemLength = Int32(episode.stem.utf8.count)
+    published = episode.published
+    feedLength = EpisodeSize.plausibleLength(of: episode)
+    estimate = EpisodeSize.estimate(of: episode)
+    isHidden = episode.hidden
+    sidecars = Sidecar.all(of: entry, kinds).map { ListedSidecar($0) }
+  }
+
+  var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }
+
+  /// Whether listings show it as they show `other`.
+  func looks(like other: ListedEpisode) -> Bool {
+    self === other
+      || id == other.id && mediaKey == other.mediaKey && name == other.name && published == other.published
+        && feedLength == other.feedLength && estimate == other.estimate && isHidden == other.isHidden
+        && sidecars.elementsEqual(other.sidecars) { $0 === $1 || $0.name == $1.name && $0.key == $1.key }
+  }
+
+  /// Its node as it is now: a new representation is a new node.
+  func node(_ status: TransferStatus?) -> NodeID {
+    node(generation: status?.generation ?? 0, size: status?.total)
+  }
+
+  /// - Parameter size: the exact one, nil while it is not known.
+  func node(generation: UInt32, size: Int64?) -> NodeID {
+    let kind: NodeID.Size =
+      if let size { size == EpisodeSize(self, nil).bytes ? .asShown : .corrected } else {
+        generation > 0 ? .unknown : .asShown
+      }
+    return NodeID(.episode, id, generation: generation, size: kind)
+  }
+}
+
+/// What a listing needs of a sidecar.
+final class ListedSidecar: Sendable {
+  let node: NodeID
+  let name: String
+  let key: SidecarKey
+  /// Whether it is fetched; show notes come from the catalogue.
+  let isRemote: Bool
+  /// In bytes, never 0.
+  let estimate: Int64
+  /// Seconds since 1970; nil where the feed gives no date for it.
+  let modified: Int64?
+
+  init(_ sidecar: Sidecar) {
+    node = sidecar.node
+    name = sidecar.name
+    key = sidecar.key
+    isRemote = sidecar.url != nil
+    estimate = sidecar.estimate
+    modified = sidecar.modified
+  }
+}

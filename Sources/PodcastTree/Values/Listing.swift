@@ -1,0 +1,97 @@
+/// What a directory lists: an immutable value. A change of the world makes a new one; whoever lists the old one
+/// goes on with it.
+struct Listing: Sendable {
+  /// A name, and what it leads to.
+  struct Item: Sendable {
+    let name: String
+    let target: Target
+  }
+
+  /// In the order of their names, byte by byte.
+  private(set) var items: [Item]
+  /// When what it lists last changed.
+  var modified: FileTime
+  /// Grows with each change.
+  var version = 0
+  /// Whether the kernel may keep it: not where it was answered without a fetch that is still due.
+  var isCacheable = true
+
+  /// - Parameter items: in any order; of one name the first counts.
+  init(_ items: [Item], modified: FileTime) {
+    let sorted = items.enumerated().sorted { a, b in
+      a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
+    }
+    var unique: [Item] = []
+    unique.reserveCapacity(sorted.count)
+    for (_, item) in sorted where unique.last?.name != item.name { unique.append(item) }
+    self.items = unique
+    self.modified = modified
+  }
+
+  /// The place of the first item whose name is not before `name`.
+  func place(of name: String) -> Int {
+    var (low, high) = (0, items.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if items[middle].name < name { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  subscript(name: String) -> Target? {
+    let place = place(of: name)
+    return place < items.count && items[place].name == name ? items[place].target : nil
+  }
+
+  /// The episode whose name without its extension this is.
+  func episode(stem: String) -> ListedEpisode? {
+    var place = place(of: stem + ".")
+    while place < items.count, items[place].name.hasPrefix(stem + ".") {
+      if case .episode(let episode) = items[place].target, episode.stem == stem { return episode }
+      place += 1
+    }
+    return nil
+  }
+
+  /// Puts a name in, or gives it another target.
+  mutating func set(_ name: String, _ target: Target) {
+    let place = place(of: name)
+    let item = Item(name: name, target: target)
+    if place < items.count, items[place].name == name {
+      items[place] = item
+    } else {
+      items.insert(item, at: place)
+    }
+  }
+
+  /// - Returns: what it led to.
+  @discardableResult
+  mutating func remove(_ name: String) -> Target? {
+    let place = place(of: name)
+    guard place < items.count, items[place].name == name else { return nil }
+    return items.remove(at: place).target
+  }
+}
+
+/// What a name leads to.
+enum Target: Sendable {
+  /// A directory, or a file that is one of a kind.
+  case node(NodeID, modified: FileTime)
+  case episode(ListedEpisode)
+  case sidecar(ListedSidecar)
+
+  /// What stays the same as long as the name means the same thing; an episode's node also depends on what is here
+  /// of it.
+  var identity: NodeID {
+    switch self {
+    case .node(let node, _): node
+    case .episode(let episode): NodeID(.episode, episode.id)
+    case .sidecar(let sidecar): sidecar.node
+    }
+  }
+
+  var isDirectory: Bool {
+    if case .node(let node, _) = self { return node.isDirectory }
+    return false
+  }
+}

@@ -1,0 +1,80 @@
+/// What the kernel keys its caches by: a number that says by itself what it stands for, so that nothing has
+/// to be remembered per lookup and the numbers are the same after a remount.
+///
+/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: for an episode its version, because the
+/// kernel shares pages and size per node. st_ino is the number without the
+/// generation: below 2^53, exact in every language's numbers.
+package struct NodeID: RawRepresentable, Hashable, Sendable {
+  package let rawValue: UInt64
+
+  package init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  package enum Kind: UInt64, Sendable {
+    case fixed, search, result, subscription, downloadedPodcast, episode, cover, chapters, notes, upload
+    /// The first of as many as an episode has transcripts at most: see `transcript(episode:index:)`.
+    case transcript = 16
+  }
+
+  /// - Parameters:
+  ///   - generation: an episode's; the first one is the node that was there before any byte came.
+  ///   - size: what its size is: the kernel never has to be told that a node's size was wrong, which races with
+  ///     whoever reads it.
+  package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, size: Size = .asShown) {
+    let version = (UInt64(max(generation, 1) - 1) << 2 | size.rawValue) & 0x7ff
+    rawValue = UInt64(row) & Self.rowMask | kind.rawValue << 48 | version << 53
+  }
+
+  /// How an episode's size stands to what it was shown with before anything of it came.
+  package enum Size: UInt64, Sendable {
+    case asShown
+    /// Another one, and exact.
+    case corrected
+    /// The server gives none: see `EpisodeSize.whileUnknown`.
+    case unknown
+  }
+
+  package var isDirectory: Bool {
+    switch kind {
+    case .search, .result, .subscription, .downloadedPodcast: true
+    case .fixed: (1...7).contains(row)
+    default: false
+    }
+  }
+
+  /// Whether it is an episode whose server gives no length.
+  var isOfUnknownSize: Bool { kind == .episode && rawValue >> 53 & 3 == Size.unknown.rawValue }
+
+  private static let rowMask: UInt64 = 1 << 48 - 1
+
+  package var kind: Kind? {
+    let number = rawValue >> 48 & 0x1f
+    return number >= Kind.transcript.rawValue ? .transcript : Kind(rawValue: number)
+  }
+  package var row: Int64 { Int64(rawValue & Self.rowMask) }
+  /// The number that stat(2) shows.
+  package var inode: UInt64 { rawValue & (1 << 53 - 1) }
+
+  /// Generations beyond this have numbers of earlier ones.
+  static let generationLimit: UInt32 = 1 << 9
+
+  /// More transcripts of one episode are not shown.
+  static let transcriptLimit = 16
+
+  /// A transcript, by its place among those that the feed names. An episode's row leaves no bits of its own for
+  /// that: the kind's number has it.
+  static func transcript(episode: Int64, index: Int) -> NodeID {
+    NodeID(rawValue: NodeID(.transcript, episode).rawValue + UInt64(index) << 48)
+  }
+
+  package static let root = NodeID(.fixed, 1)
+  package static let search = NodeID(.fixed, 2)
+  package static let subscriptions = NodeID(.fixed, 3)
+  package static let latest = NodeID(.fixed, 4)
+  package static let downloading = NodeID(.fixed, 5)
+  package static let downloaded = NodeID(.fixed, 6)
+  package static let control = NodeID(.fixed, 7)
+  package static let status = NodeID(.fixed, 8)
+  package static let events = NodeID(.fixed, 9)
+  package static let log = NodeID(.fixed, 10)
+  package static let subscriptionList = NodeID(.fixed, 11)
+}

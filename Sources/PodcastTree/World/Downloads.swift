@@ -1,0 +1,86 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// What the transfers know, as the tree was last told, and the views made of it.
+struct Downloads: Sendable {
+  private(set) var statuses: [MediaKey: TransferStatus] = [:]
+  /// Episodes that the transfers know, as far as the catalogue does.
+  private(set) var known: [MediaKey: KnownEpisode] = [:]
+  private var keys: [Int64: MediaKey] = [:]
+  private(set) var downloading = CrossView()
+  /// By podcast.
+  private(set) var downloaded: [Int64: Folder] = [:]
+  /// In bytes.
+  private(set) var cachedBytes: Int64 = 0
+  private(set) var counts: [TransferState: Int] = [:]
+
+  /// A folder of `Downloaded/`.
+  struct Folder: Sendable {
+    let name: String
+    var episodes: [Int64: ListedEpisode] = [:]
+    var modified = FileTime(0)
+  }
+  /// When the views last changed; nil before they have anything.
+  private(set) var downloadingModified: FileTime?
+  private(set) var downloadedModified: FileTime?
+
+  enum View { case none, downloading, downloaded }
+
+  func status(_ key: MediaKey) -> TransferStatus? { statuses[key] }
+  func episode(_ id: Int64) -> ListedEpisode? { keys[id].flatMap { known[$0]?.episode } }
+  var podcasts: Set<Int64> { Set(known.values.map(\.episode.podcast)) }
+
+  /// Whether one of its views shows an episode.
+  func shows(_ id: Int64) -> Bool {
+    downloading.contains(id) || downloaded[PodcastTree.podcast(ofEpisode: id)]?.episodes[id] != nil
+  }
+
+  static func view(_ status: TransferStatus?) -> View {
+    switch status?.state {
+    case .queued, .downloading, .paused, .failed: .downloading
+    case .cached: .downloaded
+    case .remote, nil: .none
+    }
+  }
+
+  /// Takes in what the transfers say.
+  /// - Returns: what was known before.
+  mutating func set(_ status: TransferStatus?, for key: MediaKey) -> TransferStatus? {
+    let old = statuses[key]
+    statuses[key] = status
+    cachedBytes += (status?.received ?? 0) - (old?.received ?? 0)
+    if let old { counts[old.state, default: 0] -= 1 }
+    if let status { counts[status.state, default: 0] += 1 }
+    return old
+  }
+
+  mutating func know(_ key: MediaKey, _ episode: KnownEpisode) {
+    if let old = known[key], old.episode.id != episode.episode.id { keys[old.episode.id] = nil }
+    known[key] = episode
+    keys[episode.episode.id] = key
+  }
+
+  /// Puts an episode into the view where it belongs.
+  mutating func place(_ known: KnownEpisode, _ view: View, at time: FileTime) {
+    let episode = known.episode
+    if downloading.contains(episode.id) != (view == .downloading) {
+      downloadingModified = max(downloadingModified ?? time, time)
+    }
+    if view == .downloading { downloading.insert(known) } else { downloading.remove(episode.id) }
+    let hadFolder = downloaded[episode.podcast] != nil
+    defer {
+      if hadFolder != (downloaded[episode.podcast] != nil) {
+        downloadedModified = max(downloadedModified ?? time, time)
+      }
+    }
+    if view == .downloaded {
+      var folder = downloaded.removeValue(forKey: episode.podcast) ?? Folder(name: known.podcastName)
+      folder.episodes[episode.id] = episode
+      folder.modified = max(folder.modified, time)
+      downloaded[episode.podcast] = folder
+    } else if downloaded[episode.podcast]?.episodes.removeValue(forKey: episode.id) != nil {
+      downloaded[episode.podcast]?.modified = time
+      if downloaded[episode.podcast]?.episodes.isEmpty == true { downloaded[episode.podcast] = nil }
+    }
+  }
+}

@@ -1,0 +1,51 @@
+/// Which episodes are open, and as what.
+struct OpenEpisodes: Sendable {
+  /// The representation that is read through a node: the kernel keeps one size for each node.
+  struct Representation: Hashable, Sendable {
+    let generation: UInt32
+    /// In bytes; nil where the server gives none.
+    let size: Int64?
+  }
+  private struct Node {
+    let representation: Representation
+    var handles = 0
+  }
+  private var nodes: [NodeID: Node] = [:]
+  private var counts: [Int64: Int] = [:]
+  private var sentAway: Set<Int64> = []
+  /// Episodes whose download is dropped when the last is closed.
+  var dropsAtClose: Set<Int64> = []
+
+  var count: Int { counts.values.reduce(0, +) }
+
+  func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
+
+  /// The exact size of an open node: it stays its readers' whatever becomes of the episode.
+  func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
+
+  /// Whether it is read without that its size is known.
+  func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node].map { $0.representation.size == nil } ?? false }
+
+  /// - Returns: false where others read another representation through the same node: the opener is to look again.
+  ///   open(2) does so once; who comes back with the same result gets what there is.
+  mutating func open(_ node: NodeID, _ representation: Representation) -> Bool {
+    if let other = nodes[node], other.representation != representation,
+      sentAway.insert(node.row).inserted
+    {
+      return false
+    }
+    sentAway.remove(node.row)
+    nodes[node, default: Node(representation: representation)].handles += 1
+    counts[node.row, default: 0] += 1
+    return true
+  }
+
+  /// - Returns: whether the episode's download is to be dropped now.
+  mutating func close(_ node: NodeID) -> Bool {
+    nodes[node]?.handles -= 1
+    if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
+    let left = (counts[node.row] ?? 1) - 1
+    counts[node.row] = left > 0 ? left : nil
+    return left <= 0 && dropsAtClose.contains(node.row)
+  }
+}

@@ -1,0 +1,354 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// What follows from commits of the catalogue: by a verb of this mount, a refresh, another mount, the command line.
+/// All of it runs on the loader's thread. Each case reads what has changed, and makes the directories anew that
+/// show it.
+extension PodcastTree {
+  func catalogChanged(_ change: CatalogChange) {
+    do {
+      switch change {
+      case .everything: try everythingChanged()
+      case .searches, .search: try searchesChanged()
+      case .results(search: let id), .result(_, search: let id): try resultsChanged(id)
+      case .hiddenInSearch(let result, let episode): try hiddenInSearch(result, episode)
+      case .subscriptions: try subscriptionsChanged()
+      case .subscription(let id, let podcast): try subscriptionChanged(id, podcast)
+      case .podcast(let id): try podcastChanged(id)
+      case .facts(podcast: let id): try factsChanged(id)
+      case .newEpisodes(let podcast, let first, let last): try episodesCame(podcast, first...last)
+      case .refreshed(let id, _): try podcastRefreshed(id)
+      case .episode(let id): try episodeChanged(id)
+      }
+    } catch {
+      // The catalogue can't be read at this moment: what is in memory stays until the next change.
+    }
+  }
+
+  private func everythingChanged() throws {
+    try searchesChanged()
+    for id in world.withLock({ Array($0.results.keys) }) { try resultsChanged(id) }
+    try subscriptionsChanged()
+    let podcasts = world.withLock { world in
+      Set(world.shelves.keys).union(world.listings.keys.compactMap { world.podcast(shownBy: $0) })
+        .union(world.evicted.compactMap { world.podcast(shownBy: $0) })
+    }
+    for id in podcasts { try podcastChanged(id) }
+  }
+
+  // MARK: Searches
+
+  private func searchesChanged() throws {
+    readFolderTimes()
+    let searches = try catalog.searches()
+    let podcasts = world.withLock { world -> Set<Int64> in
+      let ids = Set(searches.map(\.id))
+      world.searches = searches
+      var podcasts: Set<Int64> = []
+      for id in world.results.keys where !ids.contains(id) {
+        for folder in world.results[id] ?? [] {
+          podcasts.insert(folder.podcast)
+          world.forget(NodeID(.result, folder.id))
+        }
+        world.forgetResults(of: id)
+        world.forget(NodeID(.search, id))
+      }
+      return podcasts
+    }
+    // What they showed has a link less.
+    for podcast in podcasts { try appearancesChanged(of: podcast) }
+    tell(remake([.search]))
+  }
+
+  private func resultsChanged(_ id: Int64) throws {
+    let folders = try catalog.results(ofSearch: id).map { Folder($0) }
+    let (podcasts, gone) = world.withLock { world -> (Set<Int64>, [NodeID]) in
+      let old = world.results[id] ?? []
+      let ids = Set(folders.map(\.id))
+      let gone = old.filter { !ids.contains($0.id) }
+      world.setResults(folders, of: id)
+      // Who is in its directory may go on for a while.
+      for folder in gone { world.resultByID[folder.id] = folder }
+      return (Set((old + folders).map(\.podcast)), gone.map { NodeID(.result, $0.id) })
+    }
+    if !gone.isEmpty { forgetLater(gone, of: id) }
+    for podcast in podcasts { try appearancesChanged(of: podcast) }
+    tell(remake([NodeID(.search, id)]))
+  }
+
+  private func forgetLater(_ results: [NodeID], of search: Int64) {
+    loader.async(after: Departed.lifetime) { [weak self] in
+      self?.world.withLock { world in
+        let shown = Set((world.results[search] ?? []).map(\.id))
+        for node in results where !shown.contains(node.row) {
+          world.resultByID[node.row] = nil
+          world.forget(node)
+        }
+      }
+    }
+  }
+
+  private func hiddenInSearch(_ result: Int64, _ episode: Int64) throws {
+    let podcast = Self.podcast(ofEpisode: episode)
+    guard world.withLock({ $0.appearances[podcast]?[result] != nil }) else { return }
+    let difference = world.withLock { world -> Difference in
+      world.appearances[podcast]?[result]?.insert(episode)
+      guard let listed = world.episode(episode) else { return Difference() }
+      var difference = set(
+        Self.names(of: listed, isShown: false), in: NodeID(.result, result), &world)
+      difference.attributes.append(world.node(of: listed))
+      return difference
+    }
+    tell(difference)
+  }
+
+  /// Which results show a podcast, and what is hidden in them.
+  private func appearancesChanged(of podcast: Int64) throws {
+    guard let old = world.withLock({ $0.appearances[podcast] }) else { return }
+    try readAppearances(of: podcast)
+    let (nodes, links) = world.withLock { world -> ([NodeID], [NodeID]) in
+      let new = world.appearances[podcast] ?? [:]
+      if old == new { return ([], []) }
+      let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
+      let hidden = changed.reduce(Set<Int64>()) {
+        $0.union((old[$1] ?? []).symmetricDifference(new[$1] ?? []))
+      }
+      // The link counts of what is shown elsewhere too.
+      let isOther = Set(old.keys) != Set(new.keys)
+      let episodes =
+        isOther ? world.shelves[podcast]?.episodes ?? [] : hidden.compactMap { world.episode($0) }
+      return (changed.map { NodeID(.result, $0) }, episodes.map { world.node(of: $0) })
+    }
+    var difference = remake(nodes)
+    difference.attributes += links
+    tell(difference)
+  }
+
+  // MARK: Subscriptions
+
+  private func subscriptionsChanged() throws {
+    let folders = try catalog.subscriptions().map { Folder($0) }
+    try setSubscriptions(folders)
+  }
+
+  private func subscriptionChanged(_ id: Int64, _ podcast: Int64) throws {
+    guard let known = world.withLock({ $0.subscriptions }) else { return try subscriptionsChanged() }
+    let now = try catalog.subscription(id).map { Folder($0) }
+    try setSubscriptions(known.filter { $0.id != id && $0.podcast != podcast } + (now.map { [$0] } ?? []))
+  }
+
+  private func setSubscriptions(_ folders: [Folder]) throws {
+    readFolderTimes()
+    let (gone, came) = world.withLock { world -> (Set<Int64>, Set<Int64>) in
+      let old = Set((world.subscriptions ?? []).map(\.podcast))
+      let new = Set(folders.map(\.podcast))
+      for folder in world.subscriptions ?? [] where !new.contains(folder.podcast) {
+        world.forget(NodeID(.subscription, folder.id))
+      }
+      world.setSubscriptions(folders)
+      world.subscriptionListSize = nil
+      return (old.subtracting(new), new.subtracting(old))
+    }
+    var difference = remake([.subscriptions])
+    difference.attributes.append(.subscriptionList)
+    difference.attributes += world.withLock { world in
+      gone.union(came).flatMap { world.shelves[$0]?.episodes ?? [] }.map { world.node(of: $0) }
+    }
+    if !gone.isEmpty { difference.add(latest { $0.remove { gone.contains($0.podcast) } }) }
+    if !came.isEmpty { difference.add(latest { $0.isStale = true }) }
+    tell(difference)
+    if !came.isEmpty { fetchCovers(of: came) }
+  }
+
+  // MARK: Latest
+
+  /// Changes the newest episodes, where they are in memory, and makes their directory anew.
+  private func latest(_ change: (inout Latest) -> Void) -> Difference {
+    let (isKnown, isStale) = world.withLock { world -> (Bool, Bool) in
+      guard var latest = world.latest else { return (false, false) }
+      change(&latest)
+      world.latest = latest
+      return (true, latest.isStale)
+    }
+    if !isKnown { return Difference() }
+    if isStale { freshenSoon() }
+    var difference = remake([.latest])
+    // What may have come is looked up when the directory is next listed.
+    if isStale { difference.listings.append(.latest) }
+    return difference
+  }
+
+  /// A burst of changes costs one look at the catalogue; who looks before gets it at once.
+  private func freshenSoon() {
+    loader.async(after: 0.2) { [weak self] in try? self?.freshenLatest() }
+  }
+
+  func freshenLatest() throws {
+    guard world.withLock({ $0.latest?.isStale ?? false }) else { return }
+    readFolderTimes()
+    let latest = try readLatest()
+    world.withLock { $0.latest = latest }
+    tell(remake([.latest]))
+  }
+
+  // MARK: Podcasts and episodes
+
+  /// Any of its episodes may be another.
+  private func podcastChanged(_ id: Int64) throws {
+    details.forget(podcast: id)
+    let (old, isEvicted) = world.withLock { world in
+      (world.shelves[id], world.folders(showing: id).contains { world.evicted.contains($0) })
+    }
+    try readAppearances(of: id)
+    if old != nil || isEvicted {
+      let new = try readShelf(id)
+      let (folders, changed) = world.withLock { world -> ([NodeID], [NodeID]) in
+        let changed = new.episodes.filter { episode in
+          old?.episode(episode.id).map { !episode.looks(like: $0) } ?? false
+        }
+        return (world.folders(showing: id), changed.map { world.node(of: $0) })
+      }
+      var difference = remake(folders.filter { $0.kind != .downloadedPodcast })
+      difference.attributes += changed + folders
+      tell(difference)
+      if let old { recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id) }
+    }
+    try knownChanged(of: id)
+    try hiddenCountChanged(of: id)
+    if world.withLock({ $0.subscriptionOfPodcast[id] != nil }) { tell(latest { $0.isStale = true }) }
+  }
+
+  /// Its title, cover, address.
+  private func factsChanged(_ id: Int64) throws {
+    details.forget(podcast: id)
+    guard let podcast = try catalog.podcast(id) else { return }
+    let (cover, isKnown) = world.withLock { world -> (ListedSidecar?, Bool) in
+      (world.shelves[id]?.cover, world.shelves[id] != nil)
+    }
+    let new = Shelf(podcast, [], settings.sidecars)
+    if isKnown, cover?.key != new.cover?.key || cover?.name != new.cover?.name {
+      return try podcastChanged(id)
+    }
+    try podcastRefreshed(id)
+    var difference = Difference()
+    difference.attributes = world.withLock { $0.folders(showing: id) }
+    tell(difference)
+  }
+
+  /// Costs as much as there are new ones.
+  private func episodesCame(_ podcast: Int64, _ ids: ClosedRange<Int64>) throws {
+    try podcastRefreshed(podcast)
+    let isShown = world.withLock { world in
+      world.shelves[podcast]?.isFetched == true
+        || world.folders(showing: podcast).contains { world.evicted.contains($0) }
+    }
+    if isShown, let record = try catalog.podcast(podcast) {
+      let entries = try catalog.episodes(Array(ids)).map { EpisodeEntry(episode: $0, podcast: record) }
+      let listed = entries.map { ListedEpisode($0, settings.sidecars) }
+      let names = listed.flatMap { Self.names(of: $0, isShown: true) }
+      let difference = world.withLock { world -> Difference in
+        var difference = Difference()
+        for episode in listed { world.shelves[podcast]?.replace(episode) }
+        for folder in world.folders(showing: podcast) where folder.kind != .downloadedPodcast {
+          difference.add(set(names, areNew: true, in: folder, &world))
+        }
+        return difference
+      }
+      tell(difference)
+    }
+    recordNew(Array(ids), of: podcast)
+    if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { tell(latest { $0.isStale = true }) }
+  }
+
+  /// New episodes of a subscription, to who reads the events.
+  private func recordNew(_ ids: [Int64], of podcast: Int64) {
+    let isSubscribed = world.withLock { $0.subscriptionOfPodcast[podcast] != nil }
+    guard isSubscribed, events.hasReaders, let record = try? catalog.podcast(podcast),
+      let new = try? catalog.episodes(ids)
+    else { return }
+    events.record(new: new, of: record)
+  }
+
+  /// Those of a podcast's episodes that the transfers know.
+  private func knownChanged(of podcast: Int64) throws {
+    let keys = world.withLock { world in
+      world.downloads.downloaded[podcast]?.episodes.values.map(\.mediaKey) ?? []
+    }
+    if keys.isEmpty { return }
+    for (key, entry) in try catalog.entries(forKeys: keys) {
+      let known = KnownEpisode(entry, settings.sidecars)
+      world.withLock { $0.downloads.know(key, known) }
+    }
+  }
+
+  private func podcastRefreshed(_ id: Int64) throws {
+    guard let podcast = try catalog.podcast(id) else { return }
+    let isFirst = world.withLock { world -> Bool in
+      guard var shelf = world.shelves[id] else { return false }
+      let isFirst = !shelf.isFetched && podcast.isFetched
+      shelf.nextRefresh = podcast.nextRefresh
+      shelf.refreshed = podcast.lastRefresh
+      world.shelves[id] = shelf
+      return isFirst
+    }
+    if isFirst { try podcastChanged(id) }
+    if events.hasReaders { events.record(refreshed: podcast) }
+    try keepEpisodes(ofPodcast: id)
+  }
+
+  /// One episode's marks, or what its feed says of it. Costs the same however many the podcast has.
+  private func episodeChanged(_ id: Int64) throws {
+    details.forget(id)
+    guard let episode = try catalog.episode(id), let podcast = try catalog.podcast(episode.podcastID) else {
+      return
+    }
+    let known = KnownEpisode(EpisodeEntry(episode: episode, podcast: podcast), settings.sidecars)
+    let new = known.episode
+    let (difference, changesLatest) = world.withLock { world -> (Difference, Bool) in
+      var difference = Difference()
+      let old = world.episode(id)
+      if world.shelves[podcast.id] != nil { world.shelves[podcast.id]?.replace(new) }
+      if world.downloads.known[new.mediaKey]?.episode.id == id { world.downloads.know(new.mediaKey, known) }
+      difference.attributes.append(world.node(of: new))
+      let isSame = old.map { $0.looks(like: new) } ?? false
+      if !isSame {
+        for folder in world.folders(showing: podcast.id) where folder.kind != .downloadedPodcast {
+          difference.add(set(Self.names(of: new, isShown: world.shows(new, in: folder)), in: folder, &world))
+        }
+      }
+      let isLatest = world.latest?.view.contains(id) ?? false
+      return (difference, new.isHidden ? isLatest : !isSame)
+    }
+    tell(difference)
+    if changesLatest, world.withLock({ $0.subscriptionOfPodcast[podcast.id] != nil }) {
+      tell(
+        latest { latest in if new.isHidden { latest.remove { $0.id == id } } else { latest.isStale = true } })
+    }
+    try hiddenCountChanged(of: podcast.id)
+  }
+
+  /// `user.podcastfs.hidden` of a subscription.
+  private func hiddenCountChanged(of podcast: Int64) throws {
+    guard let folder = world.withLock({ $0.subscriptionOfPodcast[podcast] }),
+      let now = try catalog.subscription(folder.id).map({ Folder($0) }), now != folder
+    else { return }
+    world.withLock { $0.replaceSubscription(now) }
+  }
+
+  /// An episode's own name, and those beside it.
+  private static func names(of episode: ListedEpisode, isShown: Bool) -> [(name: String, target: Target?)] {
+    [(episode.name, isShown ? .episode(episode) : nil)]
+      + episode.sidecars.map { ($0.name, isShown ? .sidecar($0) : nil) }
+  }
+
+  /// A subscription's cover is here as soon as it is known: for who shows folders with it.
+  private func fetchCovers(of podcasts: Set<Int64>) {
+    // A long list is not asked for all at once: the others' come when somebody looks.
+    for podcast in podcasts.prefix(Self.coversAtOnce) { fetchCover(ofPodcast: podcast) }
+  }
+
+  private static let coversAtOnce = 8
+}

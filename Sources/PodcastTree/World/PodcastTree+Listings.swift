@@ -1,0 +1,180 @@
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// Directories made of the world, and made anew where it has changed. On the loader's thread.
+extension PodcastTree {
+  /// The listing of a directory whose rows are in the world; kept as long as there is room.
+  func makeListing(_ folder: any FolderNode) throws -> Listing {
+    let id = folder.id
+    if let listing = world.withLock({ $0.listings[id] }) { return listing }
+    let made = world.withLock { world -> Listing? in
+      guard let items = folder.items(world) else { return nil }
+      let listing = Listing(items, modified: folder.modified(world))
+      world.keep(listing, of: id)
+      return listing
+    }
+    guard let made else { throw Errno.ENOENT }
+    return made
+  }
+
+  /// Makes new values of directories after a change, where they are in memory or the kernel may know them.
+  /// - Returns: what is different in them.
+  func remake(_ nodes: some Sequence<NodeID>) -> Difference {
+    var difference = Difference()
+    let now = FileTime.now
+    for node in nodes {
+      guard let folder = folder(node) else { continue }
+      difference.add(
+        world.withLock { world -> Difference in
+          let old = world.listings[node]
+          if old == nil && !world.evicted.contains(node) { return Self.touched(node) }
+          guard let items = folder.items(world) else {
+            world.forget(node)
+            return Difference()
+          }
+          var new = Listing(items, modified: now)
+          guard let old else {
+            // Nobody knows what was there: all that is has to be looked up again.
+            let empty = Listing([], modified: now)
+            world.forgetEvicted(node)
+            return Difference(in: node, from: empty, to: new) { world.node(of: $0) }
+          }
+          new.modified = old.modified
+          new.version = old.version + 1
+          var change = Difference(in: node, from: old, to: new) { world.node(of: $0) }
+          if change.listings.isEmpty && change.attributes.isEmpty { return change }
+          // The kernel's copy of the listing has the attributes of what is listed too.
+          change.listings = [node]
+          if !change.names.isEmpty { new.modified = now }
+          noteDeparted(change, old, &world)
+          world.listings[node] = new
+          return change
+        })
+    }
+    return difference
+  }
+
+  /// Nobody has listed it, but its time may have been looked at.
+  private static func touched(_ node: NodeID) -> Difference {
+    var difference = Difference()
+    difference.listings = [node]
+    return difference
+  }
+
+  /// Changes single names of a directory that is in memory.
+  /// - Parameters:
+  ///   - names: each with what it leads to from now on; nil for what has gone.
+  ///   - areNew: whether they were not there before, for directories that are not in memory.
+  func set(
+    _ names: [(name: String, target: Target?)], areNew: Bool = false, in node: NodeID, _ world: inout World
+  ) -> Difference {
+    var difference = Difference()
+    guard var listing = world.listings.removeValue(forKey: node) else {
+      // Nobody has listed it lately: the kernel may know the name all the same, and somebody may watch.
+      for (name, target) in names {
+        let event: Difference.Event = target == nil ? .vanished : areNew ? .appeared : .replaced
+        difference.names.append(
+          Difference.Name(
+            name: name, directory: node, event: event, isDirectory: target?.isDirectory ?? false,
+            node: target?.identity ?? node))
+      }
+      if !names.isEmpty { difference.listings.append(node) }
+      return difference
+    }
+    for (name, target) in names {
+      let old = listing[name]
+      difference.add(
+        Difference(name, in: node, from: old, to: target) { world.node(of: $0) })
+      if let target {
+        listing.set(name, target)
+      } else if let old {
+        listing.remove(name)
+        depart(name, old, in: node, &world)
+      }
+    }
+    if !difference.names.isEmpty { listing.modified = .now }
+    listing.version += 1
+    difference.listings = difference.names.isEmpty && difference.attributes.isEmpty ? [] : [node]
+    world.listings[node] = listing
+    return difference
+  }
+
+  private func noteDeparted(_ change: Difference, _ old: Listing, _ world: inout World) {
+    // What goes with a whole directory is not asked for name by name.
+    let gone = change.names.filter { $0.event == .vanished }
+    if gone.count > 1000 { return }
+    for name in gone {
+      if let target = old[name.name] { depart(name.name, target, in: name.directory, &world) }
+    }
+  }
+
+  func depart(_ name: String, _ target: Target, in node: NodeID, _ world: inout World) {
+    let isFirst = world.departed.isEmpty
+    world.departed.note(name, target, in: node)
+    if isFirst { ageDeparted() }
+  }
+
+  private func ageDeparted() {
+    loader.async(after: Departed.lifetime) { [weak self] in
+      guard let self else { return }
+      let isEmpty = world.withLock { world in
+        world.departed.age()
+        return world.departed.isEmpty
+      }
+      if !isEmpty { ageDeparted() }
+    }
+  }
+
+  // MARK: Readers
+
+  /// A directory as it is now.
+  package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
+    guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
+    return folder.listing(for: caller).map { OpenDirectory(node: node, listing: $0, tree: self) }
+  }
+
+  /// As the tree was last told, but for what is coming: that is asked for.
+  private func status(in world: World, _ key: MediaKey) -> TransferStatus? {
+    let status = world.downloads.status(key)
+    return status?.state == .downloading ? transfers.status(of: key) : status
+  }
+
+  func attributes(of target: Target, _ world: World) -> NodeAttributes {
+    switch target {
+    case .node(let node, let modified): directoryOrFile(node, modified, world)
+    case .episode(let episode):
+      attributes(of: episode, node: world.node(of: episode), status(in: world, episode.mediaKey), world)
+    case .sidecar(let sidecar): attributes(of: sidecar, world)
+    }
+  }
+}
+
+/// A directory as it was when it was opened: what a listing that is under way shows.
+package final class OpenDirectory: Sendable {
+  package let node: NodeID
+  private let listing: Listing
+  private let tree: PodcastTree
+
+  init(node: NodeID, listing: Listing, tree: PodcastTree) {
+    self.node = node
+    self.listing = listing
+    self.tree = tree
+  }
+
+  package var isCacheable: Bool { listing.isCacheable }
+  package var names: [String] { listing.items.map(\.name) }
+  /// Whether the directory still lists the same.
+  package var isCurrent: Bool {
+    !listing.isCacheable || tree.world.withLock { $0.listings[node]?.version == listing.version }
+  }
+
+  /// Some of its items from one on, with their attributes as they are now.
+  package func items(from first: Int, count: Int) -> [DirectoryItem] {
+    guard first < listing.items.count else { return [] }
+    let part = listing.items[first..<min(listing.items.count, first + count)]
+    return tree.world.withLock { world in
+      part.map { DirectoryItem(name: $0.name, attributes: tree.attributes(of: $0.target, world)) }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+#define _GNU_SOURCE
+#include "ctestlinux.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { longest = 128 };
+
+int test_open_path(const char *path) { return open(path, O_PATH | O_CLOEXEC); }
+
+int test_handle_of(const char *path, int *type, unsigned char *bytes) {
+  struct file_handle *handle = malloc(sizeof *handle + longest);
+  int mount = 0;
+  int length = -1;
+  handle->handle_bytes = longest;
+  if (name_to_handle_at(AT_FDCWD, path, handle, &mount, 0) == 0) {
+    length = (int)handle->handle_bytes;
+    *type = handle->handle_type;
+    memcpy(bytes, handle->f_handle, handle->handle_bytes);
+  }
+  free(handle);
+  return length;
+}
+
+int test_open_by_handle(const char *mount, int type, const unsigned char *bytes, int length) {
+  struct file_handle *handle = malloc(sizeof *handle + longest);
+  int root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  int file = -1;
+  handle->handle_bytes = (unsigned)length;
+  handle->handle_type = type;
+  memcpy(handle->f_handle, bytes, (size_t)length);
+  if (root >= 0) {
+    file = open_by_handle_at(root, handle, O_RDONLY | O_CLOEXEC);
+    close(root);
+  }
+  free(handle);
+  return file;
+}

@@ -1,0 +1,14 @@
+#ifndef PODCASTFS_TEST_LINUX_H
+#define PODCASTFS_TEST_LINUX_H
+
+// Calls of Linux that only tests make, and that glibc shows with _GNU_SOURCE alone.
+
+/// open(2) with O_PATH; -1 where it fails.
+int test_open_path(const char *path);
+/// name_to_handle_at(2).
+/// - Parameters: `bytes`: at least 128; filled with the handle. Returns its length, or -1.
+int test_handle_of(const char *path, int *type, unsigned char *bytes);
+/// open_by_handle_at(2) for reading on the mount of `mount`; -1 where it fails.
+int test_open_by_handle(const char *mount, int type, const unsigned char *bytes, int length);
+
+#endif

@@ -1,0 +1,123 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Folders' times, lists that are copied there, names.
+@Suite struct FolderTests {
+  private func modified(_ path: String, _ fixture: MountFixture) throws -> timespec {
+    try fixture.status(path).st_mtim
+  }
+
+  private func isLater(_ a: timespec, _ b: timespec) -> Bool { (a.tv_sec, a.tv_nsec) > (b.tv_sec, b.tv_nsec) }
+  private func isSame(_ a: timespec, _ b: timespec) -> Bool { a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec }
+
+  @Test func foldersCarryTheTimeOfTheirLastChangeAlsoAcrossARemount() throws {
+    let fixture = try MountFixture(size: 100_000)
+    fixture.publish(count: 2)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let subscriptions = fixture.root + "/Subscriptions"
+    let before = try modified(subscriptions, fixture)
+    #expect(rename(fixture.podcastPath, folder) == 0)
+    #expect(isLater(try modified(subscriptions, fixture), before))
+    _ = try fixture.list(folder)
+    let first = try modified(folder, fixture)
+    fixture.publish(count: 3)
+    #expect(try fixture.run("refresh", folder).end == .exit(0))
+    #expect(isLater(try modified(folder, fixture), first))
+    // Another state changes nothing of what is listed.
+    let second = try modified(folder, fixture)
+    try fixture.set("state", "paused", "\(folder)/\(MountFixture.names[0])")
+    #expect(isSame(try modified(folder, fixture), second))
+    let downloading = try modified(fixture.root + "/Downloading", fixture)
+    try fixture.set("state", "remote", "\(folder)/\(MountFixture.names[0])")
+    #expect(isLater(try modified(fixture.root + "/Downloading", fixture), downloading))
+    unlink("\(folder)/\(MountFixture.names[0])")
+    let third = try modified(folder, fixture)
+    #expect(isLater(third, second))
+    try fixture.unmount()
+    try fixture.mount()
+    let after = try modified(folder, fixture)
+    #expect(after.tv_sec == third.tv_sec || isLater(third, after) && third.tv_sec - after.tv_sec <= 1)
+  }
+
+  @Test func aListCanBeCopiedAgainReadBackAndWritten() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    let source = try fixture.environment.home.write(
+      "list.opml",
+      Array(
+        "<opml version=\"2.0\"><body><outline type=\"rss\" text=\"A\" xmlUrl=\"\(fixture.origin.url("/feed.xml"))\"/></body></opml>"
+          .utf8))
+    let target = fixture.root + "/Subscriptions/list.opml"
+    for _ in 0..<3 {
+      let copy = try RunningProcess("cp", [source, target], environment: fixture.environment.variables)
+      #expect(copy.wait() == .exit(0), "\(copy.errors)")
+      #expect(try Directories.read(target) == Directories.read(source))
+    }
+    #expect(try fixture.list(fixture.root + "/Subscriptions").contains("A"))
+    #expect(unlink(target) == 0)
+    #expect(try !fixture.list(fixture.root + "/Subscriptions").contains("list.opml"))
+  }
+
+  @Test func aSubscriptionIsRenamedAndTheListKeepsTheName() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let subscriptions = fixture.root + "/Subscriptions"
+    #expect(rename(fixture.podcastPath, subscriptions + "/Harbour Lights") == 0)
+    let inode = try fixture.status(subscriptions + "/Harbour Lights").st_ino
+    #expect(rename(subscriptions + "/Harbour Lights", subscriptions + "/Mine") == 0)
+    #expect(try fixture.list(subscriptions) == ["Mine", "subscriptions.opml"])
+    #expect(try fixture.status(subscriptions + "/Mine").st_ino == inode)
+    #expect(try fixture.list(subscriptions + "/Mine") == MountFixture.names)
+    let list = try Directories.read(subscriptions + "/subscriptions.opml")
+    #expect(String(decoding: list, as: UTF8.self).contains("Mine"))
+  }
+
+  @Test func aSearchHasAUsableName() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    func make(_ name: String) -> Errno? { errnoOf { mkdir("\(fixture.root)/Search/\(name)", 0o755) } }
+    #expect(make(String(repeating: "x", count: 256)) == .ENAMETOOLONG)
+    #expect(make(".Trash-1000") == .EPERM)
+    #expect(make("two\nlines") == .EINVAL)
+    #expect(make("two\u{2028}lines") == .EINVAL)
+    #expect(try fixture.list(fixture.root + "/Search").isEmpty)
+  }
+
+  @Test func aSweepLeavesNoDownloadsBehind() throws {
+    let fixture = try MountFixture(size: 3_000_000, rate: 100_000)
+    var feed = TestFeed(MountFixture.podcast, author: "Ann")
+    feed.items = (1...12).map { number in
+      let path = "/sweep-\(number).mp3"
+      var resource = OriginResource(TestBody(seed: UInt64(number), size: 3_000_000))
+      resource.behaviour.rate = 100_000
+      fixture.origin.serve(path, resource)
+      return TestFeed.Item(
+        "Sweep \(number)", url: fixture.origin.url(path), guid: "s\(number)",
+        published: 1_704_067_200 + Int64(number) * 86_400, length: 3_000_000)
+    }
+    fixture.origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    try fixture.mount()
+    try fixture.makeSearch()
+    let names = try fixture.list(fixture.podcastPath)
+    try #require(names.count == 12)
+    let sweep = try RunningProcess(
+      "head", ["-c1"] + names.map { "\(fixture.podcastPath)/\($0)" },
+      environment: fixture.environment.variables)
+    #expect(sweep.wait() == .exit(0), "\(sweep.errors)")
+    #expect(
+      try eventually {
+        try names.filter { try fixture.attribute("state", "\(fixture.podcastPath)/\($0)") == "remote" }.count
+          == 4
+      })
+    // One program that opens one wants it.
+    let last = "\(fixture.podcastPath)/\(names[11])"
+    _ = try Directories.read(last, limit: 1)
+    let state = try fixture.attribute("state", last)
+    #expect(state == "downloading" || state == "queued")
+  }
+}

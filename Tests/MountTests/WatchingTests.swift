@@ -1,0 +1,90 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Who watches a folder hears of what happens in it, whoever caused it.
+@Suite struct WatchingTests {
+  /// inotifywait(1) on some directories, once it listens.
+  private func watcher(_ directories: [String], _ fixture: MountFixture) throws -> RunningProcess {
+    let process = try RunningProcess(
+      "inotifywait", ["--monitor", "--format", "%e %f"] + directories,
+      environment: fixture.environment.variables)
+    #expect(eventually { process.errors.contains("Watches established") }, "\(process.errors)")
+    return process
+  }
+
+  private func subscribed(_ count: Int) throws -> MountFixture {
+    let fixture = try MountFixture(size: 200_000)
+    fixture.publish(count: count)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let subscription = fixture.root + "/Subscriptions/Harbour Lights"
+    #expect(rename(fixture.podcastPath, subscription) == 0)
+    #expect(try fixture.list(subscription).count == count)
+    return fixture
+  }
+
+  @Test func aFolderTellsOfNewEpisodes() throws {
+    let fixture = try subscribed(1)
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let watcher = try watcher([folder, fixture.root + "/Latest"], fixture)
+    fixture.publish(count: 3)
+    #expect(try fixture.run("refresh", folder).end == .exit(0))
+    for name in MountFixture.names[1...] {
+      #expect(eventually { watcher.output.contains("CREATE \(name)") }, "\(watcher.output)")
+    }
+    #expect(eventually { watcher.output.contains("CREATE 2024-01-03 - Harbour Lights - Part 3.mp3") })
+    // What was told by making it is no more than what was there: nothing was written, and it can't be made.
+    #expect(try fixture.isWhole("\(folder)/\(MountFixture.names[1])", 2))
+    #expect(open("\(folder)/\(MountFixture.names[2])", O_CREAT | O_EXCL | O_WRONLY, 0o644) < 0)
+    #expect(Errno.current == .EEXIST)
+    #expect(open("\(folder)/other.mp3", O_CREAT | O_EXCL | O_WRONLY, 0o644) < 0)
+    #expect(Errno.current == .EROFS)
+  }
+
+  @Test func viewsTellOfWhatComesAndGoes() throws {
+    let fixture = try subscribed(3)
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let watcher = try watcher(
+      [folder] + ["Downloading", "Downloaded", "Subscriptions", "Search"].map { "\(fixture.root)/\($0)" },
+      fixture)
+    #expect(try fixture.run("get", "\(folder)/\(MountFixture.names[0])").end == .exit(0))
+    let downloading = "2024-01-01 - Harbour Lights - Part 1.mp3"
+    #expect(eventually { watcher.output.contains("CREATE,ISDIR Harbour Lights") }, "\(watcher.output)")
+    // It may have been complete before anybody could be told that it was queued.
+    #expect(eventually { watcher.output.contains("ATTRIB \(MountFixture.names[0])") }, "\(watcher.output)")
+    #expect(try fixture.list(fixture.root + "/Downloading").isEmpty)
+    if watcher.output.contains("CREATE \(downloading)") {
+      #expect(eventually { watcher.output.contains("DELETE \(downloading)") }, "\(watcher.output)")
+    }
+    // By another process than the kernel's caller: the command line.
+    #expect(try fixture.run("unsubscribe", "Harbour Lights").end == .exit(0))
+    #expect(eventually { watcher.output.contains("DELETE,ISDIR Harbour Lights") }, "\(watcher.output)")
+    #expect(try fixture.list(fixture.root + "/Subscriptions") == ["subscriptions.opml"])
+  }
+
+  @Test func eventsCanBePolledAndReadWithoutWaiting() throws {
+    let fixture = try subscribed(3)
+    let file = open(fixture.root + "/.podcastfs/events", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    try #require(file >= 0)
+    defer { close(file) }
+    var byte: UInt8 = 0
+    #expect(Glibc.read(file, &byte, 1) == -1 && Errno.current == .EAGAIN)
+    var polled = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+    #expect(poll(&polled, 1, 0) == 0)
+    let isReady = Monitor<Int32?>(nil)
+    PosixThread.start("poll") {
+      var polled = pollfd(fd: file, events: Int16(POLLIN), revents: 0)
+      let count = poll(&polled, 1, 20_000)
+      isReady.withLockNotifying { $0 = count }
+    }
+    let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[1])"
+    try fixture.set("state", "paused", episode)
+    #expect(isReady.wait(until: .after(30)) { $0 } == 1)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = Glibc.read(file, &buffer, buffer.count)
+    #expect(count > 0)
+    #expect(String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self).contains("\"event\":\"state\""))
+  }
+}
