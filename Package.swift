@@ -159,7 +159,8 @@ let package = Package(
     .target(name: "CTestLinux", path: "Tests/CTestLinux"),
     .testTarget(
       name: "MountTests",
-      dependencies: ["CTestLinux", "PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd"], swiftSettings: strict),
+      dependencies: ["CTestLinux", "PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd"],
+      swiftSettings: strict),
   ]
 )
 

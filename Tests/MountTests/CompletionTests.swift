@@ -131,4 +131,19 @@ import Testing
     #expect(log.contains("unsubscribe)") && log.contains("cannot search for \"other words\": "))
     #expect(log.contains("try again in some minutes"))
   }
+
+  @Test func theUsersOwnDropIsNoOtherFileOfTheServer() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    for round in 0..<2 {
+      #expect(try fixture.run("get", fixture.episode(1)).end == .exit(0), "round \(round)")
+      #expect(try fixture.run("cancel", fixture.episode(1)).end == .exit(0))
+      // The same address gives another representation from now on, all the same.
+      fixture.origin.serve("/1.mp3", OriginResource(TestBody(seed: 99 + UInt64(round), size: 300_000)))
+    }
+    let log = try Directories.read(fixture.environment.home.path("state/podcastfs/podcastfs.log"))
+    #expect(!String(decoding: log, as: UTF8.self).contains("another file"))
+  }
 }

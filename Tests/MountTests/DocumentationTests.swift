@@ -44,6 +44,17 @@ struct DocumentationTests {
     return true
   }
 
+  @Test func everyOptionIsInTheConfigurationsTable() throws {
+    let folder = attributesPage.dropLast("Attributes.md".count)
+    let page = String(decoding: try Directories.read(folder + "Configuration.md"), as: UTF8.self)
+    let help = try Products.run("podcastfs", ["help", "options"], in: TestEnvironment()).output
+    let keys = help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }.map { line in
+      line.dropFirst(2).prefix { $0 != "=" && $0 != " " }
+    }
+    #expect(keys.count > 30)
+    for key in keys { #expect(page.contains("`\(key)`") || page.contains("`\(key)="), "\(key)") }
+  }
+
   @Test func everyExampleIsTrue() throws {
     let environment = try TestEnvironment()
     var variables = environment.variables

@@ -4,7 +4,9 @@ import Testing
 @Suite struct JSONValueTests {
   @Test func `Members keep their order and text is escaped`() {
     let value = JSONValue.object([
-      ("b", [1, nil, true]), ("a", "\"\\\n\u{1}\u{7F}é😀\u{2028}/\u{85}\u{A0}\u{2027}\u{202E}\u{200F}\u{2066}\u{61C}\u{2067}"), ("empty", []),
+      ("b", [1, nil, true]),
+      ("a", "\"\\\n\u{1}\u{7F}é😀\u{2028}/\u{85}\u{A0}\u{2027}\u{202E}\u{200F}\u{2066}\u{61C}\u{2067}"),
+      ("empty", []),
       ("none", .object([])),
       ("share", .number(0.5)), ("wrong", .number(.nan)),
     ])

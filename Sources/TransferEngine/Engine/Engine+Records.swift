@@ -195,7 +195,8 @@ extension TransferStatus {
   /// What the log says of the change; nil where it is of the usual course.
   fileprivate func logLine(after other: TransferStatus?) -> String? {
     let what = "\(show) – \(title)"
-    if let other, other.generation > 0, generation > other.generation {
+    // Where nothing was stored any more, somebody had dropped it.
+    if let other, other.generation > 0, other.received > 0, generation > other.generation {
       return "the server has another file for \(what): begun anew"
     }
     guard let error, error != other?.error || state != other?.state else { return nil }
