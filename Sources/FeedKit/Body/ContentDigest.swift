@@ -28,17 +28,25 @@ struct ContentDigest {
       pending.append(contentsOf: rest.prefix(needed))
       rest = rest.dropFirst(needed)
       guard pending.count == 32 else { return }
-      pending.withUnsafeBytes { stripe in lanes = Self.mixed(lanes, stripe, 0) }
+      lanes = pending.withUnsafeBytes { stripe in
+        SIMD4(
+          Self.round(lanes[0], Self.word(stripe, 0)), Self.round(lanes[1], Self.word(stripe, 8)),
+          Self.round(lanes[2], Self.word(stripe, 16)), Self.round(lanes[3], Self.word(stripe, 24)))
+      }
       pending.removeAll(keepingCapacity: true)
     }
     let whole = UnsafeRawBufferPointer(rebasing: rest)
     var offset = 0
-    var mixed = lanes
+    // In registers of their own: most of the work is here.
+    var (first, second, third, fourth) = (lanes[0], lanes[1], lanes[2], lanes[3])
     while offset + 32 <= whole.count {
-      mixed = Self.mixed(mixed, whole, offset)
+      first = Self.round(first, Self.word(whole, offset))
+      second = Self.round(second, Self.word(whole, offset + 8))
+      third = Self.round(third, Self.word(whole, offset + 16))
+      fourth = Self.round(fourth, Self.word(whole, offset + 24))
       offset += 32
     }
-    lanes = mixed
+    lanes = SIMD4(first, second, third, fourth)
     pending.append(contentsOf: whole[offset...])
   }
 
@@ -71,14 +79,6 @@ struct ContentDigest {
     hash = (hash ^ hash >> 33) &* prime2
     hash = (hash ^ hash >> 29) &* prime3
     return hash ^ hash >> 32
-  }
-
-  private static func mixed(
-    _ lanes: SIMD4<UInt64>, _ bytes: UnsafeRawBufferPointer, _ offset: Int
-  ) -> SIMD4<UInt64> {
-    SIMD4(
-      round(lanes[0], word(bytes, offset)), round(lanes[1], word(bytes, offset + 8)),
-      round(lanes[2], word(bytes, offset + 16)), round(lanes[3], word(bytes, offset + 24)))
   }
 
   private static func round(_ lane: UInt64, _ input: UInt64) -> UInt64 {

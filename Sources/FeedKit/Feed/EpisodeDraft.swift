@@ -39,7 +39,9 @@ struct EpisodeDraft {
     var result = ParsedEpisode(index: 0)
     swap(&result, &episode)
     result.enclosures = found
-    if let file = result.enclosure, MediaType.isOther(type: file.type, url: file.url) {
+    if found[0].type?.utf8.starts(with: "audio/".utf8) != true, let file = result.enclosure,
+      MediaType.isOther(type: file.type, url: file.url)
+    {
       warnings.add("an enclosure is neither audio nor video: *\(result.fileExtension)")
     }
     if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
