@@ -22,20 +22,31 @@ package enum FeedParser {
     }
   }
 
-  /// Parses a file, of which only a piece is in memory at a time.
+  /// Parses a file that nobody else can change: it is read where it lies.
   /// - Throws: `FeedError.storage` where it cannot be read.
   package static func parse(
     _ file: borrowing FileDescriptor, baseURL: WebAddress? = nil, httpCharset: String? = nil,
     limits: FeedLimits = FeedLimits()
   ) throws(FeedError) -> ParsedFeed {
-    try parse(.file(file.rawValue), baseURL, httpCharset, limits)
+    let mapped: SharedMemory?
+    do {
+      let size = Int(try file.status().st_size)
+      mapped = size == 0 ? nil : try SharedMemory(file, size: size, writable: false)
+    } catch {
+      throw .storage(error)
+    }
+    guard let mapped else {
+      return try parse(.memory(UnsafeRawBufferPointer(start: nil, count: 0)), baseURL, httpCharset, limits)
+    }
+    defer { withExtendedLifetime(mapped) {} }
+    return try parse(.memory(UnsafeRawBufferPointer(mapped.bytes)), baseURL, httpCharset, limits)
   }
 
-  /// The same for a path.
+  /// Parses any file, of which only a piece is in memory at a time.
   package static func parse(file path: String) throws(FeedError) -> ParsedFeed {
     let file: FileDescriptor
     do { file = try FileDescriptor(opening: path, O_RDONLY) } catch { throw .storage(error) }
-    return try parse(file)
+    return try parse(.file(file.rawValue), nil, nil, FeedLimits())
   }
 
   private static func parse(
