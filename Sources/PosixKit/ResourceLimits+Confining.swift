@@ -3,7 +3,7 @@ internal import Glibc
 extension ResourceLimits {
   /// What a process that reads what strangers sent may use.
   package struct Confinement: Sendable {
-    /// Bytes of memory that it may write to, file mappings excepted (RLIMIT_DATA).
+    /// Bytes of memory that it may write to, file mappings excepted, besides what it has (RLIMIT_DATA).
     package var memory: Int
     /// Seconds on a processor.
     package var processorSeconds: Int
@@ -21,11 +21,18 @@ extension ResourceLimits {
   /// files and sockets, and leaves no core file.
   package static func confine(_ limits: Confinement) {
     // Where one of them fails the others still hold.
-    set(RLIMIT_DATA, limits.memory)
+    set(RLIMIT_DATA, dataSize() + limits.memory)
     set(RLIMIT_CPU, limits.processorSeconds)
     set(RLIMIT_FSIZE, limits.fileSize)
     set(RLIMIT_NOFILE, 16)
     set(RLIMIT_CORE, 0)
+  }
+
+  /// What counts for RLIMIT_DATA now, in bytes: little, but for programs that carry a sanitizer (proc(5), statm).
+  private static func dataSize() -> Int {
+    let text = (try? Directories.read("/proc/self/statm")) ?? []
+    let fields = text.split(separator: UInt8(ascii: " ")).map { Int(String(decoding: $0, as: UTF8.self)) }
+    return (fields.count > 5 ? fields[5] ?? 0 : 0) * Int(getpagesize())
   }
 
   private static func set(_ resource: __rlimit_resource, _ limit: Int) {

@@ -130,6 +130,8 @@ import Testing
     #expect(try parse(Array(ampersands.utf8)).title == "T")
     let tags = "<rss><channel><title>T</title>" + String(repeating: "<a ", count: 100_000)
     #expect(try parse(Array(tags.utf8)).title == "T")
+    let odd = "<rss><channel><title>T</title>" + String(repeating: "<a b=\"c\"d=\"", count: 300_000)
+    #expect(try parse(Array(odd.utf8)).title == "T")
     let quotes = "<rss><channel><title>T</title>" + String(repeating: "<a b='", count: 100_000)
     #expect(try parse(Array(quotes.utf8)).title == "T")
   }

@@ -29,7 +29,8 @@ extension XMLRepairer {
   func copyStartTag(_ window: inout XMLWindow) -> Bool {
     let bytes = window.bytes
     let start = window.position + 1
-    guard let end = Self.endOfTag(bytes, start, quotes: true) ?? lateEnd(of: window) else {
+    let quotedEnd = mayBeQuoted(window) ? Self.endOfTag(bytes, start, quotes: true) : nil
+    guard let end = quotedEnd ?? lateEnd(of: window) else {
       if !window.atEnd, window.remaining < Self.longestTag { return false }
       return markupAsText(&window)
     }
@@ -56,7 +57,8 @@ extension XMLRepairer {
 
   /// Where a tag ends in which a quote is missing: nothing more will come that could close it.
   private func lateEnd(of window: XMLWindow) -> Int? {
-    guard window.atEnd || window.remaining >= Self.longestTag else { return nil }
+    guard window.atEnd || window.remaining >= Self.longestTag || !mayBeQuoted(window) else { return nil }
+    if mayBeQuoted(window) { noteUnquoted(window, looked: min(window.remaining, Self.longestTag)) }
     return Self.endOfTag(window.bytes, window.position + 1, quotes: false)
   }
 

@@ -22,6 +22,10 @@ final class XMLRepairer {
   var openElements = OpenElements()
   private var pending: [UInt8] = []
   private var bracketDepth = 0
+  /// Bytes of the document before `pending`.
+  private var dealtWith = 0
+  /// Up to here in the document a quote was looked for that no longer comes: not to be looked for again and again.
+  private var unquotedEnd = 0
   private var hasLookedForStart = false
   private let emit: (UnsafeRawBufferPointer) -> Void
 
@@ -46,6 +50,7 @@ final class XMLRepairer {
       if output.count > 65_536 { flush() }
     }
     pending.removeFirst(window.position)
+    dealtWith += window.position
     flush()
   }
 
@@ -174,6 +179,14 @@ final class XMLRepairer {
       }
     }
     return false
+  }
+
+  /// Whether quotes in the tag at the position may be closed within it.
+  func mayBeQuoted(_ window: XMLWindow) -> Bool { dealtWith + window.position >= unquotedEnd }
+
+  /// No end was found for the quotes of the tag at the position, however far it was looked for.
+  func noteUnquoted(_ window: XMLWindow, looked length: Int) {
+    unquotedEnd = max(unquotedEnd, dealtWith + window.position + length)
   }
 
   func closeLast() {
