@@ -52,7 +52,7 @@ package final class HouseholdProxy: Sendable {
       try run("chmod", ["-R", "go+rX", directory.path])
     }
     process = try RunningProcess(
-      "squid", ["-N", "-f", directory.path("squid.conf")], environment: environment)
+      "squid", ["-N", "-n", "podcastfs\(port)", "-f", directory.path("squid.conf")], environment: environment)
     let (port, process) = (port, process)
     guard eventually(within: 20, { (try? LoopbackSocket.connect(to: port)) != nil }) else {
       let log = (try? Directories.read(directory.path("cache.log"))) ?? []
@@ -61,6 +61,9 @@ package final class HouseholdProxy: Sendable {
   }
 
   deinit {
+    // In order: its shared memory has a name.
+    process.signal(SIGTERM)
+    if process.wait(seconds: 5) != nil { return }
     process.signal(SIGKILL)
     _ = process.wait(seconds: 5)
   }

@@ -31,11 +31,15 @@ struct DemoPlaces {
     return lock
   }
 
-  /// Leaves nothing behind. Its daemon ends when its socket goes.
+  /// Leaves nothing behind. Its daemon ends when its socket goes, and may write until then.
   func end(_ lock: borrowing FileDescriptor) {
-    clear()
-    unlink(base + "/lock")
-    rmdir(base)
+    let deadline = MonotonicTime.after(5)
+    repeat {
+      clear()
+      unlink(base + "/lock")
+      if rmdir(base) == 0 { return }
+      usleep(20_000)
+    } while .now < deadline
   }
 
   private func clear() {

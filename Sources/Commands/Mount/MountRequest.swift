@@ -43,7 +43,8 @@ struct MountRequest: Sendable {
   /// Who owns what is shown.
   var owner: Owner {
     Owner(
-      user: options.shownUser ?? geteuid(), group: options.shownGroup ?? getegid(), mask: options.mask)
+      user: options.shownUser ?? geteuid(), group: options.shownGroup ?? getegid(), mounter: geteuid(),
+      mask: options.mask)
   }
 
   /// For libfuse and fusermount3.

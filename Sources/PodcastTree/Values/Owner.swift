@@ -2,21 +2,26 @@
 package struct Owner: Hashable, Sendable {
   package var user: UInt32
   package var group: UInt32
+  /// Who mounted, whoever it seems to belong to.
+  package var mounter: UInt32
   /// Permission bits that are taken away from everything.
   package var mask: UInt32
 
-  package init(user: UInt32, group: UInt32, mask: UInt32 = 0) {
+  package init(user: UInt32, group: UInt32, mounter: UInt32? = nil, mask: UInt32 = 0) {
     self.user = user
+    self.mounter = mounter ?? user
     self.group = group
     self.mask = mask
   }
 
-  /// Whether `caller` may use verbs: the owner and root may.
-  package func admits(_ caller: Caller) -> Bool { caller.user == user || caller.user == 0 }
+  /// Whether `caller` may use verbs: the owner, who mounted and root may.
+  package func admits(_ caller: Caller) -> Bool { isMaster(caller.user) }
+
+  private func isMaster(_ user: UInt32) -> Bool { user == self.user || user == mounter || user == 0 }
 
   /// Whether a user may look into directories and read: strangers only where `mask` leaves them both.
   package func lets(_ user: UInt32, ofGroup group: UInt32) -> Bool {
-    if user == self.user || user == 0 { return true }
+    if isMaster(user) { return true }
     return mask >> (group == self.group ? 3 : 0) & 0o5 == 0
   }
 }
