@@ -120,7 +120,10 @@ let package = Package(
     tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
     tests(
       "CatalogTests",
-      ["Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit"],
+      [
+        "Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit",
+        "TestSupport",
+      ],
       exclude: ["Fixtures"]),
     tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),

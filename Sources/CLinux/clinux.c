@@ -19,6 +19,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -217,3 +218,11 @@ int podcastfs_network_events(void) {
 int podcastfs_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
 
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+int podcastfs_wake_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int podcastfs_set_wake_timer(int timer, double seconds) {
+  struct itimerspec time = {.it_value = {.tv_sec = (time_t)seconds}};
+  time.it_value.tv_nsec = (long)((seconds - (double)time.it_value.tv_sec) * 1e9);
+  return timerfd_settime(timer, 0, &time, NULL);
+}

@@ -17,7 +17,7 @@ extension Catalog {
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
   ) -> any CatalogTask {
     let task = CatalogWork(tasks, completion)
-    work.async { [self] in
+    feeds.async { [self] in
       do {
         guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {
           throw CatalogError.unknown("podcast")

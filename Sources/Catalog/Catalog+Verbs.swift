@@ -4,11 +4,15 @@ internal import SQLiteKit
 
 // What a user does to searches and episodes. Each is durable when it returns.
 extension Catalog {
-  /// Its results go with it; the podcasts and what is known of them stay.
+  /// Its results go with it, and what services have answered to it; the podcasts stay for a while.
   package func forgetSearch(_ id: Int64) throws(CatalogError) {
     try change { database, changes in
+      let name = try database.first("SELECT name FROM search WHERE id = ?", id) { $0.string(0) }
+      guard let name else { throw CatalogError.unknown("search") }
       try database.run("DELETE FROM search WHERE id = ?", id)
-      guard database.changedRows > 0 else { throw CatalogError.unknown("search") }
+      for key in answerKeys(of: SearchQuery(parsing: name)) {
+        try database.run("DELETE FROM answer WHERE key = ?", key)
+      }
       try Folder.searches.touch(in: database)
       changes.append(.search(id))
     }

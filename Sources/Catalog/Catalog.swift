@@ -1,7 +1,9 @@
 package import Configuration
+package import FeedKit
 package import HTTPKit
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
+internal import SQLiteKit
 
 /// What is known: podcasts, episodes, searches, subscriptions, in `catalog.sqlite` of the data directory,
 /// shared by all mounts and commands of a user; and how more comes to be known.
@@ -14,14 +16,23 @@ package final class Catalog: Sendable {
   let http: HTTPClient
   /// Runs what writes, so that the HTTP client's thread never waits for the disk.
   let work: WorkQueue
+  /// Parses and merges feeds: what takes long, so that nothing else waits for it.
+  let feeds: WorkQueue
+  let feedReader: FeedReader
+  let network = NetworkHealth()
   let notices: CommitNotices
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
+  let indexing = IndexingState()
   let tasks = TaskRegistry()
   let log: LogFile
 
   /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
-  package init(places: Places, settings: Settings, http: HTTPClient) throws(CatalogError) {
+  /// - Parameter feedReader: what parses feeds.
+  package init(
+    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess
+  ) throws(CatalogError) {
+    self.feedReader = feedReader
     self.places = places
     self.settings = settings
     self.http = http
@@ -35,6 +46,7 @@ package final class Catalog: Sendable {
     requests = RequestMaker(settings: settings)
     services = SearchServices(settings: settings)
     work = WorkQueue(name: "catalog", threads: 2)
+    feeds = WorkQueue(name: "catalog-feeds", threads: 2)
     notices = CommitNotices(directory: "\(places.data)/peers")
   }
 
@@ -47,17 +59,46 @@ package final class Catalog: Sendable {
     tasks.close()
     notices.stop()
     work.stop()
+    feeds.stop()
+    indexing.stop()
+    store.checkpoint()
   }
 
   /// Refreshes subscriptions from now on when they are due, a few at a time, until `close()`. Of several
   /// processes that do, one refreshes each.
-  package func startScheduler() {
+  /// - Parameter cached: what the cache has or is to have: what is forgotten is none of it.
+  package func startScheduler(cached: @escaping @Sendable () -> [MediaKey] = { [] }) {
     observe { [scheduler] change in
       switch change {
       case .subscriptions, .subscription, .refreshed, .everything: scheduler.wake()
       default: break
       }
     }
-    scheduler.start(self)
+    scheduler.start(self, cached: cached)
+    indexTexts()
+  }
+
+  /// Once a day, for all processes together.
+  /// - Returns: the seconds until it is due again.
+  func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
+    let now = wallClockSeconds()
+    let last = (try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }) ?? nil
+    guard let last, !(0..<Upkeep.period).contains(now - last) else {
+      return Double(Upkeep.period - min(max(now - (last ?? now), 0), Upkeep.period))
+    }
+    // Where the file can't be written, tomorrow's does it.
+    feeds.async { [self] in try? forgetUnused(keeping: cached()) }
+    return Double(Upkeep.period)
+  }
+
+  /// Puts what has no place in the full-text index yet into it, behind; only in a process that refreshes by itself:
+  /// a command leaves it to that, or to the next search.
+  func indexTexts() {
+    guard scheduler.isRunning, indexing.begin() else { return }
+    feeds.async { [self] in
+      // Where the file can't be written, the next refresh tries again.
+      _ = try? TextIndexer(store: store).run(until: .distantFuture) { indexing.isStopped }
+      indexing.end()
+    }
   }
 }

@@ -8,7 +8,8 @@ package enum CommandLineTool {
   package static var commands: [any Command.Type] {
     [
       MountCommand.self, UnmountCommand.self, SearchCommand.self, SubscribeCommand.self,
-      UnsubscribeCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self, RefreshCommand.self,
+      UnsubscribeCommand.self, ForgetCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self,
+      RefreshCommand.self,
       FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
       CancelCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self, HelpCommand.self,
     ]

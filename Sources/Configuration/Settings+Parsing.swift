@@ -8,6 +8,7 @@ extension Settings {
     case fyydURL = "fyyd_url"
     case cacheSize = "cache_size"
     case minFree = "min_free"
+    case catalogueSize = "catalogue_size"
     case downloads
     case perHost = "per_host"
     case limitRate = "limit_rate"
@@ -51,6 +52,7 @@ extension Settings {
     case .podcastIndexURL: self.podcastIndexURL = try SettingValue.address(name, text)
     case .fyydURL: self.fyydURL = try SettingValue.address(name, text)
     case .cacheSize: self.cacheSize = try SettingValue.size(name, text)
+    case .catalogueSize: self.catalogueSize = try SettingValue.size(name, text)
     case .minFree: self.minimumFree = try SettingValue.size(name, text)
     case .downloads: self.downloads = try SettingValue.number(name, text, 1...64)
     case .perHost: self.perHost = try SettingValue.number(name, text, 1...64)

@@ -28,6 +28,8 @@ package struct Settings: Hashable, Sendable {
   // Catalogue
   /// Seconds between refreshes of a subscription; at least 900.
   package var refresh = 3600
+  /// What the catalogue's file may hold, in bytes, beyond what is followed, kept or cached.
+  package var catalogueSize: Int64 = 2 << 30
 
   // Mount
   package var trigger = Trigger.open

@@ -33,6 +33,17 @@ extension Database {
     }
   }
 
+  /// Calls `body` with each row until it says false.
+  package func forEach(
+    _ sql: String, _ values: any Bindable..., body: (borrowing Row) -> Bool
+  ) throws(DatabaseError) {
+    try withStatement(sql, values) { statement throws(DatabaseError) in
+      while try statement.step() {
+        if !body(Row(statement.handle)) { return }
+      }
+    }
+  }
+
   /// What `body` makes of the first row; nil where there is none.
   package func first<T>(
     _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T

@@ -16,6 +16,9 @@ package final class Database {
     /// Seconds to wait for another connection's write transaction.
     package var busyTimeout = 10.0
     package var foreignKeys = true
+    /// Pages that hold nothing can be given back to the disk (`giveBackPages`); what was deleted does not stay in
+    /// them. Only a file that is made now becomes so.
+    package var vacuumsIncrementally = false
     /// KiB of page cache.
     package var cacheSize = 2000
 
@@ -56,6 +59,10 @@ package final class Database {
       PRAGMA cache_size = -\(options.cacheSize);
       PRAGMA temp_store = memory;
       """)
+    if options.vacuumsIncrementally {
+      // Before the file has a page.
+      try script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = fast;")
+    }
     if options.usesWriteAheadLog && !options.isReadOnly {
       try switchToWriteAheadLog(until: .after(options.busyTimeout))
     }
@@ -75,6 +82,11 @@ package final class Database {
 
   /// Whether a transaction is open.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
+  /// Writes what is in the write-ahead log into the file, and empties the log; as far as no reader needs it.
+  package func checkpoint() throws(DatabaseError) {
+    _ = try first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.int(0) }
+  }
 
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two
   /// connections set it at the same time.

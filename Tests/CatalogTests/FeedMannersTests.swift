@@ -166,6 +166,68 @@ import Testing
     #expect(try #require(try other.podcast(podcast)?.nextRefresh) >= wallClockSeconds() + 7190)
   }
 
+  @Test func aBodyThatIsTheSameIsNotReadAgain() throws {
+    let world = try CatalogWorld()
+    var page = TestFeed(items: [.init("One", guid: "1")]).page
+    world.web.set("/feed", page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    // What is in the catalogue is not what the feed says: who reads it again puts that right.
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE episode SET title = 'Else', fingerprint = 0")
+    page.headers.append(("ETag", "\"2\""))
+    world.web.set("/feed", page)
+    #expect(try world.refresh(podcast) == .unchanged)
+    #expect(try world.catalog.episodes(ofPodcast: podcast).map(\.title) == ["Else"])
+    world.web.set("/feed", TestFeed(items: [.init("Two", guid: "1")]).page)
+    #expect(try world.refresh(podcast).changedCount == 1)
+    try world.refresh(podcast)
+    #expect(world.web.requests("/feed")[2].header("if-none-match") == "\"2\"")
+  }
+
+  @Test func theFeedsOwnWishIsKeptForAnswersThatDoNotRepeatIt() throws {
+    let world = try CatalogWorld()
+    let page = TestFeed(channel: "<ttl>600</ttl>", items: [.init("One", guid: "1")]).page
+    world.web.set("/feed") { request in
+      if request.header("if-none-match") != nil { return FakeWeb.Page(status: 304) }
+      var page = page
+      page.headers.append(("ETag", "\"1\""))
+      return page
+    }
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    try world.refresh(podcast)
+    #expect(world.web.requests("/feed")[1].header("if-none-match") != nil)
+    #expect(try #require(try world.catalog.podcast(podcast)?.nextRefresh) >= wallClockSeconds() + 35_900)
+  }
+
+  @Test func aFeedThatCameFromAPublicHostCannotLeadToAPrivateOneLater() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE podcast SET is_private = 0, may_be_private = 0")
+    let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
+    #expect(error?.errno == .EACCES)
+    #expect(world.web.requests("/feed").count == 1)
+  }
+
+  @Test func aCopyOfTheFileAloneIsWholeWhenTheCatalogueIsClosed() throws {
+    let world = try CatalogWorld()
+    let other = try world.open()
+    _ = try other.subscribe(feedURL: "http://a.example/")
+    other.close()
+    let copy = try TemporaryPlaces()
+    try Directories.createPrivate(copy.places.data)
+    try Directories.replace(
+      "\(copy.places.data)/catalog.sqlite",
+      with: try Directories.read("\(world.home.places.data)/catalog.sqlite"))
+    let restored = try Catalog(places: copy.places, settings: world.settings, http: world.http)
+    defer { restored.close() }
+    #expect(try restored.subscriptions().count == 1)
+  }
+
   @Test func aClockThatWasSetBackDelaysNoRefreshForLong() throws {
     let world = try CatalogWorld()
     world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)

@@ -62,6 +62,10 @@ int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask);
 
 /// A netlink socket, non-blocking, that hears of changed addresses and routes (rtnetlink(7)); -1 with errno.
 int podcastfs_network_events(void);
+/// timerfd_create(2) with CLOCK_BOOTTIME, whose time passes while the machine sleeps; and seconds from now until it
+/// can be read, 0 for never.
+int podcastfs_wake_timer(void);
+int podcastfs_set_wake_timer(int timer, double seconds);
 
 /// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, no
 /// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value. Without an environment of

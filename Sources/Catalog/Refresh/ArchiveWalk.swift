@@ -25,6 +25,10 @@ struct ArchiveWalk: Sendable {
   static func note(
     _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, podcast: Int64, in database: Database
   ) throws {
+    if !merged.outcome.newEpisodes.isEmpty {
+      // What is still to be read has moved on to later pages: a page that brings nothing new is not its end.
+      try database.run("UPDATE podcast SET walks_whole = 1 WHERE id = ? AND next_page IS NOT NULL", podcast)
+    }
     guard isFirst || merged.reachesBack, let next = feed.nextPageURL, next.isWeb else { return }
     try database.run(
       """
@@ -59,7 +63,7 @@ struct ArchiveWalk: Sendable {
     var following: WebAddress?
     switch result {
     case .success(let answer):
-      if let feed = answer.feed {
+      if case .feed(let feed) = answer.content {
         // Where the catalogue's file fails, the next refresh reads the page again.
         following = try? keep(feed)
       } else {
@@ -77,6 +81,7 @@ struct ArchiveWalk: Sendable {
     // Pages that lead back to each other end here.
     let next = feed.nextPageURL.flatMap { $0.isWeb && !visited.contains($0) ? $0 : nil }
     var following: WebAddress?
+    defer { run.catalog.indexTexts() }
     try FeedMerge(catalog: run.catalog, podcast: podcast, now: run.now).merge(feed.episodes) {
       database, changes, merged in
       let isWhole = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)

@@ -5,9 +5,36 @@ internal import PosixKit
 
 /// What came of asking for a feed.
 struct FeedAnswer: Sendable {
+  enum Content: Sendable {
+    /// The answer has no feed: its status is not 200.
+    case none
+    /// The same bytes as before.
+    case same
+    case feed(ParsedFeed)
+  }
+
   var head: HTTPResponseHead
-  /// Where the status is 200.
-  var feed: ParsedFeed?
+  var content = Content.none
+  /// Of the body.
+  var digest: Int64?
+}
+
+/// An answer whose body has not been read yet.
+struct UnreadAnswer: Sendable {
+  var head: HTTPResponseHead
+  var body: FeedBody?
+
+  /// Parses the body, unless it is the known one. Takes its time.
+  func read(known: Int64?, by reader: FeedReader) -> Result<FeedAnswer, FeedFailure> {
+    guard let body else { return .success(FeedAnswer(head: head)) }
+    if body.digest == known { return .success(FeedAnswer(head: head, content: .same, digest: known)) }
+    do throws(FeedError) {
+      let feed = try reader.parse(body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))
+    } catch {
+      return .failure(FeedFailure(notAFeed: error, head: head))
+    }
+  }
 }
 
 extension HTTPResponseHead {
@@ -18,9 +45,9 @@ extension HTTPResponseHead {
   }
 }
 
-/// Parses a feed as its bytes come. Used on the HTTP client's thread only: that makes it Sendable.
+/// Keeps a feed's bytes as they come. Used on the HTTP client's thread only: that makes it Sendable.
 final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
-  typealias Completion = @Sendable (Result<FeedAnswer, FeedFailure>) -> Void
+  typealias Completion = @Sendable (Result<UnreadAnswer, FeedFailure>) -> Void
 
   private let completion: Completion
   private var head: HTTPResponseHead?
@@ -56,17 +83,9 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     guard let head else {
       return completion(.failure(FeedFailure(httpError ?? .cancelled)))
     }
-    let host = WebAddress(head.effectiveURL).host ?? "the server"
-    if let error { return completion(.failure(FeedFailure(notAFeed: error, host: host, head: head))) }
+    if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
     if let httpError { return completion(.failure(FeedFailure(httpError))) }
-    guard let body else { return completion(.success(FeedAnswer(head: head))) }
-    do throws(FeedError) {
-      let feed = try FeedReader.inThisProcess.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
-      completion(.success(FeedAnswer(head: head, feed: feed)))
-    } catch {
-      completion(.failure(FeedFailure(notAFeed: error, host: host, head: head)))
-    }
+    completion(.success(UnreadAnswer(head: head, body: body)))
   }
 }
 
@@ -76,6 +95,10 @@ struct FeedFailure: Error, Sendable {
   /// Refused because the address is private.
   var isRefusedAddress = false
   var isCancelled = false
+  /// This machine could not do it: no room, no memory.
+  var isOwnFault = false
+  /// Where no answer came.
+  var cause: HTTPError?
   /// HTTP 410.
   var isGone = false
   /// The server's wish, in seconds.
@@ -87,10 +110,17 @@ struct FeedFailure: Error, Sendable {
     self.error = CatalogError(error)
     isRefusedAddress = error.code == .refusedAddress
     isCancelled = error.code == .cancelled
+    cause = error
   }
 
-  init(notAFeed error: FeedError, host: String, head: HTTPResponseHead) {
-    self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
+  init(notAFeed error: FeedError, head: HTTPResponseHead) {
+    if case .storage(let reason) = error {
+      self.error = CatalogError(reason.errno, reason.description)
+      isOwnFault = true
+    } else {
+      let host = WebAddress(head.effectiveURL).host ?? "the server"
+      self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
+    }
   }
 
   init(status head: HTTPResponseHead, now: Int64) {

@@ -18,6 +18,7 @@ struct FeedMove: Sendable {
   private let state: FeedState
   private let now: Int64
   private let decision: Decision
+  private let isAnnounced: Bool
 
   /// - Parameters:
   ///   - announced: by the feed itself.
@@ -27,6 +28,7 @@ struct FeedMove: Sendable {
     self.now = now
     let redirected = redirected.flatMap { Self.candidate($0, from: state) }
     let announced = announced.flatMap { Self.candidate($0, from: state) }
+    isAnnounced = redirected == nil
     guard let address = redirected ?? announced else {
       decision = .none
       return
@@ -56,7 +58,8 @@ struct FeedMove: Sendable {
     case .none:
       if state.movedTo != nil { try Self.remember(nil, since: nil, of: state.id, in: database) }
     case .remember(let address):
-      if address != state.movedTo { try Self.remember(address, since: now, of: state.id, in: database) }
+      if address == state.movedTo { return }
+      try Self.remember(address, since: now, isAnnounced: isAnnounced, of: state.id, in: database)
     case .follow(let address):
       // Where another podcast is there already, what becomes of the two is decided behind (`next`).
       let key = FeedKey.text(address)
@@ -67,10 +70,12 @@ struct FeedMove: Sendable {
   }
 
   /// Not tried again before `since`.
-  static func remember(_ address: WebAddress?, since: Int64?, of podcast: Int64, in database: Database) throws
-  {
+  static func remember(
+    _ address: WebAddress?, since: Int64?, isAnnounced: Bool = false, of podcast: Int64, in database: Database
+  ) throws {
     try database.run(
-      "UPDATE podcast SET moved_to = ?, moved_since = ? WHERE id = ?", address?.forRequest, since, podcast)
+      "UPDATE podcast SET moved_to = ?, moved_since = ?, is_announced = ? WHERE id = ?", address?.forRequest,
+      since, isAnnounced, podcast)
   }
 
   /// Changes the address to one that no other podcast has.

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 /// What a refresh has to know of a podcast.
@@ -24,18 +25,28 @@ struct FeedState: Sendable {
   var timeToLive: Int?
   /// When the archive page may be asked for again.
   var pageNotBefore: Int64?
+  /// Of the last body that was read.
+  var digest: Int64?
+  /// `movedTo` is the feed's own word.
+  var isAnnounced = false
+  /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
+  var isDoubtful = false
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
       """
       SELECT feed_url, may_be_private, is_private, last_refresh, next_refresh, not_before, failures, error,
         etag, last_modified, last_whole, next_page, moved_to, moved_since, ttl,
-        page_not_before
+        page_not_before, digest, is_announced
       FROM podcast WHERE id = ?
       """, id
     ) { FeedState(id: id, $0) }
     guard let state else { return nil }
     self = state
+    let now = wallClockSeconds()
+    if let lastWhole, lastWhole <= now {
+      isDoubtful = try FeedRhythm(podcast: id, in: database).isDoubtful(now: now, lastWhole: lastWhole)
+    }
   }
 
   private init(id: Int64, _ row: borrowing Row) {
@@ -56,11 +67,13 @@ struct FeedState: Sendable {
     movedSince = row.int64IfPresent(13)
     timeToLive = row.intIfPresent(14)
     pageNotBefore = row.int64IfPresent(15)
+    digest = row.int64IfPresent(16)
+    isAnnounced = row.bool(17)
   }
 
-  /// Once a day the whole feed is asked for: some servers go on saying 304 after a change.
+  /// Whether the feed is asked for only if it has changed.
   func isConditional(now: Int64) -> Bool {
     guard let lastWhole, etag != nil || lastModified != nil else { return false }
-    return (0..<24 * 3600).contains(now - lastWhole)
+    return lastWhole <= now && !isDoubtful
   }
 }

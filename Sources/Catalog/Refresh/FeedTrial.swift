@@ -12,8 +12,10 @@ struct FeedTrial: Sendable {
   func begin() {
     let request = run.catalog.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
+      var feed: ParsedFeed?
+      if case .success(let answer) = result, case .feed(let found) = answer.content { feed = found }
       // Where the catalogue's file fails, the next refresh tries again.
-      try? judge((try? result.get())?.feed)
+      try? judge(feed)
       ArchiveWalk(run: run).begin()
     }
   }
@@ -27,7 +29,8 @@ struct FeedTrial: Sendable {
       }
     }
     try catalog.change(.refresh) { database, _ in
-      try FeedMove.remember(address, since: run.now + Self.patience, of: id, in: database)
+      try FeedMove.remember(
+        address, since: run.now + Self.patience, isAnnounced: true, of: id, in: database)
     }
   }
 }

@@ -15,8 +15,12 @@ struct MergePiece {
     /// Its columns after its number.
     var values: [any Bindable]
     var notes: String?
-    var text: IndexedText
+    /// Nil where so much comes that it is indexed behind.
+    var text: IndexedText?
   }
+
+  /// More new episodes than these get into the full-text index behind (`TextIndexer`).
+  private static let indexedAtOnce = 100
 
   private var changes: [Change] = []
   private var additions: [Addition] = []
@@ -59,7 +63,8 @@ struct MergePiece {
       additions.append(
         Addition(
           values: file + item.values(firstSeen: now), notes: notes,
-          text: IndexedText(title: item.title, notes: notes)))
+          text: part.additions.count <= Self.indexedAtOnce
+            ? IndexedText(title: item.title, notes: notes) : nil))
     }
     replaced = part.replaced
     if !additions.isEmpty { changesListing = true }
@@ -68,12 +73,13 @@ struct MergePiece {
   /// Within a transaction.
   /// - Returns: the numbers of the new episodes; nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> [Int64]? {
-    let state = try database.first("SELECT revision, next_episode FROM podcast WHERE id = ?", podcast) {
-      ($0.int64(0), $0.int64(1))
-    }
-    guard let (found, first) = state else { throw CatalogError.unknown("podcast") }
+    let state = try database.first(
+      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?", podcast
+    ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
+    guard let (found, first, indexed) = state else { throw CatalogError.unknown("podcast") }
     guard found == revision else { return nil }
-    for change in changes { try write(change, in: database) }
+    let lastIndexed = EpisodeID.first(ofPodcast: podcast) + indexed
+    for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
     for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     var ids: [Int64] = []
     for addition in additions {
@@ -86,21 +92,25 @@ struct MergePiece {
       ids.append(id)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
-    for (addition, id) in zip(additions, ids) { try write(addition.notes, addition.text, id, in: database) }
+    let isIndexed = indexed == first - 1 && ids.count <= Self.indexedAtOnce
+    for (addition, id) in zip(additions, ids) {
+      try write(addition.notes, isIndexed ? addition.text : nil, id, in: database)
+    }
     if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return ids }
     try database.run(
       """
       UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
+        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END,
         newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
-      """, podcast, first + Int64(ids.count), ids.count)
+      """, podcast, first + Int64(ids.count), ids.count, isIndexed)
     return ids
   }
 
   /// Everything but its name, its media key and its marks.
-  private func write(_ change: Change, in database: Database) throws {
-    try FullText.removeEpisode(change.id, change.old, in: database)
+  private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
+    if isIndexed { try FullText.removeEpisode(change.id, change.old, in: database) }
     try database.run(
       """
       UPDATE episode SET (\(IncomingEpisode.columns), is_replaced) =
@@ -108,11 +118,11 @@ struct MergePiece {
       WHERE id = ?
       """, values: change.values + [change.id])
     try database.run("DELETE FROM notes WHERE episode_id = ?", change.id)
-    try write(change.notes, change.new, change.id, in: database)
+    try write(change.notes, isIndexed ? change.new : nil, change.id, in: database)
   }
 
-  private func write(_ notes: String?, _ text: IndexedText, _ id: Int64, in database: Database) throws {
+  private func write(_ notes: String?, _ text: IndexedText?, _ id: Int64, in database: Database) throws {
     if let notes { try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes) }
-    try FullText.indexEpisode(id, text, in: database)
+    if let text { try FullText.indexEpisode(id, text, in: database) }
   }
 }

@@ -23,9 +23,12 @@ struct MergedRows {
     var names = UniqueNames(taken: kept.all.lazy.map(\.stem))
     var number =
       try database.first("SELECT next_episode FROM podcast WHERE id = ?", survivor) { $0.int64(0) } ?? 1
+    let indexed =
+      try database.first("SELECT indexed_upto FROM podcast WHERE id = ?", loser) { $0.int64(0) } ?? 0
     for (episode, decision) in zip(given.all, decisions) {
-      let text = try text(episode.id)
-      try FullText.removeEpisode(episode.id, text, in: database)
+      if episode.id <= EpisodeID.first(ofPodcast: loser) + indexed {
+        try FullText.removeEpisode(episode.id, try text(episode.id), in: database)
+      }
       if let place = decision.place {
         try giveMarks(of: episode.id, to: kept.all[place].id)
         try database.run("DELETE FROM episode WHERE id = ?", episode.id)
@@ -34,7 +37,6 @@ struct MergedRows {
       guard let id = EpisodeID.make(podcast: survivor, number: number) else { continue }
       number += 1
       try move(episode.id, to: id, stem: names.claim(episode.stem))
-      try FullText.indexEpisode(id, text, in: database)
     }
     try database.run(
       """

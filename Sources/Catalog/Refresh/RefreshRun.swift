@@ -22,20 +22,32 @@ struct RefreshRun: Sendable {
     let isConditional = state.isConditional(now: now)
     let request = catalog.feedRequest(
       state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
-    fetch(request) { result in
+    fetch(request, known: state.digest) { result in
       switch result {
+      // Who named the feed himself may mean a private host by an ordinary name: as long as it has never come from
+      // a public one, whose owner could lead it there later.
       case .failure(let failure)
-      where failure.isRefusedAddress && state.mayBePrivate && privateHosts == .refused:
+      where failure.isRefusedAddress && state.mayBePrivate && state.lastRefresh == nil
+        && privateHosts == .refused:
         ask(.allowedWithoutRedirects)
       case .failure(let failure): fail(failure)
       case .success(let answer):
-        if let feed = answer.feed { keep(feed, answer) } else { receivedNoFeed(answer.head, isConditional) }
+        switch answer.content {
+        case .feed(let feed): keep(feed, answer)
+        case .same: unchanged(answer.head, isWhole: true)
+        case .none where answer.head.status == 304 && isConditional: unchanged(answer.head, isWhole: false)
+        case .none: receivedNoFeed(answer.head)
+        }
       }
     }
   }
 
   /// Calls `completion` on a thread that may write.
-  func fetch(_ request: HTTPRequest, completion: @escaping FeedReceiver.Completion) {
+  /// - Parameter known: the digest of a body that need not be read again.
+  func fetch(
+    _ request: HTTPRequest, known: Int64? = nil,
+    completion: @escaping @Sendable (Result<FeedAnswer, FeedFailure>) -> Void
+  ) {
     let number = catalog.refreshes.withLock { table in
       table.activities += 1
       return table.nextRequest()
@@ -44,8 +56,8 @@ struct RefreshRun: Sendable {
       request,
       receiver: FeedReceiver { result in
         catalog.refreshes.withLock { $0.ended(number) }
-        catalog.work.async {
-          completion(result)
+        catalog.feeds.async {
+          completion(result.flatMap { $0.read(known: known, by: catalog.feedReader) })
           // What comes behind it has begun by now.
           catalog.refreshes.withLockNotifying { $0.activities -= 1 }
         }
@@ -54,28 +66,37 @@ struct RefreshRun: Sendable {
     if !isWanted { task.cancel() }
   }
 
-  private func receivedNoFeed(_ head: HTTPResponseHead, _ isConditional: Bool) {
-    guard head.status == 304, isConditional else {
-      return fail(
-        head.status / 100 == 2 || head.status == 304
-          ? FeedFailure(
-            CatalogError(
-              .EPROTO,
-              "HTTP \(head.status) instead of a feed from \(state.feedURL.host ?? "the server")"))
-          : FeedFailure(status: head, now: now))
+  private func receivedNoFeed(_ head: HTTPResponseHead) {
+    guard head.status / 100 == 2 || head.status == 304 else {
+      return fail(FeedFailure(status: head, now: now))
     }
-    let move = FeedMove(state: state, announced: nil, redirected: head.permanentLocation, now: now)
+    let host = state.feedURL.host ?? "the server"
+    fail(FeedFailure(CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(host)")))
+  }
+
+  /// The feed is as it was.
+  /// - Parameter isWhole: it came, and is the same.
+  private func unchanged(_ head: HTTPResponseHead, isWhole: Bool) {
+    catalog.network.reached(state.feedURL.host ?? "")
+    let move = FeedMove(
+      state: state, announced: state.isAnnounced ? state.movedTo : nil, redirected: head.permanentLocation,
+      now: now)
     finish {
       try catalog.change(.refresh) { database, changes in
         let next = times.next(
-          now: now, timeToLive: state.timeToLive,
+          now: now, rhythm: try rhythm(in: database), timeToLive: state.timeToLive,
           maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
         try database.run(
           """
           UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
-            claimed_until = NULL
+            claimed_until = NULL, is_away = 0, last_whole = coalesce(?, last_whole)
           WHERE id = ?
-          """, now, next, id)
+          """, now, next, isWhole ? now : nil, id)
+        if isWhole {
+          try database.run(
+            "UPDATE podcast SET etag = ?, last_modified = ? WHERE id = ?", head.value("etag"),
+            head.value("last-modified"), id)
+        }
         try move.keep(in: database)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
@@ -87,6 +108,7 @@ struct RefreshRun: Sendable {
 
   /// Puts a feed that has come into the catalogue.
   func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
+    catalog.network.reached(state.feedURL.host ?? "")
     let move = FeedMove(
       state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
     finish {
@@ -94,7 +116,7 @@ struct RefreshRun: Sendable {
       return try FeedMerge(catalog: catalog, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
-        try keepTimes(feed, answer.head, in: database)
+        try keepTimes(feed, answer.head, answer.digest, in: database)
         try move.keep(in: database)
         try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, in: database)
         if hadNone {
@@ -108,6 +130,7 @@ struct RefreshRun: Sendable {
         if isChanged || merged.changesListing { try Self.touch(id, in: database) }
       }
     }
+    catalog.indexTexts()
     follow(move)
   }
 
@@ -132,25 +155,32 @@ struct RefreshRun: Sendable {
     }
   }
 
-  private func keepTimes(_ feed: ParsedFeed, _ head: HTTPResponseHead, in database: Database) throws {
+  private func keepTimes(
+    _ feed: ParsedFeed, _ head: HTTPResponseHead, _ digest: Int64?, in database: Database
+  ) throws {
     let next = times.next(
-      now: now, timeToLive: feed.timeToLive,
+      now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
     try database.run(
       """
       UPDATE podcast SET last_refresh = ?, next_refresh = ?, last_whole = ?, error = NULL, failures = 0,
         not_before = NULL, claimed_until = NULL, etag = ?, last_modified = ?, is_private = ?, ttl = ?,
-        guid = coalesce(?, guid)
+        guid = coalesce(?, guid), is_complete = ?, is_away = 0, digest = ?,
+        first_refresh = coalesce(first_refresh, ?1)
       WHERE id = ?
-      """, now, next, now, head.value("etag"), head.value("last-modified"), head.isFromPrivateHost,
-      feed.timeToLive, feed.guid, id)
+      """, now, next, now, head.value("etag"), head.value("last-modified"), isPrivate(head),
+      feed.timeToLive, feed.guid, feed.isComplete, digest, id)
   }
 
   private func fail(_ failure: FeedFailure) {
     if failure.isCancelled { return catalog.finishRefresh(id, .failure(.cancelled)) }
+    // What is no fault of the feed does not count as its failure.
+    let isAway = failure.cause.map(catalog.network.isAway) ?? false
+    let isInnocent = isAway || failure.isOwnFault
+    if failure.cause == nil { catalog.network.reached(state.feedURL.host ?? "") }
+    let failures = state.failures + (isInnocent ? 0 : 1)
     let next = times.next(
-      now: now, afterFailures: state.failures + 1, isGone: failure.isGone,
-      isAway: failure.error.errno == .ENETUNREACH,
+      now: now, afterFailures: failures, isGone: failure.isGone, isAway: isInnocent,
       retryAfter: failure.retryAfter)
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 {
@@ -161,10 +191,10 @@ struct RefreshRun: Sendable {
       try catalog.change(.refresh) { database, changes in
         try database.run(
           """
-          UPDATE podcast SET error = ?, failures = failures + 1, next_refresh = ?, not_before = ?,
-            claimed_until = NULL
+          UPDATE podcast SET error = ?, failures = ?, next_refresh = ?, not_before = ?, claimed_until = NULL,
+            is_away = ?
           WHERE id = ?
-          """, failure.error.message, next, notBefore, id)
+          """, failure.error.message, failures, next, notBefore, isAway, id)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
       }
       throw failure.error
@@ -178,6 +208,17 @@ struct RefreshRun: Sendable {
     } catch {
       catalog.finishRefresh(id, .failure(CatalogError(wrapping: error)))
     }
+  }
+
+  /// A feed is private where it was from the first: its owner cannot lead it there later.
+  private func isPrivate(_ head: HTTPResponseHead) -> Bool {
+    state.lastRefresh == nil ? head.isFromPrivateHost : state.isPrivate
+  }
+
+  /// Nil where the user has said himself how often the feed is to be asked for.
+  private func rhythm(in database: Database) throws -> FeedRhythm? {
+    if catalog.feedSettings(state.feedURL)?.refresh != nil { return nil }
+    return try FeedRhythm(podcast: id, in: database)
   }
 
   private var times: RefreshTimes {

@@ -1,3 +1,5 @@
+internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -7,64 +9,93 @@ final class RefreshScheduler: Sendable {
   private struct State: ~Copyable {
     var isStarted = false
     var isStopped = false
-    /// Something has changed: look when the next one is due.
-    var isChanged = true
     var running: Set<Int64> = []
     /// Podcasts that were tried a moment ago: one whose result can't be written must not spin.
     var resting: [Int64: MonotonicTime] = [:]
   }
 
   private let state = Monitor(State())
+  private let wakeup = try? WakeupEvent()
   private static let runningLimit = 3
   /// Seconds between two tries of the same podcast, whatever the catalogue says.
   private static let rest = 60.0
 
+  /// Whether it refreshes, or will.
+  var isRunning: Bool { state.withLock { $0.isStarted && !$0.isStopped } }
+
   /// Has what has changed looked at.
-  func wake() {
-    state.withLockNotifying { $0.isChanged = true }
-  }
+  func wake() { wakeup?.signal() }
 
   func stop() {
-    state.withLockNotifying { $0.isStopped = true }
+    state.withLock { $0.isStopped = true }
+    wake()
   }
 
-  func start(_ catalog: Catalog) {
+  func start(_ catalog: Catalog, cached: @escaping @Sendable () -> [MediaKey]) {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
       return !state.isStarted && !state.isStopped
     }
-    if isFirst { PosixThread.start("catalog-due") { [self] in run(catalog) } }
+    guard isFirst, let wakeup else { return }
+    PosixThread.start("catalog-due") { [self] in run(catalog, wakeup, cached) }
   }
 
-  private func run(_ catalog: Catalog) {
-    var deadline = MonotonicTime.now
-    while true {
-      let isStopped = state.wait(until: deadline) { state -> Bool? in
-        if state.isStopped { return true }
-        if !state.isChanged { return nil }
-        return false
+  /// Sleeps until something is due by a clock that also runs while the machine sleeps, until the network changes,
+  /// or until it is woken.
+  private func run(
+    _ catalog: Catalog, _ wakeup: WakeupEvent, _ cached: @escaping @Sendable () -> [MediaKey]
+  ) {
+    let timer = try? WakeTimer()
+    let network = try? NetworkWatch()
+    while !state.withLock({ $0.isStopped }) {
+      let upkeep = catalog.lookAfter(cached: cached)
+      timer?.set(after: min(begin(catalog) ?? upkeep, upkeep))
+      var polled = [
+        pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: timer?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: network?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+      ]
+      // Without a timer (no descriptors left) it looks now and then.
+      poll(&polled, 3, timer == nil ? 60_000 : -1)
+      wakeup.drain()
+      timer?.drain()
+      if polled[2].revents != 0 {
+        network?.drain()
+        Self.networkChanged(catalog)
       }
-      if isStopped == true { return }
-      state.withLock { $0.isChanged = false }
-      deadline = begin(catalog)
+    }
+  }
+
+  /// What failed because the network was away is due now, if it is back.
+  private static func networkChanged(_ catalog: Catalog) {
+    guard catalog.network.hasRoute else { return }
+    catalog.network.changed()
+    guard (try? catalog.store.read { try $0.exists("SELECT 1 FROM podcast WHERE is_away = 1") }) == true
+    else {
+      return
+    }
+    // Where the file can't be written they come when their time comes.
+    _ = try? catalog.store.write(.refresh) { database in
+      try database.run("UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1")
     }
   }
 
   /// Begins what is due.
-  /// - Returns: when to look again, unless something changes before.
-  private func begin(_ catalog: Catalog) -> MonotonicTime {
+  /// - Returns: the seconds until something is due; nil where nothing is.
+  private func begin(_ catalog: Catalog) -> Double? {
     let now = wallClockSeconds()
     // While the catalogue's file can't be read nothing can be refreshed either.
     guard (try? Self.followClock(catalog.store, now: now)) != nil, let due = try? Self.due(catalog.store)
-    else { return .after(Self.rest) }
-    var next = MonotonicTime.distantFuture
+    else { return Self.rest }
+    var next: Double?
     for (podcast, time) in due {
       let mayBegin = state.withLock { state in
         // One that ends has this looked at again.
         if state.running.contains(podcast) || state.running.count >= Self.runningLimit { return false }
-        let begin = max(.after(Double(time - now)), state.resting[podcast] ?? .now)
-        if begin > .now {
-          next = min(next, begin)
+        let rest = state.resting[podcast].map { $0.seconds(since: .now) } ?? 0
+        let wait = max(Double(time - now), rest)
+        if wait > 0 {
+          next = min(next ?? wait, wait)
           return false
         }
         state.running.insert(podcast)
@@ -77,13 +108,13 @@ final class RefreshScheduler: Sendable {
 
   private func refresh(_ podcast: Int64, _ catalog: Catalog) {
     catalog.refresh(podcast: podcast, cause: .due) { [self] _ in
-      state.withLockNotifying { state in
+      state.withLock { state in
         let now = MonotonicTime.now
         state.running.remove(podcast)
         state.resting = state.resting.filter { $0.value > now }
         state.resting[podcast] = .after(Self.rest)
-        state.isChanged = true
       }
+      wake()
     }
   }
 

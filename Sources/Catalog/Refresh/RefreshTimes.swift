@@ -1,27 +1,30 @@
 /// When a feed is asked for again.
-struct RefreshTimes: Hashable, Sendable {
+package struct RefreshTimes: Hashable, Sendable {
   /// Seconds between refreshes as the settings say.
-  var interval: Int
+  package var interval: Int
   /// 0 to 1: spreads the refreshes of many feeds and many users.
-  var jitter: Double
+  package var jitter: Double
 
   private static let day: Int64 = 24 * 3600
   /// A server's wish to wait is heard up to here.
   private static let longestWait: Int64 = 7 * day
 
-  init(interval: Int, jitter: Double = .random(in: 0...1)) {
+  package init(interval: Int, jitter: Double = .random(in: 0...1)) {
     self.interval = max(interval, 900)
     self.jitter = jitter
   }
 
-  /// After an answer: never sooner than the settings say, later where feed or server wish it (up to a day).
+  /// After an answer: never sooner than the settings say, later where feed or server wish it (up to a day), or
+  /// where nothing new is to be expected.
   /// - Parameters:
+  ///   - rhythm: the feed's; nil where the user has said himself how often it is to be asked for.
   ///   - timeToLive: RSS `ttl`, in minutes.
   ///   - maximumAge: Cache-Control, in seconds.
-  func next(now: Int64, timeToLive: Int?, maximumAge: Int64?) -> Int64 {
+  package func next(now: Int64, rhythm: FeedRhythm?, timeToLive: Int?, maximumAge: Int64?) -> Int64 {
     let ttl = Int64(clamping: timeToLive ?? 0).multipliedReportingOverflow(by: 60)
     let wished = max(ttl.overflow ? 0 : ttl.partialValue, maximumAge ?? 0)
-    return now + spread(max(Int64(interval), min(wished, Self.day)))
+    let usual = rhythm?.interval(now: now, base: Int64(interval)) ?? Int64(interval)
+    return now + spread(max(usual, min(wished, Self.day)))
   }
 
   /// After a failure: twice as long each time, up to a day; a week for a feed that is gone; soon where the

@@ -18,7 +18,7 @@ extension Catalog {
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any CatalogTask {
     let task = CatalogWork(tasks, completion)
-    work.async { [self] in
+    feeds.async { [self] in
       SubscriptionTrial(catalog: self, name: name, task: task).begin(address)
     }
     return task
@@ -49,7 +49,7 @@ struct SubscriptionTrial: Sendable {
   private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: Catalog.PrivateHosts) {
     let request = catalog.feedRequest(url, privateHosts: privateHosts)
     let httpTask = catalog.http.fetch(request) { result in
-      catalog.work.async {
+      catalog.feeds.async {
         do throws(CatalogError) {
           switch result {
           case .failure(let error) where error.code == .refusedAddress && isNamed && privateHosts == .refused:
@@ -72,19 +72,27 @@ struct SubscriptionTrial: Sendable {
     let host = WebAddress(head.effectiveURL).host ?? "the server"
     guard head.status == 200 else { throw CatalogError(status: head.status, host: host) }
     let feed: ParsedFeed
+    let digest: Int64
     do throws(FeedError) {
-      feed = try FeedParser.parse(
-        bytes: response.body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      let body = try FeedBody()
+      try response.body.withUnsafeBufferPointer { all throws(FeedError) in
+        try body.append(UnsafeRawBufferPointer(all))
+      }
+      digest = body.digest
+      feed = try catalog.feedReader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
     } catch {
       let links = isNamed ? FeedLinks.find(html: response.body, baseURL: WebAddress(head.effectiveURL)) : []
-      guard let link = links.first else { throw CatalogError(.EPROTO, "what \(host) sent \(error)") }
+      guard let link = links.first else { throw FeedFailure(notAFeed: error, head: head).error }
       let address = FeedCredentials.lent(by: url, to: link)
       return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
     }
     guard task.beginCommit() else { return }
     task.finish(
       Result { () throws(CatalogError) in
-        try subscribe(to: feed, at: url, FeedAnswer(head: head, feed: feed), mayBePrivate: isNamed)
+        try subscribe(
+          to: feed, at: url, FeedAnswer(head: head, content: .feed(feed), digest: digest),
+          mayBePrivate: isNamed)
       })
   }
 

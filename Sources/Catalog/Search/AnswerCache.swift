@@ -5,7 +5,7 @@ internal import SQLiteKit
 /// longer they serve when it can't be asked.
 enum AnswerCache {
   static let freshness: Int64 = 24 * 3600
-  private static let longest: Int64 = 30 * 24 * 3600
+  static let longest: Int64 = 30 * 24 * 3600
 
   /// What makes two questions the same.
   static func key(_ service: any SearchService, _ question: ServiceQuestion) -> String {

@@ -1,16 +1,20 @@
 internal import Configuration
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 // `source:local`: what the catalogue itself knows.
 extension Catalog {
-  /// How many matching episodes are looked at: common words are in very many.
-  private static let episodeBound = 20_000
+  /// Seconds that are spent on episodes that match: common words are in very many.
+  private static let patience = 0.04
+  /// Seconds for what is not in the index yet, in a process that has nobody who puts it there.
+  private static let indexing = 2.0
 
   /// Podcasts whose own texts match, the best first, then those of whose episodes most match. Empty where
   /// the index can't be read.
   func localAnswer(_ query: SearchQuery) -> SearchAnswer {
     let limit = query.limit ?? settings.searchLimit
+    if !scheduler.isRunning { _ = try? TextIndexer(store: store).run(until: .after(Self.indexing)) }
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database).compactMap { id in
         try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {
@@ -32,17 +36,32 @@ extension Catalog {
       ORDER BY bm25(podcast_text, 10, 5, 1) LIMIT ?
       """, words, language, limit
     ) { $0.int64(0) }
-    let byEpisodes = try database.all(
-      """
-      SELECT p.id FROM
-        (SELECT rowid FROM episode_text WHERE episode_text MATCH ? LIMIT ?) m
-        JOIN podcast p ON p.id = m.rowid >> \(EpisodeID.bits)
-      WHERE coalesce(p.language, '') LIKE ?
-      GROUP BY p.id ORDER BY count(*) DESC, p.id LIMIT ?
-      """, words, Self.episodeBound, language, limit
-    ) { $0.int64(0) }
+    let byEpisodes = try podcastsByEpisodes(query, language, limit: limit, in: database)
     var seen: Set<Int64> = []
     return (own + byEpisodes).filter { seen.insert($0).inserted }
+  }
+
+  /// Podcasts of whose episodes most match, as far as there is time to look: in the order in which they came into
+  /// the catalogue.
+  private static func podcastsByEpisodes(
+    _ query: SearchQuery, _ language: String, limit: Int, in database: Database
+  ) throws -> [Int64] {
+    guard let words = SearchText.episodeQuery(query.terms) else { return [] }
+    let deadline = MonotonicTime.after(patience)
+    var counts: [Int64: Int] = [:]
+    var looked = 0
+    try database.forEach("SELECT rowid FROM episode_text WHERE episode_text MATCH ?", words) { row in
+      counts[EpisodeID.podcast(of: row.int64(0)), default: 0] += 1
+      looked += 1
+      return looked % 512 != 0 || MonotonicTime.now < deadline
+    }
+    let best = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit * 4).map(\.key)
+    if language == "%" { return Array(best.prefix(limit)) }
+    let spoken = try best.filter { id in
+      try database.exists(
+        "SELECT 1 FROM podcast WHERE id = ? AND coalesce(language, '') LIKE ?", id, language)
+    }
+    return Array(spoken.prefix(limit))
   }
 
   private static func found(_ podcast: Podcast) -> FoundPodcast {

@@ -10,13 +10,22 @@ extension Catalog {
   static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
 
+  /// Under which the answers to a query are kept.
+  func answerKeys(of query: SearchQuery) -> [String] {
+    ((try? services.services(for: query)) ?? []).map { AnswerCache.key($0, question(query, to: $0)) }
+  }
+
+  private func question(_ query: SearchQuery, to service: any SearchService) -> ServiceQuestion {
+    service.question(
+      query, limit: query.limit ?? settings.searchLimit, country: query.country ?? settings.country)
+  }
+
   /// Calls `completion` once, on any thread.
   func ask(
     _ service: any SearchService, _ query: SearchQuery, for task: CatalogWork<some Sendable>,
     completion: @escaping @Sendable (Result<SearchAnswer, CatalogError>) -> Void
   ) {
-    let question = service.question(
-      query, limit: query.limit ?? settings.searchLimit, country: query.country ?? settings.country)
+    let question = question(query, to: service)
     let key = AnswerCache.key(service, question)
     do {
       let now = wallClockSeconds()

@@ -24,7 +24,9 @@ final class CatalogStore: Sendable {
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
-      let database = try Database(path: path)
+      var options = Database.Options()
+      options.vacuumsIncrementally = true
+      let database = try Database(path: path, options: options)
       try database.migrate(Schema.steps)
       writer = Monitor(Connection(database: database))
     } catch {
@@ -54,6 +56,21 @@ final class CatalogStore: Sendable {
           return try database.transaction { try body(database) }
         }
       }
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+
+  /// Brings all that is committed into the file itself, so that a copy of it alone is whole; as far as nobody is
+  /// reading just now.
+  func checkpoint() {
+    _ = try? writer.withLock { connection in try connection.database.checkpoint() }
+  }
+
+  /// Gives pages that hold nothing back to the disk.
+  func giveBack() throws(CatalogError) {
+    do {
+      try order.run(.refresh) { try writer.withLock { try $0.database.giveBackPages() } }
     } catch {
       throw CatalogError(wrapping: error)
     }

@@ -17,8 +17,51 @@ enum Schema {
         try database.script(fourth)
         try ProvisionalNames.markAll(in: database)
       },
+      { database in
+        try database.script(fifth)
+        for id in try database.all("SELECT id FROM podcast", as: { $0.int64(0) }) {
+          try FullText.indexPodcast(id, in: database)
+        }
+      },
+      { try $0.script(sixth) },
     ]
   }
+
+  private static let sixth = """
+    -- Hidden from everybody; its rows are being deleted: see `Forgetting`.
+    ALTER TABLE podcast ADD COLUMN is_forgotten INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
+    ALTER TABLE podcast ADD COLUMN created INTEGER NOT NULL DEFAULT 0;
+    UPDATE podcast SET created = unixepoch();
+    CREATE TRIGGER podcast_begins AFTER INSERT ON podcast BEGIN
+      UPDATE podcast SET created = unixepoch() WHERE id = new.id;
+    END;
+    ALTER TABLE counter ADD COLUMN upkeep INTEGER NOT NULL DEFAULT 0; -- when it was last looked after
+    """
+
+  private static let fifth = """
+    -- The full-text index anew, by other rules (`SearchText`); that of episodes is filled behind (`TextIndexer`).
+    -- Of episodes it keeps in which ones a word is, not where: a fifth of the size.
+    DROP TABLE podcast_text;
+    DROP TABLE episode_text;
+    CREATE VIRTUAL TABLE podcast_text USING fts5 (
+      title, author, rest, content = '', prefix = '1 2 3', tokenize = 'unicode61 remove_diacritics 2');
+    CREATE VIRTUAL TABLE episode_text USING fts5 (
+      title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3',
+      tokenize = 'unicode61 remove_diacritics 2');
+    -- The index has its episodes up to this number.
+    ALTER TABLE podcast ADD COLUMN indexed_upto INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
+
+    ALTER TABLE podcast ADD COLUMN first_refresh INTEGER;
+    UPDATE podcast SET first_refresh = last_refresh;
+    ALTER TABLE podcast ADD COLUMN is_complete INTEGER NOT NULL DEFAULT 0; -- itunes:complete
+    -- `moved_to` is the feed's own word, which answers without a body do not repeat.
+    ALTER TABLE podcast ADD COLUMN is_announced INTEGER NOT NULL DEFAULT 0;
+    -- The last failure was that of the network: it is asked for again when that comes back.
+    ALTER TABLE podcast ADD COLUMN is_away INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX podcast_away ON podcast (id) WHERE is_away = 1;
+    """
 
   private static let fourth = """
     -- Which item is which episode is decided by the columns that hold what the feed says: see `Identity`.

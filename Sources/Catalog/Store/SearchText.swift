@@ -23,6 +23,15 @@ enum SearchText {
     return words.map { "\"\(separated(String($0)))\" *" }.joined(separator: " AND ")
   }
 
+  /// The same for the index of episodes, which knows no places of words: characters that are words of their own
+  /// must all be there, in any order. One letter is a word, not the beginning of one.
+  static func episodeQuery(_ terms: String) -> String? {
+    let words = terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+    let parts = words.flatMap { separated(String($0)).split(separator: " ") }
+    if parts.isEmpty { return nil }
+    return parts.map { $0.count > 1 ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " AND ")
+  }
+
   private static func separated(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isWrittenWithoutBlanks) else { return text }
     var result = String.UnicodeScalarView()

@@ -13,6 +13,13 @@ extension CatalogSession {
     throw CommandFailure("no subscription \"\(WebAddress(name).shown)\"")
   }
 
+  /// A podcast that is in the catalogue, followed or not, by a subscription's name or its feed's address.
+  func knownPodcast(_ name: String) throws -> Int64 {
+    if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed.podcast.id }
+    if name.contains("://"), let podcast = try catalog.podcast(feedURL: name) { return podcast.id }
+    throw CommandFailure("no podcast \"\(WebAddress(name).shown)\" is known")
+  }
+
   /// The podcast that a path in a mount shows or belongs to, by the number of its node; else a subscription
   /// by name or address.
   func podcast(at path: String) throws -> Int64 {

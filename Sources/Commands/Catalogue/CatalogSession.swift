@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Configuration
+internal import FeedKit
 internal import HTTPKit
 internal import PosixKit
 
@@ -19,7 +20,7 @@ struct CatalogSession {
     self.settings = settings
     try places.create()
     http = HTTPClient(name: "catalog-http")
-    catalog = try Catalog(places: places, settings: settings, http: http)
+    catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
   }
 
   /// What has been done is seen at the next call in every mount of the user. One that hangs is not waited for
@@ -28,6 +29,8 @@ struct CatalogSession {
   func settle() {
     catalog.waitForRefreshes(seconds: 600)
     catalog.waitUntilSeen()
+    // With all that it has written in the file itself.
+    catalog.close()
   }
 
   /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Configuration
+internal import FeedKit
 internal import FuseKit
 internal import Glibc
 internal import HTTPKit
@@ -7,6 +8,7 @@ internal import PodcastMount
 internal import PodcastTree
 internal import PosixKit
 internal import TransferClient
+internal import TransferProtocol
 
 /// The process that serves a mount, from its start to its end.
 struct MountProcess {
@@ -20,7 +22,8 @@ struct MountProcess {
   func run(ready: () -> Void) throws -> Int32 {
     Signals.blockEnding()
     let http = HTTPClient(name: "catalog-http")
-    let catalog = try Catalog(places: request.places, settings: request.settings, http: http)
+    let catalog = try Catalog(
+      places: request.places, settings: request.settings, http: http, feedReader: .program())
     try MountSource.begin(request, catalog)
     let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
@@ -38,7 +41,7 @@ struct MountProcess {
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     request.log.write("mounted on \(request.mountPoint)")
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
-    catalog.startScheduler()
+    catalog.startScheduler { transfers.allStatuses().map(\.key) }
     tree.keepWhatIsWanted()
     ready()
 

@@ -1,0 +1,48 @@
+internal import FeedKit
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+// What leaves the catalogue.
+extension Catalog {
+  /// The podcast whose feed has this address, written in any way that means the same.
+  package func podcast(feedURL: String) throws(CatalogError) -> Podcast? {
+    let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
+    return try store.read { database in
+      try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.feed_key = ?", key) {
+        PodcastRow.read($0)
+      }
+    }
+  }
+
+  /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
+  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next.
+  /// - Returns: the names of its enclosures in the cache.
+  package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
+    let keys = try change { database, changes in
+      guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", id) else {
+        throw CatalogError.unknown("podcast")
+      }
+      let keys = try database.all(
+        "SELECT DISTINCT media_key FROM episode WHERE id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
+        EpisodeID.last(ofPodcast: id)
+      ) { EpisodeRow.mediaKey($0.blob(0)) }
+      try Forgetting.hide(id, in: database, &changes)
+      return keys
+    }
+    try Forgetting.finish(store)
+    return keys
+  }
+
+  /// Bytes of the catalogue's file that are in use.
+  package func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }
+
+  /// Forgets what nobody follows, sees in a search, keeps or has in the cache, when it is a while ago that it was
+  /// looked at, and more of it where the catalogue is larger than it may be; then gives room back to the disk.
+  /// - Parameter cached: what the cache has, or is to have.
+  package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
+    let protected = Set(try entries(forKeys: cached).values.map(\.podcast.id))
+    let upkeep = Upkeep(catalog: self, protected: protected)
+    try upkeep.run(now: wallClockSeconds())
+  }
+}

@@ -1,0 +1,81 @@
+internal import SQLiteKit
+
+/// How often a feed brings something, learnt from when its episodes were published: asked often when the next one
+/// is near, seldom before, and less and less where none comes.
+package struct FeedRhythm: Hashable, Sendable {
+  /// When the newest episode was published, in seconds since 1970; nil where no episode has a date.
+  private let newest: Int64?
+  /// Seconds from one episode to the next: as is usual, and as is early. Nil where too few are known.
+  private let usual: Int64?
+  private let early: Int64?
+  /// When the feed was first read.
+  private let firstRead: Int64
+  /// The feed says that no more will come (`itunes:complete`).
+  private let isComplete: Bool
+
+  private static let hour: Int64 = 3600
+  private static let day: Int64 = 24 * hour
+  private static let week: Int64 = 7 * day
+  private static let year: Int64 = 365 * day
+  /// Episodes by which it is learnt.
+  static let memory = 13
+  private static let fewest = 4
+
+  /// - Parameter published: times of the newest episodes, in any order.
+  package init(published: [Int64], firstRead: Int64, isComplete: Bool = false) {
+    // Several at once are one occasion.
+    var times: [Int64] = []
+    let sensible: Range<Int64> = 0..<(1 << 40)
+    for time in published.filter(sensible.contains).sorted(by: >)
+    where times.last.map({ $0 - time >= Self.hour }) ?? true {
+      times.append(time)
+    }
+    newest = times.first
+    let gaps = zip(times, times.dropFirst()).map { $0 - $1 }.sorted()
+    let isKnown = times.count >= Self.fewest
+    usual = isKnown ? gaps[gaps.count / 2] : nil
+    early = isKnown ? gaps[gaps.count / 5] : nil
+    self.firstRead = min(max(firstRead, 0), 1 << 40)
+    self.isComplete = isComplete
+  }
+
+  /// Seconds until it is asked for again.
+  /// - Parameter base: as the settings say: never sooner.
+  package func interval(now: Int64, base: Int64) -> Int64 {
+    if isComplete { return max(base, Self.week) }
+    let age = now - (newest ?? firstRead)
+    guard let usual, let early, let newest else {
+      // Too little is known: its own time counts since it was first read.
+      let watched = now - max(newest ?? firstRead, firstRead)
+      return max(base, watched > Self.year ? Self.week : watched > 30 * Self.day ? Self.day : 0)
+    }
+    if age > Self.year { return max(base, Self.week) }
+    let window = newest + early * 9 / 10
+    if now < window { return max(base, min(window - now, Self.day / 2)) }
+    // It is overdue: the longer, the more patient.
+    if age > 3 * usual { return max(base, min(age / 24, Self.day)) }
+    return base
+  }
+
+  /// Whether an unchanged answer is to be doubted: an episode is overdue.
+  /// - Parameter lastWhole: when the whole feed last came.
+  package func isDoubtful(now: Int64, lastWhole: Int64) -> Bool {
+    let since = now - lastWhole
+    if since < Self.day { return false }
+    guard let usual, let newest, !isComplete, now - newest <= Self.year else { return since > 30 * Self.day }
+    return now - newest > 2 * usual && since > min(usual, Self.week)
+  }
+
+  init(podcast: Int64, in database: Database) throws {
+    let times = try database.all(
+      """
+      SELECT published FROM episode INDEXED BY episode_newest
+      WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
+      """, podcast, Self.memory
+    ) { $0.int64(0) }
+    let facts = try database.first("SELECT first_refresh, is_complete FROM podcast WHERE id = ?", podcast) {
+      ($0.int64IfPresent(0), $0.bool(1))
+    }
+    self.init(published: times, firstRead: facts?.0 ?? .max, isComplete: facts?.1 ?? false)
+  }
+}

@@ -1,0 +1,44 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+
+/// `podcastfs forget`.
+enum ForgetCommand: Command {
+  static let name = "forget"
+  static let summary = "take podcasts, and what was cached of them, out of everything"
+  static let usage = """
+    podcastfs forget NAME|FEED-URL…
+
+    Takes the podcast out of Subscriptions/, of all searches and of the catalogue, with its texts and marks, and
+    drops its downloads. NAME is a directory's in Subscriptions/.
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    let names = try arguments.operands()
+    if names.isEmpty { throw UsageError("forget which podcast?") }
+    let session = try CatalogSession()
+    defer { session.settle() }
+    return names.forEachReporting { name in
+      let podcast = try session.knownPodcast(name)
+      try drop(try session.catalog.forget(podcast: podcast), session)
+    }
+  }
+
+  /// Seconds for the daemon to drop one download.
+  private static let patience = 30.0
+
+  private static func drop(_ keys: [MediaKey], _ session: CatalogSession) throws {
+    let transfers = try TransferClient(places: session.places, settings: session.settings, isMount: false)
+    defer { transfers.stop() }
+    // What another feed names too stays: the same address is the same download.
+    let others = try session.catalog.entries(forKeys: keys)
+    for key in keys where others[key] == nil && transfers.status(of: key) != nil {
+      let isDone = Monitor(false)
+      transfers.drop(key) { _ in isDone.withLockNotifying { $0 = true } }
+      guard isDone.wait(until: .after(patience), for: { $0 ? true : nil }) == true else {
+        throw CommandFailure("the transfer daemon did not drop a download")
+      }
+    }
+  }
+}

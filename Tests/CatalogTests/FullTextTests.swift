@@ -1,0 +1,56 @@
+import Catalog
+import Configuration
+import PodcastModel
+import PosixKit
+import SQLiteKit
+import Testing
+
+/// `source:local`: what is in the index is what is in the tables.
+@Suite struct FullTextTests {
+  private func found(_ catalog: Catalog, _ words: String) throws -> [String] {
+    try wait { catalog.find("\(words) source:local", completion: $0) }.podcasts.map(\.title)
+  }
+
+  @Test func whatIsMuchIsIndexedBehindAndFoundAllTheSame() throws {
+    let world = try CatalogWorld()
+    let items = (0..<700).map { number in
+      var item = TestFeed.Item("Episode \(number)", guid: "\(number)")
+      item.extra = "<description>About \(number == 650 ? "foghorns" : "ships")</description>"
+      return item
+    }
+    world.web.set("/feed", TestFeed(items: items).page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    #expect(try found(world.catalog, "foghorn") == ["Harbour Lights"])
+    #expect(try found(world.catalog, "fo") == ["Harbour Lights"])
+    var changed = items
+    changed[650].extra = "<description>About nothing</description>"
+    changed[3].extra = "<description>About lighthouses</description>"
+    world.web.set("/feed", TestFeed(items: changed).page)
+    try world.refresh(podcast)
+    #expect(try found(world.catalog, "foghorns").isEmpty, "what was withdrawn is found no longer")
+    #expect(try found(world.catalog, "lighth") == ["Harbour Lights"])
+    try Self.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  @Test func scriptsWithoutBlanksAreFoundByTheirCharacters() throws {
+    let world = try CatalogWorld()
+    world.web.set(
+      "/feed", TestFeed(items: [.init("東京の朝", guid: "1"), .init("Grüße aus Köln", guid: "2")]).page)
+    try world.refresh(try world.podcast())
+    #expect(try found(world.catalog, "東京") == ["Harbour Lights"])
+    #expect(
+      try found(world.catalog, "kol gru") == ["Harbour Lights"]
+        || found(world.catalog, "koln") == ["Harbour Lights"])
+    #expect(try found(world.catalog, "大阪").isEmpty)
+    #expect(try found(world.catalog, "\" OR * ^ NEAR( :").isEmpty)
+  }
+
+  /// FTS5's own check of the index's structure.
+  static func check(_ path: String) throws {
+    let file = try Database(path: path)
+    for table in ["podcast_text", "episode_text"] {
+      try file.run("INSERT INTO \(table) (\(table)) VALUES ('integrity-check')")
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import Catalog
+import Configuration
+import PodcastModel
+import PosixKit
+import SQLiteKit
+import Testing
+
+/// What leaves the catalogue, and what stays.
+@Suite struct UpkeepTests {
+  private func fill(_ world: CatalogWorld, _ path: String, count: Int = 30) {
+    let items = (0..<count).map { number in
+      var item = TestFeed.Item(
+        "Episode \(number)", guid: "\(path)\(number)", url: "http://m.example\(path)/\(number).mp3")
+      item.extra =
+        "<description>\(String(repeating: "foghorn \(path.dropFirst()) ", count: 200))</description>"
+      return item
+    }
+    world.web.set(path, TestFeed(title: "Podcast \(path.dropFirst())", items: items).page)
+  }
+
+  private func rows(_ world: CatalogWorld, _ table: String) throws -> Int {
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    return try file.first("SELECT count(*) FROM \(table)") { $0.int(0) } ?? 0
+  }
+
+  @Test func aForgottenPodcastLeavesNothing() throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    for path in ["/a", "/b"] { fill(world, path) }
+    world.web.set("/search", world.web.answer([("A", "/a"), ("B", "/b")]))
+    let search = try world.search("x")
+    let first = try catalog.subscribe(result: try #require(try catalog.results(ofSearch: search.id).first).id)
+    for listed in try catalog.results(ofSearch: search.id) { try world.refresh(listed.podcast.id) }
+    try world.refresh(first.podcast.id)
+    let keys = try catalog.episodes(ofPodcast: first.podcast.id).map(\.mediaKey)
+    #expect(try Set(catalog.forget(podcast: first.podcast.id)) == Set(keys))
+    #expect(try catalog.podcast(first.podcast.id) == nil)
+    #expect(try catalog.subscriptions().isEmpty)
+    #expect(try rows(world, "episode") == 30)
+    #expect(try rows(world, "notes") == 30)
+    #expect(
+      try wait { catalog.find("foghorn source:local", completion: $0) }.podcasts.map(\.title) == ["Podcast b"]
+    )
+    let error = #expect(throws: CatalogError.self) { try catalog.forget(podcast: first.podcast.id) }
+    #expect(error?.errno == .ENOENT)
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+    // It may come again, as a new one.
+    let again = try catalog.subscribe(feedURL: "\(world.web.address)/a")
+    #expect(again.podcast.id > first.podcast.id)
+    try world.refresh(again.podcast.id)
+    #expect(try catalog.episodes(ofPodcast: again.podcast.id).count == 30)
+  }
+
+  @Test func aForgottenSearchTakesItsAnswersWithIt() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("A", "/a")]))
+    let search = try world.search("something private")
+    #expect(try rows(world, "answer") == 1)
+    try world.catalog.forgetSearch(search.id)
+    #expect(try rows(world, "answer") == 0)
+    world.catalog.close()
+    let bytes = try Directories.read("\(world.home.places.data)/catalog.sqlite")
+    #expect(!String(decoding: bytes, as: UTF8.self).contains("something%20private"))
+  }
+
+  @Test func whatNobodyWantsAnyMoreGoesAfterAWhile() throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    var ids: [String: Int64] = [:]
+    for path in ["/followed", "/shown", "/cached", "/unused", "/recent"] {
+      fill(world, path, count: 3)
+      world.web.set("/search", world.web.answer([(path, path)]))
+      let search = try world.search("for \(path)")
+      let listed = try #require(try catalog.results(ofSearch: search.id).first)
+      ids[path] = listed.podcast.id
+      try world.refresh(listed.podcast.id)
+      if path == "/followed" { _ = try catalog.subscribe(feedURL: "\(world.web.address)\(path)") }
+      if path != "/shown" { try catalog.forgetSearch(search.id) }
+    }
+    let cached = try catalog.episodes(ofPodcast: try #require(ids["/cached"])).map(\.mediaKey)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      "UPDATE podcast SET last_refresh = last_refresh - 40 * 86400 WHERE id <> ?",
+      try #require(ids["/recent"]))
+    try catalog.forgetUnused(keeping: [cached[1]])
+    let left = try ids.filter { try catalog.podcast($0.value) != nil }.map(\.key).sorted()
+    #expect(left == ["/cached", "/followed", "/recent", "/shown"])
+  }
+
+  @Test func theCatalogueStaysWithinItsBound() throws {
+    let world = try CatalogWorld { $0.catalogueSize = 1 << 20 }
+    let catalog = world.catalog
+    world.web.set("/search", world.web.answer((0..<12).map { ("P\($0)", "/p\($0)") }))
+    let search = try world.search("many")
+    for (number, listed) in try catalog.results(ofSearch: search.id).enumerated() {
+      fill(world, "/p\(number)", count: 100)
+      try world.refresh(listed.podcast.id)
+    }
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE podcast SET last_refresh = last_refresh - 7200 + id")
+    let before = try catalog.usedBytes()
+    #expect(before > 2 << 20)
+    try catalog.forgetUnused(keeping: [])
+    #expect(try catalog.usedBytes() <= 1 << 20)
+    let listed = try catalog.results(ofSearch: search.id)
+    #expect(listed.count == 12, "the search still shows them")
+    #expect(listed.contains { !$0.podcast.isFetched })
+    let emptied = try #require(listed.first { !$0.podcast.isFetched }).podcast.id
+    let names = try catalog.episodes(ofPodcast: emptied)
+    #expect(names.isEmpty)
+    try world.refresh(emptied, .firstLook)
+    #expect(try catalog.episodes(ofPodcast: emptied).count == 100)
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+    catalog.close()
+    let size = try Directories.read("\(world.home.places.data)/catalog.sqlite").count
+    #expect(Int64(size) < before, "the file became smaller")
+  }
+}
