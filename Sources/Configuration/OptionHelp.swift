@@ -36,6 +36,8 @@ package struct OptionHelp: Sendable {
     OptionHelp(
       "cache_size", "SIZE", "10G", "the most that episodes take on the disk; the least recently read go first"
     ),
+    OptionHelp(
+      "catalogue_size", "SIZE", "2G", "what the catalogue may take before what nobody follows is forgotten"),
     OptionHelp("min_free", "SIZE", "1G", "what is left free on the disk whatever happens"),
     OptionHelp("downloads", "N", "3", "background downloads at once, 1 to 64"),
     OptionHelp("per_host", "N", "2", "background downloads at once from one host"),

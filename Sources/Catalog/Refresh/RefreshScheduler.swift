@@ -59,10 +59,7 @@ final class RefreshScheduler: Sendable {
       poll(&polled, 3, timer == nil ? 60_000 : -1)
       wakeup.drain()
       timer?.drain()
-      if polled[2].revents != 0 {
-        network?.drain()
-        Self.networkChanged(catalog)
-      }
+      if polled[2].revents != 0, network?.hasChanged() == true { Self.networkChanged(catalog) }
     }
   }
 

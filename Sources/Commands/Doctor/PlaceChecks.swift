@@ -31,11 +31,20 @@ package enum PlaceChecks {
           ? .fine("\(places.configurationFile) is understood")
           : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
       findings.append(room(at: places.cache, settings))
+      if let size = fileSize("\(places.data)/catalog.sqlite") {
+        findings.append(
+          .fine("the catalogue has \(HumanText.size(size)) of \(HumanText.size(settings.catalogueSize))"))
+      }
       return (findings, settings)
     } catch {
       findings.append(.problem("\(error)", mend: "correct that line"))
       return (findings, nil)
     }
+  }
+
+  private static func fileSize(_ path: String) -> Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_size) : nil
   }
 
   package static func directory(_ path: String, _ variable: String) -> Finding {
