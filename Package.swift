@@ -63,14 +63,15 @@ let package = Package(
     library("EpisodeCache", ["PodcastModel", "PosixKit"]),
     library("TransferProtocol", ["PodcastModel", "PosixKit"]),
     library("TransferEngine", ["TransferProtocol", "PodcastModel"]),
-    library("TransferStore", ["TransferProtocol", "PodcastModel", "SQLiteKit"]),
+    library("TransferStore", ["TransferProtocol", "PodcastModel", "PosixKit", "SQLiteKit"]),
     library(
       "TransferClient",
       ["Configuration", "EpisodeCache", "TransferProtocol", "TransferStore", "PodcastModel", "PosixKit"]),
     library(
       "Transfers",
       [
-        "Configuration", "EpisodeCache", "HTTPKit", "TransferEngine", "TransferProtocol", "TransferStore",
+        "Configuration", "EpisodeCache", "HTTPKit", "SQLiteKit", "TransferEngine", "TransferProtocol",
+        "TransferStore",
         "PodcastModel", "PosixKit",
       ]),
 
@@ -91,14 +92,15 @@ let package = Package(
       "Commands",
       [
         "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
-        "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
+        "PosixKit",
       ]),
     .executableTarget(
       name: "podcastfs", dependencies: ["Commands", "PosixKit"], swiftSettings: strict,
       linkerSettings: standalone),
     .executableTarget(
       name: "podcastfs-transferd",
-      dependencies: ["Configuration", "Transfers", "PosixKit"],
+      dependencies: ["Configuration", "TransferProtocol", "Transfers", "PosixKit"],
       swiftSettings: strict, linkerSettings: standalone),
 
     // Measurements: see Documentation/Measuring.md.
@@ -134,7 +136,7 @@ let package = Package(
       "TransferClientTests",
       [
         "Configuration", "EpisodeCache", "HTTPServerKit", "TransferClient", "TransferProtocol",
-        "PodcastModel", "PosixKit", "TestSupport", "podcastfs-transferd",
+        "TransferStore", "PodcastModel", "PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd",
       ]),
     tests(
       "PodcastTreeTests",

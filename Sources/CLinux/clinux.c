@@ -18,11 +18,19 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+
+#if defined(__x86_64__)
+#include <nmmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_acle.h>
+#include <sys/auxv.h>
+#endif
 
 extern char **environ;
 
@@ -129,6 +137,89 @@ int podcastfs_unlock(int descriptor) {
   return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
+int podcastfs_is_locked(int descriptor) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
+  return lock.l_type != F_UNLCK;
+}
+
+#ifndef STATX_MNT_ID_UNIQUE
+#define STATX_MNT_ID_UNIQUE 0x00004000U
+#endif
+
+uint64_t podcastfs_mount_identity(int descriptor) {
+  struct statx status;
+  // Older kernels leave out what they do not know.
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &status) == 0 &&
+      (status.stx_mask & STATX_MNT_ID_UNIQUE) != 0)
+    return status.stx_mnt_id;
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 &&
+      (status.stx_mask & STATX_MNT_ID) != 0)
+    return status.stx_mnt_id;
+  return 0;
+}
+
+int64_t podcastfs_birth_time(int descriptor) {
+  struct statx status;
+  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
+  if ((status.stx_mask & STATX_BTIME) == 0) return 0;
+  return (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
+}
+
+// CRC-32C, its bits reversed: x^32 + x^28 + x^27 + x^26 + x^25 + x^23 + x^22 + x^20 + x^19 + x^18 + x^14 +
+// x^13 + x^11 + x^10 + x^9 + x^8 + x^6 + 1.
+static uint32_t crc32c_table[256];
+
+__attribute__((constructor)) static void fill_crc32c_table(void) {
+  for (uint32_t byte = 0; byte < 256; byte++) {
+    uint32_t value = byte;
+    for (int bit = 0; bit < 8; bit++) value = value & 1 ? 0x82f63b78 ^ (value >> 1) : value >> 1;
+    crc32c_table[byte] = value;
+  }
+}
+
+uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t count) {
+  uint32_t value = ~sum;
+  for (size_t i = 0; i < count; i++) value = crc32c_table[(value ^ bytes[i]) & 0xff] ^ (value >> 8);
+  return ~value;
+}
+
+#if defined(__x86_64__)
+__attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(uint32_t sum, const uint8_t *bytes,
+                                                                        size_t count) {
+  uint64_t value = ~sum;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    uint64_t word;
+    __builtin_memcpy(&word, bytes, 8);
+    value = _mm_crc32_u64(value, word);
+  }
+  for (; count > 0; bytes++, count--) value = _mm_crc32_u8((uint32_t)value, *bytes);
+  return ~(uint32_t)value;
+}
+static int has_crc32c_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
+#elif defined(__aarch64__)
+__attribute__((target("crc"))) static uint32_t crc32c_by_instruction(uint32_t sum, const uint8_t *bytes,
+                                                                     size_t count) {
+  uint32_t value = ~sum;
+  for (; count >= 8; bytes += 8, count -= 8) {
+    uint64_t word;
+    __builtin_memcpy(&word, bytes, 8);
+    value = __crc32cd(value, word);
+  }
+  for (; count > 0; bytes++, count--) value = __crc32cb(value, *bytes);
+  return ~value;
+}
+// HWCAP_CRC32
+static int has_crc32c_instruction(void) { return (getauxval(AT_HWCAP) & (1 << 7)) != 0; }
+#endif
+
+uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count) {
+#if defined(__x86_64__) || defined(__aarch64__)
+  if (has_crc32c_instruction()) return crc32c_by_instruction(sum, bytes, count);
+#endif
+  return podcastfs_crc32c_portable(sum, bytes, count);
+}
+
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }
 int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 
@@ -141,7 +232,7 @@ int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
   return inotify_add_watch(descriptor, path, mask);
 }
 
-int podcastfs_spawn_detached(const char *path, char *const arguments[], char *const *environment,
+int podcastfs_spawn_detached(const char *path, char *const arguments[], char *const *environment, int errors,
                              pid_t *pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -160,7 +251,7 @@ int podcastfs_spawn_detached(const char *path, char *const arguments[], char *co
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   if ((error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
       (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, 1, 2)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, errors < 0 ? 1 : errors, 2)) == 0 &&
       (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
       (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
     error = posix_spawn(pid, path, &actions, &attributes, arguments, environment ? environment : environ);

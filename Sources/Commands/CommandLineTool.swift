@@ -11,7 +11,8 @@ package enum CommandLineTool {
       UnsubscribeCommand.self, ForgetCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self,
       RefreshCommand.self,
       FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
-      CancelCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self, HelpCommand.self,
+      CancelCommand.self, VerifyCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self,
+      HelpCommand.self,
     ]
   }
 

@@ -7,7 +7,7 @@ extension CacheLayout {
   /// data file is not there.
   package func lastRead(_ key: MediaKey, _ generation: UInt32) -> Int64? {
     var status = stat()
-    guard stat(data(key, generation), &status) == 0 else { return nil }
+    guard lstat(data(key, generation), &status) == 0 else { return nil }
     return Int64(status.st_atim.tv_sec) * 1_000_000_000 + Int64(status.st_atim.tv_nsec)
   }
 
@@ -20,13 +20,15 @@ extension CacheLayout {
   /// Removes a generation unless somebody has it open.
   /// - Returns: whether it is gone.
   package func evict(_ key: MediaKey, _ generation: UInt32) -> Bool {
-    guard let file = try? FileDescriptor(opening: data(key, generation), O_RDWR) else {
-      remove(key, generation)
-      return true
+    do {
+      let file = try FileDescriptor(openingRegular: data(key, generation), O_RDWR)
+      // Readers hold a shared lock for as long as they have it open.
+      guard file.tryLock(.exclusive) else { return false }
+    } catch {
+      // It can't be told who has it open, unless it is there no more.
+      if error.errno != .ENOENT { return false }
     }
-    // Readers hold a shared lock for as long as they have it open.
-    guard file.tryLock(.exclusive) else { return false }
-    remove(key, generation)
+    drop(key, generation)
     return true
   }
 }

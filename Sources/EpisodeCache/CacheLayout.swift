@@ -46,6 +46,9 @@ package struct CacheLayout: Hashable, Sendable {
     unlink(journal(key, generation))
   }
 
+  /// Whether the runtime folder has room for the map of one more generation, as far as can be told.
+  package var hasRoomForMap: Bool { (DiskSpace.available(at: maps) ?? .max) >= LiveMap.leastSize }
+
   /// Whether the data file of a generation is there.
   package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {
     access(data(key, generation), F_OK) == 0

@@ -11,23 +11,41 @@ package final class EpisodeReader: Sendable {
   private let map: LiveMap?
   /// What the journal said when there was no live map.
   private let journal: RangeJournal
+  /// Whether each chunk is compared with its checksum before any of it is given.
+  private let isDoubted: Bool
+
+  private struct Findings {
+    var checked: Set<Int64> = []
+    var damaged = ByteRanges()
+    /// What has not been taken.
+    var news = ByteRanges()
+  }
+  private let findings = Monitor(Findings())
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
+  /// - Parameter isVouched: whether the daemon has just said that this is what it writes.
   /// - Throws: `PosixError`: ENOENT where it is not there.
-  package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
+  package init(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, isVouched: Bool = false
+  ) throws(PosixError) {
     self.key = key
     self.generation = generation
-    data = try FileDescriptor(opening: layout.data(key, generation), O_RDONLY)
+    data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
     _ = data.tryLock(.shared)
-    map = LiveMap.open(layout.map(key, generation), data: data, writable: false)
-    var journal = RangeJournal()
-    if map == nil {
-      journal = RangeJournal(reading: layout.journal(key, generation))
-      journal.durable.truncate(at: Int64(try data.status().st_size))
-      guard journal.representation != nil else {
-        throw PosixError(.ENOENT, "read", layout.journal(key, generation))
-      }
+    let mapPath = layout.map(key, generation)
+    if isVouched, let map = LiveMap.open(mapPath, data: data, writable: false, journal: nil) {
+      (self.map, journal, isDoubted) = (map, RangeJournal(), false)
+      return
     }
+    var journal = RangeJournal(reading: layout.journal(key, generation))
+    map = LiveMap.open(mapPath, data: data, writable: false, journal: journal)
+    let status = try data.status()
+    journal.durable.truncate(at: Int64(status.st_size))
+    guard map != nil || journal.representation != nil else {
+      throw PosixError(.ENOENT, "read", layout.journal(key, generation))
+    }
+    let place = RangeJournal.Place(inode: UInt64(status.st_ino), modified: status.modified)
+    isDoubted = map == nil && journal.place != nil && journal.place != place
     self.journal = journal
   }
 
@@ -44,6 +62,17 @@ package final class EpisodeReader: Sendable {
     map?.contains(range) ?? journal.durable.contains(range)
   }
 
+  /// What was found to be others than the bytes that were written, or can't be read.
+  package var damaged: ByteRanges { findings.withLock { $0.damaged } }
+
+  /// The same, each range once: for who has it fetched again.
+  package func takeDamage() -> ByteRanges {
+    findings.withLock { findings in
+      defer { findings.news = ByteRanges() }
+      return findings.news
+    }
+  }
+
   /// The part of `count` bytes at `offset` that the file can have.
   private func range(at offset: Int64, count: Int) -> Range<Int64> {
     let (sum, overflow) = offset.addingReportingOverflow(Int64(count))
@@ -51,19 +80,48 @@ package final class EpisodeReader: Sendable {
     return offset..<max(offset, end)
   }
 
-  /// Whether `read` would answer.
+  /// Whether `read` would answer, as far as is known.
   package func canRead(at offset: Int64, count: Int) -> Bool {
-    offset < 0 || contains(range(at: offset, count: count))
+    guard offset >= 0 else { return true }
+    let range = range(at: offset, count: count)
+    return contains(range) && !findings.withLock { $0.damaged.ranges.contains { $0.overlaps(range) } }
   }
 
-  /// Copies bytes: as many as `buffer` takes or the file has; nil where any of them is not there.
+  /// Copies bytes: as many as `buffer` takes or the file has; nil where any of them is not there, or `damaged`.
   package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard offset >= 0 else { return 0 }
     let range = range(at: offset, count: buffer.count)
-    guard contains(range) else { return nil }
+    guard contains(range), !isDoubted || isSound(range) else { return nil }
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
-    guard let count = try? data.read(into: part, at: offset), count == range.count else { return nil }
+    guard let count = try? data.read(into: part, at: offset), count == range.count else {
+      noteDamage(range)
+      return nil
+    }
+    // The disk may have lost them meanwhile.
+    if let map, !map.contains(range) { return nil }
     return count
+  }
+
+  private func noteDamage(_ range: Range<Int64>) {
+    findings.withLock { findings in
+      findings.damaged.insert(range)
+      findings.news.insert(range)
+    }
+  }
+
+  /// Compares the chunks of a range with their checksums, each once.
+  private func isSound(_ range: Range<Int64>) -> Bool {
+    var start = range.lowerBound / RangeJournal.chunk * RangeJournal.chunk
+    while start < range.upperBound {
+      defer { start += RangeJournal.chunk }
+      guard let sum = journal.sums[start], !findings.withLock({ $0.checked.contains(start) }) else {
+        continue
+      }
+      let isRight = (try? GenerationCheck.agrees(start, sum, data)) ?? false
+      findings.withLock { _ = $0.checked.insert(start) }
+      if !isRight { noteDamage(start..<sum.end) }
+    }
+    return !findings.withLock { $0.damaged.ranges.contains { $0.overlaps(range) } }
   }
 
   /// Notes that it was read now: the least recently read are evicted first. Kept as the data file's access

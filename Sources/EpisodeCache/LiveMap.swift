@@ -6,14 +6,15 @@ internal import PosixKit
 /// a file in the runtime folder, mapped by all.
 ///
 /// A bit stands for a block of 4 KiB and is set once all of the block that the file will ever hold has been
-/// written to it, and never cleared: so a reader needs no lock and can't see a half-made change, and a writer
-/// killed at any instant leaves a map that is right. (A list of exact ranges would need a sequence lock,
-/// which a killed writer leaves taken, and a bound on their number.) What is not exact is only the block at a
-/// range's edge.
+/// written to it, and cleared only where the disk has lost it: so a reader needs no lock and can't see a half-made
+/// change, and a writer killed at any instant leaves a map that is right. (A list of exact ranges would need a
+/// sequence lock, which a killed writer leaves taken, and a bound on their number.) What is not exact is only the
+/// block at a range's edge.
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
-  /// The writer's hold on the file, to take room in it also when it has lost its name.
-  private let file: FileDescriptor?
+  /// The writer's hold on the file, to take room in it also when it has lost its name; nil for readers, and where
+  /// it has all the room that it will ever need.
+  private let file: Monitor<FileDescriptor?>
 
   /// Words of the header.
   private enum Word {
@@ -23,71 +24,156 @@ package final class LiveMap: Sendable {
     static let inode = 3
     static let total = 4
     static let received = 5
+    /// Bytes of the bitmap that there is room for: the others are not looked at. (Reading memory that a full
+    /// tmpfs has no room for kills: SIGBUS.)
+    static let reserved = 6
+    /// Which journal it goes with, how long that is, and how long it is about to be.
+    static let journal = 7
+    static let journalLength = 8
+    static let journalPending = 9
+    /// Which mount, of which namespace, the data file was reached by.
+    static let mount = 10
+    static let namespace = 11
+    /// When the data file was last written to, in nanoseconds since 1970.
+    static let modified = 12
+    /// When the data file was made.
+    static let born = 13
+    static let count = 14
   }
-  private static let magic: UInt64 = 0x3130_7061_6d73_6670  // "pfsmap01"
+  private static let magic: UInt64 = 0x3230_7061_6d73_6670  // "pfsmap02"
   private static let unknown = UInt64.max
 
   package static let blockSize: Int64 = 4096
   private static let headerSize = 4096
   private static let bitmapSize = 1 << 20
-  static let fileSize = headerSize + bitmapSize
+  private static let pageSize = 4096
+  /// What is mapped; the file has a beginning of it.
+  static let fullSize = headerSize + bitmapSize
+
+  /// Bytes that any map takes.
+  static let leastSize = Int64(headerSize + pageSize)
 
   /// The largest file that a map can speak of: 32 GiB.
   package static let capacity = Int64(bitmapSize) * 8 * blockSize
 
-  private init(memory: SharedMemory, file: consuming FileDescriptor?) {
+  private init(memory: SharedMemory, file: consuming sending FileDescriptor?) {
     self.memory = memory
-    self.file = file
+    self.file = Monitor(file)
   }
 
   /// Makes the map of an empty data file, in place of what `path` held.
-  static func create(_ path: String, data: borrowing FileDescriptor) throws(PosixError) -> LiveMap {
+  /// - Throws: `PosixError`: ENOSPC where there is no room for it.
+  static func create(
+    _ path: String, data: borrowing FileDescriptor, journal: RangeJournal
+  ) throws(PosixError) -> LiveMap {
     let temporary = "\(path).new"
     unlink(temporary)
-    let file = try FileDescriptor(opening: temporary, O_RDWR | O_CREAT | O_EXCL)
-    // Sparse: room is taken as blocks come (`reserve`).
-    try file.truncate(to: Int64(fileSize))
-    try file.allocate(Int64(headerSize))
-    let memory = try SharedMemory(file, size: fileSize, writable: true)
     let status = try data.status()
-    memory.store(Word.boot, bootIdentity)
-    memory.store(Word.device, UInt64(status.st_dev))
-    memory.store(Word.inode, UInt64(status.st_ino))
-    memory.store(Word.total, unknown)
-    memory.store(Word.received, 0)
-    memory.store(Word.magic, magic)
-    try retrying("create", path) { rename(temporary, path) }
-    return LiveMap(memory: memory, file: file)
+    let file = try FileDescriptor(openingRegular: temporary, O_RDWR | O_CREAT | O_EXCL)
+    do throws(PosixError) {
+      // The first part of the bitmap is for 128 MiB.
+      try file.allocate(leastSize)
+      let memory = try SharedMemory(file, size: fullSize, writable: true)
+      memory.store(Word.boot, bootIdentity)
+      memory.store(Word.device, UInt64(status.st_dev))
+      memory.store(Word.inode, UInt64(status.st_ino))
+      memory.store(Word.total, unknown)
+      memory.store(Word.received, 0)
+      memory.store(Word.reserved, UInt64(pageSize))
+      memory.store(Word.journal, journal.identity ?? 0)
+      memory.store(Word.mount, data.mountIdentity)
+      memory.store(Word.namespace, FileDescriptor.mountNamespace)
+      memory.store(Word.modified, UInt64(bitPattern: status.modified))
+      memory.store(Word.born, UInt64(bitPattern: data.birthTime))
+      memory.store(Word.magic, magic)
+      let map = LiveMap(memory: memory, file: file)
+      map.set(journalLength: journal.length)
+      try retrying("create", path) { rename(temporary, path) }
+      return map
+    } catch {
+      unlink(temporary)
+      throw error
+    }
   }
 
-  /// The map at `path`, where it speaks of this data file and was written since the machine started: only
-  /// then are the bytes that it claims in the page cache or on the disk.
-  static func open(_ path: String, data: borrowing FileDescriptor, writable: Bool) -> LiveMap? {
-    guard let file = try? FileDescriptor(opening: path, writable ? O_RDWR : O_RDONLY),
-      let status = try? file.status(), status.st_size == fileSize, let of = try? data.status(),
-      let memory = try? SharedMemory(file, size: fileSize, writable: writable),
+  /// The map at `path`, where it speaks of this data file, reached by this mount, and was written since the
+  /// machine started: only then are the bytes that it claims in the page cache or on the disk.
+  /// - Parameter journal: what the journal says now; it and the data file must be as the map knows them. (They are
+  ///   not where the disk was pulled and put back, or the cache restored from a backup.) nil where the daemon that
+  ///   writes the map has just said that it is good.
+  static func open(
+    _ path: String, data: borrowing FileDescriptor, writable: Bool, journal: RangeJournal?
+  ) -> LiveMap? {
+    guard let file = try? FileDescriptor(openingRegular: path, writable ? O_RDWR : O_RDONLY),
+      let status = try? file.status(), Int64(status.st_size) >= leastSize, status.st_size <= fullSize,
+      let of = try? data.status(),
+      let memory = try? SharedMemory(file, size: fullSize, writable: writable),
       memory.load(Word.magic) == magic, memory.load(Word.boot) == bootIdentity,
-      memory.load(Word.device) == UInt64(of.st_dev), memory.load(Word.inode) == UInt64(of.st_ino)
+      memory.load(Word.device) == UInt64(of.st_dev), memory.load(Word.inode) == UInt64(of.st_ino),
+      memory.load(Word.born) == UInt64(bitPattern: data.birthTime),
+      memory.load(Word.reserved) <= UInt64(Int(status.st_size) - headerSize),
+      isSameMount(memory, data)
     else { return nil }
+    if let journal, !agrees(memory, of, journal) { return nil }
     if writable { return LiveMap(memory: memory, file: file) }
     return LiveMap(memory: memory, file: nil)
   }
+
+  /// A mount's name says nothing to who is in another namespace.
+  private static func isSameMount(_ memory: SharedMemory, _ data: borrowing FileDescriptor) -> Bool {
+    let (mount, namespace) = (memory.load(Word.mount), FileDescriptor.mountNamespace)
+    if mount == 0 || namespace == 0 || memory.load(Word.namespace) != namespace { return true }
+    return mount == data.mountIdentity
+  }
+
+  private static func agrees(_ memory: SharedMemory, _ data: stat, _ journal: RangeJournal) -> Bool {
+    // Read in the order against the one in which they are written.
+    let pending = memory.load(Word.journalPending)
+    let length = memory.load(Word.journalLength)
+    let modified = Int64(bitPattern: memory.load(Word.modified))
+    return memory.load(Word.journal) == journal.identity ?? 0
+      && [length, pending].contains(UInt64(journal.length)) && data.modified >= modified
+      && data.modified - modified < writeGap
+  }
+
+  /// Nanoseconds between a write and the word of it, where the daemon was killed in between.
+  private static let writeGap: Int64 = 250_000_000
 
   /// How many bytes a generation's map says are there; nil where there is no map.
   package static func received(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
   ) -> Int64? {
-    guard let file = try? FileDescriptor(opening: layout.map(key, generation), O_RDONLY) else { return nil }
-    var words: [UInt64] = [0, 0, 0, 0, 0, 0]
+    guard let file = try? FileDescriptor(openingRegular: layout.map(key, generation), O_RDONLY) else {
+      return nil
+    }
+    var words = [UInt64](repeating: 0, count: Word.count)
     let count = words.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-    guard count == 48, words[Word.magic] == magic, words[Word.boot] == bootIdentity else { return nil }
+    guard count == Word.count * 8, words[Word.magic] == magic, words[Word.boot] == bootIdentity else {
+      return nil
+    }
     return Int64(clamping: words[Word.received])
   }
 
   /// Takes room in the map's file for the bits of the first `size` bytes.
-  func reserve(upTo size: Int64) throws(PosixError) {
+  /// - Parameter isAll: whether no more will ever be needed.
+  func reserve(upTo size: Int64, isAll: Bool) throws(PosixError) {
     let bits = Self.blockSize * 8
-    try file?.allocate(Int64(Self.headerSize) + min((size + bits - 1) / bits, Int64(Self.bitmapSize)))
+    let wanted = min((size + bits - 1) / bits, Int64(Self.bitmapSize))
+    let page = Int64(Self.pageSize)
+    let bytes = (wanted + page - 1) / page * page
+    try file.withLock { file throws(PosixError) in
+      if bytes > Int64(memory.load(Word.reserved)) {
+        guard file != nil else { throw PosixError(.ENOSPC, "reserve room") }
+        try file?.allocate(Int64(Self.headerSize) + bytes)
+        memory.store(Word.reserved, UInt64(bytes))
+      }
+      if isAll { file = nil }
+    }
+  }
+
+  /// The word of the bitmap behind the last one that there is room for.
+  private var reservedWords: Int {
+    (Self.headerSize + min(Int(clamping: memory.load(Word.reserved)), Self.bitmapSize)) / 8
   }
 
   /// The exact size of the file; nil while it is not known.
@@ -103,9 +189,13 @@ package final class LiveMap: Sendable {
   package func contains(_ range: Range<Int64>) -> Bool {
     guard range.lowerBound >= 0, range.upperBound <= Self.capacity else { return false }
     if range.isEmpty { return true }
+    let end = reservedWords
     return words(of: range.lowerBound / Self.blockSize..<(range.upperBound - 1) / Self.blockSize + 1)
-      .allSatisfy { index, mask in memory.load(index) & mask == mask }
+      .allSatisfy { index, mask in index < end && memory.load(index) & mask == mask }
   }
+
+  /// Blocks that there is room for.
+  var reservedBlocks: Int64 { Int64(reservedWords - Self.headerSize / 8) * 64 }
 
   /// All that is there, in whole blocks; the last one ends at `total`.
   func blocks() -> LiveMapBlocks { LiveMapBlocks(memory: memory, header: Self.headerSize) }
@@ -116,9 +206,27 @@ package final class LiveMap: Sendable {
 
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
 
-  /// Says that these blocks are there. Their bytes must have been written.
+  /// The journal has this length, or will have (`pending`).
+  func set(journalLength: Int64) {
+    memory.store(Word.journalLength, UInt64(journalLength))
+    memory.store(Word.journalPending, UInt64(journalLength))
+  }
+  func set(journalPending: Int64) { memory.store(Word.journalPending, UInt64(journalPending)) }
+
+  /// When the data file was last written to, in nanoseconds since 1970.
+  func set(modified: Int64) { memory.store(Word.modified, UInt64(bitPattern: modified)) }
+
+  /// Says that these blocks are there. Their bytes must have been written, and room reserved.
   func add(blocks: Range<Int64>) {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
+  }
+
+  /// Says that these blocks are not there: the disk has lost them. Readers look again after they have read.
+  func remove(blocks: Range<Int64>) {
+    let end = reservedWords
+    for (index, mask) in words(of: blocks) where index < end {
+      memory.store(index, memory.load(index) & ~mask)
+    }
   }
 
   /// The words and bits that stand for `blocks`.
@@ -138,4 +246,12 @@ package final class LiveMap: Sendable {
     let bytes = (try? Directories.read("/proc/sys/kernel/random/boot_id")) ?? []
     return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }()
+}
+
+extension stat {
+  /// Nanoseconds since 1970.
+  var modified: Int64 {
+    (Int64(st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue)
+      &+ Int64(st_mtim.tv_nsec)
+  }
 }

@@ -2,53 +2,82 @@ internal import Glibc
 package import PodcastModel
 internal import PosixKit
 
-/// What a generation's journal says: which representation it is of, and which of its bytes are on the disk.
+/// What a generation's journal says: which representation it is of, which of its bytes are on the disk, and
+/// their checksums.
 ///
 /// The journal is a file of records that is only ever appended to, after the data they speak of has been
 /// synchronized. A record that a crash cut off, and all behind it, counts for nothing.
 package struct RangeJournal: Hashable, Sendable {
+  /// Bytes that a checksum is of; the last chunk of a file, and one that has come in part, has fewer.
+  package static let chunk: Int64 = 1 << 20
+
+  /// Which file the data was in, and when that was last written to, in nanoseconds since 1970: while both are
+  /// the same, nobody else has touched it.
+  package struct Place: Hashable, Sendable {
+    package var inode: UInt64
+    package var modified: Int64
+  }
+
   package var representation: Representation?
   package var durable = ByteRanges()
+  /// By the start of the chunk. Journals of the first version have none.
+  package var sums: [Int64: Checksum] = [:]
+  package var place: Place?
+  package var note: [UInt8] = []
+  package var identity: UInt64?
   /// How many bytes of the file are whole records.
   package var length: Int64 = 0
+  /// The chunks whose sums came last, as far as a crash may have left them unwritten by a disk that lies.
+  private(set) var recent: [Int64] = []
+  /// Chunks in `recent`: 16 MiB.
+  private static let mostRecent = 16
 
   package init() {}
 
-  /// Reads the journal at `path`; one that is missing says nothing.
+  /// Reads the journal at `path`; one that is missing, or is no regular file, says nothing.
   package init(reading path: String) {
-    guard let bytes = try? Directories.read(path) else { return }
+    guard let bytes = try? Directories.readRegular(path) else { return }
     var rest = bytes[...]
     while let (record, size) = JournalRecord.decode(rest) {
-      switch record {
-      case .representation(let value): representation = value
-      case .range(let range): durable.insert(range)
-      }
+      apply(record)
       rest = rest.dropFirst(size)
       length += Int64(size)
     }
   }
-}
 
-/// Appends to a journal.
-struct RangeJournalWriter: ~Copyable {
-  private let file: FileDescriptor
-  private var end: Int64
-
-  /// Opens the journal at `path` behind its last whole record, and drops what is torn.
-  init(continuing path: String, _ journal: RangeJournal) throws(PosixError) {
-    let opened = try FileDescriptor(opening: path, O_RDWR | O_CREAT)
-    try opened.truncate(to: journal.length)
-    file = opened
-    end = journal.length
+  mutating func apply(_ record: JournalRecord) {
+    switch record {
+    case .representation(let value): representation = value
+    case .range(let range): durable.insert(range)
+    case .sum(let start, let sum):
+      sums[start] = sum
+      recent.removeAll { $0 == start }
+      if recent.count == Self.mostRecent { recent.removeFirst() }
+      recent.append(start)
+    case .place(let value): place = value
+    case .lost(let range): forget(range)
+    case .note(let bytes): note = bytes
+    case .identity(let value): identity = value
+    }
   }
 
-  /// Appends `records` in one write. `synchronized`: waits until they and all before are on the disk; what
-  /// claims no bytes need not.
-  mutating func append(_ records: [JournalRecord], synchronized: Bool = true) throws(PosixError) {
-    let bytes = records.flatMap(\.encoded)
-    // At a position of our own: after a write that failed half-way (ENOSPC) the next one overwrites it.
-    try file.write(bytes, at: end)
-    if synchronized { try file.synchronize() }
-    end += Int64(bytes.count)
+  /// These bytes are not there.
+  mutating func forget(_ range: Range<Int64>) {
+    durable.remove(range)
+    for (start, sum) in sums where range.overlaps(start..<sum.end) { sums[start] = nil }
+    recent.removeAll { sums[$0] == nil }
+  }
+
+  /// All that it says, in as few records as can be.
+  var records: [JournalRecord] {
+    var records: [JournalRecord] = []
+    if let identity { records.append(.identity(identity)) }
+    if let representation { records.append(.representation(representation)) }
+    if !note.isEmpty { records.append(.note(note)) }
+    records += durable.ranges.map { .range($0) }
+    let old = sums.keys.filter { !recent.contains($0) }.sorted()
+    for start in old + recent { if let sum = sums[start] { records.append(.sum(start: start, sum)) } }
+    if let place { records.append(.place(place)) }
+    return records
   }
 }

@@ -50,6 +50,23 @@ package struct ByteRanges: Hashable, Sendable {
     for range in other.ranges { insert(range) }
   }
 
+  /// Takes out what lies in `range`.
+  package mutating func remove(_ range: Range<Int64>) {
+    guard !range.isEmpty else { return }
+    var left: [Range<Int64>] = []
+    for run in ranges {
+      let before = run.lowerBound..<min(run.upperBound, max(range.lowerBound, run.lowerBound))
+      let behind = max(run.lowerBound, min(range.upperBound, run.upperBound))..<run.upperBound
+      if !run.overlaps(range) {
+        left.append(run)
+      } else {
+        if !before.isEmpty { left.append(before) }
+        if !behind.isEmpty { left.append(behind) }
+      }
+    }
+    ranges = left
+  }
+
   /// Keeps only what lies before `end`.
   package mutating func truncate(at end: Int64) {
     while let last = ranges.last, last.upperBound > end {

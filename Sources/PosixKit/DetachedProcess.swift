@@ -4,10 +4,12 @@ internal import Glibc
 /// Starts programs that have nothing to do with this one's terminal and may outlive it.
 package enum DetachedProcess {
   /// Starts `path` in a session of its own, with nothing of ours but the environment.
-  /// - Parameter environment: another one in its place; nothing of a value after a NUL is seen.
+  /// - Parameters:
+  ///   - environment: another one in its place; nothing of a value after a NUL is seen.
+  ///   - errors: its standard error; nil for none.
   /// - Returns: its number; to be reaped by `reap` or `wait`.
   package static func start(
-    _ path: String, _ arguments: [String], environment: [String: String]? = nil
+    _ path: String, _ arguments: [String], environment: [String: String]? = nil, errors: Int32? = nil
   ) throws(PosixError) -> Int32 {
     let texts = copies([path] + arguments)
     let variables = environment.map { copies($0.map { "\($0)=\($1)" }) }
@@ -15,9 +17,9 @@ package enum DetachedProcess {
     var process: pid_t = 0
     let reason =
       if let variables {
-        podcastfs_spawn_detached(path, texts, variables, &process)
+        podcastfs_spawn_detached(path, texts, variables, errors ?? -1, &process)
       } else {
-        podcastfs_spawn_detached(path, texts, nil, &process)
+        podcastfs_spawn_detached(path, texts, nil, errors ?? -1, &process)
       }
     guard reason == 0 else { throw PosixError(Errno(rawValue: reason), "start", path) }
     return process
@@ -36,10 +38,18 @@ package enum DetachedProcess {
     return signal == 0 ? status >> 8 & 0xff : 128 + signal
   }
 
-  /// Whether a process that `start` began has ended; to be asked until it has.
-  package static func reap(_ process: Int32) -> Bool {
+  /// How a process that `start` began has ended, as `wait` tells it; nil while it has not. To be asked until it
+  /// has.
+  package static func reap(_ process: Int32) -> Int32? {
     var status: Int32 = 0
-    return waitpid(process, &status, WNOHANG) != 0
+    if waitpid(process, &status, WNOHANG) == 0 { return nil }
+    return status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
+  }
+
+  /// A descriptor that is readable when the process has ended (pidfd_open(2)); nil where the system has none.
+  package static func watch(_ process: Int32) -> FileDescriptor? {
+    let descriptor = podcastfs_process_descriptor(process)
+    return descriptor < 0 ? nil : FileDescriptor(owning: descriptor)
   }
 
   /// The program `name` that is beside the running program, else in PATH; nil where neither is.

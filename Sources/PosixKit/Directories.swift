@@ -13,11 +13,18 @@ package enum Directories {
   }
 
   /// Creates `path` like `create`, then checks that it is a directory of this user that nobody else may
-  /// enter, and sets its mode to 0700 where it is ours but open.
+  /// enter, and sets its mode to 0700 where it is ours but open. A symbolic link in its place must be of this
+  /// user's making.
   package static func createPrivate(_ path: String) throws(PosixError) {
     try create(path)
     var status = stat()
     try retrying("inspect", path) { lstat(path, &status) }
+    if status.st_mode & S_IFMT == S_IFLNK {
+      guard status.st_uid == geteuid() else {
+        throw PosixError(.EACCES, "use (it is another user's link)", path)
+      }
+      try retrying("use", path) { stat(path, &status) }
+    }
     guard status.st_mode & S_IFMT == S_IFDIR else { throw PosixError(.ENOTDIR, "use", path) }
     guard status.st_uid == geteuid() else {
       throw PosixError(.EACCES, "use (it belongs to another user)", path)

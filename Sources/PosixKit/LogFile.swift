@@ -17,7 +17,7 @@ package struct LogFile: Sendable {
       separator: "-")
     let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Self.padded).joined(separator: ":")
     let line = "\(stamp)T\(clock)Z [\(getpid())] " + PrintableText.line(text) + "\n"
-    guard let file = try? FileDescriptor(opening: path, O_WRONLY | O_APPEND | O_CREAT) else { return }
+    guard let file = try? FileDescriptor(openingRegular: path, O_WRONLY | O_APPEND | O_CREAT) else { return }
     if let size = try? file.status().st_size, size > Self.limit { rename(path, path + ".old") }
     Array(line.utf8).withUnsafeBytes { try? file.append($0) }
   }

@@ -22,6 +22,11 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
       message: "the database is of a newer version of the program (schema \(found), known: \(known))")
   }
 
+  /// There is something else in the file's place.
+  package static func notADatabase(_ path: String) -> DatabaseError {
+    DatabaseError(code: SQLITE_NOTADB, message: "no database: \(path)")
+  }
+
   /// Another connection held the database for longer than the busy timeout.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 

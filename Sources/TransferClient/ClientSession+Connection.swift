@@ -1,3 +1,4 @@
+internal import Configuration
 internal import EpisodeCache
 internal import PosixKit
 internal import TransferProtocol
@@ -6,13 +7,13 @@ internal import TransferProtocol
 extension ClientSession {
   /// Joins a daemon that runs already; starts none.
   func connectIfRunning() {
-    guard connection == nil, !isStopped, let socket = launcher.connect() else { return }
+    guard connection == nil, !isStopped, !isHoldingOff, let socket = launcher.connect() else { return }
     use(socket)
   }
 
   /// Joins the daemon, and starts it where none runs.
   func connect() {
-    guard connection == nil, !isConnecting, !isStopped else { return }
+    guard connection == nil, !isConnecting, !isStopped, !isHoldingOff else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
     isConnecting = true
@@ -53,16 +54,45 @@ extension ClientSession {
     }
   }
 
-  /// The daemon has gone: killed, or idle for long.
+  /// The daemon has gone: killed, or idle for long; or it does not serve this version.
   private func lost() {
     connection = nil
     isConnecting = false
     snapshot = nil
-    if let welcomed, MonotonicTime.now > welcomed.adding(1) { launcher.forgive() }
+    let hasServed = welcomed.map { MonotonicTime.now > $0.time.adding(1) } ?? false
+    if hasServed { launcher.forgive() }
+    if let welcomed, welcomed.version != FrameWriter.version, !hasServed {
+      refusals += 1
+      if welcomed.version > FrameWriter.version { failAll(Self.isOutdated) }
+    } else {
+      refusals = 0
+    }
     welcomed = nil
     becameCurrent()
     launcher.reap()
-    if isNeeded { loop.schedule(at: .after(0.01)) { self.connect() } }
+    // One that sends this version away does so again.
+    let delay = refusals == 0 ? 0.01 : min(0.05 * Double(1 << min(refusals, 10)), 30)
+    isHoldingOff = refusals > 0
+    loop.schedule(at: .after(delay)) {
+      self.isHoldingOff = false
+      if self.isNeeded { self.connect() }
+    }
+  }
+
+  private static let isOutdated =
+    "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"
+
+  /// A daemon can't begin, or does not serve: who waits hears why at once.
+  func failAll(_ why: String) {
+    if why != failure.withLock({ $0 }) {
+      failure.withLock { $0 = why }
+      LogFile(places.logFile).write(why)
+    }
+    let failure = TransferFailure(.EIO, why)
+    for number in waits.keys { finishWait(number, failure) }
+    for number in opens.keys { finishOpen(number, .failure(failure)) }
+    for number in orders.keys { finishOrder(number, failure) }
+    becameCurrent()
   }
 
   /// Whether there is something for a daemon to do. An idle one ends, and is not started again.

@@ -33,7 +33,8 @@ extension ClientSession {
     let cancellation = Cancellation(session: self)
     let isTaken = loop.async {
       if self.isStopped { return completion(.failure(Self.stopped)) }
-      let number = self.register(episode)
+      self.register(episode)
+      let number = episode.number
       self.opens[number]?.completion = completion
       self.opens[number]?.pending = episode
       cancellation.begin { session in
@@ -48,14 +49,13 @@ extension ClientSession {
     return cancellation
   }
 
-  /// Gives an episode the number under which the daemon knows it.
-  private func register(_ episode: RemoteEpisode) -> UInt64 {
-    let name = ObjectIdentifier(episode)
-    if let number = numbers[name] { return number }
-    let number = nextNumber()
-    numbers[name] = number
-    opens[number] = OpenEntry(episode: episode, request: episode.request, intent: episode.intent)
-    return number
+  /// From now on the daemon is told of it, under its number.
+  /// - Returns: whether it was not before.
+  @discardableResult
+  private func register(_ episode: RemoteEpisode) -> Bool {
+    guard opens[episode.number] == nil else { return false }
+    opens[episode.number] = OpenEntry(episode: episode, request: episode.request, intent: episode.intent)
+    return true
   }
 
   func sayOpen(_ number: UInt64) {
@@ -71,7 +71,7 @@ extension ClientSession {
     guard let entry = opens[number], let episode = entry.episode else { return }
     if generation > 0 {
       do {
-        episode.attach(try EpisodeReader(layout, episode.request.key, generation))
+        episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
       } catch {
         // Deleted between the daemon's word and now: it finds out when it is asked again.
         if entry.completion != nil, entry.retries < 3 {
@@ -98,13 +98,10 @@ extension ClientSession {
     _ = episode
   }
 
-  func close(_ name: ObjectIdentifier) {
-    loop.async { if let number = self.numbers[name] { self.closeNow(number, name) } }
-  }
+  func close(_ number: UInt64) { loop.async { self.closeNow(number) } }
 
-  private func closeNow(_ number: UInt64, _ name: ObjectIdentifier? = nil) {
+  private func closeNow(_ number: UInt64) {
     guard opens.removeValue(forKey: number) != nil else { return }
-    if let name = name ?? numbers.first(where: { $0.value == number })?.key { numbers[name] = nil }
     for (wait, entry) in waits where entry.open == number {
       finishWait(wait, TransferFailure(.EBADF, "closed"))
     }
@@ -118,9 +115,9 @@ extension ClientSession {
     let cancellation = Cancellation(session: self)
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
-      let isNew = self.numbers[ObjectIdentifier(episode)] == nil
-      let open = self.register(episode)
-      if isNew { self.sayOpen(open) }
+      self.tellDamage(of: episode)
+      let open = episode.number
+      if self.register(episode) { self.sayOpen(open) }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
@@ -133,6 +130,30 @@ extension ClientSession {
     }
     if !isTaken { completion(Self.stopped) }
     return cancellation
+  }
+
+  /// The daemon has what is waited for. A reader that began without it looks anew.
+  func available(_ number: UInt64) {
+    guard let episode = waits[number]?.episode else { return }
+    if let old = episode.current, !old.isLive,
+      let new = try? EpisodeReader(layout, old.key, old.generation, isVouched: true)
+    {
+      episode.attach(new)
+    }
+    finishWait(number, nil)
+  }
+
+  /// Has the daemon fetch again what a reader has found to be damaged. Before it hears that anybody waits.
+  private func tellDamage(of episode: RemoteEpisode) {
+    guard let reader = episode.current else { return }
+    let damaged = reader.takeDamage()
+    if damaged.isEmpty { return }
+    let number = nextNumber()
+    let message = ClientMessage.damaged(
+      id: number, reader.key, generation: reader.generation, damaged.ranges)
+    orders[number] = (message, { _ in })
+    loop.schedule(at: .after(Self.orderTimeout)) { self.finishOrder(number, nil) }
+    say(message)
   }
 
   /// Ends a wait after `read_timeout` without a single new byte.

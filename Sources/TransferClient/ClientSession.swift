@@ -17,18 +17,22 @@ final class ClientSession: @unchecked Sendable {
   let mirror: StatusMirror
   let launcher: DaemonLauncher
   private let sharedLayout: Monitor<CacheLayout>
+  /// Why no daemon serves; nil while one does, or none was needed.
+  let failure = Monitor<String?>(nil)
+  private let lastNumber = Monitor<UInt64>(0)
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
   var connection: DaemonConnection?
   var isConnecting = false
-  /// Since when the daemon has been serving.
-  var welcomed: MonotonicTime?
+  /// Since when the daemon has been serving, and its version.
+  var welcomed: (time: MonotonicTime, version: UInt32)?
   var failedTries = 0
-  var lastNumber: UInt64 = 0
+  /// Times in a row that a daemon of another version has sent this one away, and whether it waits for that.
+  var refusals = 0
+  var isHoldingOff = false
   /// What has been said to the daemon and holds until it is closed.
   var opens: [UInt64: OpenEntry] = [:]
-  var numbers: [ObjectIdentifier: UInt64] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
   var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
@@ -44,8 +48,9 @@ final class ClientSession: @unchecked Sendable {
     self.places = places
     self.settings = settings
     self.mirror = mirror
-    launcher = DaemonLauncher(places: places, program: daemon)
+    launcher = DaemonLauncher(places: places, program: daemon, loop: loop)
     sharedLayout = Monitor(CacheLayout(cache: places.cache, runtime: places.runtime))
+    launcher.failed = { [weak self] why in self?.failAll("the transfer daemon cannot start: \(why)") }
   }
 
   /// Where the daemon keeps the cache: its word, once it has told.
@@ -100,15 +105,18 @@ final class ClientSession: @unchecked Sendable {
 
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
 
-  private func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
+  func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
     orders.removeValue(forKey: number)?.completion(failure)
   }
 
-  private static let orderTimeout = 30.0
+  static let orderTimeout = 30.0
 
+  /// A number that nothing else of this client has or had; from any thread.
   func nextNumber() -> UInt64 {
-    lastNumber += 1
-    return lastNumber
+    lastNumber.withLock { number in
+      number += 1
+      return number
+    }
   }
 
   /// Sends now, or, with everything else that holds, when there is a connection.
@@ -125,6 +133,7 @@ final class ClientSession: @unchecked Sendable {
     for number in orders.keys { finishOrder(number, failure) }
     connection?.close()
     connection = nil
+    launcher.stop()
     cacheWatch = nil
     lockWatch = nil
     becameCurrent()
@@ -133,24 +142,25 @@ final class ClientSession: @unchecked Sendable {
 
   func received(_ message: DaemonMessage) {
     switch message {
-    case .welcome(_, let cache, let runtime):
+    case .welcome(let version, let cache, let runtime):
       let layout = CacheLayout(cache: cache, runtime: runtime)
       sharedLayout.withLock { $0 = layout }
       mirror.use(layout)
       snapshot = []
       failedTries = 0
-      welcomed = .now
+      welcomed = (.now, version)
       sayEverything()
     case .changed(let statuses):
       cacheWatch?.renew()
       if snapshot != nil { snapshot? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
+      failure.withLock { $0 = nil }
       if let snapshot { mirror.replace(with: snapshot) }
       snapshot = nil
       becameCurrent()
     case .opened(let id, let generation, _): opened(id, generation)
     case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
-    case .available(let wait): finishWait(wait, nil)
+    case .available(let wait): available(wait)
     case .unavailable(let wait, let failure): finishWait(wait, failure)
     case .done(let id): finishOrder(id, nil)
     case .refused(let id, let failure): finishOrder(id, failure)

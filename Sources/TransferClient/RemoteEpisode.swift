@@ -8,6 +8,8 @@ final class RemoteEpisode: OpenEpisode {
   let request: TransferRequest
   let intent: OpenIntent
   let readTimeout: Double
+  /// The daemon's name for it. (Its address may be another one's as soon as it is gone.)
+  let number: UInt64
 
   private let reader: Monitor<EpisodeReader?>
   private let session: ClientSession
@@ -20,10 +22,11 @@ final class RemoteEpisode: OpenEpisode {
     self.intent = intent
     self.readTimeout = readTimeout
     self.session = session
+    number = session.nextNumber()
     self.reader = Monitor(reader)
   }
 
-  deinit { session.close(ObjectIdentifier(self)) }
+  deinit { session.close(number) }
 
   var current: EpisodeReader? { reader.withLock { $0 } }
 
@@ -51,5 +54,5 @@ final class RemoteEpisode: OpenEpisode {
     return session.wait(self, at: offset, count: count, completion: completion)
   }
 
-  func close() { session.close(ObjectIdentifier(self)) }
+  func close() { session.close(number) }
 }

@@ -24,7 +24,7 @@ package final class TransferClient: TransferService {
       // Before they are watched.
       try layout.create()
       try Directories.createPrivate(places.state)
-      _ = try FileDescriptor(opening: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
+      _ = try FileDescriptor(openingRegular: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
     }
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)

@@ -1,4 +1,5 @@
-internal import PosixKit
+internal import Glibc
+package import PosixKit
 
 /// Where a user's daemon is found.
 package enum DaemonPlace {
@@ -8,10 +9,39 @@ package enum DaemonPlace {
   package static func socket(runtime: String) -> String { runtime + "/transferd.sock" }
   package static func pidFile(runtime: String) -> String { runtime + "/transferd.pid" }
 
+  /// Why the daemon could not begin when it was last started; there is none where it could.
+  package static func failureFile(in state: String) -> String { state + "/transferd.failure" }
+
+  /// What that says, in one line.
+  package static func failure(in state: String) -> String? {
+    guard let bytes = try? Directories.readRegular(failureFile(in: state), limit: 4096) else { return nil }
+    let text = String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
+    return text.isEmpty ? nil : text
+  }
+
   /// The socket of the daemon that runs, or ran last.
   package static func socket(in state: String) -> String? {
-    guard let bytes = try? Directories.read(lockFile(in: state), limit: 4096) else { return nil }
+    guard let bytes = try? Directories.readRegular(lockFile(in: state), limit: 4096) else { return nil }
     let text = String(decoding: bytes.prefix { $0 != 10 }, as: UTF8.self)
     return text.hasPrefix("/") ? text : nil
+  }
+
+  /// A connection to the daemon that runs; nil where none does.
+  ///
+  /// The socket may be in a folder of an earlier run that somebody else has made again (`/tmp` is cleared): who
+  /// answers must be of this user, and a daemon must hold the lock.
+  package static func connect(in state: String) -> FileDescriptor? {
+    guard let path = socket(in: state),
+      let lock = try? FileDescriptor(openingRegular: lockFile(in: state), O_RDONLY), lock.isLocked
+    else { return nil }
+    return connect(toOwn: path)
+  }
+
+  /// A connection to a socket on which this user listens (the daemon, or the service manager for it).
+  package static func connect(toOwn path: String) -> FileDescriptor? {
+    guard let socket = try? UnixSocket.connect(to: path),
+      let peer = try? UnixSocket.peer(of: socket.rawValue), peer.user == geteuid()
+    else { return nil }
+    return socket
   }
 }

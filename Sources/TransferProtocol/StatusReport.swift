@@ -35,6 +35,13 @@ package enum StatusReport {
     }
   }
 
+  /// Those of which there may be bytes, by what people call them.
+  package static func byName(_ statuses: [TransferStatus]) -> [TransferStatus] {
+    statuses.filter { $0.generation > 0 }.sorted {
+      ($0.show, $0.fileName, $0.key) < ($1.show, $1.fileName, $1.key)
+    }
+  }
+
   /// One transfer; what is not known is null.
   package static func json(_ status: TransferStatus) -> JSONValue {
     .object([

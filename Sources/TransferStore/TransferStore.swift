@@ -1,3 +1,4 @@
+internal import Glibc
 package import PodcastModel
 package import SQLiteKit
 package import TransferProtocol
@@ -16,8 +17,55 @@ package struct TransferStore {
     try database.migrate([Self.first, Self.second])
   }
 
+  private static func path(in state: String) -> String { state + "/" + fileName }
+
+  /// The name that a damaged store is kept under.
+  package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
+
+  /// Whether what has the store's name can be one; so can nothing.
+  package static func isPlausible(in state: String) -> Bool {
+    var status = stat()
+    return lstat(path(in: state), &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+  }
+
+  package enum Condition: Hashable, Sendable {
+    case missing, sound
+    case unreadable(String)
+  }
+
+  /// What the store looks like to who only looks.
+  package static func condition(in state: String) -> Condition {
+    guard access(path(in: state), F_OK) == 0 else { return .missing }
+    guard isPlausible(in: state) else { return .unreadable("it is no regular file") }
+    do throws(DatabaseError) {
+      let store = try TransferStore(reading: state)
+      let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
+      return verdict == "ok" ? .sound : .unreadable(verdict)
+    } catch {
+      return .unreadable(error.message)
+    }
+  }
+
+  /// Takes a damaged store out of the way, in the place of one before.
+  /// - Returns: where it is kept.
+  package static func setAside(in state: String) -> String {
+    for suffix in ["", "-wal", "-shm"] {
+      let target = damagedName(in: state) + suffix
+      unlink(target)
+      rename(path(in: state) + suffix, target)
+    }
+    return damagedName(in: state)
+  }
+
+  /// Whether nothing at all is remembered.
+  package func isEmpty() throws(DatabaseError) -> Bool {
+    try !database.exists("SELECT 1 FROM transfer LIMIT 1")
+  }
+
   /// The store for reading; it must exist.
   package init(reading state: String) throws(DatabaseError) {
+    // A fifo would be waited for.
+    guard Self.isPlausible(in: state) else { throw .notADatabase(Self.path(in: state)) }
     var options = Database.Options()
     options.isReadOnly = true
     options.busyTimeout = 2
@@ -92,6 +140,9 @@ package struct TransferStore {
       generation, total, received, error, kept, changed, position, failed, not_before, attempts FROM transfer
     """
 
+  /// What a damaged file says must not overflow: no size, time or place is beyond 2⁵⁰.
+  private static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 50) }
+
   /// nil where a row is not one that this program would write.
   private static func record(_ row: borrowing Row) -> TransferRecord? {
     guard let key = MediaKey(row.string(0)), let state = TransferState(name: row.string(9)) else {
@@ -100,19 +151,19 @@ package struct TransferStore {
     var record = TransferRecord(
       request: TransferRequest(
         key: key, url: row.string(1), mediaType: row.stringIfPresent(2),
-        expectedLength: row.int64IfPresent(3), title: row.string(4), show: row.string(5),
+        expectedLength: row.int64IfPresent(3).map(bounded), title: row.string(4), show: row.string(5),
         fileName: row.string(6), allowsPrivateHosts: row.bool(7), userAgent: row.stringIfPresent(8)))
     record.state = state
     record.generation = UInt32(clamping: row.int64(10))
-    record.total = row.int64IfPresent(11)
-    record.received = row.int64(12)
+    record.total = row.int64IfPresent(11).map(bounded)
+    record.received = bounded(row.int64(12))
     record.error = row.stringIfPresent(13)
     record.isKept = row.bool(14)
-    record.changed = row.int64(15)
-    record.order = row.int64(16)
-    record.failed = row.int64IfPresent(17)
-    record.notBefore = row.int64IfPresent(18)
-    record.attempts = row.int64(19)
+    record.changed = bounded(row.int64(15))
+    record.order = bounded(row.int64(16))
+    record.failed = row.int64IfPresent(17).map(bounded)
+    record.notBefore = row.int64IfPresent(18).map(bounded)
+    record.attempts = bounded(row.int64(19))
     return record
   }
 }

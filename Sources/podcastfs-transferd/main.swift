@@ -1,6 +1,7 @@
 internal import Configuration
 internal import Glibc
 internal import PosixKit
+internal import TransferProtocol
 internal import Transfers
 
 /// Ends with one line that says why.
@@ -10,9 +11,19 @@ func fail(_ message: String, _ status: Int32 = 1) -> Never {
   exit(status)
 }
 
+/// Where it could not begin: for who waits, for the log, and for who asks later.
+func fail(_ error: any Error, in state: String?) -> Never {
+  if let state {
+    LogFile(Places.logFile(in: state)).write("the transfer daemon cannot start: \(error)")
+    try? Directories.replace(DaemonPlace.failureFile(in: state), with: Array("\(error)\n".utf8))
+  }
+  fail("\(error)")
+}
+
 let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime DIR] [--idle SECONDS]"
 
 StandardDescriptors.complete()
+var state: String?
 do {
   var places = try Places()
   var idleTime: Double?
@@ -27,6 +38,7 @@ do {
     default: fail(usage, 64)
     }
   }
+  state = places.state
   var configuration = TransferDaemon.Configuration(
     state: places.state, cache: places.cache, runtime: places.runtime)
   if let idleTime { configuration.idleTime = idleTime }
@@ -45,5 +57,5 @@ do {
   // Where another one serves this user already, all is well too.
   _ = try daemon.run()
 } catch {
-  fail("\(error)")
+  fail(error, in: state)
 }

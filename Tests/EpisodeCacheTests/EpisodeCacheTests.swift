@@ -22,8 +22,7 @@ import Testing
       Representation(total: total, entityTag: "\"a\"", finalURL: "http://cdn.example.org/a"))
   }
 
-  @discardableResult
-  private func write(_ range: Range<Int64>, _ writer: EpisodeWriter) throws -> Bool {
+  private func write(_ range: Range<Int64>, _ writer: EpisodeWriter) throws {
     try body.bytes(range).withUnsafeBytes { try writer.write($0, at: range.lowerBound) }
   }
 
@@ -133,7 +132,8 @@ import Testing
     try Directories.replace(directory.path("new"), with: Array(bytes[..<8192]))
     #expect(rename(directory.path("new"), layout.data(key, 1)) == 0)
     let again = try EpisodeWriter(continuing: layout, key, 1)
-    #expect(again.present.ranges == [0..<8192])
+    // Nor is a beginning of what one checksum is of.
+    #expect(again.present.isEmpty)
   }
 
   @Test func aTornJournalIsReadUpToItsLastWholeRecord() throws {
@@ -184,24 +184,17 @@ import Testing
   }
 
   @Test func aJournalThatClaimsMoreThanTheFileHoldsIsCutThere() throws {
+    let long = TestBody(seed: 6, size: 2_500_000)
     do {
-      let writer = try writer()
-      try write(0..<100_000, writer)
+      let writer = try writer(total: long.size)
+      try long.bytes.withUnsafeBytes { try writer.write($0, at: 0) }
       try writer.synchronize()
     }
     unlink(layout.map(key, 1))
-    #expect(truncate(layout.data(key, 1), 30_000) == 0)
-    #expect(try EpisodeReader(layout, key, 1).received == 30_000)
-    #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<30_000])
-  }
-
-  @Test func aWriterTellsWhenWhatIsWaitedForHasCome() throws {
-    let writer = try writer()
-    writer.setWanted([4096..<12_288])
-    #expect(try !write(0..<4096, writer))
-    #expect(try !write(4096..<8192, writer))
-    #expect(try write(8192..<12_288, writer))
-    #expect(try !write(12_288..<16_384, writer))
+    #expect(truncate(layout.data(key, 1), 1_200_000) == 0)
+    #expect(try EpisodeReader(layout, key, 1).received == 1_200_000)
+    // Of the chunk that is cut nothing can be told.
+    #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<1 << 20])
   }
 
   @Test func storedBytesAreCompared() throws {

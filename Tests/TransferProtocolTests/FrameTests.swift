@@ -11,7 +11,8 @@ import TransferProtocol
     userAgent: nil)
   private static let status = TransferStatus(
     key: key, state: .downloading, generation: 7, total: 1 << 40, received: 3, rate: 5, eta: nil,
-    error: "503 from a", isKept: true, changed: -1, order: .max, url: "u", title: "t", show: "s",
+    error: "503 from a", isKept: true, changed: 1_700_000_000, order: 1 << 50, url: "u", title: "t",
+    show: "s",
     fileName: "f")
   private static var settings: TransferSettings {
     var settings = TransferSettings()
@@ -28,6 +29,7 @@ import TransferProtocol
       .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7), .start(id: 8, request),
       .pause(id: 9, request), .drop(id: 10, key), .leave(id: 12, key), .setKept(id: 11, request, true),
       .freshAddress(key, "http://b"), .freshAddress(key, nil),
+      .damaged(id: 12, key, generation: 3, [0..<1 << 20, 5..<6]), .damaged(id: 0, key, generation: 1, []),
     ]
   }
 
@@ -38,6 +40,22 @@ import TransferProtocol
       .openFailed(id: 3, TransferFailure(.ENOSPC, "no space left")), .available(wait: 4),
       .unavailable(wait: 5, TransferFailure(.ESTALE, "changed")), .done(id: 6), .needAddress(key, url: "u"),
     ]
+  }
+
+  /// Sums of them would overflow.
+  @Test(arguments: [Int64.max, -1, 1 << 51]) func sizesBeyondAllBoundsAreRefused(_ size: Int64) throws {
+    var status = Self.status
+    status.received = size
+    var buffer = FrameBuffer()
+    buffer.append(DaemonMessage.changed([status]).frame)
+    #expect(throws: FrameError.malformed) { try buffer.next() as DaemonMessage? }
+    // What a feed says is not its reader's fault.
+    var request = Self.request
+    request.expectedLength = size
+    buffer = FrameBuffer()
+    buffer.append(ClientMessage.start(id: 1, request).frame)
+    request.expectedLength = nil
+    #expect(try buffer.next() == ClientMessage.start(id: 1, request))
   }
 
   @Test func everyMessageComesAsItWasSentInWhateverPieces() throws {

@@ -51,6 +51,16 @@ int podcastfs_try_lock(int descriptor);
 /// The same for a lock that many may share (the file open for reading), and the end of either.
 int podcastfs_try_lock_shared(int descriptor);
 int podcastfs_unlock(int descriptor);
+/// Whether somebody has a lock of this kind on the file (F_OFD_GETLK), without taking one; -1 with errno.
+int podcastfs_is_locked(int descriptor);
+/// Which mounted file system a file is reached by (STATX_MNT_ID_UNIQUE, else STATX_MNT_ID); 0 where unknown.
+uint64_t podcastfs_mount_identity(int descriptor);
+/// When the file was made, in nanoseconds since 1970 (STATX_BTIME); 0 where unknown.
+int64_t podcastfs_birth_time(int descriptor);
+/// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first): by the processor's own
+/// instruction where it has one, and without.
+uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
+uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t count);
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
 int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
@@ -67,11 +77,11 @@ int podcastfs_network_events(void);
 int podcastfs_wake_timer(void);
 int podcastfs_set_wake_timer(int timer, double seconds);
 
-/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, no
-/// other descriptor of ours, and no signal blocked or ignored; 0 or an errno value. Without an environment of
-/// its own it gets ours.
+/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams (or
+/// `errors` for standard error, where it is not -1), no other descriptor of ours, and no signal blocked or
+/// ignored; 0 or an errno value. Without an environment of its own it gets ours.
 int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull],
-                             char *_Nullable const *_Nullable environment, pid_t *pid);
+                             char *_Nullable const *_Nullable environment, int errors, pid_t *pid);
 
 /// Starts `path` in this process's group, with its standard streams, `report` as number 3, and no other descriptor of
 /// ours; 0 or an errno value.

@@ -1,6 +1,8 @@
 package import Configuration
 internal import Glibc
 internal import PosixKit
+internal import TransferProtocol
+internal import TransferStore
 
 /// Whether podcastfs has room and rights where it keeps things, and its own other half.
 package enum PlaceChecks {
@@ -23,6 +25,7 @@ package enum PlaceChecks {
     }
     findings.append(runtimeRoom(places.runtime))
     findings.append(daemon(DetachedProcess.find("podcastfs-transferd"), places))
+    findings += daemonState(places.state)
     do {
       let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
       let isThere = access(places.configurationFile, F_OK) == 0
@@ -87,7 +90,7 @@ package enum PlaceChecks {
     var hasEnded = false
     while !isUp && !hasEnded && .now < deadline {
       isUp = access(trial + "/transferd.sock", F_OK) == 0
-      hasEnded = DetachedProcess.reap(child)
+      hasEnded = DetachedProcess.reap(child) != nil
       if !isUp { usleep(5_000) }
     }
     if !hasEnded {
@@ -110,6 +113,33 @@ package enum PlaceChecks {
         mend: "delete what is not needed there, or make it larger (it usually is a tmpfs)")
     }
     return .fine("\(HumanText.size(left)) are free in \(path)")
+  }
+
+  /// Whether the daemon could start, and read what it remembers.
+  package static func daemonState(_ state: String) -> [Finding] {
+    var findings: [Finding] = []
+    if let why = DaemonPlace.failure(in: state) {
+      findings.append(
+        .problem("the transfer daemon could not start: \(why)", mend: "mend that, then open an episode again")
+      )
+    }
+    switch TransferStore.condition(in: state) {
+    case .missing: break
+    case .sound: findings.append(.fine("the store of downloads is sound"))
+    case .unreadable(let why):
+      findings.append(
+        .problem(
+          "the store of downloads cannot be read: \(why)",
+          mend:
+            "nothing is to be done: the transfer daemon sets it aside and goes on with what the cache holds"))
+    }
+    let damaged = TransferStore.damagedName(in: state)
+    if access(damaged, F_OK) == 0 {
+      findings.append(
+        .note(
+          "a damaged store of downloads was set aside as \(damaged); what the cache holds was taken up anew"))
+    }
+    return findings
   }
 
   /// Whether the cache may grow at all.

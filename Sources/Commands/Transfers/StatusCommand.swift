@@ -33,10 +33,16 @@ enum StatusCommand: Command {
     // After a reboot this is the command that lets downloads go on.
     client.resumeUnfinished()
     waitUntilCurrent(client)
+    // Where a daemon can't start, the numbers above are those of the last one.
+    var said: String?
     var report = Report(options: options, cacheLimit: settings.cacheSize)
     repeat {
       let seen = changes.withLock { $0 }
       report.show(client.allStatuses())
+      if let why = client.daemonFailure, why != said {
+        StandardStreams.complain(why)
+        said = why
+      }
       if options.watches {
         // A daemon that starts meanwhile announces nothing to those who are not connected.
         _ = changes.wait(until: .after(2)) { $0 != seen ? true : nil }
@@ -53,7 +59,7 @@ enum StatusCommand: Command {
   }
 
   /// Until the daemon has told all it knows, where one runs; two seconds at the most.
-  private static func waitUntilCurrent(_ client: TransferClient) {
+  static func waitUntilCurrent(_ client: TransferClient) {
     let isCurrent = Monitor(false)
     client.whenCurrent { isCurrent.withLockNotifying { $0 = true } }
     _ = isCurrent.wait(until: .after(2)) { $0 ? true : nil }

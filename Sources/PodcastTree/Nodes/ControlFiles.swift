@@ -96,8 +96,8 @@ extension PodcastTree {
 
   func logText() throws -> [UInt8] {
     do {
-      return Array(try Directories.read(places.logFile).suffix(Self.logLimit))
-    } catch let error as PosixError where error.errno == .ENOENT {
+      return Array(try Directories.readRegular(places.logFile).suffix(Self.logLimit))
+    } catch where error.errno == .ENOENT {
       return []
     }
   }

@@ -42,9 +42,9 @@ final class SidecarStore: Sendable {
   /// The bytes of a copy; nil where there is none.
   func read(_ key: SidecarKey) -> (bytes: [UInt8], copy: Copy)? {
     do {
-      let file = try FileDescriptor(opening: path(key), O_RDONLY)
+      let file = try FileDescriptor(openingRegular: path(key), O_RDONLY)
       let status = try file.status()
-      let bytes = try Directories.read(path(key))
+      let bytes = try Directories.readRegular(path(key))
       let copy = Copy(size: Int64(bytes.count), fetched: Int64(status.st_mtim.tv_sec))
       remember(copy, key)
       return (bytes, copy)

@@ -17,6 +17,10 @@ final class Download {
   var hasSlot = false
   /// Whether the store must be looked at: its bytes may be gone, or more than the record says.
   var mustLook = false
+  /// What the journal has been told of the record.
+  var noted: TransferRecord?
+  /// Bytes of the current generation that are not what was written, until the disk has been told.
+  var damaged: [Range<Int64>] = []
   /// Whether it is to come again where that shows that it is gone.
   var isWantedAgain = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.

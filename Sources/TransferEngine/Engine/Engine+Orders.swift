@@ -39,9 +39,14 @@ extension Engine {
       if room.evicting.contains(request.key) { return room.deferred.append((client, message)) }
       let download = known(request)
       download.record.isKept = kept
+      // The journal keeps it too, for the day when the store is lost.
+      download.mustLook = download.mustLook || download.received > 0 && download.store == nil
       touch(download)
       confirm(id, client, request.key)
     case .freshAddress(let key, let url): heardAddress(key, url)
+    case .damaged(let id, let key, let generation, let ranges):
+      discard(ranges, of: key, generation)
+      confirm(id, client, key)
     }
   }
 
@@ -154,7 +159,7 @@ extension Engine {
     download.hasAskedForAddress = false
   }
 
-  private func queue(_ download: Download) {
+  func queue(_ download: Download) {
     if download.record.order == 0 || download.record.state == .remote {
       lastOrder += 1
       download.record.order = lastOrder

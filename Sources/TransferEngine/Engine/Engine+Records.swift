@@ -41,6 +41,7 @@ extension Engine {
         news.append(download.key)
       }
       download.isProgressDue = false
+      note(download)
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
       if download.isWorthSaving {

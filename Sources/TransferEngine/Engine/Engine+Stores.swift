@@ -39,9 +39,7 @@ extension Engine {
     let old = download.record.generation
     if let store = download.store {
       stores[store.id] = nil
-      emit(.store(store.id, .discard))
-    } else if old > 0 {
-      remove(download.key, old)
+      emit(.store(store.id, .close(isComplete: false)))
     }
     let store = Store(StoreID(nextNumber()), .creating(flow.id), generation: old, representation)
     attach(store, to: download)
@@ -80,6 +78,9 @@ extension Engine {
       store.pending -= 1
       return compared(range, agreed: agreed, of: flow, download)
     case .described: store.pending -= 1
+    case .discarded(let present):
+      store.pending -= 1
+      discarded(present, store, download)
     case .flushed:
       store.isFlushing = false
       if store.unflushed >= Limits.flushAfter { flush(store, after: 0) }
@@ -110,9 +111,10 @@ extension Engine {
     }
     download.record.generation = generation
     download.record.total = representation.total
+    tellDamage(to: store, download)
     if download.record.state == .cached && !store.isComplete {
       // The disk has lost what it never took.
-      download.record.state = download.isOpenForDownload ? .queued : .remote
+      download.record.state = download.isOpenForDownload || store.isDamaged ? .queued : .remote
     }
     judgeWaiting(of: download)
   }
@@ -120,6 +122,9 @@ extension Engine {
   private func created(_ store: Store, _ download: Download, _ generation: UInt32) {
     guard case .creating(let id) = store.phase else { return }
     store.phase = .open
+    // Only now: its number was not to be given again.
+    let old = store.generation
+    if old > 0 && old != generation { remove(download.key, old) }
     store.generation = generation
     download.record.generation = generation
     download.record.total = store.representation.total
@@ -248,9 +253,11 @@ extension Engine {
     for key in checked { if let download = downloads[key] { touch(download) } }
   }
 
-  /// Removes what no record speaks of: files of generations that a crash left behind, or of a store that was lost,
-  /// where whoever was reading them when the daemon was killed would have asked again by now.
+  /// Removes the files of generations that a crash left behind; takes up what no record speaks of and its journal
+  /// tells of, and removes the rest of that where whoever was reading it when the daemon was killed would have asked
+  /// again by now.
   func sweep(_ files: [FoundFile]) {
+    adopt(files.sorted { ($0.written, $0.key) < ($1.written, $1.key) }.compactMap(\.record))
     for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
       if let download = downloads[file.key] {
         if file.generation > download.record.generation && download.store == nil {

@@ -128,6 +128,7 @@ package final class Engine {
     case .vanished(let keys): checkCache(keys)
     case .missing(let keys): missing(keys)
     case .found(let files): sweep(files)
+    case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation)
     case .networkChanged: networkChanged()
     case .timer: break
     }

@@ -51,6 +51,10 @@ package enum StoreOrder: Hashable, Sendable {
   case compare(FlowID, Range<Int64>)
   /// More is known of the representation.
   case describe(Representation)
+  /// What the journal keeps of the record; nothing is answered.
+  case note([UInt8])
+  /// These bytes are not what was written: they are there no more.
+  case discardBytes([Range<Int64>])
   /// - Parameter isComplete: whether the journal tells it all, without the live map.
   case close(isComplete: Bool)
   /// Closes it, and takes its names away.

@@ -32,6 +32,8 @@ package enum Event: Sendable {
   case missing([MediaKey])
   /// The cache's files.
   case found([FoundFile])
+  /// These bytes of a generation are not what was written.
+  case damaged(MediaKey, generation: UInt32, [Range<Int64>])
   /// The machine's addresses or routes have changed.
   case networkChanged
   /// The time that `wake` named has come, or has not.
@@ -48,6 +50,8 @@ package enum DiskAnswer: Hashable, Sendable {
   /// Of what was compared, so many bytes are the same from its start on.
   case compared(FlowID, Range<Int64>, agreed: Int64)
   case described
+  /// What was found damaged is there no more; this is.
+  case discarded(present: ByteRanges)
   /// All that had been written is on the disk.
   case flushed
   /// A flush failed: only this is known to be there.
@@ -84,10 +88,13 @@ package struct FoundFile: Hashable, Sendable {
   package var generation: UInt32
   /// Seconds since 1970.
   package var written: Int64
+  /// What its journal tells, where it is the latest of an episode that the engine did not know.
+  package var record: TransferRecord?
 
-  package init(key: MediaKey, generation: UInt32, written: Int64) {
+  package init(key: MediaKey, generation: UInt32, written: Int64, record: TransferRecord? = nil) {
     self.key = key
     self.generation = generation
     self.written = written
+    self.record = record
   }
 }

@@ -23,12 +23,18 @@ package enum ClientMessage: Hashable, Sendable {
   case leave(id: UInt64, MediaKey)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
+  /// These bytes of a generation are not what was written, or can't be read: to come again. Answered by `done` where
+  /// `id` is not 0.
+  case damaged(id: UInt64, MediaKey, generation: UInt32, [Range<Int64>])
+
+  /// Ranges in one message.
+  package static let mostRanges = 4096
 }
 
 extension ClientMessage: FramedMessage {
   private enum Kind: UInt8 {
     case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
-    case leave
+    case leave, damaged
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -74,6 +80,15 @@ extension ClientMessage: FramedMessage {
       writer.put(Kind.freshAddress.rawValue)
       writer.put(key)
       writer.put(url)
+    case .damaged(let id, let key, let generation, let ranges):
+      writer.put(Kind.damaged.rawValue, id)
+      writer.put(key)
+      writer.put(generation)
+      writer.put(UInt32(min(ranges.count, Self.mostRanges)))
+      for range in ranges.prefix(Self.mostRanges) {
+        writer.put(range.lowerBound)
+        writer.put(range.upperBound)
+      }
     }
   }
 
@@ -102,6 +117,17 @@ extension ClientMessage: FramedMessage {
     case .setKept:
       self = .setKept(id: try reader.uint64(), try TransferRequest(from: &reader), try reader.bool())
     case .freshAddress: self = .freshAddress(try reader.key(), try reader.optionalString())
+    case .damaged:
+      let (id, key, generation) = (try reader.uint64(), try reader.key(), try reader.uint32())
+      let count = try reader.uint32()
+      guard count <= Self.mostRanges else { throw .malformed }
+      var ranges: [Range<Int64>] = []
+      for _ in 0..<count {
+        let (lower, upper) = (try reader.int64(), try reader.int64())
+        guard lower >= 0, lower <= upper else { throw .malformed }
+        ranges.append(lower..<upper)
+      }
+      self = .damaged(id: id, key, generation: generation, ranges)
     }
   }
 }

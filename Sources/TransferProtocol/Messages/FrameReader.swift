@@ -49,6 +49,16 @@ package struct FrameReader: Sendable {
 
   package mutating func optionalString() throws(FrameError) -> String? { try bool() ? try string() : nil }
   package mutating func optionalInt64() throws(FrameError) -> Int64? { try bool() ? try int64() : nil }
+  /// Sizes, times and places: such that sums of them can't overflow.
+  package static let counts: ClosedRange<Int64> = 0...1 << 50
+
+  package mutating func count() throws(FrameError) -> Int64 {
+    let value = try int64()
+    guard Self.counts.contains(value) else { throw .malformed }
+    return value
+  }
+  package mutating func optionalCount() throws(FrameError) -> Int64? { try bool() ? try count() : nil }
+
   package mutating func optionalUInt32() throws(FrameError) -> UInt32? { try bool() ? try uint32() : nil }
 
   package mutating func optionalTexts() throws(FrameError) -> [String: String]? {

@@ -27,8 +27,11 @@ extension FramedMessage {
 
 /// Builds a frame.
 package struct FrameWriter: Sendable {
-  /// The version of the protocol, in `hello` and `welcome`.
+  /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
   package static let version: UInt32 = 3
+  /// The oldest version whose clients a daemon serves: a mount goes on when the programs under it are replaced. A
+  /// later version only adds kinds of messages, and none that a client must understand who does not know it.
+  package static let oldest: UInt32 = 2
   /// No frame is longer; the sender sees to it.
   package static let longest = 1 << 20
   /// Texts are cut here: no title or address of use is longer.

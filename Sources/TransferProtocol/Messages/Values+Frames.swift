@@ -17,7 +17,9 @@ extension TransferRequest {
   package init(from reader: inout FrameReader) throws(FrameError) {
     self.init(
       key: try reader.key(), url: try reader.string(), mediaType: try reader.optionalString(),
-      expectedLength: try reader.optionalInt64(), title: try reader.string(), show: try reader.string(),
+      // A feed's word, not a sender's fault.
+      expectedLength: try reader.optionalInt64().flatMap { FrameReader.counts.contains($0) ? $0 : nil },
+      title: try reader.string(), show: try reader.string(),
       fileName: try reader.string(), allowsPrivateHosts: try reader.bool(),
       userAgent: try reader.optionalString())
   }
@@ -46,10 +48,10 @@ extension TransferStatus {
     let key = try reader.key()
     guard let state = TransferState(rawValue: try reader.uint8()) else { throw .malformed }
     self.init(
-      key: key, state: state, generation: try reader.uint32(), total: try reader.optionalInt64(),
-      received: try reader.int64(), rate: try reader.optionalInt64(), eta: try reader.optionalInt64(),
-      error: try reader.optionalString(), isKept: try reader.bool(), changed: try reader.int64(),
-      order: try reader.int64(), url: try reader.string(), title: try reader.string(),
+      key: key, state: state, generation: try reader.uint32(), total: try reader.optionalCount(),
+      received: try reader.count(), rate: try reader.optionalCount(), eta: try reader.optionalCount(),
+      error: try reader.optionalString(), isKept: try reader.bool(), changed: try reader.count(),
+      order: try reader.count(), url: try reader.string(), title: try reader.string(),
       show: try reader.string(), fileName: try reader.string())
   }
 }

@@ -20,6 +20,10 @@ final class ClientConnection {
   private var untold: Set<MediaKey> = []
   private var isClosed = false
   private var hasGreeted = false
+  /// Whether nothing that it says is heard.
+  private var isLeftWaiting = false
+  /// The protocol that it speaks.
+  private var version = FrameWriter.version
   private(set) var observes = false
   private(set) var answersAddresses = false
   /// What came, and that the other end has gone.
@@ -44,16 +48,26 @@ final class ClientConnection {
   }
 
   /// - Returns: whether it was the first time.
-  func greet(observes: Bool, answersAddresses: Bool) -> Bool {
+  func greet(version: UInt32, observes: Bool, answersAddresses: Bool) -> Bool {
     defer { hasGreeted = true }
+    self.version = version
     self.observes = observes
     self.answersAddresses = answersAddresses
     return !hasGreeted
   }
 
+  /// Hears and says no more, until the other end goes.
+  func leaveWaiting() {
+    isLeftWaiting = true
+    observes = false
+    answersAddresses = false
+  }
+
   /// Sends `message`, behind what was to be told before; at the next `flush`.
   func send(_ message: DaemonMessage) {
-    if isClosed { return }
+    if isClosed || isLeftWaiting { return }
+    // The version before ends the connection at a word that it does not know.
+    if version < 3, case .refused = message { return }
     answers.append(message)
     if answers.count > Self.mostAnswers { close() }
   }
@@ -136,9 +150,12 @@ final class ClientConnection {
       if count < 0 && Errno.current == .EINTR { continue }
       if count < 0 && Errno.current == .EAGAIN { return }
       if count <= 0 { return close() }
+      if isLeftWaiting { continue }
       incoming.append(buffer[..<count])
       do throws(FrameError) {
-        while !isClosed, let message: ClientMessage = try incoming.next() { receive(self, message) }
+        while !isClosed, !isLeftWaiting, let message: ClientMessage = try incoming.next() {
+          receive(self, message)
+        }
       } catch {
         return close()
       }

@@ -6,19 +6,26 @@ internal import TransferProtocol
 struct DaemonLock: ~Copyable {
   private let file: FileDescriptor
 
+  /// Another daemon has the lock, but serves nobody.
+  struct Unanswered: Error, CustomStringConvertible {
+    var description: String
+  }
+
   /// Takes the lock in `state`.
-  /// - Returns: nil where another daemon holds it and serves, or does not let go of it within ten seconds.
+  /// - Returns: nil where another daemon holds it and serves.
+  /// - Throws: `Unanswered` where one that serves nobody does not let go of it within ten seconds.
   static func take(in state: String) throws -> DaemonLock? {
     let path = DaemonPlace.lockFile(in: state)
     let deadline = MonotonicTime.after(10)
     while true {
-      let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT)
+      let file = try FileDescriptor(openingRegular: path, O_RDWR | O_CREAT)
       // Someone may have deleted the file meanwhile: a lock on what has no name keeps nobody away.
       if file.tryLock(.exclusive), try file.status().st_nlink > 0 { return DaemonLock(file: file) }
-      if let socket = DaemonPlace.socket(in: state), (try? UnixSocket.connect(to: socket)) != nil {
-        return nil
+      if DaemonPlace.connect(in: state) != nil { return nil }
+      if MonotonicTime.now > deadline {
+        throw Unanswered(
+          description: "another podcastfs-transferd has \(path) locked but does not answer: end it")
       }
-      if MonotonicTime.now > deadline { return nil }
       usleep(20_000)
     }
   }

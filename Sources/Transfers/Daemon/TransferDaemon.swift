@@ -33,6 +33,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private var lastClient: UInt64 = 0
   /// Given up for a moment where there are no more descriptors, so that who comes can be told to go.
   private var spareDescriptor: FileDescriptor?
+  private var log: LogFile?
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
@@ -63,9 +64,12 @@ package final class TransferDaemon: @unchecked Sendable {
     try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8))
     HTTPSession.blockBrokenPipeSignal()
     spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY)
-    let driver = try EngineDriver(
-      loop: loop, layout: layout, store: TransferStore(state: configuration.state),
-      log: LogFile(Places.logFile(in: configuration.state)))
+    let log = LogFile(Places.logFile(in: configuration.state))
+    self.log = log
+    let loop = loop
+    let driver = try StoreOpening(state: configuration.state, layout: layout, log: log).withStore {
+      try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
+    }
     self.driver = driver
     driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
@@ -76,6 +80,7 @@ package final class TransferDaemon: @unchecked Sendable {
     watchSocket(path)
     driver.start()
     try lock.publish(socket: path)
+    unlink(DaemonPlace.failureFile(in: configuration.state))
     loop.run()
     if configuration.inheritedSocket == nil { unlink(path) }
     driver.stop()
@@ -140,7 +145,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
     if case .hello(let version, let observes, let answers) = message {
-      let isFirst = connection.greet(observes: observes, answersAddresses: answers)
+      let isFirst = connection.greet(version: version, observes: observes, answersAddresses: answers)
       driver.post(.joined(connection.id, observes: observes, answersAddresses: answers))
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
@@ -148,11 +153,16 @@ package final class TransferDaemon: @unchecked Sendable {
         .welcome(version: FrameWriter.version, cache: configuration.cache, runtime: configuration.runtime))
       // Before what it is told of downloads.
       driver.flush(connection)
-      // Another version's client understands no more than this; a later one starts its own daemon.
-      guard version == FrameWriter.version else {
+      if version > FrameWriter.version {
+        // It starts its own daemon, when this one has made room.
+        log?.write("a newer podcastfs asks: ending, so that its own transfer daemon can begin")
         connection.close()
-        if version > FrameWriter.version { loop.stop() }
-        return
+        return loop.stop()
+      }
+      if version < FrameWriter.oldest {
+        // Sent away it would come again at once, and again; so it is left waiting.
+        log?.write("a mount of an older podcastfs is running: unmount it and mount it again")
+        return connection.leaveWaiting()
       }
       if observes { driver.tellAll(connection) }
     } else {

@@ -27,27 +27,19 @@ final class EpisodeFiles: Sendable {
   }
 
   func create(_ key: MediaKey, above: UInt32, _ representation: Representation) -> DiskAnswer {
-    var generation = above
-    while generation < .max {
-      generation += 1
-      do {
-        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
-        state.withLock { $0 = writer }
-        return .created(generation: generation)
-      } catch let error as PosixError where error.errno == .EEXIST {
-        // Left by a store that was lost: never the same number for other bytes.
-        layout.remove(key, generation)
-      } catch {
-        return .failed(DiskFailure(error))
-      }
+    do {
+      let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
+      state.withLock { $0 = writer }
+      return .created(generation: writer.generation)
+    } catch {
+      return .failed(DiskFailure(error))
     }
-    return .failed(DiskFailure(.broken, "too many files of one episode"))
   }
 
   func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
     guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
     do throws(PosixError) {
-      for piece in pieces { _ = try writer.write(piece.bytes, at: piece.offset) }
+      for piece in pieces { try writer.write(piece.bytes, at: piece.offset) }
       return .wrote(flow, range)
     } catch {
       return .failed(DiskFailure(error))
@@ -95,8 +87,20 @@ final class EpisodeFiles: Sendable {
     state.withLock { $0 = nil }
   }
 
+  func note(_ bytes: [UInt8]) { writer?.set(note: bytes) }
+
+  func discard(_ ranges: [Range<Int64>]) -> DiskAnswer {
+    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+    do throws(PosixError) {
+      try writer.discard(ranges)
+      return .discarded(present: writer.present)
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
+
   func discard() {
-    writer?.remove()
+    if let writer, writer.isLinked { layout.drop(writer.key, writer.generation) }
     state.withLock { $0 = nil }
   }
 }

@@ -25,6 +25,8 @@ final class EngineDriver {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
+  /// Whether it has been stopped.
+  private let isEnding = Monitor(false)
   private var timer: EventLoop.Timer?
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
@@ -121,21 +123,35 @@ final class EngineDriver {
     case .remove(let key, let generation):
       let layout = layout
       answer(.names(key)) {
-        layout.remove(key, generation)
+        // Beside a later one nothing need tell its number.
+        if layout.latestGeneration(of: key, from: generation) > generation {
+          layout.remove(key, generation)
+        } else {
+          layout.drop(key, generation)
+        }
         return .removed(key)
       }
     case .check(let names):
       let layout = layout
       answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }
     case .measureRoom:
-      let path = layout.cache
-      answer(.cache) { .room(DiskSpace.available(at: path)) }
+      let layout = layout
+      answer(.cache) { .room(layout.hasRoomForMap ? DiskSpace.available(at: layout.cache) : 0) }
     case .evict(let candidates, let count):
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let layout = layout
-      answer(.cache) { .found(layout.foundFiles()) }
+      let (layout, known) = (layout, Set(engine.keys))
+      let (mailbox, isEnding, asked) = (mailbox, isEnding, wallClockSeconds())
+      answer(.cache) {
+        let records = Adoption.records(of: layout, besides: known)
+        // What has come meanwhile is the engine's own.
+        let old = records.filter { (layout.lastWritten($0.key, $0.generation) ?? 0) < asked }
+        Self.check(old, layout, mailbox, isEnding)
+        layout.removeLeftovers()
+        layout.forgetFormer(olderThan: Self.formerAge, now: wallClockSeconds())
+        return .found(layout.foundFiles(records))
+      }
     case .save(let id, let records, let removed):
       let saver = saver
       answer(.store) { .saved(id, saver.save(records, removing: removed)) }
@@ -151,6 +167,23 @@ final class EngineDriver {
     case .idle(let isIdle):
       Chunk.spare.keep(!isIdle)
       idlenessChanged(isIdle)
+    }
+  }
+
+  /// Seconds for which the number of a dropped generation is kept: thirty days.
+  private static let formerAge: Int64 = 30 * 86_400
+
+  /// Compares what was taken up with its checksums, on a thread of its own, one after the other.
+  private static func check(
+    _ records: [TransferRecord], _ layout: CacheLayout, _ mailbox: Mailbox, _ isEnding: Monitor<Bool>
+  ) {
+    if records.isEmpty { return }
+    _ = PosixThread.attempt("check") {
+      for record in records where !isEnding.withLock({ $0 }) {
+        let check = try? GenerationCheck(layout, record.key, record.generation) { !isEnding.withLock { $0 } }
+        guard let damaged = check?.damaged, !damaged.isEmpty else { continue }
+        mailbox.put(.damaged(record.key, generation: record.generation, damaged))
+      }
     }
   }
 
@@ -210,9 +243,22 @@ final class EngineDriver {
     case .describe(let representation):
       guard let (files, key) = files[id] else { return }
       answer(.files(key)) { .disk(id, files.describe(representation)) }
+    case .note(let bytes):
+      // At once: the flush that follows goes beside the other orders.
+      files[id]?.files.note(bytes)
+    case .discardBytes(let ranges):
+      guard let (files, key) = files[id] else { return }
+      answer(.files(key)) { .disk(id, files.discard(ranges)) }
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
-      disk.run(.files(key)) { files.close(isComplete: isComplete) }
+      let (layout, twins) = (layout, isComplete ? engine.twins(of: key) : nil)
+      disk.run(.files(key)) {
+        files.close(isComplete: isComplete)
+        // Equal audio under two addresses is kept once.
+        _ = twins?.others.contains { twin in
+          (try? layout.share(key, twins?.own.generation ?? 0, with: twin.key, twin.generation)) == true
+        }
+      }
     case .discard:
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       disk.run(.files(key)) { files.discard() }
@@ -221,6 +267,7 @@ final class EngineDriver {
 
   /// Ends all responses and brings everything to the disk, as far as it takes it in ten seconds.
   func stop() {
+    isEnding.withLock { $0 = true }
     perform(engine.stop(at: .current))
     let deadline = MonotonicTime.after(10)
     while MonotonicTime.now < deadline, !(engine.isAtRest && disk.isIdle) {
@@ -274,10 +321,14 @@ extension CacheLayout {
     return evicted
   }
 
-  fileprivate func foundFiles() -> [FoundFile] {
-    generations().flatMap { key, generations in
-      generations.map {
-        FoundFile(key: key, generation: $0, written: lastWritten(key, $0) ?? 0)
+  /// - Parameter records: what the journals tell of those that the engine did not know.
+  fileprivate func foundFiles(_ records: [TransferRecord]) -> [FoundFile] {
+    let records = Dictionary(records.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    return generations().flatMap { key, generations in
+      generations.map { number in
+        FoundFile(
+          key: key, generation: number, written: lastWritten(key, number) ?? 0,
+          record: records[key].flatMap { $0.generation == number ? $0 : nil })
       }
     }
   }

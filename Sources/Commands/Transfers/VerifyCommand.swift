@@ -1,0 +1,117 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// `podcastfs verify`.
+enum VerifyCommand: Command {
+  static let name = "verify"
+  static let summary = "check what is cached against its checksums"
+  static let usage = """
+    podcastfs verify [--json] [PATH…]
+
+    Reads all that is cached, or what is cached of some episodes or of all directly in a directory of a mount, and
+    compares it with the checksums that were taken when it came. What is damaged is fetched again.
+
+      --json  what was found, as JSON
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let paths = try arguments.operands()
+    let episodes = try paths.flatMap(MountedEpisode.all)
+    let (places, settings) = try CommandSettings.load()
+    try places.create()
+    let client = try TransferClient(places: places, settings: settings, isMount: false)
+    defer { client.stop() }
+    StatusCommand.waitUntilCurrent(client)
+    let chosen = paths.isEmpty ? client.allStatuses() : try statuses(of: episodes, in: client.allStatuses())
+    var checked: [VerifiedEpisode] = []
+    var failures: [String] = []
+    for status in StatusReport.byName(chosen) {
+      do {
+        guard let episode = try client.verify(status) else { continue }
+        checked.append(episode)
+        if episode.damaged.isEmpty { continue }
+        if !isJSON { StandardStreams.print(line(episode)) }
+        if let failure = replace(episode, client) { failures.append("\(label(status)): \(failure)") }
+      } catch {
+        failures.append("\(label(status)): \(error)")
+      }
+    }
+    StandardStreams.print(isJSON ? json(checked).indentedText : summary(checked))
+    guard let last = failures.last else { return 0 }
+    for failure in failures.dropLast() { StandardStreams.complain(failure) }
+    throw CommandFailure(last)
+  }
+
+  /// Those that the episodes' attributes speak of: all of that show and title.
+  private static func statuses(
+    of episodes: [MountedEpisode], in all: [TransferStatus]
+  ) throws -> [TransferStatus] {
+    let byName = Dictionary(grouping: all) { [$0.show, $0.title] }
+    var found: [TransferStatus] = []
+    for episode in episodes {
+      let name = [try episode.attribute("show") ?? "", try episode.attribute("title") ?? ""]
+      found += byName[name] ?? []
+    }
+    return Array(Set(found))
+  }
+
+  /// Orders what is damaged anew; why that failed.
+  private static func replace(_ episode: VerifiedEpisode, _ client: TransferClient) -> TransferFailure? {
+    let end = Monitor<TransferFailure??>(nil)
+    client.replace(episode) { failure in end.withLockNotifying { $0 = .some(failure) } }
+    return end.wait(until: .after(60)) { $0 } ?? TransferFailure(.ETIMEDOUT, "the daemon does not answer")
+  }
+
+  private static func label(_ status: TransferStatus) -> String {
+    let words = [status.show, status.title].filter { !$0.isEmpty }.joined(separator: " – ")
+    return PrintableText.line(words.isEmpty ? status.key.text : words)
+  }
+
+  private static func line(_ episode: VerifiedEpisode) -> String {
+    let size = HumanText.size(episode.damaged.reduce(0) { $0 + Int64($1.count) })
+    return "\(label(episode.status)): \(size) damaged, to be fetched again"
+  }
+
+  private static func summary(_ checked: [VerifiedEpisode]) -> String {
+    let damaged = checked.count { !$0.damaged.isEmpty }
+    let unsummed = checked.reduce(0) { $0 + $1.unsummed }
+    var words = [
+      HumanText.count(checked.count, "episode") + " checked",
+      "\(HumanText.size(checked.reduce(0) { $0 + $1.sound })) as they were written",
+    ]
+    if unsummed > 0 { words.append("\(HumanText.size(unsummed)) without a checksum") }
+    words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged")
+    return words.joined(separator: ", ")
+  }
+
+  private static func json(_ checked: [VerifiedEpisode]) -> JSONValue {
+    let damaged = checked.filter { !$0.damaged.isEmpty }
+    return .object([
+      ("checked", .integer(Int64(checked.count))),
+      ("sound_bytes", .integer(checked.reduce(0) { $0 + $1.sound })),
+      ("unsummed_bytes", .integer(checked.reduce(0) { $0 + $1.unsummed })),
+      (
+        "damaged",
+        .array(
+          damaged.map { episode in
+            .object([
+              ("key", .string(episode.status.key.text)),
+              ("title", .string(episode.status.title)),
+              ("show", .string(episode.status.show)),
+              ("name", .string(episode.status.fileName)),
+              (
+                "ranges",
+                .array(
+                  episode.damaged.map { .array([.integer($0.lowerBound), .integer($0.upperBound)]) })
+              ),
+            ])
+          })
+      ),
+    ])
+  }
+}

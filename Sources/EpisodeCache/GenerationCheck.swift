@@ -1,0 +1,94 @@
+internal import Glibc
+package import PodcastModel
+package import PosixKit
+
+/// Compares what is stored with its checksums.
+package struct GenerationCheck: Hashable, Sendable {
+  /// Chunks whose bytes are not what was written, or can't be read.
+  package var damaged: [Range<Int64>] = []
+  /// Bytes that agree with their checksum, and bytes that have none.
+  package var sound: Int64 = 0
+  package var unsummed: Int64 = 0
+
+  /// Reads all that the journal of a generation speaks of.
+  /// - Parameter goesOn: asked before each chunk; where it says no the check ends there.
+  /// - Throws: `PosixError`: ENOENT where the data or its journal is not there.
+  package init(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, goesOn: () -> Bool = { true }
+  ) throws(PosixError) {
+    let data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
+    let journal = RangeJournal(reading: layout.journal(key, generation))
+    guard journal.representation != nil else {
+      throw PosixError(.ENOENT, "check", layout.journal(key, generation))
+    }
+    _ = data.tryLock(.shared)
+    for (start, sum) in journal.sums.sorted(by: { $0.key < $1.key }) where goesOn() {
+      if try Self.agrees(start, sum, data) {
+        sound += sum.end - start
+      } else {
+        damaged.append(start..<sum.end)
+      }
+    }
+    var rest = journal.durable
+    for (start, sum) in journal.sums { rest.remove(start..<sum.end) }
+    unsummed = rest.count
+    // What is not there at all is damage too.
+    let size = Int64(try data.status().st_size)
+    damaged += rest.ranges.filter { $0.upperBound > size }.map { max($0.lowerBound, size)..<$0.upperBound }
+  }
+
+  /// Which bytes of a file, that no live map vouches for, are not what its journal says: nothing is read where the
+  /// file was last written to when the journal says; only what was written last where it is the same file (after a
+  /// crash); else all (a copy from another disk, or from a backup).
+  static func doubtful(
+    _ data: borrowing FileDescriptor, _ journal: RangeJournal
+  ) throws(PosixError) -> [Range<Int64>] {
+    let status = try data.status()
+    guard let place = journal.place else { return [] }
+    let later = status.modified - place.modified
+    let isSameFile = place.inode == UInt64(status.st_ino) && (0..<crashGap).contains(later)
+    if isSameFile && status.modified == place.modified { return [] }
+    var lost: [Range<Int64>] = []
+    for start in isSameFile ? journal.recent : journal.sums.keys.sorted() {
+      guard let sum = journal.sums[start] else { continue }
+      if try !agrees(start, sum, data) { lost.append(start..<sum.end) }
+    }
+    return lost
+  }
+
+  /// Nanoseconds that writes go on, at the most, before the journal hears of them.
+  private static let crashGap: Int64 = 60_000_000_000
+
+  /// Whether a chunk has its checksum; one that can't be read has not.
+  static func agrees(
+    _ start: Int64, _ sum: Checksum, _ data: borrowing FileDescriptor
+  ) throws(PosixError) -> Bool {
+    do throws(PosixError) {
+      return try Self.sum(of: start..<sum.end, data) == sum.crc
+    } catch {
+      if error.errno == .EIO { return false }
+      throw error
+    }
+  }
+
+  /// nil where the file ends before.
+  static func sum(
+    of range: Range<Int64>, _ data: borrowing FileDescriptor
+  ) throws(PosixError) -> CRC32C? {
+    var crc = CRC32C()
+    var position = range.lowerBound
+    let isWhole = try withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) {
+      buffer throws(PosixError) in
+      while position < range.upperBound {
+        let part = UnsafeMutableRawBufferPointer(
+          rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.upperBound - position))))
+        let count = try data.read(into: part, at: position)
+        if count == 0 { return false }
+        crc.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
+        position += Int64(count)
+      }
+      return true
+    }
+    return isWhole ? crc : nil
+  }
+}

@@ -1,0 +1,44 @@
+internal import Configuration
+internal import EpisodeCache
+internal import PosixKit
+package import TransferProtocol
+
+/// What a check of a cached episode's bytes against their checksums has found.
+package struct VerifiedEpisode: Sendable {
+  package var status: TransferStatus
+  /// What is not as it was written, or can't be read.
+  package var damaged: [Range<Int64>]
+  /// Bytes that agree, and bytes that have no checksum.
+  package var sound: Int64
+  package var unsummed: Int64
+}
+
+extension TransferClient {
+  /// Reads all that is cached of an episode; nil where nothing is.
+  /// - Throws: `PosixError` where it can't be opened.
+  package func verify(_ status: TransferStatus) throws -> VerifiedEpisode? {
+    guard status.generation > 0 else { return nil }
+    do {
+      let check = try GenerationCheck(session.layout, status.key, status.generation)
+      return VerifiedEpisode(
+        status: status, damaged: check.damaged, sound: check.sound, unsummed: check.unsummed)
+    } catch {
+      if error.errno == .ENOENT { return nil }
+      throw error
+    }
+  }
+
+  /// Has damaged bytes fetched again.
+  @discardableResult
+  package func replace(_ damaged: VerifiedEpisode, completion: @escaping OrderCompletion) -> any Cancellable {
+    session.order(completion: completion) {
+      .damaged(id: $0, damaged.status.key, generation: damaged.status.generation, damaged.damaged)
+    }
+  }
+
+  /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
+  package var daemonFailure: String? {
+    session.failure.withLock { $0 }
+      ?? DaemonPlace.failure(in: session.places.state).map { "the transfer daemon cannot start: \($0)" }
+  }
+}

@@ -1,0 +1,72 @@
+package import PodcastModel
+internal import TransferProtocol
+
+// What the cache holds that no record speaks of, and what it holds no longer.
+extension Engine {
+  /// Takes up what was found in the cache, oldest first.
+  func adopt(_ records: [TransferRecord]) {
+    let news = records.filter { downloads[$0.key] == nil }
+    for var record in news {
+      lastOrder += 1
+      record.order = lastOrder
+      let download = Download(record: record, now: now)
+      downloads.insert(download)
+      touch(download)
+    }
+    if !news.isEmpty { emit(.log("found \(news.count) episodes in the cache that the store did not know")) }
+  }
+
+  /// The journal keeps the facts of the record, for the day when the store is lost.
+  func note(_ download: Download) {
+    guard let store = download.openStore, download.noted.map({ !$0.hasSameNote(as: download.record) }) ?? true
+    else { return }
+    download.noted = download.record
+    emit(.store(store.id, .note(download.record.note)))
+    store.isDescriptionNew = true
+  }
+
+  /// These bytes are not what was written: they come again.
+  func discard(_ ranges: [Range<Int64>], of key: MediaKey, _ generation: UInt32) {
+    guard let download = downloads[key], download.record.generation == generation, generation > 0,
+      !ranges.isEmpty
+    else { return }
+    emit(
+      .log("what is cached of \(download.record.request.show) – \(download.record.request.title) is damaged"))
+    // Nothing may be written by who has looked at what is there before.
+    endFlows(of: download)
+    download.damaged += ranges
+    if let store = download.openStore { tellDamage(to: store, download) } else { download.mustLook = true }
+    touch(download)
+  }
+
+  /// Has the files let go of what was found.
+  func tellDamage(to store: Store, _ download: Download) {
+    if download.damaged.isEmpty { return }
+    store.pending += 1
+    store.isDamaged = true
+    emit(.store(store.id, .discardBytes(download.damaged)))
+    download.damaged = []
+  }
+
+  func discarded(_ present: ByteRanges, _ store: Store, _ download: Download) {
+    store.setPresent(present)
+    download.record.received = store.received
+    guard download.record.state == .cached, !store.isComplete else { return }
+    download.record.state = .remote
+    want(download, isExplicit: true)
+  }
+
+  /// Complete episodes that may be the same as `key`, by their size.
+  package func twins(of key: MediaKey) -> (own: GenerationName, others: [GenerationName])? {
+    guard let download = downloads[key], let total = download.record.total, download.record.state == .cached
+    else { return nil }
+    let others = downloads.all.values.filter {
+      $0.record.total == total && $0.record.state == .cached && $0 !== download && $0.store == nil
+    }
+    if others.isEmpty { return nil }
+    return (
+      GenerationName(key: key, generation: download.record.generation),
+      others.map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
+    )
+  }
+}

@@ -1,0 +1,140 @@
+import Configuration
+import EpisodeCache
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import TransferClient
+import TransferProtocol
+
+/// What is cached is not what came: readers get the right bytes all the same, at the first try.
+@Suite struct DamageTests {
+  let user: TransferFixture
+  let body = TestBody(seed: 51, size: 5_000_000)
+
+  init() throws { user = try TransferFixture() }
+
+  private func cached(_ client: TransferClient) throws -> TransferRequest {
+    let request = user.serve(body)
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.reaches(.cached, request))
+    #expect(eventually { access(user.layout.map(request.key, 1), F_OK) != 0 })
+    return request
+  }
+
+  private func damage(_ request: TransferRequest, at offset: Int64, keepsTime: Bool) throws {
+    let path = user.layout.data(request.key, 1)
+    var status = stat()
+    stat(path, &status)
+    let file = try FileDescriptor(opening: path, O_RDWR)
+    try file.write([UInt8](repeating: 0xee, count: 100), at: offset)
+    if keepsTime {
+      var times = [status.st_atim, status.st_mtim]
+      utimensat(AT_FDCWD, path, &times, 0)
+    }
+  }
+
+  /// A reader that has no time to lose, as one of the mount: bytes, or the wait for them, and then bytes.
+  @Test func aFileThatWasChangedIsMendedAsItIsRead() throws {
+    let client = try user.client()
+    let request = try cached(client)
+    try damage(request, at: 2_500_000, keepsTime: false)
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+    #expect(user.origin.sent("/a.mp3") < body.size + 2_000_000)
+    #expect(body.firstDifference(try client.opened(request, .cachedOnly).readAll()) == nil)
+  }
+
+  @Test func aFileThatIsCutUnderItsReaderIsMendedAsItIsRead() throws {
+    let client = try user.client()
+    let request = try cached(client)
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 100_000)
+    #expect(truncate(user.layout.data(request.key, 1), 3_000_000) == 0)
+    #expect(episode.readCached(at: 2_950_000, into: .init(start: nil, count: 0)) == 0)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+  }
+
+  /// Rot leaves no trace but in the sums.
+  @Test func rotIsFoundByVerifyAndFetchedAgain() throws {
+    let client = try user.client()
+    let request = try cached(client)
+    #expect(try client.verify(#require(client.status(of: request.key)))?.damaged == [])
+    try damage(request, at: 4_500_000, keepsTime: true)
+    let json = try Products.run("podcastfs", ["verify", "--json"], in: user.environment)
+    #expect(json.end == .exit(0), "\(json.errors)")
+    #expect(json.output.contains(request.key.text), "\(json.output)")
+    #expect(
+      try eventually {
+        try client.verify(#require(client.status(of: request.key)))?.damaged == []
+          && client.status(of: request.key)?.state == .cached
+      })
+    #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
+    #expect(user.origin.sent("/a.mp3") < body.size + 2_000_000)
+    let again = try Products.run("podcastfs", ["verify"], in: user.environment)
+    #expect(again.end == .exit(0) && again.output.contains("nothing is damaged"), "\(again.output)")
+  }
+
+  /// What is wanted of an open file that can't be opened for the moment is not stale.
+  @Test func aReaderWhoseStoreIsRefusedForAMomentGoesOn() throws {
+    let client = try user.client()
+    let request = user.serve(body, .with { $0.rate = 1_000_000 })
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 200_000)
+    let map = user.layout.map(request.key, 1)
+    #expect(user.killDaemon())
+    unlink(map)
+    // As where the daemon has too many files open.
+    mkdir(map + ".new", 0o700)
+    let late = Monitor<Result<Int, TransferFailure>?>(nil)
+    let waiting = episode.whenAvailable(at: 1_500_000, count: 4096) { failure in
+      late.withLockNotifying { $0 = failure.map { .failure($0) } ?? .success(1) }
+    }
+    #expect(eventually { self.user.daemon != nil })
+    #expect(late.wait(until: .after(2)) { $0 } == nil)
+    rmdir(map + ".new")
+    user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
+    #expect(late.wait(until: .after(20)) { $0 } == .success(1))
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    _ = waiting
+  }
+
+  @Test func aDropAndTheSameFileAgainAreOneGeneration() throws {
+    let client = try user.client()
+    let request = try cached(client)
+    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
+    // Killed before the store may have heard of anything.
+    #expect(user.killDaemon())
+    let same = try client.opened(request)
+    #expect(same.generation == 1)
+    #expect(body.firstDifference(try same.readAll()) == nil)
+    same.close()
+    #expect(client.reaches(.cached, request))
+    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
+    let other = TestBody(seed: 52, size: 5_000_000)
+    user.origin.change("/a.mp3") { $0 = OriginResource(other) }
+    let episode = try client.opened(request)
+    #expect(episode.generation == 2)
+    #expect(other.firstDifference(try episode.readAll()) == nil)
+  }
+
+  @Test func theSameAudioUnderTwoAddressesIsKeptOnce() throws {
+    let client = try user.client()
+    let first = try cached(client)
+    let second = user.serve(body, at: "/mirror.mp3") { $0.etag = "\"another\"" }
+    #expect(client.confirmed { $0.start(second, completion: $1) })
+    #expect(client.reaches(.cached, second))
+    func inode(_ request: TransferRequest) -> UInt64 {
+      var status = stat()
+      stat(user.layout.data(request.key, 1), &status)
+      return UInt64(status.st_ino)
+    }
+    // After the last flush, which takes its time on a busy disk.
+    #expect(eventually(within: 60) { inode(first) == inode(second) })
+    #expect(client.confirmed { $0.drop(first.key, completion: $1) })
+    #expect(body.firstDifference(try client.opened(second, .cachedOnly).readAll()) == nil)
+  }
+}

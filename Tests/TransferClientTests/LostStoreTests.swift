@@ -1,0 +1,144 @@
+import Configuration
+import EpisodeCache
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import TransferClient
+import TransferProtocol
+import TransferStore
+
+/// The state directory is lost, damaged or can't be used: what the cache holds is gone on with, and who asks hears why
+/// where that can't be.
+@Suite struct LostStoreTests {
+  let user: TransferFixture
+  let body = TestBody(seed: 41, size: 3_000_000)
+
+  init() throws { user = try TransferFixture() }
+
+  private var store: String { user.places.state + "/transfers.sqlite" }
+  private var log: String {
+    String(decoding: (try? Directories.read(user.places.logFile)) ?? [], as: UTF8.self)
+  }
+
+  /// One episode that is kept, one that is not, and one that is paused in the middle.
+  private func fill() throws -> (kept: TransferRequest, other: TransferRequest, paused: TransferRequest) {
+    let client = try user.client()
+    let requests = (
+      user.serve(body, at: "/kept.mp3"), user.serve(body, at: "/other.mp3"),
+      user.serve(body, at: "/paused.mp3", .with { $0.rate = 1_000_000 })
+    )
+    for request in [requests.0, requests.1] {
+      #expect(client.confirmed { $0.start(request, completion: $1) })
+      #expect(client.reaches(.cached, request))
+    }
+    #expect(client.confirmed { $0.setKept(requests.0, true, completion: $1) })
+    let episode = try client.opened(requests.2)
+    _ = try episode.read(at: 0, 300_000)
+    #expect(client.confirmed { $0.pause(requests.2, completion: $1) })
+    episode.close()
+    client.stop()
+    // The journals hear of it when nobody needs the files any more.
+    #expect(eventually { note(of: requests.0)?.isKept == true && note(of: requests.2)?.state == .paused })
+    return requests
+  }
+
+  private func note(of request: TransferRequest) -> TransferRecord? {
+    let journal = RangeJournal(reading: user.layout.journal(request.key, 1))
+    return TransferRecord(key: request.key, note: journal.note)
+  }
+
+  private func endDaemon() throws {
+    let daemon = try #require(user.daemon)
+    kill(daemon, SIGTERM)
+    #expect(eventually { !self.user.isRunning(daemon) })
+  }
+
+  private func expectAll(
+    _ requests: (kept: TransferRequest, other: TransferRequest, paused: TransferRequest)
+  ) throws {
+    let client = try user.client()
+    // Nothing is asked for: it is found.
+    client.resumeUnfinished()
+    let third = user.serve(TestBody(seed: 1, size: 100_000), at: "/new.mp3")
+    #expect(client.confirmed { $0.start(third, completion: $1) })
+    #expect(client.reaches(.cached, requests.kept))
+    #expect(client.reaches(.cached, requests.other))
+    #expect(client.reaches(.paused, requests.paused))
+    let kept = try #require(client.status(of: requests.kept.key))
+    #expect(kept.isKept && kept.title == "Title" && kept.received == body.size)
+    #expect(client.status(of: requests.other.key)?.isKept == false)
+    #expect(client.status(of: requests.paused.key)?.received ?? 0 >= 300_000)
+    #expect(body.firstDifference(try client.opened(requests.kept).readAll()) == nil)
+    #expect(user.origin.requests("/kept.mp3").count == 1)
+    #expect(user.origin.requests("/other.mp3").count == 1)
+    user.origin.change("/paused.mp3") { $0.behaviour.rate = nil }
+    #expect(client.confirmed { $0.start(requests.paused, completion: $1) })
+    #expect(client.reaches(.cached, requests.paused))
+    #expect(user.origin.sent("/paused.mp3") < body.size + 1_000_000)
+  }
+
+  @Test(arguments: [SIGTERM, SIGKILL]) func aLostStateDirectoryLosesNoEpisode(_ number: Int32) throws {
+    let requests = try fill()
+    let daemon = try #require(user.daemon)
+    kill(daemon, number)
+    #expect(eventually { !self.user.isRunning(daemon) })
+    for name in try Directories.names(in: user.places.state) { unlink(user.places.state + "/" + name) }
+    try expectAll(requests)
+  }
+
+  @Test(arguments: ["garbage", "zeros", "fifo", "cut"]) func aDamagedStoreIsSetAside(_ how: String) throws {
+    let requests = try fill()
+    try endDaemon()
+    let bytes = try Directories.read(store)
+    unlink(store + "-wal")
+    unlink(store)
+    switch how {
+    case "garbage": try Directories.replace(store, with: Array("no database at all\n".utf8) + bytes)
+    case "zeros":
+      // The first page is right, the table's own are not.
+      let zeros = [UInt8](repeating: 0, count: bytes.count - 4096)
+      try Directories.replace(store, with: Array(bytes.prefix(4096)) + zeros)
+    case "fifo": mkfifo(store, 0o600)
+    default: try Directories.replace(store, with: Array(bytes.prefix(5000)))
+    }
+    try expectAll(requests)
+    #expect(log.contains("set aside"))
+    #expect(access(store + ".damaged", F_OK) == 0)
+  }
+
+  /// As a store restored from a backup of before.
+  @Test func aRecordThatTheStoreLacksIsTakenUp() throws {
+    let requests = try fill()
+    try endDaemon()
+    try TransferStore(state: user.places.state).save([], removing: [requests.kept.key])
+    try expectAll(requests)
+  }
+
+  @Test func whoWaitsHearsWhyTheDaemonCanNotStart() throws {
+    // A directory in the place of its lock.
+    #expect(mkdir(DaemonPlace.lockFile(in: user.places.state), 0o700) == 0)
+    let client = try user.client(isMount: false)
+    let failure = try #require(client.openFailure(user.serve(body), within: 20))
+    #expect(failure.errno == .EIO && failure.message.contains("cannot start"), "\(failure)")
+    #expect(failure.message.contains("transferd.lock"))
+    #expect(log.contains("cannot start") && log.contains("transferd.lock"))
+    #expect(client.daemonFailure?.contains("transferd.lock") == true)
+    let status = try Products.run("podcastfs", ["status"], in: user.environment)
+    #expect(status.end == .exit(0) && status.errors.contains("transferd.lock"), "\(status.errors)")
+    let doctor = try Products.run("podcastfs", ["doctor"], in: user.environment, seconds: 60)
+    #expect(doctor.output.contains("the transfer daemon could not start"), "\(doctor.output)")
+    // When it can, nobody says so any more.
+    rmdir(DaemonPlace.lockFile(in: user.places.state))
+    #expect(eventually(within: 30) { client.openFailure(self.user.serve(self.body)) == nil })
+    #expect(client.daemonFailure == nil)
+  }
+
+  @Test func aMissingDaemonIsSaidToBe() throws {
+    let client = try TransferClient(
+      places: user.places, settings: Settings(), isMount: false, daemon: "/nonexistent/podcastfs-transferd")
+    let failure = try #require(client.openFailure(user.serve(body), within: 20))
+    #expect(failure.message.contains("/nonexistent/podcastfs-transferd"), "\(failure)")
+  }
+}
