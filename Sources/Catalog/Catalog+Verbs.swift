@@ -2,7 +2,8 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// What a user does to searches and episodes. Each is durable when it returns.
+// What a user does to searches and episodes. Each survives the process when it returns; marks of episodes are on the
+// disk half a second later, all else at once.
 extension Catalog {
   /// Its results go with it, and what services have answered to it; the podcasts stay for a while.
   package func forgetSearch(_ id: Int64) throws(CatalogError) {
@@ -28,7 +29,7 @@ extension Catalog {
 
   /// Hides an episode from one result of a search only.
   package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
-    try change { database, changes in
+    try change(waitsForDisk: false) { database, changes in
       guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
         throw CatalogError.unknown("result")
       }
@@ -42,7 +43,7 @@ extension Catalog {
   }
 
   package func setPlayed(_ played: Bool, episode: Int64) throws(CatalogError) {
-    try change { database, changes in
+    try change(waitsForDisk: false) { database, changes in
       try Self.checkEpisode(episode, in: database)
       try database.run("UPDATE episode SET played = ? WHERE id = ? AND played <> ?1", played, episode)
       if database.changedRows > 0 { changes.append(.episode(episode)) }
@@ -51,7 +52,7 @@ extension Catalog {
 
   /// Hides an episode in `Subscriptions/` and `Latest/`, until it is restored or its podcast unsubscribed.
   package func hide(episode: Int64) throws(CatalogError) {
-    try change { database, changes in
+    try change(waitsForDisk: false) { database, changes in
       try Self.checkEpisode(episode, in: database)
       try database.run("UPDATE episode SET hidden = 1 WHERE id = ? AND hidden = 0", episode)
       if database.changedRows == 0 { return }

@@ -20,6 +20,7 @@ package final class Catalog: Sendable {
   let feeds: WorkQueue
   let feedReader: FeedReader
   let network = NetworkHealth()
+  let isFlushDue = Monitor(false)
   let notices: CommitNotices
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
@@ -62,6 +63,7 @@ package final class Catalog: Sendable {
     feeds.stop()
     indexing.stop()
     store.checkpoint()
+    store.flush()
   }
 
   /// Refreshes subscriptions from now on when they are due, a few at a time, until `close()`. Of several

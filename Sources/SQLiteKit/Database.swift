@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 internal import PosixKit
 
 /// A connection to an SQLite database.
@@ -72,6 +73,18 @@ package final class Database {
   deinit {
     statements = [:]
     sqlite3_close_v2(handle)
+  }
+
+  /// What reaches the disk before the commits that follow return. Not within a transaction.
+  package func use(_ synchronous: Synchronous) throws(DatabaseError) {
+    try script("PRAGMA synchronous = \(synchronous.rawValue)")
+  }
+
+  /// Brings to the disk what commits have left to the system (`Synchronous.normal`).
+  /// - Parameter path: the database's.
+  package static func flushLog(of path: String) {
+    guard let log = try? FileDescriptor(opening: path + "-wal", O_RDONLY) else { return }
+    fdatasync(log.rawValue)
   }
 
   /// The row that the last INSERT of this connection made.

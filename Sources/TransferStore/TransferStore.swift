@@ -7,13 +7,18 @@ package import TransferProtocol
 /// while no daemon runs.
 package struct TransferStore {
   private let database: Database
+  package let path: String
 
   package static let fileName = "transfers.sqlite"
 
   /// Opens the store in `state`, creating it where it is missing.
   /// - Throws: `DatabaseError`.
   package init(state: String) throws {
-    database = try Database(path: state + "/" + Self.fileName)
+    path = state + "/" + Self.fileName
+    var options = Database.Options()
+    // A thousand orders one after the other don't wait for a thousand flushes: see `flush`.
+    options.synchronous = .normal
+    database = try Database(path: path, options: options)
     try database.migrate([Self.first, Self.second])
   }
 
@@ -69,8 +74,13 @@ package struct TransferStore {
     var options = Database.Options()
     options.isReadOnly = true
     options.busyTimeout = 2
-    database = try Database(path: state + "/" + Self.fileName, options: options)
+    path = state + "/" + Self.fileName
+    database = try Database(path: path, options: options)
   }
+
+  /// Brings to the disk what has been saved: it survives the process without, but not a power loss. What a store that
+  /// is a moment old no longer knows the journals in the cache do.
+  package static func flush(_ path: String) { Database.flushLog(of: path) }
 
   private static func first(_ database: Database) throws {
     try database.script(

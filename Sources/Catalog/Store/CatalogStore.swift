@@ -45,14 +45,18 @@ final class CatalogStore: Sendable {
     }
   }
 
-  /// Changes the catalogue in one transaction, durable when this returns.
+  /// Changes the catalogue in one transaction.
+  /// - Parameter waitsForDisk: whether it is durable when this returns; else it survives the process, as what
+  ///   unlink(2) of any file system does, and `flush` brings it to the disk.
   func write<R: Sendable>(
-    _ rank: WriteRank = .verb, _ body: (Database) throws -> R
+    _ rank: WriteRank = .verb, waitsForDisk: Bool = true, _ body: (Database) throws -> R
   ) throws(CatalogError) -> R {
     do {
       return try order.run(rank) {
         try writer.withLock { connection in
           let database = connection.database
+          if !waitsForDisk { try database.use(.normal) }
+          defer { if !waitsForDisk { try? database.use(.full) } }
           return try database.transaction { try body(database) }
         }
       }
@@ -75,6 +79,9 @@ final class CatalogStore: Sendable {
       throw CatalogError(wrapping: error)
     }
   }
+
+  /// Brings to the disk what was written without waiting for it.
+  func flush() { Database.flushLog(of: path) }
 
   private static func open(_ path: String) throws -> Connection {
     var options = Database.Options()
