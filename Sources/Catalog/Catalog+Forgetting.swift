@@ -31,6 +31,7 @@ extension Catalog {
       return keys
     }
     try Forgetting.finish(store)
+    try store.giveBack()
     return keys
   }
 

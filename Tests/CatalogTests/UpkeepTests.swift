@@ -38,6 +38,7 @@ import Testing
     #expect(try catalog.subscriptions().isEmpty)
     #expect(try rows(world, "episode") == 30)
     #expect(try rows(world, "notes") == 30)
+    #expect(try rows(world, "pragma_freelist_count WHERE freelist_count > 20") == 0, "room was given back")
     #expect(
       try wait { catalog.find("foghorn source:local", completion: $0) }.podcasts.map(\.title) == ["Podcast b"]
     )
