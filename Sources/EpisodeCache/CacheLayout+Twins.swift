@@ -47,21 +47,21 @@ extension CacheLayout {
   private static func areEqual(
     _ a: borrowing FileDescriptor, _ b: borrowing FileDescriptor, _ total: Int64
   ) throws(PosixError) -> Bool {
+    // On the heap: the disk's threads have small stacks.
     let size = 128 << 10
-    return try withUnsafeTemporaryAllocation(byteCount: 2 * size, alignment: 16) {
-      buffer throws(PosixError) in
-      var position: Int64 = 0
-      while position < total {
-        let count = Int(min(Int64(size), total - position))
-        let first = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
-        let second = UnsafeMutableRawBufferPointer(rebasing: buffer[size..<size + count])
-        guard try a.read(into: first, at: position) == count, try b.read(into: second, at: position) == count,
-          memcmp(first.baseAddress!, second.baseAddress!, count) == 0
-        else { return false }
-        position += Int64(count)
-      }
-      return true
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * size, alignment: 4096)
+    defer { buffer.deallocate() }
+    var position: Int64 = 0
+    while position < total {
+      let count = Int(min(Int64(size), total - position))
+      let first = UnsafeMutableRawBufferPointer(rebasing: buffer[..<count])
+      let second = UnsafeMutableRawBufferPointer(rebasing: buffer[size..<size + count])
+      guard try a.read(into: first, at: position) == count, try b.read(into: second, at: position) == count,
+        memcmp(first.baseAddress!, second.baseAddress!, count) == 0
+      else { return false }
+      position += Int64(count)
     }
+    return true
   }
 }
 

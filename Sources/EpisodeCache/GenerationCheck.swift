@@ -75,20 +75,19 @@ package struct GenerationCheck: Hashable, Sendable {
   static func sum(
     of range: Range<Int64>, _ data: borrowing FileDescriptor
   ) throws(PosixError) -> CRC32C? {
+    // On the heap: the disk's threads have small stacks.
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 128 << 10, alignment: 4096)
+    defer { buffer.deallocate() }
     var crc = CRC32C()
     var position = range.lowerBound
-    let isWhole = try withUnsafeTemporaryAllocation(byteCount: 65_536, alignment: 16) {
-      buffer throws(PosixError) in
-      while position < range.upperBound {
-        let part = UnsafeMutableRawBufferPointer(
-          rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.upperBound - position))))
-        let count = try data.read(into: part, at: position)
-        if count == 0 { return false }
-        crc.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
-        position += Int64(count)
-      }
-      return true
+    while position < range.upperBound {
+      let part = UnsafeMutableRawBufferPointer(
+        rebasing: buffer.prefix(Int(min(Int64(buffer.count), range.upperBound - position))))
+      let count = try data.read(into: part, at: position)
+      if count == 0 { return nil }
+      crc.update(UnsafeRawBufferPointer(rebasing: part[..<count]))
+      position += Int64(count)
     }
-    return isWhole ? crc : nil
+    return crc
   }
 }
