@@ -34,6 +34,8 @@ final class HTTPTransfer {
   var held: (MonotonicTime) -> Void = { _ in }
   /// An address of the host was refused: why it can't be connected to, unless it has others.
   private(set) var hasRefused = false
+  /// Whether a public host has answered on the way: it may lead to no private one.
+  private var hasMetPublicHost = false
   /// Why a callback ended the transfer: says more than libcurl's result.
   private var verdict: HTTPError?
   /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
@@ -164,6 +166,7 @@ extension HTTPTransfer {
     follow(head.isRedirect)
     guard head.isComplete, head.status >= 200 else { return true }
     if head.isRedirect, let location = head.value("location") {
+      leavePrivateHosts()
       let next = Self.resolve(location, base: effectiveURL)
       redirects.append((head.status, next))
       setProxy(for: next)
@@ -207,10 +210,17 @@ extension HTTPTransfer {
 
   /// libcurl is about to open a connection, or to send a request on one.
   func mayUse(_ address: HostAddress, port: UInt16) -> Bool {
-    if request.allowsPrivateHosts || !address.isPrivate { return true }
+    if request.allowsPrivateHosts && !hasMetPublicHost || !address.isPrivate { return true }
     if proxyRules.proxyPort(for: effectiveURL) == port { return true }
     hasRefused = true
     return false
+  }
+
+  /// The host that is asked leads elsewhere: leave to reach private hosts ends with the first public one.
+  private func leavePrivateHosts() {
+    if proxyRules.proxyPort(for: effectiveURL) == nil, connectedAddress?.isPrivate == false {
+      hasMetPublicHost = true
+    }
   }
 
   /// The request is on its way.

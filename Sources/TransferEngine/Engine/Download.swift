@@ -87,6 +87,8 @@ final class Download {
   /// What observers and the store have been told.
   var published: TransferStatus?
   var saved: TransferRecord?
+  /// Whether the store could not be written when it was told.
+  var isUnsaved = false
 
   /// - Parameter record: what is remembered: the one place where the wall clock is believed, which may have
   ///   been set since.
@@ -200,5 +202,6 @@ final class Download {
   /// Whether nothing is lost where it is forgotten.
   var isForgettable: Bool {
     record.state == .remote && received == 0 && !record.isKept && record.error == nil && !isBusy
+      && !isUnsaved
   }
 }

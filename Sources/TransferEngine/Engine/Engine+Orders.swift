@@ -124,6 +124,8 @@ extension Engine {
   /// Makes all of it come. What failed is tried again: at once where `isExplicit`, else not within ten
   /// seconds, and never before the server's Retry-After.
   func want(_ download: Download, isExplicit: Bool) {
+    // Deleted: who has it open keeps what there is, others begin anew.
+    if isExplicit, let store = download.openStore, !store.isLinked { forgetBytes(of: download) }
     switch download.record.state {
     case .cached:
       // It may have been deleted a moment ago.

@@ -14,12 +14,13 @@ struct OrderBook {
   var new: [Order] = []
   var waiting: [Order] = []
   var saving: [SaveID: [MediaKey]] = [:]
-  /// Records that could not be stored.
-  var unsaved: Set<MediaKey> = []
   /// Generations whose names are being taken away.
   var removals: [MediaKey: Int] = [:]
   /// Rows to be deleted.
   var forgotten: [MediaKey] = []
+
+  /// Whether something is to be given to the disk.
+  var hasNews: Bool { !new.isEmpty || !forgotten.isEmpty }
 
   var isEmpty: Bool { saving.isEmpty && removals.isEmpty }
 }
@@ -45,8 +46,9 @@ extension Engine {
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
       if download.isWorthSaving {
-        download.saved = download.record
-        records.append(download.record)
+        download.saved = download.row
+        download.isUnsaved = false
+        records.append(download.row)
       }
     }
     if !news.isEmpty { emit(.tell(news)) }
@@ -58,7 +60,6 @@ extension Engine {
       let id = SaveID(nextNumber())
       emit(.save(id, records, removing: orders.forgotten))
       orders.saving[id] = records.map(\.key)
-      for record in records { orders.unsaved.remove(record.key) }
       orders.forgotten = []
     }
     // They follow from all that was given to the disk so far.
@@ -76,7 +77,7 @@ extension Engine {
     if id == 0 { return }
     orders.new.append(OrderBook.Order(client: client, id: id, key: key))
     // Also where nothing changes.
-    if let download = downloads[key] { touch(download, queue: false) } else { save([]) }
+    if let download = downloads[key] { touch(download, queue: false) }
   }
 
   private func answerOrders() {
@@ -97,7 +98,7 @@ extension Engine {
   func saved(_ id: SaveID, _ failure: TransferFailure?) {
     let keys = orders.saving.removeValue(forKey: id) ?? []
     if let failure {
-      orders.unsaved.formUnion(keys)
+      for key in keys { downloads[key]?.isUnsaved = true }
       timers.add(.save, at: now.instant.adding(5))
       let refused = orders.waiting.filter { $0.save == id || keys.contains($0.key) }
       orders.waiting.removeAll { $0.save == id || keys.contains($0.key) }
@@ -108,11 +109,7 @@ extension Engine {
 
   /// Tries again with records that could not be stored.
   func saveAgain() {
-    for key in orders.unsaved.sorted() {
-      guard let download = downloads[key] else { continue }
-      download.saved = nil
-      touch(download, queue: false)
-    }
+    for download in downloads.all.values where download.isUnsaved { touch(download, queue: false) }
   }
 
   /// Takes the names of a generation's files away.
@@ -148,7 +145,6 @@ extension Engine {
       for download in kept.prefix(kept.count - Limits.restingRows) { forget(download) }
     }
     orders.forgotten.sort()
-    save([])
   }
 
   private func forget(_ download: Download) {
@@ -177,8 +173,18 @@ extension Engine {
 }
 
 extension Download {
+  /// What the store is told: whole only when it is on the disk.
+  fileprivate var row: TransferRecord {
+    guard record.state == .cached, let store = openStore, !store.isFlushed else { return record }
+    var row = record
+    row.state = record.order > 0 ? .downloading : .remote
+    return row
+  }
+
   /// Whether more than a count has moved while bytes come.
   fileprivate var isWorthSaving: Bool {
+    if isUnsaved { return true }
+    let record = row
     guard var saved else { return !isForgettable || record.generation > 0 || record.total != nil }
     if !flows.isEmpty { saved.received = record.received }
     return saved != record

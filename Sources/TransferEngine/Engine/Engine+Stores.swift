@@ -102,7 +102,6 @@ extension Engine {
     store.opened(representation, present: present)
     download.hasFiles = true
     download.mustLook = false
-    download.isWantedAgain = false
     if download.storeRefusedUntil != nil {
       // It was the disk's fault alone.
       download.storeRefusedUntil = nil
@@ -114,8 +113,11 @@ extension Engine {
     tellDamage(to: store, download)
     if download.record.state == .cached && !store.isComplete {
       // The disk has lost what it never took.
-      download.record.state = download.isOpenForDownload || store.isDamaged ? .queued : .remote
+      let isWanted = download.isOpenForDownload || download.isWantedAgain || store.isDamaged
+      download.record.state = isWanted ? .queued : .remote
     }
+    download.isWantedAgain = false
+    if store.mustBeChecked { checkCache([download.key]) }
     judgeWaiting(of: download)
   }
 
@@ -134,6 +136,7 @@ extension Engine {
     download.receivedAtFault = 0
     download.generationsBegun += 1
     download.isFlushRefused = false
+    if store.mustBeChecked { checkCache([download.key]) }
     if let (flow, _) = flows[id] { begun(flow, download) } else { adoptGeneration(download) }
   }
 
@@ -235,8 +238,13 @@ extension Engine {
   /// Somebody may have deleted files of the cache.
   func checkCache(_ keys: Set<MediaKey>?) {
     let known = keys.map { $0.compactMap { downloads[$0] } } ?? Array(downloads.all.values)
-    let names = known.filter { $0.received > 0 && $0.record.generation > 0 && $0.store?.isLinked != false }
-      .map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
+    // What is being opened or made is looked at when it is.
+    for download in known where download.store?.isOpen == false { download.store?.mustBeChecked = true }
+    let names = known.filter { download in
+      download.record.generation > 0
+        && (download.store.map { $0.isOpen && $0.isLinked } ?? (download.received > 0))
+    }
+    .map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
     if names.isEmpty { return }
     checking.formUnion(names.map(\.key))
     emit(.check(names))
@@ -248,7 +256,14 @@ extension Engine {
     checking = []
     for key in keys {
       guard let download = downloads[key] else { continue }
-      if let store = download.store { store.isLinked = false } else { forgetBytes(of: download) }
+      if let store = download.store, !store.isComplete {
+        store.isLinked = false
+      } else {
+        let isWantedAgain = download.isWantedAgain
+        download.isWantedAgain = false
+        forgetBytes(of: download)
+        if isWantedAgain { want(download, isExplicit: false) }
+      }
     }
     for key in checked { if let download = downloads[key] { touch(download) } }
   }

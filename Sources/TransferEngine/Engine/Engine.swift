@@ -130,7 +130,8 @@ package final class Engine {
     case .found(let files): sweep(files)
     case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation)
     case .networkChanged: networkChanged()
-    case .timer: break
+    // It may have come a little early: asked for again.
+    case .timer: askedToWake = nil
     }
     while let name = timers.popDue(now.instant) { due(name) }
   }
@@ -184,7 +185,7 @@ package final class Engine {
   }
 
   private func settle() {
-    if touched.isEmpty && !isQueueChanged && replies.isEmpty { return }
+    if touched.isEmpty && !isQueueChanged && replies.isEmpty && !orders.hasNews { return }
     var settled: [MediaKey: Download] = [:]
     // What follows may touch others, or the same again; bounded, so that no two can keep each other busy.
     for _ in 0..<Limits.rounds {

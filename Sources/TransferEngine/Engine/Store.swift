@@ -28,6 +28,8 @@ final class Store {
   var isDamaged = false
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
+  /// Whether files were deleted while it was being opened.
+  var mustBeChecked = false
 
   init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation) {
     self.id = id

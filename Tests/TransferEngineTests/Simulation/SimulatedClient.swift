@@ -1,0 +1,273 @@
+import PodcastModel
+import TransferEngine
+import TransferProtocol
+
+/// A mount or a command, as the real one talks to the daemon: it says again what holds when the daemon has died.
+struct SimulatedClient {
+  struct Handle {
+    let episode: Int
+    let key: MediaKey
+    let intent: OpenIntent
+    var generation: UInt32?
+    var isOpening = true
+    let since: Int64
+  }
+  struct Wait {
+    let handle: UInt64
+    let range: Range<Int64>
+    let since: Int64
+  }
+  struct Order {
+    let message: ClientMessage
+    let key: MediaKey
+    let since: Int64
+  }
+  let number: Int
+  var connection: ClientID?
+  var lastNumber: UInt64 = 0
+  var handles: [UInt64: Handle] = [:]
+  var waits: [UInt64: Wait] = [:]
+  var orders: [UInt64: Order] = [:]
+
+  init(number: Int) { self.number = number }
+
+  mutating func next() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+}
+
+/// What an order must have left behind, once it was confirmed.
+enum Promise: Equatable {
+  case wanted, paused, dropped
+}
+
+extension Simulation {
+  func request(_ episode: Int) -> TransferRequest {
+    let episode = episodes[episode]
+    return TransferRequest(
+      key: episode.key, url: episode.url, expectedLength: nil, title: "Title", show: "Show", fileName: "a.mp3"
+    )
+  }
+
+  func connect(_ index: Int) {
+    guard clients[index].connection == nil else { return }
+    lastConnection += 1
+    let id = ClientID(lastConnection)
+    clients[index].connection = id
+    tell(.joined(id, observes: true, answersAddresses: index == 0))
+    if index == 0 { tell(.said(id, .settings(settings))) }
+    let client = clients[index]
+    for (number, order) in client.orders.sorted(by: { $0.key < $1.key }) {
+      _ = number
+      tell(.said(id, order.message))
+    }
+    for (number, handle) in client.handles.sorted(by: { $0.key < $1.key }) { sayOpen(number, handle, id) }
+    for (number, wait) in client.waits.sorted(by: { $0.key < $1.key }) {
+      tell(
+        .said(
+          id, .wait(id: number, open: wait.handle, offset: wait.range.lowerBound, count: wait.range.length)))
+    }
+  }
+
+  private func sayOpen(_ number: UInt64, _ handle: SimulatedClient.Handle, _ id: ClientID) {
+    tell(
+      .said(
+        id,
+        .open(
+          id: number, request(handle.episode), handle.intent,
+          generation: handle.isOpening ? nil : handle.generation)))
+  }
+
+  func disconnect(_ index: Int) {
+    clients[index].connection = nil
+    schedule(.reconnect(index), in: 0.01 + Double(random.below(20)) / 100)
+  }
+
+  func say(_ index: Int, _ message: ClientMessage) {
+    if let id = clients[index].connection { tell(.said(id, message)) }
+  }
+
+  func order(_ index: Int, _ episode: Int, _ promise: Promise) {
+    let number = clients[index].next()
+    let key = episodes[episode].key
+    let message: ClientMessage =
+      switch promise {
+      case .wanted: .start(id: number, request(episode))
+      case .paused: .pause(id: number, request(episode))
+      case .dropped: .drop(id: number, key)
+      }
+    note("client \(index): \(promise) \(episode)")
+    promises[key] = nil
+    clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
+    say(index, message)
+  }
+
+  func keep(_ index: Int, _ episode: Int, _ isKept: Bool) {
+    let number = clients[index].next()
+    let message = ClientMessage.setKept(id: number, request(episode), isKept)
+    let key = episodes[episode].key
+    kept.remove(key)
+    note("client \(index): keep \(episode) \(isKept)")
+    clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
+    say(index, message)
+  }
+
+  func open(_ index: Int, _ episode: Int, _ intent: OpenIntent) {
+    let number = clients[index].next()
+    let handle = SimulatedClient.Handle(
+      episode: episode, key: episodes[episode].key, intent: intent, since: time)
+    note("client \(index): open \(episode) \(intent)")
+    promises[handle.key] = nil
+    clients[index].handles[number] = handle
+    if let id = clients[index].connection { sayOpen(number, handle, id) }
+  }
+
+  func close(_ index: Int, _ number: UInt64) {
+    guard clients[index].handles.removeValue(forKey: number) != nil else { return }
+    clients[index].waits = clients[index].waits.filter { $0.value.handle != number }
+    say(index, .close(id: number))
+  }
+
+  /// One of a client's handles reads somewhere.
+  func clientReads(_ index: Int) {
+    let open = clients[index].handles.filter { !$0.value.isOpening || $0.value.intent != .download }
+    guard let number = open.keys.sorted().randomElement(using: &random), let handle = open[number] else {
+      return
+    }
+    let size = episodes[handle.episode].version.size
+    let offset = random.chance(1, 2) ? 0 : Int64(random.below(Int(size)))
+    let wait = SimulatedClient.Wait(
+      handle: number, range: offset..<min(offset + Int64(1 + random.below(200_000)), max(size, offset + 1)),
+      since: time)
+    let id = clients[index].next()
+    clients[index].waits[id] = wait
+    promises[handle.key] = nil
+    say(index, .wait(id: id, open: number, offset: offset, count: wait.range.length))
+  }
+
+  /// What has waited for as long as a client does.
+  func giveUp() {
+    for index in clients.indices {
+      for (number, wait) in clients[index].waits where wait.since < time - 60_000_000_000 {
+        clients[index].waits[number] = nil
+        say(index, .endWait(id: number))
+        count("reads that timed out")
+      }
+      for (number, handle) in clients[index].handles
+      where handle.isOpening && handle.intent == .download && handle.since < time - 60_000_000_000 {
+        close(index, number)
+        count("opens that timed out")
+      }
+      for (_, order) in clients[index].orders
+      where order.since < time - 30_000_000_000 && !disk.refusesRows && clients[index].connection != nil {
+        fail("nobody has confirmed \(order.message) in 30 s")
+      }
+    }
+  }
+
+  func hear(_ message: DaemonMessage, _ id: ClientID) {
+    guard let index = clients.firstIndex(where: { $0.connection == id }) else { return }
+    switch message {
+    case .opened(let number, let generation, _):
+      guard let handle = clients[index].handles[number] else { return }
+      if let old = handle.generation, generation != old, generation != 0 {
+        fail("a handle changed its generation from \(old) to \(generation)")
+      }
+      clients[index].handles[number]?.isOpening = false
+      if generation > 0 { clients[index].handles[number]?.generation = generation }
+      count("opens")
+    case .openFailed(let number, _):
+      clients[index].handles[number] = nil
+      count("opens that failed")
+    case .available(let number):
+      guard let wait = clients[index].waits.removeValue(forKey: number) else { return }
+      checkAvailable(wait, clients[index].handles[wait.handle])
+      count("reads")
+    case .unavailable(let number, _):
+      clients[index].waits[number] = nil
+      count("reads that failed")
+    case .done(let number): confirmed(index, number)
+    case .refused(let number, _):
+      clients[index].orders[number] = nil
+      count("orders refused")
+    case .needAddress(let key, _): tell(.said(id, .freshAddress(key, nil)))
+    case .welcome, .changed, .snapshotEnd: break
+    }
+  }
+
+  private func confirmed(_ index: Int, _ number: UInt64) {
+    guard let order = clients[index].orders.removeValue(forKey: number) else { return }
+    count("orders")
+    // Others that are under way may change it again.
+    let isAlone = !clients.contains { client in client.orders.values.contains { $0.key == order.key } }
+    let hasReaders = clients.contains { client in client.handles.values.contains { $0.key == order.key } }
+    guard isAlone else { return }
+    switch order.message {
+    case .start: promises[order.key] = .wanted
+    case .pause:
+      if !hasReaders, engine.status(of: order.key)?.state == .paused { promises[order.key] = .paused }
+    case .drop: if !hasReaders { promises[order.key] = .dropped }
+    case .setKept(_, _, let isKept): if isKept { kept.insert(order.key) }
+    default: break
+    }
+  }
+
+  private func checkAvailable(_ wait: SimulatedClient.Wait, _ handle: SimulatedClient.Handle?) {
+    guard let handle, let generation = handle.generation else { return }
+    let file =
+      disk.file(handle.key, generation)
+      ?? disk.open.first { $0.value == .init(key: handle.key, generation: generation) }
+      .flatMap { disk.opened($0.key) }
+    guard let file else { return }
+    let end = min(wait.range.upperBound, file.representation.total ?? .max)
+    if wait.range.lowerBound < end, !file.written.contains(wait.range.lowerBound..<end) {
+      fail("tells \(wait.range) as there, of \(file.written)")
+    }
+  }
+
+  /// What must hold after each event.
+  func broken() -> Failure? {
+    var running = 0
+    var bySender: [String: Int64] = [:]
+    for response in responses.values {
+      let key = episodes[response.episode].key
+      let isOpen = clients.contains { client in
+        client.handles.values.contains { $0.key == key && $0.intent != .cachedOnly }
+      }
+      if !isOpen && clients.allSatisfy({ $0.connection != nil }) {
+        running += 1
+        bySender[episodes[response.episode].finalURL, default: 0] += 1
+      }
+    }
+    if running > Int(settings.downloads) * 4 {
+      return Failure(description: "\(running) background responses")
+    }
+    return nil
+  }
+
+  /// What was promised is in the store, which is all that the next daemon knows.
+  func checkStore() {
+    for (key, promise) in promises {
+      let row = disk.rows[key]
+      switch promise {
+      case .wanted:
+        // Who only fetches what is read has what failed tried again, not all of it.
+        let isFetched = clients.contains { client in
+          client.handles.values.contains { $0.key == key && $0.intent == .fetchOnly }
+        }
+        if isFetched { continue }
+        if row == nil || row?.state == .remote {
+          fail("an order to download was lost: \(String(describing: row))")
+        }
+      case .paused:
+        if let row, row.state != .paused && row.state != .cached {
+          fail("an order to pause was lost: \(row)")
+        }
+      case .dropped:
+        if let row, row.state != .remote { fail("an order to drop was lost: \(row)") }
+      }
+    }
+    for key in kept where disk.rows[key]?.isKept != true { fail("what is kept is not any more") }
+  }
+}

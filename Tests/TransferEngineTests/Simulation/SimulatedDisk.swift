@@ -1,0 +1,237 @@
+import PodcastModel
+import TransferEngine
+import TransferProtocol
+
+/// What is on the simulated disk, and how it behaves.
+struct SimulatedDisk {
+  struct Name: Hashable {
+    var key: MediaKey
+    var generation: UInt32
+  }
+  var files: [Name: SimulatedFile] = [:]
+  /// What the daemon has open, also without a name.
+  var open: [StoreID: Name] = [:]
+  var unlinked: [StoreID: SimulatedFile] = [:]
+  var rows: [MediaKey: TransferRecord] = [:]
+  var settings: TransferSettings?
+  var free: Int64 = 1 << 32
+  /// Seconds that writes and flushes take.
+  var slowness = 0.0
+  var isFull: Bool { free <= 0 }
+  var refusesWrites = false
+  var refusesFlushes = false
+  var refusesOpens = false
+  var refusesRows = false
+  /// Numbers that were given to a file's bytes, and to which.
+  var given: [Name: Set<SimulatedVersion>] = [:]
+
+  func file(_ key: MediaKey, _ generation: UInt32) -> SimulatedFile? {
+    files[Name(key: key, generation: generation)]
+  }
+
+  func delay(_ lane: String, _ random: inout SplitMix) -> Double {
+    let isData = lane.hasPrefix("files") || lane.hasPrefix("flush")
+    return isData ? slowness * Double(random.below(100)) / 50 + 0.0001 : 0.0001
+  }
+
+  var found: [FoundFile] {
+    files.filter(\.value.isLinked).map {
+      FoundFile(key: $0.key.key, generation: $0.key.generation, written: $0.value.changed)
+    }
+  }
+
+  mutating func unlink(_ key: MediaKey, _ generation: UInt32) {
+    let name = Name(key: key, generation: generation)
+    guard let file = files.removeValue(forKey: name) else { return }
+    var isOpen = false
+    for (id, other) in open where other == name {
+      unlinked[id] = file
+      isOpen = true
+    }
+    if !isOpen { free += file.written.count }
+  }
+
+  mutating func closeAll() {
+    for file in unlinked.values { free += file.written.count }
+    open = [:]
+    unlinked = [:]
+  }
+
+  mutating func close(_ id: StoreID) {
+    open[id] = nil
+    if let file = unlinked.removeValue(forKey: id) { free += file.written.count }
+  }
+
+  /// The file that a store has open, and a change to it.
+  func opened(_ id: StoreID) -> SimulatedFile? { unlinked[id] ?? open[id].flatMap { files[$0] } }
+
+  mutating func change(_ id: StoreID, _ body: (inout SimulatedFile) -> Void) {
+    guard var file = opened(id) else { return }
+    let before = file.written.count
+    body(&file)
+    free -= file.written.count - before
+    if unlinked[id] != nil { unlinked[id] = file } else if let name = open[id] { files[name] = file }
+  }
+
+  mutating func losePower(_ random: inout SplitMix) {
+    for name in files.keys {
+      let before = files[name]?.written.count ?? 0
+      files[name]?.losePower(&random)
+      free += before - (files[name]?.written.count ?? 0)
+    }
+  }
+}
+
+// What the engine orders.
+extension Simulation {
+  func store(_ id: StoreID, _ order: StoreOrder) {
+    let lane: (MediaKey) -> String = { "files \($0)" }
+    switch order {
+    case .open(let key, let generation):
+      storeKeys[id] = key
+      job(lane(key), 0.001) { [self] in .disk(id, openFile(id, key, generation)) }
+    case .create(let key, let above, let representation):
+      storeKeys[id] = key
+      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, above, representation)) }
+    case .write(let flow, let range):
+      guard let response = responses[flow], let key = storeKeys[id] else { return }
+      if range.upperBound > response.at + response.shift {
+        fail("writes \(range), which has not come: \(response)")
+      }
+      let version = response.version
+      let shift = response.shift
+      if shift != 0, response.start + shift != range.lowerBound, shift < 0 { fail("odd place") }
+      job(lane(key), 0.0002) { [self] in .disk(id, write(id, flow, range, version)) }
+    case .compare(let flow, let range):
+      guard let response = responses[flow], let key = storeKeys[id] else { return }
+      let version = response.version
+      job(lane(key), 0.0002) { [self] in
+        .disk(id, .compared(flow, range, agreed: disk.opened(id)?.agreement(range, with: version) ?? 0))
+      }
+    case .describe(let representation):
+      guard let key = storeKeys[id] else { return }
+      job(lane(key), 0.0002) { [self] in
+        disk.change(id) { file in
+          if file.written.isEmpty { file.journal = representation }
+          file.representation = representation
+        }
+        return .disk(id, .described)
+      }
+    case .close(let isComplete):
+      guard let key = storeKeys.removeValue(forKey: id) else { return }
+      job(lane(key), 0.0002) { [self] in
+        if isComplete { disk.change(id) { $0.hasMap = false } }
+        disk.close(id)
+        return nil
+      }
+    case .discard:
+      guard let key = storeKeys.removeValue(forKey: id) else { return }
+      job(lane(key), 0.0002) { [self] in
+        if let name = disk.open[id] { disk.unlink(name.key, name.generation) }
+        disk.close(id)
+        return nil
+      }
+    }
+  }
+
+  private func openFile(_ id: StoreID, _ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
+    if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
+    var latest = generation
+    while disk.file(key, latest + 1) != nil { latest += 1 }
+    guard let file = disk.file(key, latest) else { return .missing }
+    disk.open[id] = SimulatedDisk.Name(key: key, generation: latest)
+    disk.change(id) { $0.hasMap = true }
+    return .opened(generation: latest, file.representation, present: file.written)
+  }
+
+  private func createFile(
+    _ id: StoreID, _ key: MediaKey, _ above: UInt32, _ representation: Representation
+  ) -> DiskAnswer {
+    if disk.isFull { return .failed(DiskFailure(.full, "no room")) }
+    if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
+    // A number that was given before is not given again: the cache sees to it.
+    var generation = above + 1
+    while disk.given[SimulatedDisk.Name(key: key, generation: generation)] != nil { generation += 1 }
+    let name = SimulatedDisk.Name(key: key, generation: generation)
+    disk.given[name] = []
+    disk.files[name] = SimulatedFile(representation, changed: wall)
+    disk.open[id] = name
+    return .created(generation: generation)
+  }
+
+  private func write(
+    _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
+  ) -> DiskAnswer {
+    guard let file = disk.opened(id) else { return .failed(DiskFailure(.passing, "not open")) }
+    if disk.refusesWrites { return .failed(DiskFailure(.broken, "I/O error")) }
+    if disk.free < range.length { return .failed(DiskFailure(.full, "no room")) }
+    if settings.minimumFree > 0, disk.free - range.length < settings.minimumFree - (4 << 20), !wasBallastMoved
+    {
+      fail("writes into min_free: \(disk.free) left, \(range.length) more")
+    }
+    disk.change(id) { $0.write(range, version) }
+    if let total = file.representation.total, range.upperBound > total {
+      fail("writes \(range) behind \(total)")
+    }
+    // Bytes of two representations are never mixed.
+    if let name = disk.open[id], let changed = disk.opened(id) {
+      let episode = episodes[version.episode]
+      if changed.candidates(episode.versions).isEmpty {
+        fail("mixed bytes in \(name.key.text.suffix(2)).\(name.generation): \(changed.segments)")
+      }
+      disk.given[name, default: []].insert(version)
+    }
+    return .wrote(flow, range)
+  }
+
+  func flush(_ id: StoreID) {
+    guard let key = storeKeys[id] else { return }
+    if flushing.contains(id) { fail("two flushes of one episode wait") }
+    flushing.insert(id)
+    job("flush \(key)", 0.01) { [self] in
+      flushing.remove(id)
+      guard let file = disk.opened(id) else { return .disk(id, .flushed) }
+      if disk.refusesFlushes {
+        // The system forgets what it could not write.
+        let durable = file.durable
+        disk.change(id) { $0.forget(except: durable) }
+        return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
+      }
+      disk.change(id) { file in
+        file.durable = file.written
+        file.journal = file.representation
+      }
+      return .disk(id, .flushed)
+    }
+  }
+
+  func evict(_ candidates: [EvictionCandidate], _ count: Int64) -> Event {
+    var left = count
+    var gone: [MediaKey] = []
+    for candidate in candidates where left > 0 {
+      let isOpen = clients.contains { client in
+        client.handles.values.contains { $0.key == candidate.key && $0.generation == candidate.generation }
+      }
+      if isOpen { continue }
+      if kept.contains(candidate.key) { fail("evicts what is kept") }
+      disk.unlink(candidate.key, candidate.generation)
+      gone.append(candidate.key)
+      promises[candidate.key] = nil
+      left -= candidate.size
+      self.count("evictions")
+    }
+    return .evicted(gone)
+  }
+
+  func save(_ id: SaveID, _ records: [TransferRecord], _ removed: [MediaKey]) {
+    job("store", 0.005) { [self] in
+      if disk.refusesRows {
+        count("rows refused")
+        return .saved(id, .lasting("the disk is full"))
+      }
+      for record in records { disk.rows[record.key] = record }
+      for key in removed { disk.rows[key] = nil }
+      return .saved(id, nil)
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import PodcastModel
+import TransferEngine
+import TransferProtocol
+
+/// Something that somebody does to the simulated world.
+enum Action: Hashable {
+  case order(Int, Int, Promise)
+  case keep(Int, Int, Bool)
+  case open(Int, Int, OpenIntent)
+  case read(Int)
+  case close(Int)
+  case vanish(Int)
+  case mood(Int, HostMood)
+  case replace(Int)
+  case disk(Int)
+  case ballast(Int64)
+  case clock(Int64)
+  case deleteCache
+  case network
+  case settings(Int)
+  case kill
+  case powerLoss
+}
+
+extension Simulation {
+  /// What is done next, by chance.
+  func nextAction(_ random: inout SplitMix) -> (wait: Double, action: Action) {
+    let waits = [0.0, 0.001, 0.05, 0.3, 1, 2, 5, 20, 60]
+    let wait = random.pick(waits)
+    let episode = random.below(episodes.count)
+    let client = random.below(clients.count)
+    let action: Action =
+      switch random.below(100) {
+      case 0..<12: .order(client, episode, .wanted)
+      case 12..<17: .order(client, episode, .paused)
+      case 17..<21: .order(client, episode, .dropped)
+      case 21..<24: .keep(client, episode, random.chance(1, 2))
+      case 24..<36:
+        .open(client, episode, random.pick([.download, .download, .downloadAtRead, .fetchOnly, .cachedOnly]))
+      case 36..<54: .read(client)
+      case 54..<61: .close(client)
+      case 61..<63: .vanish(client)
+      case 63..<78: .mood(episode, random.chance(1, 3) ? .honest : random.pick(HostMood.allCases))
+      case 78..<82: .replace(episode)
+      case 82..<88: .disk(random.below(12))
+      case 88..<89: .ballast(Int64(random.below(20_000_000)) - 10_000_000)
+      case 89..<91: .clock(random.pick([-86_400, -3600, 3600, 86_400, 31_536_000]))
+      case 91..<92: .deleteCache
+      case 92..<93: .network
+      case 93..<95: .settings(random.below(1000))
+      case 95..<98: .kill
+      default: .powerLoss
+      }
+    return (wait, action)
+  }
+
+  func act(_ action: Action) throws {
+    switch action {
+    case .order(let client, let episode, let promise): order(client, episode, promise)
+    case .keep(let client, let episode, let isKept): keep(client, episode, isKept)
+    case .open(let client, let episode, let intent):
+      if clients[client].handles.count < 6 { open(client, episode, intent) }
+    case .read(let client): clientReads(client)
+    case .close(let client):
+      if let number = clients[client].handles.keys.sorted().randomElement(using: &random) {
+        close(client, number)
+      }
+    case .vanish(let client):
+      if let id = clients[client].connection { tell(.left(id)) }
+      clients[client].handles = [:]
+      clients[client].waits = [:]
+      clients[client].orders = [:]
+      disconnect(client)
+    case .mood(let episode, let mood):
+      note("host of \(episode) is \(mood)")
+      episodes[episode].mood = mood
+    case .replace(let episode):
+      note("another file for \(episode)")
+      episodes[episode].replace(&random)
+    case .disk(let kind): change(disk: kind)
+    case .ballast(let bytes):
+      disk.free = max(disk.free + bytes, 0)
+      ballastMoved = time
+      note("ballast: \(disk.free) left")
+    case .clock(let seconds):
+      wallAhead += seconds
+      note("the clock is \(wallAhead) s ahead")
+    case .deleteCache: deleteCache()
+    case .network: tell(.networkChanged)
+    case .settings(let number): change(settings: number)
+    case .kill: kill(losingPower: false)
+    case .powerLoss: kill(losingPower: true)
+    }
+    try settle()
+    giveUp()
+    if let problem { throw problem }
+  }
+
+  private func change(disk kind: Int) {
+    (disk.slowness, disk.refusesWrites, disk.refusesFlushes, disk.refusesOpens, disk.refusesRows) =
+      (0, false, false, false, false)
+    switch kind {
+    case 0..<2: disk.slowness = 0.1
+    case 2: disk.slowness = 1
+    case 3: disk.refusesWrites = true
+    case 4..<6: disk.refusesFlushes = true
+    case 6: disk.refusesOpens = true
+    case 7: disk.refusesRows = true
+    default: break
+    }
+    note("disk: \(kind)")
+    count("faults of the disk")
+  }
+
+  private func change(settings number: Int) {
+    settings.downloads = Int64(1 + number % 4)
+    settings.perHost = Int64(1 + number / 4 % 3)
+    settings.limitRate = number % 7 == 0 ? 100_000 : nil
+    say(0, .settings(settings))
+  }
+
+  private func deleteCache() {
+    note("the cache is deleted")
+    let keys = Set(disk.files.keys.map(\.key))
+    for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation) }
+    kept = kept.subtracting(keys)
+    for key in keys { promises[key] = nil }
+    tell(.vanished(keys))
+  }
+
+  /// Everybody behaves from now on: all that is wanted must come, and all that waits must end.
+  func finish() throws {
+    note("calm")
+    isCalm = true
+    for flow in responses.keys { responses[flow]?.rate = 1_000_000 }
+    change(disk: 11)
+    settings.cacheSize = 1 << 32
+    settings.limitRate = nil
+    disk.free = 1 << 32
+    ballastMoved = time
+    say(0, .settings(settings))
+    try settle()
+    for index in clients.indices {
+      for number in clients[index].handles.keys.sorted() where random.chance(1, 2) { close(index, number) }
+    }
+    try pass(1)
+    for index in episodes.indices { order(0, index, .wanted) }
+    try settle()
+    for _ in 0..<200 {
+      try pass(30)
+      giveUp()
+      if let problem { throw problem }
+      if episodes.allSatisfy({ engine.status(of: $0.key)?.state == .cached }) { break }
+    }
+    for episode in episodes {
+      guard let status = engine.status(of: episode.key), status.state == .cached else {
+        throw Failure(
+          description:
+            "episode \(episode.number) never came: \(String(describing: engine.status(of: episode.key)))")
+      }
+      guard let file = disk.file(episode.key, status.generation), let total = status.total else {
+        throw Failure(description: "cached, and not there: \(status)")
+      }
+      if !file.written.contains(0..<total) {
+        throw Failure(description: "cached in part: \(file.written) of \(total)")
+      }
+    }
+    for client in clients
+    where !client.orders.isEmpty || client.waits.contains(where: { $0.value.since < time - 60_000_000_000 }) {
+      throw Failure(description: "waits for ever: \(client)")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import TransferEngine
+
+/// One seed, run to its end.
+struct SimulationRun {
+  typealias Step = (wait: Double, action: Action)
+
+  var steps = 0
+  var facts: [String: Int] = [:]
+  var failure: String?
+  var actions: [Step] = []
+  var story: [String] = []
+
+  /// Runs a seed: with actions by chance, or with those that are given.
+  init(seed: UInt64, actions given: [Step]? = nil, count: Int = 120) {
+    let world = Simulation(seed: seed)
+    var chance = SplitMix(seed: seed ^ 0x5eed)
+    do {
+      try world.settle()
+      for index in 0..<(given?.count ?? count) {
+        let next = given?[index] ?? world.nextAction(&chance)
+        actions.append(next)
+        try world.pass(next.wait)
+        try world.act(next.action)
+      }
+      try world.finish()
+    } catch {
+      failure = "\(error)"
+    }
+    steps = world.steps
+    facts = world.facts
+    story = world.story
+  }
+
+  /// Leaves out what is not needed for it to fail.
+  func shrunk(seed: UInt64) -> SimulationRun {
+    var best = self
+    var size = max(best.actions.count / 2, 1)
+    var tries = 0
+    while size >= 1 && tries < 400 {
+      var start = 0
+      while start < best.actions.count && tries < 400 {
+        tries += 1
+        var fewer = best.actions
+        fewer.removeSubrange(start..<min(start + size, fewer.count))
+        let again = SimulationRun(seed: seed, actions: fewer)
+        if again.failure != nil { best = again } else { start += size }
+      }
+      if size == 1 { break }
+      size /= 2
+    }
+    return best
+  }
+
+  /// What leads to the failure, made short.
+  func report(seed: UInt64) -> String {
+    let short = shrunk(seed: seed)
+    let steps = short.actions.map { "  after \($0.wait) s: \($0.action)" }.joined(separator: "\n")
+    let end = short.story.suffix(30).joined(separator: "\n  ")
+    return "seed \(seed): \(short.failure ?? failure ?? "")\n\(steps)\nstory:\n  \(end)"
+  }
+
+  /// Runs seeds from `seed` on until `most` steps have been made, or three of them have failed.
+  static func many(from first: UInt64, steps most: Int, fail: (String) -> Void) -> String {
+    var (seed, steps, failures) = (first, 0, 0)
+    var facts: [String: Int] = [:]
+    while steps < most && failures < 3 {
+      let run = SimulationRun(seed: seed)
+      steps += run.steps
+      facts.merge(run.facts, uniquingKeysWith: +)
+      if run.failure != nil {
+        failures += 1
+        fail(run.report(seed: seed))
+      }
+      seed += 1
+    }
+    let list = facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+    return "\(seed - first) seeds, \(steps) steps; \(list)"
+  }
+}
