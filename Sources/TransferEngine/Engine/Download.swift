@@ -23,6 +23,8 @@ final class Download {
   var damaged: [Range<Int64>] = []
   /// Whether it is to come again where that shows that it is gone.
   var isWantedAgain = false
+  /// Whether it was held by the user when its last byte turned out to be here.
+  var wasPaused = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
   var givesRanges = true
   /// Whether a request beside the responses under way was refused: they are waited for. Holds until they end.

@@ -143,6 +143,7 @@ extension Engine {
       if download.isWanted { download.record.state = .remote }
       return
     }
+    download.wasPaused = download.record.state == .paused
     // Also of what nobody wanted whole, or was paused: there is nothing left to wait for.
     download.record.state = .cached
     download.record.error = nil

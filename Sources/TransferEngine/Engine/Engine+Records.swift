@@ -177,7 +177,7 @@ extension Download {
   fileprivate var row: TransferRecord {
     guard record.state == .cached, let store = openStore, !store.isFlushed else { return record }
     var row = record
-    row.state = record.order > 0 ? .downloading : .remote
+    row.state = wasPaused ? .paused : record.order > 0 ? .downloading : .remote
     return row
   }
 

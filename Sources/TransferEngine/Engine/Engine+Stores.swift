@@ -188,7 +188,11 @@ extension Engine {
     endFlowsLosing(download)
     store.setPresent(present)
     download.isFlushRefused = true
-    if download.record.state == .cached && !store.isComplete { download.record.state = .queued }
+    if download.record.state == .cached && !store.isComplete {
+      download.record.state = download.wasPaused ? .paused : .queued
+    }
+    // What the user holds stays held.
+    if download.record.state == .paused && download.record.error == nil { return }
     switch failure.kind {
     case .full: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     case .tooLarge, .passing, .broken: suffer(Fault(.passing, failure.message), download)
