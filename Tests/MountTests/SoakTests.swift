@@ -45,6 +45,6 @@ import Testing
     let end = try Size(process)
     #expect(end.memory - start.memory < 8192, "\(start) \(end)")
     #expect(end.threads <= start.threads + 3, "\(start) \(end)")
-    #expect(end.descriptors <= start.descriptors + 8, "\(start) \(end)")
+    #expect(end.descriptors <= start.descriptors + 16, "\(start) \(end)")
   }
 }

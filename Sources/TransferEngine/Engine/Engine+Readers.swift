@@ -15,7 +15,8 @@ extension Engine {
     let record = download.record
     if handle.intent == .download && handle.generation == nil {
       let isSizeKnown = record.total != nil || download.hasNoLength
-      guard download.openStore != nil && isSizeKnown && !awaitsConfirmation(handle, download) else {
+      let isSizeShown = isSizeKnown && download.openStore?.undescribed == 0
+      guard isSizeShown && !awaitsConfirmation(handle, download) else {
         if let failure = failure(of: download) ?? cancellation(of: download) {
           handle.isOpening = false
           reply(.openFailed(id: handle.name.id, failure), to: handle.name.client)

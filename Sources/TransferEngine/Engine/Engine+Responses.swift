@@ -144,6 +144,7 @@ extension Engine {
     if let total = representation.total { store.cut(at: total) }
     store.isDescriptionNew = true
     store.pending += 1
+    store.describes()
     emit(.store(store.id, .describe(representation)))
   }
 

@@ -77,7 +77,9 @@ extension Engine {
     case .compared(let flow, let range, let agreed):
       store.pending -= 1
       return compared(range, agreed: agreed, of: flow, download)
-    case .described: store.pending -= 1
+    case .described:
+      store.pending -= 1
+      store.described()
     case .discarded(let present):
       store.pending -= 1
       discarded(present, store, download)

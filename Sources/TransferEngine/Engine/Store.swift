@@ -12,6 +12,10 @@ final class Store {
   var phase: Phase
   var generation: UInt32
   var representation: Representation
+  /// The size that readers see: a new one only once the disk has it, because they look there.
+  private(set) var shownTotal: Int64?
+  /// Descriptions that the disk has not answered.
+  private(set) var undescribed = 0
   /// What is written, and what is written or on its way.
   private(set) var present = ByteRanges()
   private(set) var claimed = ByteRanges()
@@ -36,6 +40,7 @@ final class Store {
     self.phase = phase
     self.generation = generation
     self.representation = representation
+    shownTotal = representation.total
   }
 
   var isOpen: Bool { phase == .open }
@@ -48,9 +53,17 @@ final class Store {
 
   func opened(_ representation: Representation, present: ByteRanges) {
     self.representation = representation
+    shownTotal = representation.total
     setPresent(present)
     // Of what a killed daemon wrote, nobody knows how much is on the disk.
     unflushed = max(received, 0)
+  }
+
+  func describes() { undescribed += 1 }
+
+  func described() {
+    undescribed -= 1
+    if undescribed == 0 { shownTotal = representation.total }
   }
 
   func claim(_ range: Range<Int64>) { claimed.insert(range) }
@@ -84,7 +97,7 @@ final class Store {
 
   /// Whether readers see all of `range` that the file has: they see whole blocks.
   func shows(_ range: Range<Int64>) -> Bool {
-    let end = representation.total ?? .max
+    let end = shownTotal ?? .max
     let wanted = range.clamped(to: 0..<end)
     if wanted.isEmpty { return true }
     let upper =
