@@ -172,4 +172,24 @@ import TransferProtocol
     #expect(try fixture.attribute("user.podcastfs.played", node) == "1")
     #expect(set("played", "2") == .EINVAL)
   }
+
+  /// A feed has given its address to another episode.
+  @Test func anEpisodeWhoseAddressIsAnothersNowIsNotFetched() throws {
+    let fixture = try TreeFixture()
+    fixture.catalog.state.withLock { $0.feeds[TreeFixture.podcast]?[0].isReplaced = true }
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000)) }
+    #expect(failure(fixture.tree.open(node, writes: false, for: fixture.me)) == .EIO)
+    let state = "user.podcastfs.state"
+    #expect(
+      failure(
+        fixture.tree.setExtendedAttribute(state, to: Array("downloading".utf8), of: node, for: fixture.me))
+        == .EIO)
+    fixture.transfers.set(
+      TransferStatus(
+        key: TreeFixture.key, state: .cached, generation: 1, total: 1_000_000, received: 1_000_000))
+    _ = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    #expect(fixture.transfers.state.withLock { $0.opened.map(\.intent) } == [.cachedOnly])
+  }
 }

@@ -97,7 +97,7 @@ extension PodcastTree {
   func logText() throws -> [UInt8] {
     do {
       return Array(try Directories.readRegular(places.logFile).suffix(Self.logLimit))
-    } catch where error.errno == .ENOENT {
+    } catch  where error.errno == .ENOENT {
       return []
     }
   }

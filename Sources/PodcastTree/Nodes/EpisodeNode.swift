@@ -29,7 +29,12 @@ struct EpisodeNode: TreeNode {
       }
       if intent == .download { tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode)) }
       return tree.entry(ofEpisode: id.row).then { entry in
-        open(episode, tree.request(for: entry), intent, program)
+        // Its address has become another episode's: what is here is its own, what would come is not.
+        if entry.episode.isReplaced {
+          if tree.currentStatus(episode.mediaKey)?.received ?? 0 == 0 { return .failure(.EIO) }
+          return open(episode, tree.request(for: entry), .cachedOnly, program)
+        }
+        return open(episode, tree.request(for: entry), intent, program)
       }
     }
   }
@@ -142,6 +147,7 @@ struct EpisodeNode: TreeNode {
       return tree.commit { try tree.catalog.setPlayed(value == "1", episode: row) }
     }
     return tree.entry(ofEpisode: id.row).then { entry in
+      if entry.episode.isReplaced && value == TransferState.downloading.name { return .failure(.EIO) }
       let request = tree.request(for: entry)
       let transfers = tree.transfers
       if key == "keep" {
