@@ -1,3 +1,5 @@
+internal import PosixKit
+
 // Who hears of changes, and who waits until they have.
 extension Catalog {
   /// Hands `observer` the commits of all processes, this one included, in the order of their numbers, on a thread
@@ -25,6 +27,19 @@ extension Catalog {
   /// Calls `body` when the observers of this process have seen all that it has committed so far: at once where
   /// they have, or where there are none.
   package func whenSeen(_ body: @escaping @Sendable () -> Void) { notices.whenSeen(body) }
+
+  /// Calls `body` when this process and all others that show the catalogue have seen all that this one has committed
+  /// so far; after a second at the latest.
+  package func whenSeenByAll(_ body: @escaping @Sendable () -> Void) {
+    notices.whenSeen { [self] in
+      let own = notices.listeningName
+      guard !notices.sockets.peers(except: own).isEmpty, let commit = try? commits() else { return body() }
+      peers.async { [notices] in
+        _ = notices.waitForPeers(commit, except: own, seconds: 1)
+        body()
+      }
+    }
+  }
 
   /// Waits until every process that shows the catalogue has seen all that has been committed so far. For
   /// commands: what they did is seen at the next call in every mount.

@@ -21,6 +21,8 @@ package final class Catalog: Sendable {
   let feedReader: FeedReader
   let network = NetworkHealth()
   let isFlushDue = Monitor(false)
+  /// Waits for other processes, so that nothing else does.
+  let peers = WorkQueue(name: "catalog-acks", stackSize: 128 * 1024)
   let notices: CommitNotices
   let refreshes = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
@@ -60,6 +62,7 @@ package final class Catalog: Sendable {
     tasks.close()
     notices.stop()
     work.stop()
+    peers.stop()
     feeds.stop()
     indexing.stop()
     store.checkpoint()

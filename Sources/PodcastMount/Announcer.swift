@@ -79,16 +79,28 @@ final class Announcer: Sendable {
           state.order.append(key)
           continue
         }
-        // What has come and gone before anybody was told has only changed.
         var merged = name
-        if old.event != name.event { merged.event = old.event == .vanished ? .replaced : name.event }
-        if old.event == .appeared && name.event == .replaced { merged.event = .appeared }
+        switch (old.event, name.event) {
+        // Gone and back before anybody was told: it has changed.
+        case (.vanished, .appeared): merged.event = .replaced
+        // Of what has gone a word on its state says nothing, and what has come has come.
+        case (.vanished, .replaced), (.appeared, .replaced): merged.event = old.event
+        default: break
+        }
         state.pending[key] = merged
       }
       defer { state.isScheduled = true }
       return !state.isScheduled && !state.pending.isEmpty
     }
     if isFirst { queue.async(after: Self.delay) { [self] in run() } }
+  }
+
+  /// The kernel has taken the name away itself, and told who watches.
+  func isTold(_ name: String, in directory: NodeID) {
+    let key = Key(directory: directory, name: name)
+    state.withLock { state in
+      if state.pending[key]?.event == .vanished { state.pending[key] = nil }
+    }
   }
 
   private func run() {

@@ -3,12 +3,20 @@ internal import PodcastModel
 package import PodcastTree
 internal import PosixKit
 
+/// A name in a directory.
+struct MadeName: Hashable, Sendable {
+  let name: String
+  let directory: NodeID
+}
+
 /// The tree as a FUSE file system: decodes, asks the tree, answers; parks what the tree can't answer at once.
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles = HandleTable()
   let numbers = KernelNumbers()
   let notifier: KernelNotifier
+  /// Names that the kernel is making: by mkdir(2) or rename(2).
+  let makes = Monitor<Set<MadeName>>([])
   let directories = KnownDirectories()
   let announcer: Announcer
 
@@ -56,6 +64,12 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       difference.names.append(
         Difference.Name(
           name: own, directory: .subscriptions, event: .replaced, isDirectory: true, node: other))
+    }
+    let makes = makes.withLock { $0 }
+    if !makes.isEmpty {
+      difference.names.removeAll { name in
+        name.event == .appeared && makes.contains(MadeName(name: name.name, directory: name.directory))
+      }
     }
     notifier.tell(difference)
     announcer.announce(difference, in: directories)

@@ -108,6 +108,7 @@ extension PodcastTree {
       case .downloadedPodcast:
         let name =
           world.downloads.downloaded[directory.row]?.name
+          ?? world.downloads.known.values.first { $0.episode.podcast == directory.row }?.podcastName
         return name.map { ["Downloaded", $0] }
       default: return nil
       }
@@ -146,16 +147,15 @@ extension PodcastTree {
 
   package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
-    return locking(
-      [parent],
-      findToRemove(name, in: parent, for: caller).then { target, isThere in
-        if target.isDirectory { return .failure(.EISDIR) }
-        if !isThere {
-          self.world.withLock { $0.departed.remove(name, in: parent) }
-          if case .episode = target { return .failure(.ENOENT) }
-        }
-        return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
-      })
+    let removal = findToRemove(name, in: parent, for: caller).then { target, isThere -> Answer<Void> in
+      if target.isDirectory { return .failure(.EISDIR) }
+      if !isThere {
+        self.world.withLock { $0.departed.remove(name, in: parent) }
+        if case .episode = target { return .failure(.ENOENT) }
+      }
+      return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
+    }
+    return locking([parent], removing(removal))
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {

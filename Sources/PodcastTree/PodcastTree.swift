@@ -34,8 +34,14 @@ package final class PodcastTree: Sendable {
   let events = EventLog()
   /// Directories that the kernel locks for verbs under way, and how many of these.
   private let locked = Monitor<[NodeID: Int]>([:])
+  private let removals = Monitor(Removals())
   private let observer = Monitor(Observer())
   private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
+
+  private struct Removals {
+    var underWay = 0
+    var until = MonotonicTime(nanoseconds: 0)
+  }
 
   private struct Observer {
     weak var kernel: (any ViewObserver)?
@@ -148,7 +154,7 @@ package final class PodcastTree: Sendable {
   var seen: Answer<Void> {
     .pending { completion in
       let once = Once { completion(.success(())) }
-      self.catalog.whenSeen { once.run() }
+      self.catalog.whenSeenByAll { once.run() }
       self.loader.async(after: 2 * Self.patience) { once.run() }
       return {}
     }
@@ -165,6 +171,24 @@ package final class PodcastTree: Sendable {
             let left = (locked[directory] ?? 1) - 1
             locked[directory] = left > 0 ? left : nil
           }
+        }
+        completion(result)
+      }
+    }
+  }
+
+  /// Whether a verb that takes something away is under way, or has been a moment ago.
+  var isRemoving: Bool { removals.withLock { $0.underWay > 0 || $0.until > .now } }
+
+  /// Notes a verb that takes something away while `answer` is awaited.
+  func removing<Value: Sendable>(_ answer: Answer<Value>) -> Answer<Value> {
+    guard case .pending(let start) = answer else { return answer }
+    return .pending { completion in
+      self.removals.withLock { $0.underWay += 1 }
+      return start { result in
+        self.removals.withLock { removals in
+          removals.underWay -= 1
+          removals.until = .after(0.2)
         }
         completion(result)
       }

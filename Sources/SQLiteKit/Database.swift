@@ -62,7 +62,9 @@ package final class Database {
       """)
     if options.vacuumsIncrementally {
       // Before the file has a page.
-      try script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = fast;")
+      try whileBusy(until: .after(options.busyTimeout)) { database throws(DatabaseError) in
+        try database.script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = fast;")
+      }
     }
     if options.usesWriteAheadLog && !options.isReadOnly {
       try switchToWriteAheadLog(until: .after(options.busyTimeout))
@@ -104,13 +106,22 @@ package final class Database {
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two
   /// connections set it at the same time.
   private func switchToWriteAheadLog(until deadline: MonotonicTime) throws(DatabaseError) {
+    try whileBusy(until: deadline) { database throws(DatabaseError) in
+      let mode = try database.first("PRAGMA journal_mode") { $0.string(0) }
+      if mode == "wal" || mode == "memory" { return }
+      let now = try database.first("PRAGMA journal_mode = wal") { $0.string(0) }
+      if now == "wal" || now == "memory" { return }
+      throw DatabaseError(code: SQLITE_CANTOPEN, message: "no write-ahead log here")
+    }
+  }
+
+  /// Tries again for what SQLite does not wait for itself: another connection opens or closes the file just now.
+  private func whileBusy(
+    until deadline: MonotonicTime, _ body: (Database) throws(DatabaseError) -> Void
+  ) throws(DatabaseError) {
     while true {
       do throws(DatabaseError) {
-        let mode = try first("PRAGMA journal_mode") { $0.string(0) }
-        if mode == "wal" || mode == "memory" { return }
-        let now = try first("PRAGMA journal_mode = wal") { $0.string(0) }
-        if now == "wal" || now == "memory" { return }
-        throw DatabaseError(code: SQLITE_CANTOPEN, message: "no write-ahead log here")
+        return try body(self)
       } catch {
         guard error.isBusy, MonotonicTime.now < deadline else { throw error }
         sqlite3_sleep(5)

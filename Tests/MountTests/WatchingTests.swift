@@ -64,6 +64,32 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Subscriptions") == ["subscriptions.opml"])
   }
 
+  @Test func aFolderTellsOfADownloadedEpisodeThatWasRemovedElsewhere() throws {
+    let fixture = try subscribed(3)
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    #expect(try fixture.run("get", "\(folder)/\(MountFixture.names[0])").end == .exit(0))
+    let watcher = try watcher([folder, fixture.root + "/Latest"], fixture)
+    #expect(unlink("\(fixture.root)/Latest/2024-01-01 - Harbour Lights - Part 1.mp3") == 0)
+    #expect(eventually { watcher.output.contains("DELETE \(MountFixture.names[0])") }, "\(watcher.output)")
+    // The kernel has told of what it took away itself.
+    let told = watcher.output.split(separator: "\n").filter { $0.hasPrefix("DELETE 2024-01-01 - Harbour") }
+    #expect(told.count == 1, "\(watcher.output)")
+  }
+
+  @Test func whoEntersAFolderThatWasJustMovedStaysThere() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    let script =
+      "mv '\(fixture.podcastPath)' '\(fixture.root)/Subscriptions/' && cd '\(fixture.root)/Subscriptions/Harbour Lights'"
+      + " && for i in 1 2 3 4 5; do ls . >/dev/null; readlink /proc/self/cwd; done"
+    let shell = try RunningProcess("sh", ["-c", script], environment: fixture.environment.variables)
+    #expect(shell.wait() == .exit(0), "\(shell.errors)")
+    let places = shell.output.split(separator: "\n").map(String.init)
+    #expect(places == Array(repeating: "\(fixture.root)/Subscriptions/Harbour Lights", count: 5))
+  }
+
   @Test func eventsCanBePolledAndReadWithoutWaiting() throws {
     let fixture = try subscribed(3)
     let file = open(fixture.root + "/.podcastfs/events", O_RDONLY | O_NONBLOCK | O_CLOEXEC)

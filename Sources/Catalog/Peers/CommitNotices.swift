@@ -70,6 +70,9 @@ final class CommitNotices: Sendable {
     for body in ready { body() }
   }
 
+  /// The socket by which this process hears of commits; nil before it does.
+  var listeningName: String? { state.withLock { $0.ownName } }
+
   func stop() {
     let ready = state.withLock { state in
       state.isStopped = true

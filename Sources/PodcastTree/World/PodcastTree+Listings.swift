@@ -110,6 +110,8 @@ extension PodcastTree {
   }
 
   func depart(_ name: String, _ target: Target, in node: NodeID, _ world: inout World) {
+    // Only who is removing things one by one comes back for the rest.
+    guard isRemoving else { return }
     let isFirst = world.departed.isEmpty
     world.departed.note(name, target, in: node)
     if isFirst { ageDeparted() }

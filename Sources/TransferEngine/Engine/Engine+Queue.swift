@@ -6,11 +6,7 @@ extension Engine {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as
   /// `downloads`, `per_host` and the room allow.
   func assignSlots() {
-    var candidates = downloads.busy.values.filter(\.isBackground)
-    candidates.sort { a, b in
-      if a.flows.isEmpty != b.flows.isEmpty { return !a.flows.isEmpty }
-      return (a.record.order, a.key) < (b.record.order, b.key)
-    }
+    let candidates = inOrder(downloads.busy.values.filter(\.isBackground))
     var used: [String: Int64] = [:]
     var chosen: [Download] = []
     room.hasQueue = false
@@ -40,6 +36,20 @@ extension Engine {
         touch(download)
       }
     }
+  }
+
+  /// Those that run before those that wait, each by their order. There may be thousands, at each event: what they are
+  /// compared by is looked up once.
+  private func inOrder(_ downloads: [Download]) -> [Download] {
+    let ranks = downloads.indices.map { index in
+      let download = downloads[index]
+      return (waits: download.flows.isEmpty, order: download.record.order, index: index)
+    }
+    return ranks.sorted { a, b in
+      if a.waits != b.waits { return !a.waits }
+      if a.order != b.order { return a.order < b.order }
+      return downloads[a.index].key < downloads[b.index].key
+    }.map { downloads[$0.index] }
   }
 
   /// The host whose downloads are counted: the one that sends, as far as that is known.
