@@ -169,7 +169,15 @@ final class Download {
   }
 
   /// The host that is asked.
-  var host: String { PublicURL.host(record.request.url) ?? "" }
+  var host: String {
+    let url = record.request.url
+    if let known = knownHost, known.url == url { return known.host }
+    let host = PublicURL.host(record.request.url) ?? ""
+    knownHost = (url, host)
+    return host
+  }
+  /// Asked for at each event, for thousands that wait.
+  private var knownHost: (url: String, host: String)?
 
   /// What readers wait for that may be fetched for them.
   var fetchableWaits: [Range<Int64>] {
