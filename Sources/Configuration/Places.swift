@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PosixKit
 
-/// Where everything is (PRODUCT.md, Places; XDG Base Directory Specification).
+/// Where everything is (Documentation/Semantics.md; XDG Base Directory Specification).
 package struct Places: Hashable, Sendable {
   /// `$XDG_CONFIG_HOME/podcastfs/config`.
   package var configurationFile: String

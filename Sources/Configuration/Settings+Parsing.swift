@@ -29,7 +29,7 @@ extension Settings {
   /// The keys that `-o` and the configuration file share.
   package static var keys: [String] { Key.allCases.map(\.rawValue) + ["notify"] }
 
-  /// Sets one option of PRODUCT.md ("Options").
+  /// Sets one option of Documentation/Configuration.md.
   /// - Parameter value: nil where only the key was given.
   /// - Returns: false where there is no option of that name.
   mutating func set(_ name: String, _ value: String?) throws(SettingsError) -> Bool {

@@ -1,4 +1,4 @@
-/// Every option of PRODUCT.md ("Options"), with its default.
+/// Every option of Documentation/Configuration.md, with its default.
 package struct Settings: Hashable, Sendable {
   // Search
   package var searchURL: String?

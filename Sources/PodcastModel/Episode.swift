@@ -5,7 +5,7 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var podcastID: Int64
   /// Names its enclosure in the cache.
   package var mediaKey: MediaKey
-  /// The name without extension, unique in its podcast, given once (PRODUCT.md, Names):
+  /// The name without extension, unique in its podcast, given once (Documentation/Semantics.md, Names):
   /// "2024-01-03 - A quiet harbour".
   package var stem: String
   /// The extension with its dot: ".mp3".

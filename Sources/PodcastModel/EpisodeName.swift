@@ -1,4 +1,4 @@
-/// The names that podcasts, episodes and searches get in the tree (PRODUCT.md, Names): pure rules. Given once
+/// The names that podcasts, episodes and searches get in the tree (Documentation/Semantics.md): pure rules. Given once
 /// and then kept by the catalogue; `UniqueNames` tells equal ones apart.
 package enum EpisodeName {
   /// The most bytes of UTF-8 that a name has before its extension.

@@ -1,4 +1,4 @@
-/// Turns any text into one that is a valid part of a file name on Linux, Windows and Samba (PRODUCT.md, Names).
+/// Turns any text into one that is a valid part of a file name on Linux, Windows and Samba (Documentation/Semantics.md).
 enum FileNameText {
   /// The text without what no name may hold, in normalization form C, white space collapsed to single
   /// blanks, with no blank, dot or mark without a base at its start, and no blank or dot at its end. May be

@@ -1,5 +1,5 @@
 /// What a search's directory name asks for: words, and parameters like `country:de limit:20` among them
-/// (PRODUCT.md, Verbs). A word with a colon that is none of these stays a word.
+/// (Documentation/Semantics.md, Verbs). A word with a colon that is none of these stays a word.
 package struct SearchQuery: Hashable, Sendable {
   /// The words without the parameters, single blanks between them; may be empty.
   package var terms: String

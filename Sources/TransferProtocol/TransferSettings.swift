@@ -1,4 +1,4 @@
-/// The options that concern the daemon (PRODUCT.md, Options), as the latest mount has them.
+/// The options that concern the daemon (Documentation/Configuration.md), as the latest mount has them.
 package struct TransferSettings: Hashable, Sendable {
   package var downloads: Int64 = 3
   package var perHost: Int64 = 2

@@ -2,7 +2,7 @@ import Catalog
 import PodcastModel
 import Testing
 
-/// Which item is which episode, from one refresh to the next (ARCHITECTURE.md, Quirks of feeds).
+/// Which item is which episode, from one refresh to the next (Documentation/Catalogue.md).
 @Suite struct EpisodeIdentityTests {
   /// The episodes after each of these states of a feed.
   private func states(_ feeds: [[TestFeed.Item]]) throws -> [[Episode]] {

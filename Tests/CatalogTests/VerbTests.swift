@@ -3,7 +3,7 @@ import PodcastModel
 import PosixKit
 import Testing
 
-/// What users do to searches, subscriptions and episodes (PRODUCT.md, Verbs).
+/// What users do to searches, subscriptions and episodes (Documentation/Semantics.md, Verbs).
 @Suite struct VerbTests {
   /// A world with a fetched podcast of three episodes, found by the search "lights".
   private struct Lights {

@@ -5,7 +5,7 @@ import Testing
 import TransferClient
 import TransferProtocol
 
-/// What passes is tried again and keeps every byte (PRODUCT.md, Errors of a reader).
+/// What passes is tried again and keeps every byte (Documentation/Semantics.md, Reading).
 @Suite struct PassingFaultTests {
   let user: TransferFixture
   let body = TestBody(seed: 11, size: 2_000_000)

@@ -7,7 +7,7 @@ import Testing
 import TransferClient
 import TransferProtocol
 
-/// One representation is never mixed with another (ARCHITECTURE.md, Must hold 1).
+/// One representation is never mixed with another (Documentation/Transfers.md).
 @Suite struct GenerationTests {
   let user: TransferFixture
   let old = TestBody(seed: 31, size: 2_000_000)

@@ -6,7 +6,7 @@ import Testing
 import TransferClient
 import TransferProtocol
 
-/// Episodes that come by a proxy (PRODUCT.md, `proxy`).
+/// Episodes that come by a proxy (Documentation/Configuration.md, `proxy`).
 @Suite struct ProxyTransferTests {
   let user: TransferFixture
   let body = TestBody(seed: 71, size: 1_000_000)

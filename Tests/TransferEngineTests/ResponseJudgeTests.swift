@@ -2,7 +2,7 @@ import PodcastModel
 import Testing
 import TransferEngine
 
-/// ARCHITECTURE.md, Must hold 1, word for word.
+/// What Documentation/Transfers.md says of representations.
 @Suite struct ResponseJudgeTests {
   private let known = Representation(
     total: 1_000_000, entityTag: "\"a\"", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT",

@@ -17,7 +17,7 @@ package struct FeedReport: Sendable {
     names = feed.fileNames(now: now)
   }
 
-  /// The object of PRODUCT.md, Command line: null for what the feed does not have.
+  /// The object of `podcastfs feed --json`: null for what the feed does not have.
   package var json: JSONValue { json(episodes: zip(feed.episodes, names).map(Self.json)) }
 
   /// The same as indented text, an episode at a time, so that a large feed's text is never wholly in memory.

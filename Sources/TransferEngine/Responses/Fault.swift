@@ -1,7 +1,7 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-/// Why a response gave no bytes, or no more, and what is to be done (PRODUCT.md, Errors of a reader).
+/// Why a response gave no bytes, or no more, and what is to be done (Documentation/Semantics.md, Reading).
 package struct Fault: Hashable {
   package enum Kind: Hashable {
     /// May heal: tried again, later and later.

@@ -1,6 +1,6 @@
 package import PodcastModel
 
-/// Whether a response's bytes may go into what is stored (ARCHITECTURE.md, Must hold 1). Pure rules.
+/// Whether a response's bytes may go into what is stored (Documentation/Transfers.md). Pure rules.
 package enum ResponseJudge {
   /// Bytes that must agree where nothing else tells two representations apart.
   package static let overlap: Int64 = 64 << 10
