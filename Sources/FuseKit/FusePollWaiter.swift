@@ -2,8 +2,10 @@ internal import CFuse3
 internal import PosixKit
 
 /// Somebody who waits in poll(2): told at most once, and let go of when nobody holds it.
+///
+/// libfuse takes a notification from any thread. The handle never changes, the flag under the lock lets one caller use
+/// it, and it is destroyed with the last reference: that makes it Sendable.
 package final class FusePollWaiter: @unchecked Sendable {
-  // Invariant: used once, under the lock.
   private let handle: OpaquePointer
   private let isDone = Monitor(false)
 

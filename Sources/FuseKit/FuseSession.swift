@@ -3,8 +3,10 @@ internal import Glibc
 package import PosixKit
 
 /// A mounted file system: the connection to the kernel, and the threads that serve it.
+///
+/// The pointers are set in `init` and only read afterwards, libfuse's session may be used from many threads, and all that
+/// changes is in a `Monitor`: that makes it Sendable.
 package final class FuseSession: @unchecked Sendable {
-  // Invariant: set in init, only read afterwards; libfuse's session is safe to use from many threads.
   private let session: OpaquePointer
   private let handler: Unmanaged<FuseHandler>
   package let mountPoint: String

@@ -1,6 +1,10 @@
 internal import Glibc
 
 /// A file's bytes in memory, shared with every process that maps it.
+///
+/// The address never changes, and the mapping ends with the last reference. Other processes change the bytes beside us
+/// in any case: who maps it reads and writes them as `LiveMapBlocks` does, so that a torn or late look does no harm.
+/// That makes it Sendable.
 package final class SharedMemory: @unchecked Sendable {
   /// Readers and the writer agree among themselves on what may change when (see who maps it).
   package let bytes: UnsafeMutableRawBufferPointer

@@ -133,7 +133,13 @@ import Testing
     let dead = try UnixSocket.listen(at: "\(peers)/99999-x.sock", kind: .datagram)
     _ = try world.catalog.subscribe(feedURL: "http://a.example/")
     PosixThread.start("dies") { [number = dead.release()] in
-      usleep(100_000)
+      // It dies while it is waited for: the commit was told, then it was asked.
+      var byte: UInt8 = 0
+      for _ in 0..<2 {
+        var polled = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+        poll(&polled, 1, 20_000)
+        recv(number, &byte, 1, 0)
+      }
       close(number)
     }
     #expect(world.catalog.waitUntilSeen(seconds: 20))

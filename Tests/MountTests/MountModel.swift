@@ -265,16 +265,20 @@ final class MountModel: ReferenceModel {
     guard let handle = handles.last, handle.episode == episode else { return }
     let offset = Int64(next(below: Int(served.size(episode))))
     let isMount = next(below: 2) == 0
-    let delay = UInt32(next(below: 30_000))
+    let delay = Double(next(below: 30_000)) / 1e6
     guard let victim = isMount ? fixture.mountProcess : fixture.daemon else { return }
     let end = bounded("read of \(episode) while a process is killed") { () -> End in
+      // The blow falls at a moment of the read, at the latest when it has ended.
+      let hasEnded = Monitor(false)
+      let isKilled = Monitor(false)
       PosixThread.start("killer") {
-        usleep(delay)
+        _ = hasEnded.wait(until: .after(delay)) { $0 ? true : nil }
         kill(victim, SIGKILL)
+        isKilled.withLockNotifying { $0 = true }
       }
       let end = Self.read(handle.file, offset, 65_536)
-      // The blow falls while nobody reads any more, at the latest.
-      usleep(delay)
+      hasEnded.withLockNotifying { $0 = true }
+      _ = isKilled.wait(until: .after(20)) { $0 ? true : nil }
       return end
     }
     kills += 1

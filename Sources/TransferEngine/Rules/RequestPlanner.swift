@@ -1,6 +1,6 @@
 package import PodcastModel
 
-/// Which requests bring what is missing the cheapest way (issue: a seek costs one round trip, small gaps are
+/// Which requests bring what is missing the cheapest way (a seek costs one round trip, small gaps are
 /// read through, nothing is fetched twice). Pure rules.
 package struct RequestPlanner {
   /// Reading on through this much costs less than a new request, where it takes no longer than `patience`.

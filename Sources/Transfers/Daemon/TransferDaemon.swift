@@ -9,6 +9,8 @@ internal import TransferStore
 
 /// The transfer daemon: listens, serves its user's clients, runs the engine, and ends when nobody has wanted
 /// anything for a while.
+///
+/// What changes is touched by the loop's thread only, from `run` on, and by who makes it before: that makes it Sendable.
 package final class TransferDaemon: @unchecked Sendable {
   package struct Configuration: Sendable {
     package var state: String

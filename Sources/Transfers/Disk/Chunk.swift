@@ -1,6 +1,7 @@
 internal import PosixKit
 
-/// Memory for a piece of a body. One thread fills it; what is filled, others may read.
+/// Memory for a piece of a body. The loop fills each byte once, and hands out only ranges that it has filled, which
+/// nobody changes any more; the memory goes back with the last reference: that makes it Sendable.
 final class Chunk: @unchecked Sendable {
   /// 128 KiB: less would cost a system call more often, more would lie about half empty where many come slowly.
   static let size = 128 << 10
@@ -23,7 +24,7 @@ final class Chunk: @unchecked Sendable {
   static let spare = SpareMemory()
 }
 
-/// A block that somebody owns alone.
+/// A block that a chunk, or the spare ones under their lock, owns alone: that makes it Sendable.
 struct Memory: @unchecked Sendable { let bytes: UnsafeMutableRawBufferPointer }
 
 /// Chunks' memory that is not in use: fresh pages cost the kernel more than writing does.

@@ -78,8 +78,17 @@ struct CatalogModel {
   private mutating func refreshAndKill() throws {
     let path = "\(home.places.data)/catalog.sqlite"
     let witness = try Database(path: path)
-    let task = catalog.refresh(podcast: podcast, cause: .forced) { _ in }
-    usleep(UInt32.random(in: 0...4000, using: &random))
+    // At its beginning, between two of its commits, or at its end.
+    let wanted = Int.random(in: 0...3, using: &random)
+    let commits = Monitor(0)
+    catalog.observe(commits: { _, done in
+      commits.withLockNotifying { $0 += 1 }
+      done()
+    })
+    let task = catalog.refresh(podcast: podcast, cause: .forced) { _ in
+      commits.withLockNotifying { $0 += 4 }
+    }
+    _ = commits.wait(until: .after(30)) { $0 >= wanted ? true : nil }
     let copy = try TemporaryPlaces()
     try Directories.createPrivate(copy.places.data)
     try witness.transaction {
