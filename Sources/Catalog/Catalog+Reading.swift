@@ -97,7 +97,7 @@ extension Catalog {
     "[" + ids.map { String($0) }.joined(separator: ",") + "]"
   }
 
-  /// When the lists of searches and subscriptions, and what `Latest/` is made of, last changed.
+  /// When the lists of searches and subscriptions last changed.
   package func folderTimes() throws(CatalogError) -> FolderTimes {
     try store.read { database in
       let times = Dictionary(
@@ -106,7 +106,6 @@ extension Catalog {
       var folders = FolderTimes()
       folders.searches = times[Folder.searches.rawValue] ?? 0
       folders.subscriptions = times[Folder.subscriptions.rawValue] ?? 0
-      folders.latest = times[Folder.latest.rawValue] ?? 0
       folders.subscriptionList = times[Folder.list.rawValue] ?? 0
       return folders
     }

@@ -81,7 +81,7 @@ extension Catalog {
   }
 
   private static func subscriptionsChanged(in database: Database) throws {
-    for folder in [Folder.subscriptions, .latest, .list] { try folder.touch(in: database) }
+    for folder in [Folder.subscriptions, .list] { try folder.touch(in: database) }
   }
 
   /// The subscription whose feed has this address, written in any way that means the same.

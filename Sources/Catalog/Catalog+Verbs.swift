@@ -84,7 +84,6 @@ extension Catalog {
     try findNewest(of: podcast, in: database)
     try database.run(
       "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), podcast)
-    try Folder.latest.touch(in: database)
   }
 
   /// Keeps `podcast.newest`, by which `latest` looks no further than it must.

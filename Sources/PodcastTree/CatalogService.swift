@@ -44,6 +44,8 @@ package protocol CatalogService: AnyObject, Sendable {
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]
   func subscriptionListSize() throws -> Int64
   func folderTimes() throws -> FolderTimes
+  func viewTimes() throws -> [Int64: ViewTime]
+  func settleViews(_ views: [Int64: ViewTime]) throws -> [Int64: ViewTime]
   func subscription(_ id: Int64) throws -> ListedPodcast?
   func search(_ id: Int64) throws -> Search?
   func result(_ id: Int64) throws -> ListedPodcast?

@@ -104,6 +104,16 @@ package final class PodcastTree: Sendable {
     }
   }
 
+  /// Keeps what the next mount is to show as this one did; when nothing is asked of the tree any more.
+  package func end() {
+    let isDone = Monitor(false)
+    loader.async { [self] in
+      settleViewTimes()
+      isDone.withLockNotifying { $0 = true }
+    }
+    _ = isDone.wait(until: .after(Self.patience)) { $0 ? true : nil }
+  }
+
   /// The podcast that an episode belongs to: its number says so.
   static func podcast(ofEpisode id: Int64) -> Int64 { EpisodeID.podcast(of: id) }
 

@@ -21,6 +21,7 @@ final class FakeCatalog: CatalogService {
     /// What the directory service knows: podcasts by number, which every search finds.
     var directory: [Int64] = []
     var searchFailure: CatalogError?
+    var views: [Int64: ViewTime] = [:]
     /// What a feed holds that was not fetched yet.
     var feeds: [Int64: [Episode]] = [:]
     var refreshFailure: CatalogError?
@@ -229,6 +230,15 @@ final class FakeCatalog: CatalogService {
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress] { [] }
   func subscriptionListSize() -> Int64 { Int64(exportOPML().count) }
   func folderTimes() -> FolderTimes { FolderTimes() }
+  func viewTimes() -> [Int64: ViewTime] { state.withLock { $0.views } }
+  func settleViews(_ views: [Int64: ViewTime]) -> [Int64: ViewTime] {
+    state.withLock { state in
+      for (key, view) in views where state.views[key]?.mark != view.mark || view.isForced {
+        state.views[key] = view
+      }
+      return state.views.filter { views[$0.key] != nil }
+    }
+  }
   func subscription(_ id: Int64) -> ListedPodcast? { subscriptions().first { $0.id == id } }
   func search(_ id: Int64) -> Search? { searches().first { $0.id == id } }
   func result(_ id: Int64) -> ListedPodcast? {

@@ -93,6 +93,6 @@ struct MergedRows {
     try database.run(
       "UPDATE podcast SET is_followed = EXISTS (SELECT 1 FROM subscription WHERE podcast_id = ?1) WHERE id = ?1",
       survivor)
-    for folder in [Folder.subscriptions, .latest, .list] { try folder.touch(in: database) }
+    for folder in [Folder.subscriptions, .list] { try folder.touch(in: database) }
   }
 }

@@ -35,7 +35,7 @@ enum ProvisionalNames {
       "UPDATE subscription SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
       UniqueNames.key(name), id)
     try SubscriptionList.measure(podcast: podcast, in: database)
-    for folder in [Folder.subscriptions, .latest] { try folder.touch(in: database) }
+    try Folder.subscriptions.touch(in: database)
     changes.append(.subscription(id, podcast: podcast))
   }
 

@@ -150,7 +150,6 @@ struct RefreshRun: Sendable {
   static func touch(_ podcast: Int64, in database: Database) throws {
     try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), podcast)
     if try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1", podcast) {
-      try Folder.latest.touch(in: database)
       try SubscriptionList.measure(podcast: podcast, in: database)
     }
   }

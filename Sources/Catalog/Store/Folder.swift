@@ -4,7 +4,7 @@ internal import SQLiteKit
 /// The directories whose time of change is kept by name; those of single searches, results and subscriptions
 /// have theirs in their rows.
 enum Folder: String {
-  case searches, subscriptions, latest, list
+  case searches, subscriptions, list
 
   /// Notes that what it lists changes now.
   func touch(in database: Database) throws {
@@ -18,8 +18,6 @@ package struct FolderTimes: Hashable, Sendable {
   package var searches: Int64 = 0
   /// `Subscriptions/`
   package var subscriptions: Int64 = 0
-  /// What `Latest/` is made of.
-  package var latest: Int64 = 0
   /// `subscriptions.opml`
   package var subscriptionList: Int64 = 0
 

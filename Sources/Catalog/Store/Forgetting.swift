@@ -27,7 +27,7 @@ enum Forgetting {
       """, podcast)
     if let subscription {
       changes.append(.subscription(subscription, podcast: podcast))
-      for folder in [Folder.subscriptions, .latest, .list] { try folder.touch(in: database) }
+      for folder in [Folder.subscriptions, .list] { try folder.touch(in: database) }
     }
     for search in searches {
       try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)

@@ -50,6 +50,7 @@ struct MountProcess {
     mounted.detach()
     takeAway(session, device)
     session.end(until: .after(Self.patience))
+    tree.end()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
     return 0

@@ -27,8 +27,7 @@ extension PodcastFolder {
 
   func modified(_ world: World) -> FileTime {
     let folder = id.kind == .subscription ? world.subscriptionByID[id.row] : world.resultByID[id.row]
-    let shelf = folder.flatMap { world.shelves[$0.podcast] }
-    return folder?.modified ?? shelf?.refreshed.map { FileTime($0) } ?? tree.started
+    return folder?.modified ?? tree.started
   }
 
   func items(_ world: World) -> [Listing.Item]? {
@@ -61,7 +60,7 @@ extension PodcastFolder {
         return made()
       }
       if tree.isBarred(caller) {
-        var empty = Listing([], modified: tree.started)
+        var empty = Listing([])
         empty.isCacheable = false
         return .value(empty)
       }

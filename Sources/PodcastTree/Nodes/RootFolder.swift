@@ -18,15 +18,15 @@ struct RootFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { tree.started }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
-    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1, modified: tree.started)) }
+    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    if name == Self.controlName { return .value(.node(.control, modified: tree.started)) }
+    if name == Self.controlName { return .value(.node(.control)) }
     let found = Self.names.first { $0.0 == name }
-    return found.map { .value(.node($0.1, modified: tree.started)) } ?? .failure(.ENOENT)
+    return found.map { .value(.node($0.1)) } ?? .failure(.ENOENT)
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
@@ -53,18 +53,18 @@ struct ControlFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { tree.started }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
-    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1, modified: tree.started)) }
+    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
   }
 
   func listing(for caller: Caller) -> Answer<Listing> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    return .value(Listing(tree.world.withLock { items($0) } ?? [], modified: tree.started))
+    return .value(Listing(tree.world.withLock { items($0) } ?? []))
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     let found = Self.names.first { $0.0 == name }
-    return found.map { .value(.node($0.1, modified: tree.started)) } ?? .failure(.ENOENT)
+    return found.map { .value(.node($0.1)) } ?? .failure(.ENOENT)
   }
 }

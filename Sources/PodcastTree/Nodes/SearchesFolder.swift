@@ -14,7 +14,7 @@ struct SearchesFolder: FolderNode {
     world.searches?.map { search in
       Listing.Item(
         name: search.name,
-        target: .node(NodeID(.search, search.id), modified: FileTime(sinceEpoch: search.changed)))
+        target: .node(NodeID(.search, search.id)))
     }
   }
 
@@ -75,7 +75,7 @@ struct SearchFolder: FolderNode {
     world.results[id.row]?.map { folder in
       Listing.Item(
         name: folder.name,
-        target: .node(NodeID(.result, folder.id), modified: folder.modified ?? tree.started))
+        target: .node(NodeID(.result, folder.id)))
     }
   }
 

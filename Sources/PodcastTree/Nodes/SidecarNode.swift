@@ -128,14 +128,15 @@ extension PodcastTree {
   private func copyChanged(_ sidecar: ListedSidecar, podcast: Int64) {
     let folder = NodeID(.downloadedPodcast, podcast)
     loader.async { [self] in
-      tell(
-        world.withLock { world in
-          guard let shown = world.downloads.downloaded[podcast] else { return Difference() }
-          let isBeside = sidecar.node.kind == .cover || shown.episodes[sidecar.node.row] != nil
-          guard isBeside else { return Difference() }
-          let target = isHere(sidecar) ? Target.sidecar(sidecar) : nil
-          return set([(sidecar.name, target)], in: folder, &world)
-        })
+      var difference = world.withLock { world in
+        guard let shown = world.downloads.downloaded[podcast] else { return Difference() }
+        let isBeside = sidecar.node.kind == .cover || shown.episodes[sidecar.node.row] != nil
+        guard isBeside else { return Difference() }
+        let target = isHere(sidecar) ? Target.sidecar(sidecar) : nil
+        return set([(sidecar.name, target)], in: folder, &world)
+      }
+      if !difference.names.isEmpty { difference.attributes += viewsChanged([folder], isForced: true) }
+      tell(difference)
     }
   }
 }

@@ -13,14 +13,14 @@ struct SubscriptionsFolder: FolderNode {
   func modified(_ world: World) -> FileTime { world.time(\.subscriptions) ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     guard let folders = world.subscriptions else { return nil }
-    var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList, modified: tree.started))]
+    var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList))]
     items += folders.map { folder in
       Listing.Item(
         name: folder.name,
-        target: .node(NodeID(.subscription, folder.id), modified: folder.modified ?? tree.started))
+        target: .node(NodeID(.subscription, folder.id)))
     }
     items += world.uploads.values.compactMap { upload in
-      upload.name.map { Listing.Item(name: $0, target: .node(upload.node, modified: tree.started)) }
+      upload.name.map { Listing.Item(name: $0, target: .node(upload.node)) }
     }
     return items
   }

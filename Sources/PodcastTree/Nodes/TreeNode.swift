@@ -37,7 +37,7 @@ extension TreeNode {
 protocol FolderNode: TreeNode {
   /// What it lists, made of what is known; nil where that is not in memory: see `load`.
   func items(_ world: World) -> [Listing.Item]?
-  /// When what it lists last changed, as far as that is known without a listing in memory.
+  /// When what it lists last changed.
   func modified(_ world: World) -> FileTime
   /// Reads the rows that `items` needs. On the loader's thread.
   func load() throws
@@ -149,18 +149,23 @@ extension PodcastTree {
   func folder(_ id: NodeID) -> (any FolderNode)? { node(id) as? any FolderNode }
 
   /// What stat(2) shows of a directory.
-  /// - Parameter modified: what holds where its listing is not in memory.
   func directory(_ id: NodeID, _ modified: FileTime, _ world: World) -> NodeAttributes {
     var attributes = NodeAttributes(
       node: id, isDirectory: true, permissions: id == .control ? 0o700 : 0o755)
     attributes.size = 4096
-    attributes.modified = world.listings[id]?.modified ?? modified
+    attributes.modified = modified
     attributes.changed = attributes.modified
     return attributes
   }
 
-  func directoryOrFile(_ id: NodeID, _ modified: FileTime, _ world: World) -> NodeAttributes {
-    if id.isDirectory { return directory(id, modified, world) }
+  /// Of a directory, or a file that is one of a kind.
+  func attributes(of id: NodeID, _ world: World) -> NodeAttributes {
+    if let folder = folder(id) {
+      var attributes = directory(id, folder.modified(world), world)
+      // What decides its time has not been read: the kernel asks for it when somebody looks.
+      if folder.exists(world) == nil { attributes.timeout = 0 }
+      return attributes
+    }
     if id.kind == .upload { return uploadAttributes(id, world) }
     return controlFileAttributes(id, world)
   }

@@ -52,7 +52,7 @@ extension PodcastTree {
           self?.expire(upload)
         }
         world.uploads[id.row] = upload
-        let target = Target.node(id, modified: .now)
+        let target = Target.node(id)
         var difference = self.set([(name, target)], in: .subscriptions, &world)
         // The kernel knows the name: it is making it.
         difference.names = []

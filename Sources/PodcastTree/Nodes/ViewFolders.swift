@@ -7,9 +7,13 @@ struct LatestFolder: FolderNode {
   let tree: PodcastTree
   var id: NodeID { .latest }
 
-  func exists(_ world: World) -> Bool? { true }
-  func load() throws { try tree.loadLatest() }
-  func modified(_ world: World) -> FileTime { world.time(\.latest) ?? world.latest?.modified ?? tree.started }
+  /// What it lists decides when that last changed.
+  func exists(_ world: World) -> Bool? { world.latest?.isStale == false ? true : nil }
+  func load() throws {
+    try tree.loadLatest()
+    try tree.freshenLatest()
+  }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? { world.latest?.view.items }
 
   func listing(for caller: Caller) -> Answer<Listing> {
@@ -17,7 +21,6 @@ struct LatestFolder: FolderNode {
     if let found { return .value(found) }
     return .on(tree.loader) {
       try load()
-      try tree.freshenLatest()
       return try tree.makeListing(self)
     }
   }
@@ -35,7 +38,7 @@ struct DownloadingFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.downloads.downloadingModified ?? tree.started }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? { world.downloads.downloading.items }
 
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
@@ -51,14 +54,12 @@ struct DownloadedFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime {
-    world.downloads.downloadedModified ?? tree.started
-  }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     world.downloads.downloaded.map { podcast, folder in
       Listing.Item(
         name: folder.name,
-        target: .node(NodeID(.downloadedPodcast, podcast), modified: folder.modified))
+        target: .node(NodeID(.downloadedPodcast, podcast)))
     }
   }
 
@@ -79,9 +80,7 @@ struct DownloadedPodcastFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime {
-    world.downloads.downloaded[id.row]?.modified ?? tree.started
-  }
+  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     let episodes = world.downloads.downloaded[id.row].map { Array($0.episodes.values) } ?? []
     let sidecars = episodes.flatMap(\.sidecars) + (world.shelves[id.row]?.cover.map { [$0] } ?? [])

@@ -57,7 +57,7 @@ package struct Difference: Hashable, Sendable {
         b += 1
       }
     }
-    if !names.isEmpty || old.modified != new.modified { listings.append(directory) }
+    if !names.isEmpty { listings.append(directory) }
   }
 
   /// Of one name.
@@ -90,7 +90,6 @@ package struct Difference: Hashable, Sendable {
       if !a.looks(like: b) { attributes.append(node(b)) }
       if a.mediaKey != b.mediaKey { add(name, .replaced, new, in: directory) }
     case (.sidecar(let a), .sidecar(let b)): if a.key != b.key { attributes.append(b.node) }
-    case (.node(_, let a), .node(let node, let b)): if a != b { attributes.append(node) }
     default: break
     }
   }

@@ -16,6 +16,9 @@ package struct FileTime: Hashable, Comparable, Sendable {
     self.init(nanoseconds / 1_000_000_000, nanoseconds: Int32(max(0, nanoseconds % 1_000_000_000)))
   }
 
+  /// In nanoseconds since 1970.
+  var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+
   package static var now: FileTime {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)

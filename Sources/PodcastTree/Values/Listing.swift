@@ -9,15 +9,13 @@ struct Listing: Sendable {
 
   /// In the order of their names, byte by byte.
   private(set) var items: [Item]
-  /// When what it lists last changed.
-  var modified: FileTime
   /// Grows with each change.
   var version = 0
   /// Whether the kernel may keep it: not where it was answered without a fetch that is still due.
   var isCacheable = true
 
   /// - Parameter items: in any order; of one name the first counts.
-  init(_ items: [Item], modified: FileTime) {
+  init(_ items: [Item]) {
     let sorted = items.enumerated().sorted { a, b in
       a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
     }
@@ -25,7 +23,6 @@ struct Listing: Sendable {
     unique.reserveCapacity(sorted.count)
     for (_, item) in sorted where unique.last?.name != item.name { unique.append(item) }
     self.items = unique
-    self.modified = modified
   }
 
   /// The place of the first item whose name is not before `name`.
@@ -76,7 +73,7 @@ struct Listing: Sendable {
 /// What a name leads to.
 enum Target: Sendable {
   /// A directory, or a file that is one of a kind.
-  case node(NodeID, modified: FileTime)
+  case node(NodeID)
   case episode(ListedEpisode)
   case sidecar(ListedSidecar)
 
@@ -84,14 +81,14 @@ enum Target: Sendable {
   /// of it.
   var identity: NodeID {
     switch self {
-    case .node(let node, _): node
+    case .node(let node): node
     case .episode(let episode): NodeID(.episode, episode.id)
     case .sidecar(let sidecar): sidecar.node
     }
   }
 
   var isDirectory: Bool {
-    if case .node(let node, _) = self { return node.isDirectory }
+    if case .node(let node) = self { return node.isDirectory }
     return false
   }
 }

@@ -11,6 +11,8 @@ struct CrossView: Sendable {
   private var members: [Int64: Member] = [:]
   /// Episodes of one name, in the order of their numbers: the first has it, the others have it numbered.
   private var groups: [String: [Int64]] = [:]
+  /// Which episodes it has, as a number.
+  private(set) var mark: Int64 = 0
 
   var count: Int { members.count }
   func contains(_ id: Int64) -> Bool { members[id] != nil }
@@ -48,6 +50,7 @@ struct CrossView: Sendable {
     let stem = EpisodeName.viewStem(podcast: known.podcastName, stem: known.episode.stem)
     let member = Member(known: known, stem: stem, key: UniqueNames.key(stem))
     members[known.episode.id] = member
+    mark &+= Scatter.number(known.episode.id)
     var group = groups[member.key] ?? []
     group.insert(known.episode.id, at: group.firstIndex { $0 > known.episode.id } ?? group.endIndex)
     groups[member.key] = group
@@ -55,6 +58,7 @@ struct CrossView: Sendable {
 
   mutating func remove(_ id: Int64) {
     guard let member = members.removeValue(forKey: id) else { return }
+    mark &-= Scatter.number(id)
     groups[member.key]?.removeAll { $0 == id }
     if groups[member.key]?.isEmpty == true { groups[member.key] = nil }
   }

@@ -18,11 +18,11 @@ struct Downloads: Sendable {
   struct Folder: Sendable {
     let name: String
     var episodes: [Int64: ListedEpisode] = [:]
-    var modified = FileTime(0)
+    /// Which episodes it has, as a number.
+    var mark: Int64 = 0
   }
-  /// When the views last changed; nil before they have anything.
-  private(set) var downloadingModified: FileTime?
-  private(set) var downloadedModified: FileTime?
+  /// Of which podcasts there is a folder, as a number.
+  private(set) var downloadedMark: Int64 = 0
 
   enum View { case none, downloading, downloaded }
 
@@ -61,26 +61,23 @@ struct Downloads: Sendable {
   }
 
   /// Puts an episode into the view where it belongs.
-  mutating func place(_ known: KnownEpisode, _ view: View, at time: FileTime) {
+  mutating func place(_ known: KnownEpisode, _ view: View) {
     let episode = known.episode
-    if downloading.contains(episode.id) != (view == .downloading) {
-      downloadingModified = max(downloadingModified ?? time, time)
-    }
     if view == .downloading { downloading.insert(known) } else { downloading.remove(episode.id) }
-    let hadFolder = downloaded[episode.podcast] != nil
-    defer {
-      if hadFolder != (downloaded[episode.podcast] != nil) {
-        downloadedModified = max(downloadedModified ?? time, time)
-      }
-    }
     if view == .downloaded {
-      var folder = downloaded.removeValue(forKey: episode.podcast) ?? Folder(name: known.podcastName)
-      folder.episodes[episode.id] = episode
-      folder.modified = max(folder.modified, time)
-      downloaded[episode.podcast] = folder
+      if downloaded[episode.podcast] == nil {
+        downloaded[episode.podcast] = Folder(name: known.podcastName)
+        downloadedMark &+= Scatter.number(episode.podcast)
+      }
+      if downloaded[episode.podcast]?.episodes.updateValue(episode, forKey: episode.id) == nil {
+        downloaded[episode.podcast]?.mark &+= Scatter.number(episode.id)
+      }
     } else if downloaded[episode.podcast]?.episodes.removeValue(forKey: episode.id) != nil {
-      downloaded[episode.podcast]?.modified = time
-      if downloaded[episode.podcast]?.episodes.isEmpty == true { downloaded[episode.podcast] = nil }
+      downloaded[episode.podcast]?.mark &-= Scatter.number(episode.id)
+      if downloaded[episode.podcast]?.episodes.isEmpty == true {
+        downloaded[episode.podcast] = nil
+        downloadedMark &-= Scatter.number(episode.podcast)
+      }
     }
   }
 }

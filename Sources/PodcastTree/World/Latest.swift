@@ -22,9 +22,6 @@ struct Latest: Sendable {
     show()
   }
 
-  /// When the newest of them came, as far as their dates tell.
-  var modified: FileTime { FileTime(min(candidates.first?.episode.published ?? 0, FileTime.now.seconds)) }
-
   func episode(_ id: Int64) -> ListedEpisode? { view.episode(id) }
   var podcasts: Set<Int64> { Set(candidates.map(\.episode.podcast)) }
 

@@ -12,6 +12,7 @@ extension PodcastTree {
     do {
       switch change {
       case .everything: try everythingChanged()
+      case .views: try readViewTimes()
       case .searches, .search: try searchesChanged()
       case .results(search: let id), .result(_, search: let id): try resultsChanged(id)
       case .hiddenInSearch(let result, let episode): try hiddenInSearch(result, episode)
@@ -29,6 +30,7 @@ extension PodcastTree {
   }
 
   private func everythingChanged() throws {
+    try readViewTimes()
     try searchesChanged()
     for id in world.withLock({ Array($0.results.keys) }) { try resultsChanged(id) }
     try subscriptionsChanged()
@@ -65,18 +67,24 @@ extension PodcastTree {
 
   private func resultsChanged(_ id: Int64) throws {
     let folders = try catalog.results(ofSearch: id).map { Folder($0) }
+    let search = try catalog.search(id)
     let (podcasts, gone) = world.withLock { world -> (Set<Int64>, [NodeID]) in
       let old = world.results[id] ?? []
       let ids = Set(folders.map(\.id))
       let gone = old.filter { !ids.contains($0.id) }
       world.setResults(folders, of: id)
+      if let search, let place = world.searches?.firstIndex(where: { $0.id == id }) {
+        world.searches?[place] = search
+      }
       // Who is in its directory may go on for a while.
       for folder in gone { world.resultByID[folder.id] = folder }
       return (Set((old + folders).map(\.podcast)), gone.map { NodeID(.result, $0.id) })
     }
     if !gone.isEmpty { forgetLater(gone, of: id) }
     for podcast in podcasts { try appearancesChanged(of: podcast) }
-    tell(remake([NodeID(.search, id)]))
+    var difference = remake([NodeID(.search, id)])
+    difference.attributes.append(NodeID(.search, id))
+    tell(difference)
   }
 
   private func forgetLater(_ results: [NodeID], of search: Int64) {
@@ -93,6 +101,7 @@ extension PodcastTree {
 
   private func hiddenInSearch(_ result: Int64, _ episode: Int64) throws {
     let podcast = Self.podcast(ofEpisode: episode)
+    let isOther = try resultTimeChanged(result)
     guard world.withLock({ $0.appearances[podcast]?[result] != nil }) else { return }
     let difference = world.withLock { world -> Difference in
       world.appearances[podcast]?[result]?.insert(episode)
@@ -100,6 +109,7 @@ extension PodcastTree {
       var difference = set(
         Self.names(of: listed, isShown: false), in: NodeID(.result, result), &world)
       difference.attributes.append(world.node(of: listed))
+      if isOther { difference.attributes.append(NodeID(.result, result)) }
       return difference
     }
     tell(difference)
@@ -176,6 +186,7 @@ extension PodcastTree {
     if !isKnown { return Difference() }
     if isStale { freshenSoon() }
     var difference = remake([.latest])
+    difference.attributes += viewsChanged([.latest], isForced: false)
     // What may have come is looked up when the directory is next listed.
     if isStale { difference.listings.append(.latest) }
     return difference
@@ -188,10 +199,11 @@ extension PodcastTree {
 
   func freshenLatest() throws {
     guard world.withLock({ $0.latest?.isStale ?? false }) else { return }
-    readFolderTimes()
     let latest = try readLatest()
     world.withLock { $0.latest = latest }
-    tell(remake([.latest]))
+    var difference = remake([.latest])
+    difference.attributes += viewsChanged([.latest], isForced: false)
+    tell(difference)
   }
 
   // MARK: Podcasts and episodes
@@ -217,7 +229,7 @@ extension PodcastTree {
       if let old { recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id) }
     }
     try knownChanged(of: id)
-    try hiddenCountChanged(of: id)
+    tell(try timesChanged(of: id))
     if world.withLock({ $0.subscriptionOfPodcast[id] != nil }) { tell(latest { $0.isStale = true }) }
   }
 
@@ -290,11 +302,11 @@ extension PodcastTree {
       guard var shelf = world.shelves[id] else { return false }
       let isFirst = !shelf.isFetched && podcast.isFetched
       shelf.nextRefresh = podcast.nextRefresh
-      shelf.refreshed = podcast.lastRefresh
       world.shelves[id] = shelf
       return isFirst
     }
     if isFirst { try podcastChanged(id) }
+    tell(try timesChanged(of: id))
     if events.hasReaders { events.record(refreshed: podcast) }
     try keepEpisodes(ofPodcast: id)
   }
@@ -327,15 +339,7 @@ extension PodcastTree {
       tell(
         latest { latest in if new.isHidden { latest.remove { $0.id == id } } else { latest.isStale = true } })
     }
-    try hiddenCountChanged(of: podcast.id)
-  }
-
-  /// `user.podcastfs.hidden` of a subscription.
-  private func hiddenCountChanged(of podcast: Int64) throws {
-    guard let folder = world.withLock({ $0.subscriptionOfPodcast[podcast] }),
-      let now = try catalog.subscription(folder.id).map({ Folder($0) }), now != folder
-    else { return }
-    world.withLock { $0.replaceSubscription(now) }
+    tell(try timesChanged(of: podcast.id))
   }
 
   /// An episode's own name, and those beside it.

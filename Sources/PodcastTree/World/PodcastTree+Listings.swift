@@ -10,7 +10,7 @@ extension PodcastTree {
     if let listing = world.withLock({ $0.listings[id] }) { return listing }
     let made = world.withLock { world -> Listing? in
       guard let items = folder.items(world) else { return nil }
-      let listing = Listing(items, modified: folder.modified(world))
+      let listing = Listing(items)
       world.keep(listing, of: id)
       return listing
     }
@@ -22,7 +22,6 @@ extension PodcastTree {
   /// - Returns: what is different in them.
   func remake(_ nodes: some Sequence<NodeID>) -> Difference {
     var difference = Difference()
-    let now = FileTime.now
     for node in nodes {
       guard let folder = folder(node) else { continue }
       difference.add(
@@ -33,20 +32,17 @@ extension PodcastTree {
             world.forget(node)
             return Difference()
           }
-          var new = Listing(items, modified: now)
+          var new = Listing(items)
           guard let old else {
             // Nobody knows what was there: all that is has to be looked up again.
-            let empty = Listing([], modified: now)
             world.forgetEvicted(node)
-            return Difference(in: node, from: empty, to: new) { world.node(of: $0) }
+            return Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
           }
-          new.modified = old.modified
           new.version = old.version + 1
           var change = Difference(in: node, from: old, to: new) { world.node(of: $0) }
           if change.listings.isEmpty && change.attributes.isEmpty { return change }
           // The kernel's copy of the listing has the attributes of what is listed too.
           change.listings = [node]
-          if !change.names.isEmpty { new.modified = now }
           noteDeparted(change, old, &world)
           world.listings[node] = new
           return change
@@ -93,7 +89,6 @@ extension PodcastTree {
         depart(name, old, in: node, &world)
       }
     }
-    if !difference.names.isEmpty { listing.modified = .now }
     listing.version += 1
     difference.listings = difference.names.isEmpty && difference.attributes.isEmpty ? [] : [node]
     world.listings[node] = listing
@@ -144,7 +139,7 @@ extension PodcastTree {
 
   func attributes(of target: Target, _ world: World) -> NodeAttributes {
     switch target {
-    case .node(let node, let modified): directoryOrFile(node, modified, world)
+    case .node(let node): attributes(of: node, world)
     case .episode(let episode):
       attributes(of: episode, node: world.node(of: episode), status(in: world, episode.mediaKey), world)
     case .sidecar(let sidecar): attributes(of: sidecar, world)

@@ -30,11 +30,6 @@ extension PodcastTree {
     return folders
   }
 
-  func readFolderTimes() {
-    guard let times = try? catalog.folderTimes() else { return }
-    world.withLock { $0.folderTimes = times }
-  }
-
   /// The rows that say which podcast a directory shows.
   func loadRow(of node: NodeID) throws {
     switch node.kind {
@@ -86,6 +81,7 @@ extension PodcastTree {
     try loadSubscriptions()
     let latest = try readLatest()
     world.withLock { $0.latest = latest }
+    _ = viewsChanged([.latest], isForced: false)
   }
 
   /// Which episodes the transfers know.
@@ -106,9 +102,10 @@ extension PodcastTree {
       for status in statuses {
         _ = world.downloads.set(status, for: status.key)
         guard let known = world.downloads.known[status.key] else { continue }
-        world.downloads.place(known, Downloads.view(status), at: FileTime(status.changed))
+        world.downloads.place(known, Downloads.view(status))
       }
     }
+    readViewTimes(changed: statuses.map(\.changed).max() ?? 0)
   }
 
   // MARK: Answers from memory, else from the catalogue

@@ -8,7 +8,6 @@ extension PodcastTree {
   func transferChanged(_ key: MediaKey) {
     let status = transfers.status(of: key)
     if status != nil { try? loadKnown([key]) }
-    let now = FileTime.now
     let change = world.withLock { world -> (known: KnownEpisode, old: TransferStatus?, Difference)? in
       let old = world.downloads.set(status, for: key)
       guard let known = world.downloads.known[key] else { return nil }
@@ -21,26 +20,28 @@ extension PodcastTree {
       }
       let view = world.open.dropsAtClose.contains(known.episode.id) ? .none : Downloads.view(status)
       if view != Downloads.view(old) || (view == .none) == world.downloads.shows(known.episode.id) {
-        difference.add(place(known, view, at: now, &world))
+        difference.add(place(known, view, &world))
       }
       if old?.state != status?.state { difference.states += names(of: known.episode, .replaced, world).names }
       return (known, old, difference)
     }
-    guard let (known, old, difference) = change else { return }
+    guard case (let known, let old, var difference)? = change else { return }
+    let folder = NodeID(.downloadedPodcast, known.episode.podcast)
+    difference.attributes += viewsChanged([.downloading, .downloaded, folder], isForced: false)
     tell(difference)
     if let status { report(status, before: old, known.episode) }
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
   func place(
-    _ known: KnownEpisode, _ view: Downloads.View, at time: FileTime, _ world: inout World
+    _ known: KnownEpisode, _ view: Downloads.View, _ world: inout World
   ) -> Difference {
     let episode = known.episode
     let folder = NodeID(.downloadedPodcast, episode.podcast)
     var before = world.downloads.downloading.names(with: episode.id)
     let wasDownloaded = world.downloads.downloaded[episode.podcast]?.episodes[episode.id] != nil
     let hadFolder = world.downloads.downloaded[episode.podcast] != nil
-    world.downloads.place(known, view, at: time)
+    world.downloads.place(known, view)
     var difference = Difference()
     let after = world.downloads.downloading.names(with: episode.id)
     before.removeAll { old in after.contains { $0.name == old.name } }
@@ -61,7 +62,7 @@ extension PodcastTree {
       difference.add(self.set(names, areNew: true, in: folder, &world))
       let hasFolder = world.downloads.downloaded[episode.podcast] != nil
       if hadFolder != hasFolder {
-        let target = Target.node(folder, modified: time)
+        let target = Target.node(folder)
         difference.add(
           self.set([(known.podcastName, hasFolder ? target : nil)], areNew: true, in: .downloaded, &world))
         if !hasFolder, world.listings[.downloaded] == nil {

@@ -8,8 +8,6 @@ struct Shelf: Sendable {
   let isFetched: Bool
   /// When a refresh is due, in seconds since 1970.
   var nextRefresh: Int64?
-  /// When its feed was last fetched or found unchanged, in seconds since 1970.
-  var refreshed: Int64?
   let cover: ListedSidecar?
   /// In the order of their numbers.
   private(set) var episodes: [ListedEpisode]
@@ -19,7 +17,6 @@ struct Shelf: Sendable {
     self.podcast = podcast.id
     isFetched = podcast.isFetched
     nextRefresh = podcast.nextRefresh
-    refreshed = podcast.lastRefresh
     cover = kinds.contains(.cover) ? Sidecar.cover(of: podcast).map { ListedSidecar($0) } : nil
     self.episodes = episodes.map { ListedEpisode(EpisodeEntry(episode: $0, podcast: podcast), kinds) }
   }

@@ -22,6 +22,9 @@ struct World: Sendable {
   var latest: Latest?
   /// When the catalogue's lists last changed.
   var folderTimes = FolderTimes()
+  var viewTimes = ViewTimes()
+  /// Whether the catalogue is about to be told of the views' times.
+  var isSettling = false
   /// In bytes, of the list of subscriptions as it is now; nil before it has been made.
   var subscriptionListSize: Int64?
 

@@ -1,0 +1,63 @@
+internal import PosixKit
+internal import SQLiteKit
+
+/// Since when a view lists what it lists.
+package struct ViewTime: Hashable, Sendable {
+  /// What it lists, as a number.
+  package var mark: Int64
+  /// In nanoseconds since 1970.
+  package var changed: Int64
+  /// It has changed although the mark is the same.
+  package var isForced: Bool
+
+  package init(mark: Int64, changed: Int64, isForced: Bool = false) {
+    self.mark = mark
+    self.changed = changed
+    self.isForced = isForced
+  }
+}
+
+// The times of directories that are made of more than the catalogue's rows: who shows them says what they list, by a
+// number, and every mount of the user shows the time at which that was first said.
+extension Catalog {
+  /// By the view's own number.
+  package func viewTimes() throws(CatalogError) -> [Int64: ViewTime] {
+    try store.read { try Self.viewTimes(in: $0) }
+  }
+
+  /// Takes in what views list by now. Where another process has said the same before, its time stays.
+  /// - Returns: what holds for each of them.
+  package func settleViews(_ views: [Int64: ViewTime]) throws(CatalogError) -> [Int64: ViewTime] {
+    let known = try viewTimes()
+    if views.allSatisfy({ !$0.value.isForced && known[$0.key]?.mark == $0.value.mark }) {
+      return known.filter { views[$0.key] != nil }
+    }
+    return try change(.verb, waitsForDisk: false) { database, changes in
+      var settled = try Self.viewTimes(in: database)
+      for (key, view) in views {
+        let old = settled[key]
+        if let old, old.mark == view.mark, !view.isForced { continue }
+        let time = ViewTime(mark: view.mark, changed: max(view.changed, (old?.changed ?? 0) + 1))
+        try database.run(
+          """
+          INSERT INTO folder (name, changed, size) VALUES (?, ?, ?)
+          ON CONFLICT (name) DO UPDATE SET changed = excluded.changed, size = excluded.size
+          """, "\(Self.viewPrefix)\(key)", time.changed, time.mark)
+        settled[key] = time
+        changes = [.views]
+      }
+      return settled.filter { views[$0.key] != nil }
+    }
+  }
+
+  private static let viewPrefix = "view/"
+
+  private static func viewTimes(in database: Database) throws -> [Int64: ViewTime] {
+    let rows = try database.all(
+      "SELECT name, changed, size FROM folder WHERE name BETWEEN ? AND ?", viewPrefix, viewPrefix + "~"
+    ) { (Int64($0.string(0).dropFirst(viewPrefix.utf8.count)), $0.int64(1), $0.int64(2)) }
+    return Dictionary(
+      rows.compactMap { key, changed, mark in key.map { ($0, ViewTime(mark: mark, changed: changed)) } },
+      uniquingKeysWith: { first, _ in first })
+  }
+}

@@ -1,0 +1,152 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+
+/// The times of directories: those of the catalogue's come from its rows, those of the views from `ViewTimes`. All of
+/// it runs on the loader's thread.
+extension PodcastTree {
+  func readFolderTimes() {
+    guard let times = try? catalog.folderTimes() else { return }
+    world.withLock { $0.folderTimes = times }
+  }
+
+  // MARK: Views
+
+  /// At the start, when what the views list is known.
+  /// - Parameter changed: when that last changed as far as the transfers know, in seconds since 1970.
+  func readViewTimes(changed: Int64) {
+    let stored = (try? catalog.viewTimes()) ?? [:]
+    world.withLock { world in
+      for node in world.views {
+        guard let mark = world.mark(of: node) else { continue }
+        let time = stored[node.key]
+        if let time { _ = world.viewTimes.adopt(time, of: node) }
+        // What has changed while no mount was there did so when the transfers say, or is seen now.
+        let isKnown = time.map { $0.changed < changed * 1_000_000_000 } ?? (changed > 0)
+        let since = isKnown ? FileTime(changed) : .now
+        _ = world.viewTimes.change(node, to: mark, at: since, isForced: false)
+      }
+      // What it lists is not known yet.
+      if let time = stored[NodeID.latest.key] { _ = world.viewTimes.adopt(time, of: .latest) }
+    }
+    settleSoon()
+  }
+
+  /// Views that list something else, or may: moves their times.
+  /// - Parameter isForced: names have come or gone.
+  func viewsChanged(_ nodes: some Sequence<NodeID>, isForced: Bool) -> [NodeID] {
+    let now = FileTime.now
+    let changed = world.withLock { world in
+      nodes.filter { node in
+        guard let mark = world.mark(of: node) else {
+          world.viewTimes.forget(node)
+          return false
+        }
+        return world.viewTimes.change(node, to: mark, at: now, isForced: isForced)
+      }
+    }
+    if !changed.isEmpty { settleSoon() }
+    return changed
+  }
+
+  /// A burst of changes costs one commit.
+  private func settleSoon() {
+    if world.withLock({ $0.viewTimes.isSettled || $0.isSettling }) { return }
+    world.withLock { $0.isSettling = true }
+    loader.async(after: 0.25) { [weak self] in self?.settleViewTimes() }
+  }
+
+  /// Has the catalogue keep the times: where another mount was first, its times count.
+  func settleViewTimes() {
+    let times = world.withLock { world in
+      world.isSettling = false
+      return world.viewTimes.takeUnsettled()
+    }
+    if times.isEmpty { return }
+    let keyed = Dictionary(times.map { ($0.key.key, $0.value) }, uniquingKeysWith: { first, _ in first })
+    guard let stored = try? catalog.settleViews(keyed) else {
+      return world.withLock { $0.viewTimes.giveBack(times) }
+    }
+    adopt(stored)
+  }
+
+  /// Another mount has settled them.
+  func readViewTimes() throws { adopt(try catalog.viewTimes()) }
+
+  private func adopt(_ stored: [Int64: ViewTime]) {
+    var difference = Difference()
+    difference.attributes = world.withLock { world in
+      stored.compactMap { key, time in
+        let node = NodeID(key: key)
+        // A folder of downloads that is not here, or not yet.
+        guard world.mark(of: node) != nil || node == .latest else { return nil }
+        return world.viewTimes.adopt(time, of: node) ? node : nil
+      }
+    }
+    tell(difference)
+  }
+
+  // MARK: Folders of podcasts
+
+  /// The rows of the folders that show a podcast say when they last changed: reads those that are in memory again.
+  /// - Returns: the folders whose time is another.
+  func timesChanged(of podcast: Int64) throws -> Difference {
+    let (subscription, results) = world.withLock { world in
+      (
+        world.subscriptionOfPodcast[podcast],
+        (world.appearances[podcast] ?? [:]).keys.filter { world.resultByID[$0] != nil }
+      )
+    }
+    var difference = Difference()
+    if let subscription, let now = try catalog.subscription(subscription.id).map({ Folder($0) }),
+      now != subscription
+    {
+      world.withLock { $0.replaceSubscription(now) }
+      difference.attributes.append(NodeID(.subscription, now.id))
+    }
+    for id in results {
+      if try resultTimeChanged(id) { difference.attributes.append(NodeID(.result, id)) }
+    }
+    return difference
+  }
+
+  /// - Returns: whether it is another.
+  func resultTimeChanged(_ id: Int64) throws -> Bool {
+    guard let now = try catalog.result(id).map({ Folder($0) }) else { return false }
+    return world.withLock { world in
+      guard let old = world.resultByID[id], old != now else { return false }
+      world.resultByID[id] = now
+      return true
+    }
+  }
+}
+
+extension NodeID {
+  /// What the catalogue calls a view.
+  fileprivate var key: Int64 { Int64(bitPattern: rawValue) }
+  fileprivate init(key: Int64) { self.init(rawValue: UInt64(bitPattern: key)) }
+
+  /// Whether it lists what the catalogue's rows alone do not tell.
+  var isView: Bool {
+    kind == .downloadedPodcast || self == .downloading || self == .downloaded || self == .latest
+  }
+}
+
+extension World {
+  /// The directories whose times the catalogue keeps by what they list; those of the fixed ones stand still.
+  fileprivate var views: [NodeID] {
+    [.root, .control, .downloading, .downloaded]
+      + downloads.downloaded.keys.map { NodeID(.downloadedPodcast, $0) }
+  }
+
+  /// What a view lists, as a number; nil where it is not there, or not known yet.
+  fileprivate func mark(of node: NodeID) -> Int64? {
+    switch node {
+    case .root, .control: 0
+    case .downloading: downloads.downloading.mark
+    case .downloaded: downloads.downloadedMark
+    case .latest: latest?.view.mark
+    default: node.kind == .downloadedPodcast ? downloads.downloaded[node.row]?.mark : nil
+    }
+  }
+}
