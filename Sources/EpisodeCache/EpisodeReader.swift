@@ -62,6 +62,22 @@ package final class EpisodeReader: Sendable {
     map?.contains(range) ?? journal.durable.contains(range)
   }
 
+  /// Whether every byte is there.
+  package var isWhole: Bool { total.map { contains(0..<$0) } ?? false }
+
+  /// How many of `count` bytes at `offset` are there, one behind the other, as far as is known.
+  package func available(at offset: Int64, upTo count: Int) -> Int {
+    guard offset >= 0 else { return 0 }
+    let range = range(at: offset, count: count)
+    var end = range.lowerBound
+    while end < range.upperBound {
+      let next = min((end / LiveMap.blockSize + 1) * LiveMap.blockSize, range.upperBound)
+      guard canRead(at: end, count: Int(next - end)) else { break }
+      end = next
+    }
+    return Int(end - range.lowerBound)
+  }
+
   /// What was found to be others than the bytes that were written, or can't be read.
   package var damaged: ByteRanges { findings.withLock { $0.damaged } }
 

@@ -23,9 +23,9 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
 
   func open(node: UInt64, flags: Int32, caller: FuseCaller, reply: consuming FuseReply)
-  /// - Parameter isNonblocking: whether the file was opened with O_NONBLOCK.
+  /// - Parameter options: how it is read.
   func read(
-    handle: UInt64, offset: Int64, count: Int, isNonblocking: Bool, caller: FuseCaller,
+    handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
     reply: consuming FuseReply)
   /// poll(2). The waiter, where there is one, is told when the answer may be another.
   func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply)

@@ -120,8 +120,7 @@ extension FuseHandler {
       guard let request else { return }
       FuseHandler.of(request).read(
         handle: info?.pointee.fh ?? 0, offset: Int64(offset), count: size,
-        isNonblocking: (info?.pointee.flags ?? 0) & O_NONBLOCK != 0, caller: FuseCaller(request),
-        reply: FuseReply(request))
+        options: FuseReadOptions(info?.pointee), caller: FuseCaller(request), reply: FuseReply(request))
     }
     operations.poll = { request, _, info, waiter in
       guard let request else { return }

@@ -26,21 +26,22 @@ extension MountedTree {
   private static let noAccessTime: Int32 = 0o1_000_000
 
   package func read(
-    handle: UInt64, offset: Int64, count: Int, isNonblocking: Bool, caller: FuseCaller,
+    handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
     guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    let takesParts = file.givesParts && options.isCall
     var waiting: FuseReply? = consume reply
     withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
-      switch file.read(at: offset, into: buffer) {
+      switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): waiting.take()?.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): waiting.take()?.fail(errno)
       case nil: break
       }
     }
     guard let reply = waiting.take() else { return }
-    if isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
-    park(reply, file, offset, count)
+    if options.isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
+    park(reply, file, offset, count, takesParts: takesParts)
   }
 
   package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
@@ -49,15 +50,17 @@ extension MountedTree {
     reply.pollable(isReadable: file.isReadable)
   }
 
-  /// Keeps the reply until the bytes are here.
-  private func park(_ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int) {
+  /// Keeps the reply until the bytes are here, or the first of them.
+  private func park(
+    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int, takesParts: Bool
+  ) {
     let parked = ParkedReply(reply)
-    let cancel = file.whenReadable(at: offset, count: count) { failure in
+    let cancel = file.whenReadable(at: offset, count: takesParts ? min(count, 1) : count) { failure in
       guard let reply = parked.take() else { return }
       if let failure { return reply.fail(failure) }
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 16)
       defer { buffer.deallocate() }
-      switch file.read(at: offset, into: buffer) {
+      switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): reply.fail(errno)
       // Gone between the word that it is here and now: dropped, or its folder deleted.

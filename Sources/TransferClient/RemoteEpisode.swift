@@ -40,6 +40,12 @@ final class RemoteEpisode: OpenEpisode {
     current?.read(at: offset, into: buffer)
   }
 
+  func countCached(at offset: Int64, upTo count: Int) -> Int {
+    current?.available(at: offset, upTo: count) ?? 0
+  }
+
+  var isWhole: Bool { current?.isWhole ?? false }
+
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {

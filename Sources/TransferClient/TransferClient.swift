@@ -66,7 +66,7 @@ package final class TransferClient: TransferService {
     if let status, status.generation > 0, status.received > 0 {
       reader = try? EpisodeReader(session.layout, request.key, status.generation)
     }
-    let isWhole = reader.map { reader in reader.total.map { reader.contains(0..<$0) } ?? false } ?? false
+    let isWhole = reader?.isWhole ?? false
     reader?.noteRead()
     let episode = RemoteEpisode(
       request: request, intent: intent, reader: reader, session: session, readTimeout: readTimeout)

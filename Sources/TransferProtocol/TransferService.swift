@@ -61,6 +61,10 @@ package protocol OpenEpisode: AnyObject, Sendable {
   /// Copies bytes that are here: as many as `buffer` takes or the file has; 0 at the end; nil where any of
   /// them is not here. Never waits but for the disk.
   func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int?
+  /// How many of `count` bytes at `offset` are here, one behind the other.
+  func countCached(at offset: Int64, upTo count: Int) -> Int
+  /// Whether every byte is here.
+  var isWhole: Bool { get }
   /// Ends when `readCached` of that range would answer, or with the failure; at the latest after
   /// `read_timeout` without a single new byte.
   func whenAvailable(

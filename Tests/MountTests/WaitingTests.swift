@@ -105,7 +105,7 @@ import Testing
   }
 
   /// Whether a process waits for an answer of a file system in user space.
-  private static func isWaiting(_ process: Int32) -> Bool {
+  static func isWaiting(_ process: Int32) -> Bool {
     guard let bytes = try? Directories.read("/proc/\(process)/wchan", limit: 256) else { return false }
     let place = String(decoding: bytes, as: UTF8.self)
     return place.contains("request_wait_answer") || place.contains("folio_wait") || place.contains("fuse")

@@ -115,6 +115,9 @@ final class FakeEpisode: OpenEpisode {
     return count
   }
 
+  func countCached(at offset: Int64, upTo count: Int) -> Int { min(count, Int(max(0, (size ?? 0) - offset))) }
+  var isWhole: Bool { size != nil }
+
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {

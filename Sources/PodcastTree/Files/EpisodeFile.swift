@@ -7,6 +7,7 @@ final class EpisodeFile: OpenFile {
   let isDirect: Bool
   let keepsCache: Bool
   let changesAttributes: Bool
+  let givesParts: Bool
   private let onClose: @Sendable (EpisodeFile) -> Void
   /// The last failure and until when it is repeated: the kernel asks again in 4 KiB pieces for what failed.
   private let failure = Monitor<(errno: Errno, until: MonotonicTime)?>(nil)
@@ -22,14 +23,18 @@ final class EpisodeFile: OpenFile {
 
   /// - Parameters:
   ///   - isDirect: the reads of a handle that may not fetch go on to the true end, whatever st_size says.
+  ///   - givesParts: whether its reads get what is here, past the kernel's pages: filling those takes whole blocks of
+  ///     read-ahead.
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
   init(
-    _ episode: any OpenEpisode, isDirect: Bool, keepsCache: Bool, changesAttributes: Bool, shownSize: Int64?,
+    _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
+    shownSize: Int64?,
     onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     self.episode = episode
-    self.isDirect = isDirect
+    self.isDirect = isDirect || givesParts
+    self.givesParts = givesParts
     self.keepsCache = keepsCache && !isDirect
     self.changesAttributes = changesAttributes
     self.shownSize = shownSize
@@ -41,8 +46,19 @@ final class EpisodeFile: OpenFile {
   var size: Int64? { episode.size }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    answer(at: offset, episode.readCached(at: offset, into: buffer))
+  }
+
+  func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    let count = episode.countCached(at: offset, upTo: buffer.count)
+    let part = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(count))
+    // At the end nothing is here, and that is the answer.
+    return answer(at: offset, episode.readCached(at: offset, into: count > 0 ? part : buffer))
+  }
+
+  private func answer(at offset: Int64, _ count: Int?) -> Result<Int, Errno>? {
     if isMisled(at: offset) { return .failure(.EIO) }
-    if let count = episode.readCached(at: offset, into: buffer) {
+    if let count {
       progress.withLock { progress in
         progress.furthest = max(progress.furthest, offset + Int64(count))
         progress.count += Int64(count)

@@ -20,6 +20,10 @@ package protocol OpenFile: AnyObject, Sendable {
   /// Copies what is here without waiting: as many bytes as `buffer` takes or the file has, 0 at its end; nil
   /// where it has to be waited for.
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
+  /// Whether a read(2) that comes here as it is may be answered with a part of what it asks for.
+  var givesParts: Bool { get }
+  /// Copies as much as is here of the beginning of what is asked for; 0 at the file's end, nil where nothing is.
+  func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
   /// Ends when `read` would answer, or with the reason why it never will.
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
@@ -33,6 +37,10 @@ package protocol OpenFile: AnyObject, Sendable {
 
 extension OpenFile {
   package var isStream: Bool { false }
+  package var givesParts: Bool { false }
+  package func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
+    read(at: offset, into: buffer)
+  }
   package var changesAttributes: Bool { false }
   package var isReadable: Bool { true }
   package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}

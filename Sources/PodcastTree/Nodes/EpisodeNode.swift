@@ -47,22 +47,41 @@ struct EpisodeNode: TreeNode {
   private func open(
     _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?
   ) -> Answer<any OpenFile> {
+    opened(request, intent).then { opened in
+      let isAwaited = intent == .download && opened.size == nil && program?.trustsSize == true
+      return isAwaited ? whole(opened) : .value(opened)
+    }.then { opened in
+      if let file = accept(opened, episode, intent, program) { return .value(file) }
+      return .pending { completion in
+        // Its names lead to another node when the opener looks again.
+        tree.loader.async {
+          tree.transferChanged(episode.mediaKey)
+          tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
+          opened.close()
+          completion(.failure(.ESTALE))
+        }
+        return {}
+      }
+    }
+  }
+
+  private func opened(_ request: TransferRequest, _ intent: OpenIntent) -> Answer<any OpenEpisode> {
     .pending { completion in
       let opening = tree.transfers.open(request, intent: intent) { result in
-        switch result {
-        case .failure(let failure): completion(.failure(failure.errno))
-        case .success(let opened):
-          if let file = accept(opened, episode, intent, program) { return completion(.success(file)) }
-          // Its names lead to another node when the opener looks again.
-          tree.loader.async {
-            tree.transferChanged(episode.mediaKey)
-            tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
-            opened.close()
-            completion(.failure(.ESTALE))
-          }
-        }
+        completion(result.mapError(\.errno))
       }
       return { opening.cancel() }
+    }
+  }
+
+  /// Waits for the end of a body whose server has given no length: only then its size is known.
+  private func whole(_ opened: any OpenEpisode) -> Answer<any OpenEpisode> {
+    .pending { completion in
+      let waiting = opened.whenAvailable(at: EpisodeSize.limit - 1, count: 1) { failure in
+        if failure != nil { opened.close() }
+        completion(failure.map { .failure($0.errno) } ?? .success(opened))
+      }
+      return { waiting.cancel() }
     }
   }
 
@@ -82,11 +101,12 @@ struct EpisodeNode: TreeNode {
     let shownSize: Int64? =
       opened.size == nil
       ? tree.world.withLock { EpisodeSize(episode, $0.downloads.status(episode.mediaKey)).whileUnknown } : nil
+    let isComing = (intent == .download || intent == .downloadAtRead) && !opened.isWhole
     // A node's number holds so many generations; further ones keep no pages from one open to the next.
     let isRepeated = opened.generation > NodeID.generationLimit
     return EpisodeFile(
-      opened, isDirect: opened.size == nil || isOther, keepsCache: !isRepeated, changesAttributes: isOther,
-      shownSize: shownSize
+      opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.plays == true,
+      keepsCache: !isRepeated, changesAttributes: isOther, shownSize: shownSize
     ) { file in
       closed(episode, intent, program, file)
     }

@@ -25,6 +25,7 @@ final class EngineDriver {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
+  private var isTelling = false
   /// Whether it has been stopped.
   private let isEnding = Monitor(false)
   private var timer: EventLoop.Timer?
@@ -64,6 +65,19 @@ final class EngineDriver {
     isDraining = true
     loop.soon { [unowned self] in drain() }
   }
+
+  /// Bytes that come slowly are told a moment later, with those that come meanwhile: somebody may wait for them.
+  private func tellBeforeLong() {
+    if isTelling { return }
+    isTelling = true
+    loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
+      isTelling = false
+      scheduleDrain()
+    }
+  }
+
+  /// Seconds. 128 KiB that come sooner are told at once.
+  private static let tellAfter = 0.02
 
   private func drain() {
     for flow in flows.values { flow.tellCame() }
@@ -212,7 +226,7 @@ final class EngineDriver {
     // Where the rate is limited, little at a time.
     let flow = FlowReceiver(
       id, at: request.range?.start ?? 0, mostAtOnce: request.settings.limitRate == nil ? 128 << 10 : 1,
-      post: { [unowned self] in post($0) },
+      post: { [unowned self] in post($0) }, arrive: { [unowned self] in tellBeforeLong() },
       rest: { [unowned self] flow in
         resting.append(flow)
         if let task = flow.task { http.pause(task) }

@@ -12,6 +12,8 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   var task: HTTPSession.TaskID?
   var held: HeldBytes
   private let post: (Event) -> Void
+  /// Something has come: the engine is to hear of it before long.
+  private let arrive: () -> Void
   /// Takes nothing more for now: the engine is to hear of what has come.
   private let rest: (FlowReceiver) -> Void
   /// Bytes at once: libcurl would go on for megabytes.
@@ -29,10 +31,11 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
   init(
     _ id: FlowID, at start: Int64, mostAtOnce: Int, post: @escaping (Event) -> Void,
-    rest: @escaping (FlowReceiver) -> Void
+    arrive: @escaping () -> Void, rest: @escaping (FlowReceiver) -> Void
   ) {
     self.id = id
     self.mostAtOnce = mostAtOnce
+    self.arrive = arrive
     self.rest = rest
     self.post = post
     held = HeldBytes(at: start)
@@ -65,6 +68,8 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
     if untold >= mostAtOnce && hasHead && !isResting {
       isResting = true
       rest(self)
+    } else {
+      arrive()
     }
     return .proceed
   }

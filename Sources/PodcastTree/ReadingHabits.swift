@@ -1,0 +1,27 @@
+/// What a program does with the bytes that it reads, by its name: of most nothing needs to be known.
+extension Program {
+  /// Whether it goes on with as much as a read(2) gives it, and is waited for by somebody who listens: it gets what is
+  /// here, where others wait for all that they have asked for.
+  var plays: Bool { Self.players.contains(name) }
+
+  /// Whether it takes st_size for the number of bytes that there are: it copies, packs or serves so many.
+  var trustsSize: Bool { Self.copiers.contains(name) }
+
+  /// Media players, and what they probe files with; names as in /proc/PID/comm, 15 bytes at the most.
+  private static let players: Set<String> = [
+    "alsaplayer", "amarok", "aqualung", "audacious", "celluloid", "clapper", "clementine", "cmus", "deadbeef",
+    "decibels", "dragon", "elisa", "exaile", "ffmpeg", "ffplay", "ffprobe", "flac123", "gmusicbrowser",
+    "gnome-music", "gst-launch-1.0", "gst-play-1.0", "guayadeque", "haruna", "herrie", "juk", "kaffeine",
+    "kodi-gbm", "kodi-wayland", "kodi-x11", "kodi.bin", "lollypop", "mocp", "mpd", "mpg123", "mpg321",
+    "mplayer", "mpv", "ogg123", "parole", "play", "pragha", "pw-cat", "pw-play", "qmmp", "quodlibet",
+    "rhythmbox", "sayonara", "showtime", "smplayer", "sox", "strawberry", "totem", "vlc", "xine", "xmms2d",
+  ]
+
+  private static let copiers: Set<String> = [
+    "7z", "7za", "7zr", "7zz", "apache2", "bsdtar", "caddy", "cpio", "git-annex", "httpd", "lighttpd", "nfsd",
+    "nginx",
+    "pax", "proftpd", "rclone", "rsync", "sftp-server", "smbd", "sshd", "sshd-session", "star", "tar",
+    "unison",
+    "zip",
+  ]
+}
