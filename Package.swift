@@ -91,7 +91,7 @@ let package = Package(
     library(
       "Commands",
       [
-        "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
+        "Catalog", "Configuration", "Demo", "EpisodeCache", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
         "PosixKit",
       ]),

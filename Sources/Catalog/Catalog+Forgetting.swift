@@ -15,18 +15,31 @@ extension Catalog {
     }
   }
 
+  /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
+  /// the same download.
+  package func mediaKeys(ofPodcast id: Int64) throws(CatalogError) -> [MediaKey] {
+    try store.read { try Self.mediaKeys(ofPodcast: id, in: $0) }
+  }
+
+  private static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
+    let (first, last) = (EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id))
+    return try database.all(
+      """
+      SELECT DISTINCT media_key FROM episode e WHERE id BETWEEN ?1 AND ?2 AND NOT EXISTS
+        (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
+      """, first, last
+    ) { EpisodeRow.mediaKey($0.blob(0)) }
+  }
+
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
   /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next.
-  /// - Returns: the names of its enclosures in the cache.
+  /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try change { database, changes in
       guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", id) else {
         throw CatalogError.unknown("podcast")
       }
-      let keys = try database.all(
-        "SELECT DISTINCT media_key FROM episode WHERE id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
-        EpisodeID.last(ofPodcast: id)
-      ) { EpisodeRow.mediaKey($0.blob(0)) }
+      let keys = try Self.mediaKeys(ofPodcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
       return keys
     }

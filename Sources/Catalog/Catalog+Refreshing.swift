@@ -23,6 +23,10 @@ extension Catalog {
           throw CatalogError.unknown("podcast")
         }
         let now = wallClockSeconds()
+        if state.isMerging {
+          try PodcastMerge(catalog: self, now: now).finish(id)
+          return task.finish(.success(.unchanged))
+        }
         guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
         let isFirst: Bool? = refreshes.withLock { $0.isClosed ? nil : $0.join(id, task) }
         guard let isFirst else { throw CatalogError.cancelled }

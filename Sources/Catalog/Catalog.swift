@@ -31,9 +31,12 @@ package final class Catalog: Sendable {
   let log: LogFile
 
   /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
-  /// - Parameter feedReader: what parses feeds.
+  /// - Parameters:
+  ///   - feedReader: what parses feeds.
+  ///   - logLimit: bytes of the write-ahead log, beyond which refreshes don't write.
   package init(
-    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess
+    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
+    logLimit: Int64 = Checkpoints.logLimit
   ) throws(CatalogError) {
     self.feedReader = feedReader
     self.places = places
@@ -45,10 +48,10 @@ package final class Catalog: Sendable {
     } catch {
       throw CatalogError(wrapping: error)
     }
-    store = try CatalogStore(path: "\(places.data)/catalog.sqlite")
+    work = WorkQueue(name: "catalog", threads: 2)
+    store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: work, logLimit: logLimit)
     requests = RequestMaker(settings: settings)
     services = SearchServices(settings: settings)
-    work = WorkQueue(name: "catalog", threads: 2)
     feeds = WorkQueue(name: "catalog-feeds", threads: 2)
     notices = CommitNotices(directory: "\(places.data)/peers")
   }
@@ -73,13 +76,19 @@ package final class Catalog: Sendable {
   /// processes that do, one refreshes each.
   /// - Parameter cached: what the cache has or is to have: what is forgotten is none of it.
   package func startScheduler(cached: @escaping @Sendable () -> [MediaKey] = { [] }) {
-    observe { [scheduler] change in
+    observe { [weak self] change in
       switch change {
-      case .subscriptions, .subscription, .refreshed, .everything: scheduler.wake()
+      case .subscriptions, .subscription, .everything: self?.scheduler.wake()
+      case .refreshed:
+        self?.scheduler.wake()
+        // Also where a command has refreshed it, which leaves the index to us.
+        self?.indexTexts()
       default: break
       }
     }
     scheduler.start(self, cached: cached)
+    // Where the file can't be written, the next refresh of each goes on.
+    feeds.async { [self] in try? PodcastMerge(catalog: self, now: wallClockSeconds()).finishAll() }
     indexTexts()
   }
 
@@ -99,11 +108,16 @@ package final class Catalog: Sendable {
   /// Puts what has no place in the full-text index yet into it, behind; only in a process that refreshes by itself:
   /// a command leaves it to that, or to the next search.
   func indexTexts() {
-    guard scheduler.isRunning, indexing.begin() else { return }
+    if scheduler.isRunning { indexBehind() }
+  }
+
+  func indexBehind() {
+    guard indexing.begin() else { return }
     feeds.async { [self] in
-      // Where the file can't be written, the next refresh tries again.
-      _ = try? TextIndexer(store: store).run(until: .distantFuture) { indexing.isStopped }
-      indexing.end()
+      repeat {
+        // Where the file can't be written, the next refresh tries again.
+        _ = try? TextIndexer(store: store).run(until: .distantFuture) { indexing.isStopped }
+      } while indexing.end()
     }
   }
 }

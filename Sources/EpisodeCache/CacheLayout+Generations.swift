@@ -23,6 +23,9 @@ extension CacheLayout {
   /// What a key's last generation was, where its bytes have been dropped.
   private func formerPath(_ key: MediaKey) -> String { "\(episodes)/\(key).former" }
 
+  /// For what is to leave no trace: whoever names it again does so as another episode.
+  package func forgetFormer(_ key: MediaKey) { unlink(formerPath(key)) }
+
   package func former(_ key: MediaKey) -> FormerGeneration? {
     guard let bytes = try? Directories.readRegular(formerPath(key), limit: 65_536),
       let (first, size) = JournalRecord.decode(bytes[...]), case .identity(let number) = first,

@@ -55,7 +55,7 @@ package final class PodcastTree: Sendable {
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher
-    sidecars = SidecarStore(directory: places.cache + "/sidecars")
+    sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     self.settings = settings
     self.places = places
     feeds = Dictionary(

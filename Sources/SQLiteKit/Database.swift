@@ -10,6 +10,8 @@ package final class Database {
   package struct Options: Sendable {
     /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false
+    /// A missing file is not created.
+    package var mustExist = false
     /// Write-ahead log: readers and a writer do not wait for each other (https://sqlite.org/wal.html).
     package var usesWriteAheadLog = true
     /// What reaches the disk before a commit returns.
@@ -37,12 +39,14 @@ package final class Database {
   }
 
   let handle: OpaquePointer
+  private let busyTimeout: Double
   /// Prepared statements that are not in use, by their text.
   var statements: [String: Statement] = [:]
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
   package init(path: String, options: Options = Options()) throws(DatabaseError) {
-    let access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+    let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
+    let access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
       path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
@@ -53,6 +57,7 @@ package final class Database {
       throw DatabaseError(code: code, message: "\(message): \(path)")
     }
     handle = opened
+    busyTimeout = options.busyTimeout
     sqlite3_busy_timeout(handle, Int32(options.busyTimeout * 1000))
     try script(
       """
@@ -98,9 +103,27 @@ package final class Database {
   /// Whether a transaction is open.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// Writes what is in the write-ahead log into the file, and empties the log; as far as no reader needs it.
-  package func checkpoint() throws(DatabaseError) {
-    _ = try first("PRAGMA wal_checkpoint(TRUNCATE)") { $0.int(0) }
+  /// How a checkpoint treats others (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
+  package enum Checkpoint: String, Sendable {
+    /// Nobody waits for it.
+    case passive
+    /// Writers wait until nobody needs the log any more, which is then emptied.
+    case truncate
+  }
+
+  /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was.
+  /// - Parameter seconds: to wait for readers; nil for as long as for other connections.
+  /// - Returns: whether all of it is in the file.
+  @discardableResult
+  package func checkpoint(_ kind: Checkpoint = .truncate, waiting seconds: Double? = nil)
+    throws(DatabaseError)
+    -> Bool
+  {
+    if let seconds { sqlite3_busy_timeout(handle, Int32(seconds * 1000)) }
+    defer { if seconds != nil { sqlite3_busy_timeout(handle, Int32(busyTimeout * 1000)) } }
+    let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
+    guard let (busy, pages, written) = result else { return false }
+    return busy == 0 && pages == written
   }
 
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two

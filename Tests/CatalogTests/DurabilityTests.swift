@@ -3,6 +3,7 @@ import Configuration
 import Glibc
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import Testing
 
 @Suite struct DurabilityTests {
@@ -34,6 +35,81 @@ import Testing
     #expect(try catalog.episodes(ofPodcast: podcast) == world.catalog.episodes(ofPodcast: podcast))
     #expect(try catalog.episode(episode.id)?.played == true)
     _ = home
+  }
+
+  /// A backup that takes the database and not its log.
+  @Test func aCopyOfTheFileAloneIsWholeAMomentAfterTheLastCommit() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    _ = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed")
+    let subscriptions = try world.catalog.subscriptions()
+    let isWhole = try eventually(60) {
+      let copy = try TemporaryPlaces()
+      try Directories.createPrivate(copy.places.data)
+      try Directories.replace(
+        "\(copy.places.data)/catalog.sqlite",
+        with: try Directories.read("\(world.home.places.data)/catalog.sqlite"))
+      guard let other = try? Catalog(places: copy.places, settings: world.settings, http: world.http) else {
+        return false
+      }
+      defer { other.close() }
+      return try other.subscriptions() == subscriptions
+        && other.episodes(ofPodcast: podcast) == world.catalog.episodes(ofPodcast: podcast)
+    }
+    #expect(isWhole)
+  }
+
+  /// A program that reads for long keeps the log from beginning anew: refreshes wait, verbs do not.
+  @Test func theLogIsBoundedWhileSomebodyReads() throws {
+    let world = try CatalogWorld()
+    let path = "\(world.home.places.data)/catalog.sqlite"
+    let limit: Int64 = 1 << 20
+    let catalog = try Catalog(
+      places: world.home.places, settings: world.settings, http: world.http, logLimit: limit)
+    defer { catalog.close() }
+    let listed = try catalog.subscribe(feedURL: "\(world.web.address)/feed")
+    let items = (0..<3).map { number in
+      (0..<300).map { item in
+        var item = TestFeed.Item("Episode \(number) \(item)", guid: "\(number) \(item)")
+        item.extra = "<description>\(String(repeating: "foghorn \(number) ", count: 400))</description>"
+        return item
+      }
+    }
+    let refresh = { (number: Int) in
+      world.web.set("/feed", TestFeed(items: items[number]).page)
+      return try wait { catalog.refresh(podcast: listed.podcast.id, cause: .forced, completion: $0) }
+    }
+    let reader = try Database(path: path)
+    try reader.snapshot {
+      _ = try reader.first("SELECT count(*) FROM podcast") { $0.int(0) }
+      #expect(try refresh(0).newEpisodes.count == 300)
+      #expect(try fileSize(path + "-wal") > limit)
+      let error = #expect(throws: CatalogError.self) { try refresh(1) }
+      #expect(error?.errno == .EBUSY)
+      try catalog.rename(subscription: listed.id, to: "Verbs go on")
+      #expect(try fileSize(path + "-wal") < 6 * limit)
+    }
+    #expect(try refresh(1).newEpisodes.count == 300)
+    #expect(try refresh(2).newEpisodes.count == 300)
+    #expect(try fileSize(path + "-wal") < 6 * limit)
+  }
+
+  private func fileSize(_ path: String) throws -> Int64 {
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    return Int64(status.st_size)
+  }
+
+  /// What brings the log into the file makes no file where there is none any more.
+  @Test func aDataDirectoryThatIsDeletedStaysDeleted() throws {
+    let world = try CatalogWorld()
+    _ = try world.podcast()
+    let data = world.home.places.data
+    Directories.removeTree(data)
+    // Longer than the checkpoint waits.
+    #expect(!eventually(2.5) { access("\(data)/catalog.sqlite", F_OK) == 0 })
   }
 
   @Test func theFileIsForTheOwnerAlone() throws {

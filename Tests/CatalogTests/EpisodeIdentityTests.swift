@@ -1,4 +1,5 @@
 import Catalog
+import FeedKit
 import PodcastModel
 import Testing
 
@@ -128,5 +129,11 @@ import Testing
     #expect(Set(before.map { $0.stem.lowercased() }).count == before.count)
     #expect(try world.refresh(podcast) == .unchanged)
     #expect(try world.catalog.episodes(ofPodcast: podcast) == before)
+    // `podcastfs feed` shows the same names.
+    let page = try FakeWeb.Page(corpus: name)
+    let feed = try FeedParser.parse(bytes: page.body)
+    let report = FeedReport(feed: feed, feedURL: nil, now: before.map(\.published).max() ?? 0)
+    let undated = before.contains { !$0.isDated }
+    if !undated { #expect(Set(report.names) == Set(before.map(\.fileName))) }
   }
 }

@@ -21,7 +21,7 @@ import Testing
     world.web.set("/feed", TestFeed(items: items).page)
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    #expect(try found(world.catalog, "foghorn") == ["Harbour Lights"])
+    #expect(try eventually(60) { try found(world.catalog, "foghorn") == ["Harbour Lights"] })
     #expect(try found(world.catalog, "fo") == ["Harbour Lights"])
     var changed = items
     changed[650].extra = "<description>About nothing</description>"
@@ -31,6 +31,24 @@ import Testing
     #expect(try found(world.catalog, "foghorns").isEmpty, "what was withdrawn is found no longer")
     #expect(try found(world.catalog, "lighth") == ["Harbour Lights"])
     try Self.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  /// A command brings much and ends; a mount has it in its index soon.
+  @Test func whatACommandBringsIsIndexedByAMount() throws {
+    let world = try CatalogWorld()
+    let mount = try world.open()
+    defer { mount.close() }
+    mount.startScheduler()
+    let items = (0..<300).map { TestFeed.Item("Foghorn \($0)", guid: "\($0)") }
+    world.web.set("/feed", TestFeed(items: items).page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    #expect(
+      try eventually(60) {
+        try file.first("SELECT indexed_upto FROM podcast WHERE id = ?", podcast) { $0.int(0) } == 300
+      })
+    #expect(try found(mount, "foghorn") == ["Harbour Lights"])
   }
 
   @Test func scriptsWithoutBlanksAreFoundByTheirCharacters() throws {

@@ -117,6 +117,98 @@ import Testing
     }
   }
 
+  /// Two podcasts of some length that turn out to be one: the second has the first one's episodes and more.
+  private func twins(_ world: CatalogWorld, count: Int) throws -> (old: ListedPodcast, other: ListedPodcast) {
+    let all = (0..<(count + 10)).map { number in
+      var item = TestFeed.Item(
+        "Episode \(number)", guid: "g\(number)", url: "http://m.example/\(number).mp3",
+        date: "Wed, 01 Jan 2020 \(10 + number / 3600):\(10 + number / 60 % 50):\(10 + number % 50) GMT")
+      item.extra = "<description>foghorn \(number)</description>"
+      return item
+    }
+    world.web.set("/old", TestFeed(title: "Lights", items: Array(all[..<count])).page)
+    world.web.set("/new", TestFeed(title: "Lights", items: Array(all[10...])).page)
+    let old = try world.catalog.subscribe(feedURL: "\(world.web.address)/old")
+    let other = try world.catalog.subscribe(feedURL: "\(world.web.address)/new", name: "Again")
+    for podcast in [old.podcast.id, other.podcast.id] { try world.refresh(podcast) }
+    return (old, other)
+  }
+
+  /// A verb waits for a piece at the most.
+  @Test func aLongMergeIsWrittenInPieces() throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    let (old, other) = try twins(world, count: 1700)
+    for episode in try catalog.episodes(ofPodcast: other.podcast.id)
+    where ["g10", "g1709"].contains(episode.guid) { try catalog.setPlayed(true, episode: episode.id) }
+    world.web.set("/old", FakeWeb.Page(status: 301, headers: [("Location", "/new")]))
+    try world.refresh(old.podcast.id)
+    try nextSecond()
+    let before = try catalog.commits()
+    try world.refresh(old.podcast.id)
+    #expect(catalog.waitForRefreshes(seconds: 60))
+    // The refresh itself, the note, four pieces of at most 500, the end.
+    #expect(try catalog.commits() - before >= 7)
+    #expect(try catalog.subscriptions().map(\.name) == ["Lights"])
+    let episodes = try catalog.episodes(ofPodcast: old.podcast.id)
+    #expect(Set(episodes.map(\.guid)) == Set((0..<1710).map { "g\($0)" }))
+    #expect(episodes.count == 1710)
+    #expect(try catalog.podcast(old.podcast.id)?.episodeCount == 1710)
+    #expect(Set(episodes.filter(\.played).map(\.guid)) == ["g10", "g1709"])
+    #expect(try catalog.podcast(other.podcast.id) == nil)
+    #expect(try wait { catalog.find("foghorn source:local", completion: $0) }.podcasts.count == 1)
+    try FullTextTests.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
+  /// What a process leaves that died after it had noted that two podcasts become one, or amid its pieces.
+  @Test(arguments: [0, 1, 2]) func aMergeThatWasInterruptedGoesOn(how: Int) throws {
+    let world = try CatalogWorld()
+    let (old, other) = try twins(world, count: 30)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      "UPDATE podcast SET merges_into = ?, feed_key = 'merging' WHERE id = ?", old.podcast.id,
+      other.podcast.id)
+    try file.run(
+      "UPDATE podcast SET feed_url = ? WHERE id = ?", "\(world.web.address)/new", old.podcast.id)
+    if how == 1 {
+      // Some have gone over already.
+      try file.run("DELETE FROM episode WHERE podcast_id = ? AND id % 2 = 0", other.podcast.id)
+      try file.run(
+        "UPDATE podcast SET episode_count = 15, revision = revision + 1 WHERE id = ?", other.podcast.id)
+    }
+    let next = try world.open()
+    defer { next.close() }
+    if how == 2 {
+      // Who looks into the one that goes does not fetch it any more.
+      let asked = world.web.requests("/new").count
+      let outcome = try wait { next.refresh(podcast: other.podcast.id, cause: .forced, completion: $0) }
+      #expect(outcome == .unchanged)
+      #expect(world.web.requests("/new").count == asked)
+    } else {
+      next.startScheduler()
+    }
+    #expect(try eventually(60) { try next.podcast(other.podcast.id) == nil })
+    #expect(try next.subscriptions().map(\.name) == ["Lights"])
+    let episodes = try next.episodes(ofPodcast: old.podcast.id)
+    #expect(episodes.prefix(30).map(\.guid) == (0..<30).map { "g\($0)" })
+    #expect(Set(episodes.map(\.guid)).isSubset(of: Set((0..<40).map { "g\($0)" })))
+    #expect(Set(episodes.map(\.stem)).count == episodes.count)
+    #expect(try next.podcast(old.podcast.id)?.episodeCount == episodes.count)
+  }
+
+  @Test func whoForgetsTheOneThatStaysForgetsBoth() throws {
+    let world = try CatalogWorld()
+    let (old, other) = try twins(world, count: 20)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      "UPDATE podcast SET merges_into = ?, feed_key = 'merging' WHERE id = ?", old.podcast.id,
+      other.podcast.id)
+    _ = try world.catalog.forget(podcast: old.podcast.id)
+    world.catalog.startScheduler()
+    #expect(try eventually(60) { try world.catalog.podcast(other.podcast.id) == nil })
+    #expect(try world.catalog.subscriptions().isEmpty)
+  }
+
   @Test func aNameTakenFromAHostLastsUntilTheFeedTellsItsTitle() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog

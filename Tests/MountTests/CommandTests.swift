@@ -64,6 +64,33 @@ import Testing
     #expect(try eventually { try !fixture.list(subscriptions).contains("bad.opml") })
   }
 
+  /// The further pages of a feed's archive (RFC 5005) come before a command ends.
+  @Test func aCommandEndsWhenTheWholeArchiveIsHere() throws {
+    let fixture = try MountFixture()
+    for page in 2...4 {
+      var feed = TestFeed(MountFixture.podcast)
+      feed.items = [
+        TestFeed.Item(
+          "Old \(page)", url: fixture.origin.url("/old\(page).mp3"), guid: "old\(page)",
+          published: 1_604_067_200 - Int64(page) * 86_400, length: 1000)
+      ]
+      if page < 4 {
+        feed.more = "<atom:link rel=\"next\" href=\"\(fixture.origin.url("/page\(page + 1)"))\"/>"
+      }
+      var resource = OriginResource(feed.xml, mediaType: "application/rss+xml")
+      resource.behaviour.latency = 0.3
+      fixture.origin.serve("/page\(page)", resource)
+    }
+    fixture.publish(count: 3) { feed, origin in
+      feed.more = "<atom:link rel=\"next\" href=\"\(origin.url("/page2"))\"/>"
+    }
+    let result = try fixture.run("subscribe", fixture.origin.url("/feed.xml"), seconds: 120)
+    #expect(result.end == .exit(0), "\(result.errors)")
+    #expect((2...4).allSatisfy { fixture.origin.requests("/page\($0)").count == 1 })
+    let list = try fixture.run("list", "--json", seconds: 60)
+    #expect(list.output.contains("\"episode_count\": 6"), "\(list.output)")
+  }
+
   @Test func theDemonstrationShowsTheWholeJobWithoutANetwork() throws {
     let fixture = try MountFixture()
     let result = try fixture.run("demo", "-o", "min_free=0", fixture.root)

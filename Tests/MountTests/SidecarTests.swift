@@ -46,6 +46,32 @@ import Testing
     #expect(open(podcast + "/cover.jpg", O_RDWR) == -1 && Errno.current == .EROFS)
   }
 
+  @Test func aForgottenPodcastLeavesNothingInTheCache() throws {
+    let fixture = try fixture()
+    let podcast = fixture.podcastPath
+    _ = try Directories.read(podcast + "/cover.jpg")
+    _ = try Directories.read("\(podcast)/\(Self.stem).vtt")
+    #expect(try fixture.isWhole(fixture.episode(1), 1))
+    let cache = fixture.environment.home.path("cache") + "/podcastfs"
+    let before = try files(in: cache)
+    #expect(before.contains { $0.contains("sidecars/") } && before.count >= 4, "\(before)")
+    let result = try fixture.run("forget", fixture.origin.url("/feed.xml"), seconds: 120)
+    #expect(result.end == .exit(0), "\(result.errors)")
+    #expect(try fixture.list(fixture.searchPath) == [])
+    // Empty folders and what belongs to the cache as a whole.
+    #expect(
+      eventually(within: 60) { (try? files(in: cache))?.allSatisfy { $0.hasSuffix("CACHEDIR.TAG") } == true },
+      "\((try? files(in: cache)) ?? [])")
+  }
+
+  /// The paths of all files below a directory.
+  private func files(in directory: String) throws -> [String] {
+    let search = try RunningProcess(
+      "find", [directory, "-type", "f"], environment: ["PATH": "/usr/bin:/bin"])
+    #expect(search.wait(seconds: 60) == .exit(0), "\(search.errors)")
+    return search.output.split(separator: "\n").map(String.init)
+  }
+
   @Test func aSubscriptionWithSidecarsIsRemovedAsAWhole() throws {
     let fixture = try fixture()
     _ = try fixture.list(fixture.podcastPath)

@@ -102,6 +102,9 @@ struct ArchiveWalk: Sendable {
   private func fail(_ failure: FeedFailure) {
     if failure.isCancelled { return }
     let isGone = failure.isGone || failure.error.errno == .ENOENT
+    if isGone {
+      run.catalog.log.write("the archive of \(run.state.feedURL.shown) ends early: \(failure.error.message)")
+    }
     _ = try? run.catalog.change(.refresh) { database, changes in
       if isGone {
         try database.run("UPDATE podcast SET next_page = NULL, walks_whole = 0 WHERE id = ?", podcast)

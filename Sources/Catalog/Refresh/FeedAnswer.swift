@@ -103,6 +103,8 @@ struct FeedFailure: Error, Sendable {
   var isGone = false
   /// The server's wish, in seconds.
   var retryAfter: Int64?
+  /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
+  var mayBeTheNetworks = false
 
   init(_ error: CatalogError) { self.error = error }
 
@@ -111,7 +113,13 @@ struct FeedFailure: Error, Sendable {
     isRefusedAddress = error.code == .refusedAddress
     isCancelled = error.code == .cancelled
     cause = error
+    mayBeTheNetworks = Self.networkCodes.contains(error.code)
   }
+
+  private static let networkCodes: Set<HTTPError.Code> = [
+    .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .tls, .connectionLost,
+    .proxy,
+  ]
 
   init(notAFeed error: FeedError, head: HTTPResponseHead) {
     if case .storage(let reason) = error {
@@ -120,6 +128,7 @@ struct FeedFailure: Error, Sendable {
     } else {
       let host = WebAddress(head.effectiveURL).host ?? "the server"
       self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
+      mayBeTheNetworks = true
     }
   }
 

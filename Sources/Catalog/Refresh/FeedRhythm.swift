@@ -18,11 +18,11 @@ package struct FeedRhythm: Hashable, Sendable {
   private static let week: Int64 = 7 * day
   private static let year: Int64 = 365 * day
   /// Episodes by which it is learnt.
-  static let memory = 13
+  package static let memory = 13
   private static let fewest = 4
 
   /// - Parameter published: times of the newest episodes, in any order.
-  package init(published: [Int64], firstRead: Int64, isComplete: Bool = false) {
+  package init(published: some Sequence<Int64>, firstRead: Int64, isComplete: Bool = false) {
     // Several at once are one occasion.
     var times: [Int64] = []
     let sensible: Range<Int64> = 0..<(1 << 40)
@@ -52,10 +52,15 @@ package struct FeedRhythm: Hashable, Sendable {
     if age > Self.year { return max(base, Self.week) }
     let window = newest + early * 9 / 10
     if now < window { return max(base, min(window - now, Self.day / 2)) }
+    // What comes once a week is looked for every hour, what comes seldom not as often.
+    let near = max(base, min(usual / Self.looks, Self.day / 2))
     // It is overdue: the longer, the more patient.
-    if age > 3 * usual { return max(base, min(age / 24, Self.day)) }
-    return base
+    if age > usual * 3 / 2 { return max(near, min((age - usual) / 24, Self.day)) }
+    return near
   }
+
+  /// Times that it is looked for in what is usually between two episodes.
+  private static let looks: Int64 = 168
 
   /// Whether an unchanged answer is to be doubted: an episode is overdue.
   /// - Parameter lastWhole: when the whole feed last came.

@@ -31,13 +31,15 @@ struct FeedState: Sendable {
   var isAnnounced = false
   /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
   var isDoubtful = false
+  /// It is becoming one with another podcast, and not asked for any more.
+  var isMerging = false
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
       """
       SELECT feed_url, may_be_private, is_private, last_refresh, next_refresh, not_before, failures, error,
         etag, last_modified, last_whole, next_page, moved_to, moved_since, ttl,
-        page_not_before, digest, is_announced
+        page_not_before, digest, is_announced, merges_into
       FROM podcast WHERE id = ?
       """, id
     ) { FeedState(id: id, $0) }
@@ -69,6 +71,7 @@ struct FeedState: Sendable {
     pageNotBefore = row.int64IfPresent(15)
     digest = row.int64IfPresent(16)
     isAnnounced = row.bool(17)
+    isMerging = !row.isNull(18)
   }
 
   /// Whether the feed is asked for only if it has changed.

@@ -1,5 +1,6 @@
 internal import FeedKit
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 /// As much of a plan as is written at once, with all that can be made before the transaction begins.
@@ -74,9 +75,12 @@ struct MergePiece {
   /// - Returns: the numbers of the new episodes; nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> [Int64]? {
     let state = try database.first(
-      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?", podcast
-    ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
-    guard let (found, first, indexed) = state else { throw CatalogError.unknown("podcast") }
+      "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
+      podcast
+    ) { ($0.int64(0), $0.int64(1), $0.int64(2), $0.bool(3)) }
+    guard let (found, first, indexed, isMerging) = state else { throw CatalogError.unknown("podcast") }
+    // What has gone over to the other podcast would be taken for new here.
+    if isMerging { throw CatalogError(.EAGAIN, "this podcast is becoming one with another") }
     guard found == revision else { return nil }
     let lastIndexed = EpisodeID.first(ofPodcast: podcast) + indexed
     for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }

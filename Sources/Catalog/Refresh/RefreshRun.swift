@@ -193,7 +193,7 @@ struct RefreshRun: Sendable {
           UPDATE podcast SET error = ?, failures = ?, next_refresh = ?, not_before = ?, claimed_until = NULL,
             is_away = ?
           WHERE id = ?
-          """, failure.error.message, failures, next, notBefore, isAway, id)
+          """, failure.error.message, failures, next, notBefore, failure.mayBeTheNetworks, id)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
       }
       throw failure.error

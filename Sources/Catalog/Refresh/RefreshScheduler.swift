@@ -63,19 +63,25 @@ final class RefreshScheduler: Sendable {
     }
   }
 
-  /// What failed because the network was away is due now, if it is back.
+  /// What failed where another network may have given a feed is due now, if any network is there. One that has
+  /// failed for days is left to its time, wherever this machine is carried.
   private static func networkChanged(_ catalog: Catalog) {
     guard catalog.network.hasRoute else { return }
     catalog.network.changed()
-    guard (try? catalog.store.read { try $0.exists("SELECT 1 FROM podcast WHERE is_away = 1") }) == true
-    else {
-      return
-    }
     // Where the file can't be written they come when their time comes.
+    guard
+      (try? catalog.store.read { database in
+        try database.exists("SELECT 1 FROM podcast WHERE is_away = 1 AND failures < ?", longestRow)
+      }) == true
+    else { return }
     _ = try? catalog.store.write(.refresh) { database in
-      try database.run("UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1")
+      try database.run(
+        "UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", longestRow)
     }
   }
+
+  /// Failures in a row, after which a change of the network says nothing any more.
+  private static let longestRow = 8
 
   /// Begins what is due.
   /// - Returns: the seconds until something is due; nil where nothing is.

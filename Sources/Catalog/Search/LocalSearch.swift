@@ -7,14 +7,17 @@ internal import SQLiteKit
 extension Catalog {
   /// Seconds that are spent on episodes that match: common words are in very many.
   private static let patience = 0.04
-  /// Seconds for what is not in the index yet, in a process that has nobody who puts it there.
-  private static let indexing = 2.0
+  /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
+  private static let indexing = 0.1
 
   /// Podcasts whose own texts match, the best first, then those of whose episodes most match. Empty where
   /// the index can't be read.
   func localAnswer(_ query: SearchQuery) -> SearchAnswer {
     let limit = query.limit ?? settings.searchLimit
-    if !scheduler.isRunning { _ = try? TextIndexer(store: store).run(until: .after(Self.indexing)) }
+    // What is more than that comes behind the answer, as long as this process lives.
+    if !scheduler.isRunning, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
+      indexBehind()
+    }
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database).compactMap { id in
         try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {

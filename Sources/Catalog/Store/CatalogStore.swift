@@ -16,10 +16,15 @@ final class CatalogStore: Sendable {
   private let order: WriteOrder
   private let idle = Monitor<[Connection]>([])
   private static let idleLimit = 4
+  private let checkpoints: Checkpoints
 
   /// Opens the file, creating or migrating it.
-  init(path: String) throws(CatalogError) {
+  /// - Parameters:
+  ///   - queue: where what is committed is brought into the file itself.
+  ///   - logLimit: bytes of the write-ahead log. Refreshes don't write beyond.
+  init(path: String, queue: WorkQueue, logLimit: Int64 = Checkpoints.logLimit) throws(CatalogError) {
     self.path = path
+    checkpoints = Checkpoints(path: path, queue: queue, logLimit: logLimit)
     order = WriteOrder(gate: path + "-order")
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
@@ -52,29 +57,39 @@ final class CatalogStore: Sendable {
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true, _ body: (Database) throws -> R
   ) throws(CatalogError) -> R {
     do {
-      return try order.run(rank) {
+      let result = try order.run(rank) {
         try writer.withLock { connection in
+          if rank == .refresh { try checkpoints.makeRoom(by: connection.database) }
           let database = connection.database
           if !waitsForDisk { try database.use(.normal) }
           defer { if !waitsForDisk { try? database.use(.full) } }
           return try database.transaction { try body(database) }
         }
       }
+      checkpoints.committed()
+      return result
     } catch {
       throw CatalogError(wrapping: error)
     }
   }
 
-  /// Brings all that is committed into the file itself, so that a copy of it alone is whole; as far as nobody is
-  /// reading just now.
+  /// Brings all that is committed into the file itself, so that a copy of it alone is whole, and empties the log; as
+  /// far as nobody is reading just now.
   func checkpoint() {
+    checkpoints.stop()
     _ = try? writer.withLock { connection in try connection.database.checkpoint() }
   }
 
-  /// Gives pages that hold nothing back to the disk.
+  /// Gives pages that hold nothing back to the disk, a few at a time, so that no verb waits long.
   func giveBack() throws(CatalogError) {
     do {
-      try order.run(.refresh) { try writer.withLock { try $0.database.giveBackPages() } }
+      var goesOn = false
+      repeat {
+        goesOn = try order.run(.refresh) { [goesOn] in
+          try writer.withLock { try $0.database.giveBackPages(goesOn: goesOn) }
+        }
+      } while goesOn
+      checkpoints.committed()
     } catch {
       throw CatalogError(wrapping: error)
     }

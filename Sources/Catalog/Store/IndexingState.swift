@@ -4,6 +4,8 @@ internal import PosixKit
 final class IndexingState: Sendable {
   private struct State: ~Copyable {
     var isRunning = false
+    /// Something has come meanwhile.
+    var isWantedAgain = false
     var isStopped = false
   }
   private let state = Monitor(State())
@@ -13,13 +15,21 @@ final class IndexingState: Sendable {
   /// - Returns: whether it may begin.
   func begin() -> Bool {
     state.withLock { state in
+      if state.isRunning { state.isWantedAgain = true }
       if state.isRunning || state.isStopped { return false }
       state.isRunning = true
       return true
     }
   }
 
-  func end() { state.withLock { $0.isRunning = false } }
+  /// - Returns: whether to go on: more has come since it began.
+  func end() -> Bool {
+    state.withLock { state in
+      defer { state.isWantedAgain = false }
+      state.isRunning = state.isWantedAgain && !state.isStopped
+      return state.isRunning
+    }
+  }
 
   func stop() { state.withLock { $0.isStopped = true } }
 }

@@ -24,8 +24,15 @@ enum Schema {
         }
       },
       { try $0.script(sixth) },
+      { try $0.script(seventh) },
     ]
   }
+
+  private static let seventh = """
+    -- It has turned out to be that podcast, and its episodes go over to it: see `PodcastMerge`.
+    ALTER TABLE podcast ADD COLUMN merges_into INTEGER;
+    CREATE INDEX podcast_merging ON podcast (id) WHERE merges_into IS NOT NULL;
+    """
 
   private static let sixth = """
     -- Hidden from everybody; its rows are being deleted: see `Forgetting`.

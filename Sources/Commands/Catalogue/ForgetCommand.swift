@@ -1,5 +1,8 @@
 internal import Catalog
+internal import Configuration
+internal import EpisodeCache
 internal import PodcastModel
+internal import PodcastTree
 internal import PosixKit
 internal import TransferClient
 
@@ -21,7 +24,11 @@ enum ForgetCommand: Command {
     defer { session.settle() }
     return names.forEachReporting { name in
       let podcast = try session.knownPodcast(name)
+      // First: where this process ends meanwhile, the podcast is still there to be forgotten again.
+      try drop(try session.catalog.mediaKeys(ofPodcast: podcast), session)
+      // What was begun meanwhile goes too.
       try drop(try session.catalog.forget(podcast: podcast), session)
+      SidecarCopies.remove(ofPodcast: podcast, in: session.places)
     }
   }
 
@@ -31,14 +38,14 @@ enum ForgetCommand: Command {
   private static func drop(_ keys: [MediaKey], _ session: CatalogSession) throws {
     let transfers = try TransferClient(places: session.places, settings: session.settings, isMount: false)
     defer { transfers.stop() }
-    // What another feed names too stays: the same address is the same download.
-    let others = try session.catalog.entries(forKeys: keys)
-    for key in keys where others[key] == nil && transfers.status(of: key) != nil {
+    for key in keys where transfers.status(of: key) != nil {
       let isDone = Monitor(false)
       transfers.drop(key) { _ in isDone.withLockNotifying { $0 = true } }
       guard isDone.wait(until: .after(patience), for: { $0 ? true : nil }) == true else {
         throw CommandFailure("the transfer daemon did not drop a download")
       }
     }
+    let layout = CacheLayout(cache: session.places.cache, runtime: session.places.runtime)
+    for key in keys { layout.forgetFormer(key) }
   }
 }

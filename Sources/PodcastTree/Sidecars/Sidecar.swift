@@ -46,5 +46,7 @@ struct SidecarKey: Hashable, Sendable {
     self.address = address
   }
 
+  var nodeID: NodeID { NodeID(rawValue: node) }
+
   var fileName: String { String(node, radix: 16) + "-" + String(address, radix: 16) }
 }
