@@ -113,7 +113,7 @@ enum CatalogBenchmark {
   }
 
   private static func wait<T: Sendable>(
-    _ begin: (@escaping @Sendable (Result<T, CatalogError>) -> Void) -> any CatalogTask
+    _ begin: (@escaping @Sendable (Result<T, CatalogError>) -> Void) -> any Cancellable
   ) throws -> T {
     let results = Monitor<[Result<T, CatalogError>]>([])
     _ = begin { result in results.withLockNotifying { $0.append(result) } }

@@ -1,6 +1,6 @@
 internal import Configuration
 internal import PodcastModel
-internal import PosixKit
+package import PosixKit
 
 extension Catalog {
   /// Asks the services like `search`, but keeps no search.
@@ -9,7 +9,7 @@ extension Catalog {
   package func find(
     _ text: String,
     completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
     work.async { [self] in
       do throws(CatalogError) {

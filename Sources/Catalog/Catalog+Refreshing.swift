@@ -1,6 +1,6 @@
 internal import HTTPKit
 internal import PodcastModel
-internal import PosixKit
+package import PosixKit
 internal import SQLiteKit
 
 extension Catalog {
@@ -15,7 +15,7 @@ extension Catalog {
   package func refresh(
     podcast id: Int64, cause: RefreshCause,
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
     feeds.async { [self] in
       do {

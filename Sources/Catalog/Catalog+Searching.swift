@@ -1,6 +1,6 @@
 internal import Configuration
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 internal import SQLiteKit
 
 extension Catalog {
@@ -17,7 +17,7 @@ extension Catalog {
   package func search(
     _ name: String, replacing old: Int64? = nil,
     completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
     let query = SearchQuery(parsing: name)
     work.async { [self] in

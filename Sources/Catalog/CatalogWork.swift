@@ -1,7 +1,7 @@
 internal import PosixKit
 
 /// Sees to it that a completion is called exactly once, and that what was cancelled writes nothing.
-final class CatalogWork<Value: Sendable>: CatalogTask {
+final class CatalogWork<Value: Sendable>: Cancellable {
   typealias Completion = @Sendable (Result<Value, CatalogError>) -> Void
 
   private struct State: ~Copyable {

@@ -1,8 +1,9 @@
+internal import PosixKit
 internal import Synchronization
 
 /// A request under way. Each call returns at once and takes effect on the client's thread; after the end it
 /// has none.
-package final class HTTPTask: Sendable {
+package final class HTTPTask: Cancellable {
   private static let lastID = Atomic<UInt64>(0)
 
   let id: UInt64

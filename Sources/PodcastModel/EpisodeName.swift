@@ -21,6 +21,14 @@ package enum EpisodeName {
     return name.isEmpty ? untitled : FileNameText.cut(name, toBytes: byteLimit)
   }
 
+  /// Whether a podcast's directory can have this name.
+  package static func isDirectoryName(_ name: String) -> Bool {
+    let cleaned = FileNameText.trimmedStart(FileNameText.cleaned(name))
+    // By their bytes: names that only look the same are others to the kernel.
+    return !name.isEmpty && name.utf8.count <= byteLimit
+      && FileNameText.withoutDeviceName(cleaned).utf8.elementsEqual(name.utf8)
+  }
+
   /// A search's directory for a query that did not come as a directory's name: keeps what a query may hold
   /// (`country:de`), but nothing that no file name may hold on Linux.
   package static func searchName(query: String) -> String {

@@ -1,6 +1,6 @@
 package import Catalog
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 
 /// What the tree needs of the catalogue: `Catalog` gives it, tests give a fake. Calls that throw block only
 /// for an SQLite query and are made on the tree's own thread; those with a completion end exactly once.
@@ -20,11 +20,11 @@ package protocol CatalogService: AnyObject, Sendable {
   func search(
     _ name: String, replacing old: Int64?,
     completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
-  ) -> any CatalogTask
+  ) -> any Cancellable
   func refresh(
     podcast id: Int64, cause: RefreshCause,
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void
-  ) -> any CatalogTask
+  ) -> any Cancellable
 
   func forgetSearch(_ id: Int64) throws
   func hideResult(_ id: Int64) throws

@@ -13,7 +13,7 @@ extension PodcastTree {
     if name == "." { return attributes(of: parent) }
     if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
     if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
-    if let gone = world.withLock({ goneBeside(name, in: parent, $0) }) { return .value(gone) }
+    if let gone = goneBeside(name, in: parent, for: caller) { return .value(gone) }
     return find(name, in: parent, for: caller).then { target in
       if parent == .root { self.prepare(target.identity) }
       // The list's size is learnt when it is asked for.
@@ -32,20 +32,22 @@ extension PodcastTree {
     }
   }
 
-  /// What has gone with something else can be looked up for a while, though it is not listed: `rm -r` has its name
-  /// from before, and fails where it is not there.
-  private func goneBeside(_ name: String, in parent: NodeID, _ world: World) -> NodeAttributes? {
-    guard !world.departed.isEmpty, world.listings[parent]?[name] == nil,
-      let target = world.departed[name, parent]
-    else { return nil }
-    switch target {
-    case .episode: return nil
-    case .node: if parent != .downloaded { return nil }
-    case .sidecar: break
+  /// What has gone with something else can be looked up for a while by who took that away, though it is not listed:
+  /// `rm -r` has its name from before, and fails where it is not there.
+  private func goneBeside(_ name: String, in parent: NodeID, for caller: Caller) -> NodeAttributes? {
+    world.withLock { world in
+      guard !world.departed.isEmpty, world.listings[parent]?[name] == nil,
+        let target = world.departed[name, parent], isRemover(caller)
+      else { return nil }
+      switch target {
+      case .episode: return nil
+      case .node: if parent != .downloaded { return nil }
+      case .sidecar: break
+      }
+      var attributes = attributes(of: target, world)
+      attributes.timeout = 0
+      return attributes
     }
-    var attributes = attributes(of: target, world)
-    attributes.timeout = 0
-    return attributes
   }
 
   private func find(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Target> {
@@ -56,7 +58,7 @@ extension PodcastTree {
   /// For verbs that take a name away: also what has just gone with something else.
   private func findToRemove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<(Target, Bool)> {
     guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    let departed = world.withLock { $0.departed[name, parent] }
+    let departed = isRemover(caller) ? world.withLock { $0.departed[name, parent] } : nil
     return folder.listing(for: caller).then { listing in
       if let target = listing[name] { return .value((target, true)) }
       return departed.map { .value(($0, false)) } ?? .failure(.ENOENT)
@@ -119,9 +121,15 @@ extension PodcastTree {
     self.node(node)?.open(writes: writes, for: caller) ?? .failure(.ENOENT)
   }
 
-  /// Whether the kernel is told of every name that appears in a directory: then it may remember that there is none.
-  package func tells(of directory: NodeID) -> Bool {
-    world.withLock { $0.listings[directory]?.isCacheable ?? false }
+  /// Whether the kernel may remember that a name is not there: it is told of every name that appears. But not while
+  /// `setfattr` has the directory locked, which brings hidden episodes back.
+  package func tells(of name: String, in directory: NodeID) -> Bool {
+    world.withLock { world in
+      guard world.listings[directory]?.isCacheable == true, world.departed[name, directory] == nil else {
+        return false
+      }
+      return directory.kind != .subscription || world.subscriptionByID[directory.row]?.hiddenCount == 0
+    }
   }
 
   /// The kernel knows nothing of a directory any more.
@@ -155,7 +163,7 @@ extension PodcastTree {
       }
       return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
     }
-    return locking([parent], removing(removal))
+    return locking([parent], removing(for: caller, removal))
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
@@ -165,7 +173,8 @@ extension PodcastTree {
       findToRemove(name, in: parent, for: caller).then { target, isThere in
         guard target.isDirectory else { return .failure(.ENOTDIR) }
         if !isThere && parent != .downloaded { return .failure(.ENOENT) }
-        return self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
+        let removal = self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
+        return self.locking([target.identity], removal)
       })
   }
 
@@ -182,7 +191,8 @@ extension PodcastTree {
       [parent, newParent],
       find(name, in: parent, for: caller).then { target in
         guard target.isDirectory else { return .failure(.EPERM) }
-        return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
+        let move = self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
+        return self.locking([target.identity], move)
       })
   }
 
@@ -227,7 +237,15 @@ extension PodcastTree {
   /// The names, each followed by a NUL, as listxattr(2) gives them.
   package func extendedAttributeNames(of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
     guard let found = self.node(node) else { return .failure(.ENOENT) }
-    return found.extendedAttributes().map { list in list.items.flatMap { Array($0.name.utf8) + [0] } }
+    return found.extendedAttributes().map { list in
+      var names: [UInt8] = []
+      names.reserveCapacity(list.items.reduce(0) { $0 + $1.name.utf8.count + 1 })
+      for item in list.items {
+        names += item.name.utf8
+        names.append(0)
+      }
+      return names
+    }
   }
 
   /// - Parameter flags: XATTR_CREATE (1) and XATTR_REPLACE (2) of setxattr(2).
@@ -240,7 +258,8 @@ extension PodcastTree {
     // All that can be set is always there.
     if flags & 1 != 0 { return .failure(.EEXIST) }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
-    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
+    return locking(
+      [node], found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller))
   }
 
   /// Ours are computed: none can be removed.

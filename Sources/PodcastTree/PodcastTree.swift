@@ -41,6 +41,8 @@ package final class PodcastTree: Sendable {
   private struct Removals {
     var underWay = 0
     var until = MonotonicTime(nanoseconds: 0)
+    /// Threads that have taken something away, until when each may come back for what went with it.
+    var threads: [Int32: MonotonicTime] = [:]
   }
 
   private struct Observer {
@@ -190,11 +192,20 @@ package final class PodcastTree: Sendable {
   /// Whether a verb that takes something away is under way, or has been a moment ago.
   var isRemoving: Bool { removals.withLock { $0.underWay > 0 || $0.until > .now } }
 
+  /// Whether a caller has taken something away lately: `rm -r` has the names of what went with it from before.
+  func isRemover(_ caller: Caller) -> Bool {
+    removals.withLock { $0.threads[caller.thread].map { $0 > .now } ?? false }
+  }
+
   /// Notes a verb that takes something away while `answer` is awaited.
-  func removing<Value: Sendable>(_ answer: Answer<Value>) -> Answer<Value> {
+  func removing<Value: Sendable>(for caller: Caller, _ answer: Answer<Value>) -> Answer<Value> {
     guard case .pending(let start) = answer else { return answer }
     return .pending { completion in
-      self.removals.withLock { $0.underWay += 1 }
+      self.removals.withLock { removals in
+        removals.underWay += 1
+        if removals.threads.count > 100 { removals.threads = removals.threads.filter { $0.value > .now } }
+        removals.threads[caller.thread] = .after(2 * Departed.lifetime)
+      }
       return start { result in
         self.removals.withLock { removals in
           removals.underWay -= 1

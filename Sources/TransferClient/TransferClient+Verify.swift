@@ -1,6 +1,6 @@
 internal import Configuration
 internal import EpisodeCache
-internal import PosixKit
+package import PosixKit
 package import TransferProtocol
 
 /// What a check of a cached episode's bytes against their checksums has found.

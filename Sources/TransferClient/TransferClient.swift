@@ -2,7 +2,7 @@ package import Configuration
 internal import EpisodeCache
 internal import Glibc
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 package import TransferProtocol
 internal import TransferStore
 

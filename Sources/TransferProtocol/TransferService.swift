@@ -1,4 +1,5 @@
 package import PodcastModel
+package import PosixKit
 
 /// What the tree and the command line need of the transfers; `TransferClient` gives it by the daemon, tests
 /// by a fake. Thread-safe; no call waits: what takes time ends in its completion, on any thread, once.
@@ -72,10 +73,4 @@ package protocol OpenEpisode: AnyObject, Sendable {
   ) -> any Cancellable
   /// The reader is done with it.
   func close()
-}
-
-/// Something under way that whoever asked for it may give up.
-package protocol Cancellable: AnyObject, Sendable {
-  /// Ends it with EINTR, unless it has ended already: its completion is called exactly once either way.
-  func cancel()
 }

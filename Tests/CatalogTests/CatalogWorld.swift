@@ -56,7 +56,7 @@ final class CatalogWorld: Sendable {
 
 /// The result of what ends on another thread, within twenty seconds.
 func wait<T: Sendable>(
-  _ begin: (@escaping @Sendable (Result<T, CatalogError>) -> Void) -> any CatalogTask
+  _ begin: (@escaping @Sendable (Result<T, CatalogError>) -> Void) -> any Cancellable
 ) throws -> T {
   let results = Monitor<[Result<T, CatalogError>]>([])
   let task = begin { result in results.withLockNotifying { $0.append(result) } }

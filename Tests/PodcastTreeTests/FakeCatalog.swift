@@ -34,7 +34,7 @@ final class FakeCatalog: CatalogService {
   let rowsRead = Monitor(0)
   let latestAsked = Monitor(0)
 
-  final class Task: CatalogTask {
+  final class Task: Cancellable {
     let onCancel: Monitor<Callback<Void>?>
     init(_ onCancel: (@Sendable () -> Void)? = nil) { self.onCancel = Monitor(onCancel.map { Callback($0) }) }
     func cancel() {
@@ -102,7 +102,7 @@ final class FakeCatalog: CatalogService {
   func search(
     _ name: String, replacing old: Int64?,
     completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     if state.withLock({ $0.keepsWaiting }) {
       return Task { completion(.failure(CatalogError(.ECANCELED, "cancelled"))) }
     }
@@ -129,7 +129,7 @@ final class FakeCatalog: CatalogService {
   func refresh(
     podcast id: Int64, cause: RefreshCause,
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     if state.withLock({ $0.keepsWaiting }) {
       return Task { completion(.failure(CatalogError(.ECANCELED, "cancelled"))) }
     }

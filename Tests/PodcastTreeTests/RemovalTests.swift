@@ -68,6 +68,54 @@ import TransferProtocol
     #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
   }
 
+  @Test func whatIsHiddenCanAppearWithoutTheKernelsKnowing() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    _ = try fixture.list(try fixture.searched())
+    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
+    try wait(tree.rename("Harbour Lights", in: search, to: "Lights", in: .subscriptions, flags: 0, for: me))
+    let podcast = try wait(tree.lookup("Lights", in: .subscriptions, for: me)).node
+    _ = try fixture.list(podcast)
+    #expect(tree.tells(of: "Other.mp3", in: podcast))
+    try wait(tree.remove(name, in: podcast, for: me))
+    // setxattr(2) locks the directory while the names come back: the kernel can't be told before it returns.
+    #expect(!tree.tells(of: "Other.mp3", in: podcast))
+    try wait(tree.setExtendedAttribute("user.podcastfs.hidden", to: Array("0".utf8), of: podcast, for: me))
+    #expect(fixture.kernel.excepted.withLock { $0.contains(podcast) })
+    #expect(tree.tells(of: "Other.mp3", in: podcast))
+  }
+
+  @Test func namesThatNoDirectoryCanHaveAreLeftOut() throws {
+    let fixture = try TreeFixture()
+    fixture.catalog.state.withLock { state in
+      for (index, stem) in ["..", "a/b", "a\0b"].enumerated() {
+        state.feeds[TreeFixture.podcast]?[index].stem = stem
+        if stem == ".." { state.feeds[TreeFixture.podcast]?[index].fileExtension = "" }
+      }
+      var last = state.feeds[TreeFixture.podcast]?[2]
+      last?.stem = "Right"
+      last?.id += 1
+      if let last { state.feeds[TreeFixture.podcast]?.append(last) }
+    }
+    #expect(try fixture.list(try fixture.searched()) == ["Right.mp3"])
+  }
+
+  @Test func subscriptionsHaveNamesThatTheTreeCouldHaveGiven() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    _ = try fixture.list(try fixture.searched())
+    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
+    func move(_ name: String) -> Errno? {
+      failure(tree.rename("Harbour Lights", in: search, to: name, in: .subscriptions, flags: 0, for: me))
+    }
+    #expect(move(String(repeating: "x", count: 201)) == .ENAMETOOLONG)
+    for name in ["a:b", "-a", "a.", "NUL", "list.opml", "List.OPML", "a\u{202e}b"] {
+      #expect(move(name) == .EINVAL)
+    }
+    #expect(move(".a") == .EPERM)
+    #expect(move("A & B's [best] (2)") == nil)
+  }
+
   @Test func anEmptiedFolderOfDownloadsCanBeRemovedAsRmDoes() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)
@@ -78,6 +126,11 @@ import TransferProtocol
     let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
     #expect(failure(tree.removeDirectory("Harbour Lights", in: .downloaded, for: me)) == .ENOTEMPTY)
     try wait(tree.remove(name, in: folder, for: me))
+    // Only who took it away comes back for it.
+    let other = Caller(user: 1000, thread: 77)
+    #expect(failure(tree.lookup("Harbour Lights", in: .downloaded, for: other)) == .ENOENT)
+    #expect(!tree.tells(of: "Harbour Lights", in: .downloaded))
+    #expect(failure(tree.lookup("Harbour Lights", in: .downloaded, for: me)) == nil)
     try wait(tree.removeDirectory("Harbour Lights", in: .downloaded, for: me))
     #expect(failure(tree.lookup("Harbour Lights", in: .downloaded, for: me)) == .ENOENT)
   }

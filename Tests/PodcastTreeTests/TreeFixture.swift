@@ -92,7 +92,13 @@ final class FakeKernel: ViewObserver {
 
   func moved(_ node: NodeID, to other: NodeID) {}
 
-  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) { body() }
+  /// Directories whose lock was held by verbs that waited for this.
+  let excepted = Monitor<Set<NodeID>>([])
+
+  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
+    excepted.withLock { $0.formUnion(directories) }
+    body()
+  }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
     told.wait(until: .after(10)) { condition($0) ? true : nil } ?? false

@@ -1,7 +1,7 @@
 internal import FeedKit
 internal import HTTPKit
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 internal import SQLiteKit
 
 extension Catalog {
@@ -16,7 +16,7 @@ extension Catalog {
   package func subscribe(
     address: String, name: String? = nil,
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
-  ) -> any CatalogTask {
+  ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
     feeds.async { [self] in
       SubscriptionTrial(catalog: self, name: name, task: task).begin(address)

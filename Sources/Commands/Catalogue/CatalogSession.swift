@@ -36,7 +36,7 @@ struct CatalogSession {
   /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
   /// what has none.
   func wait<Value: Sendable>(
-    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any CatalogTask
+    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any Cancellable
   ) throws -> Value {
     let outcome = Monitor<Result<Value, CatalogError>?>(nil)
     let task = start { result in outcome.withLockNotifying { $0 = result } }

@@ -48,7 +48,7 @@ enum MountSource {
 
   /// A search takes ten seconds at the most, and so may a feed.
   private static func wait<Value: Sendable>(
-    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any CatalogTask
+    _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any Cancellable
   ) throws -> Value {
     let outcome = Monitor<Result<Value, CatalogError>?>(nil)
     let task = start { result in outcome.withLockNotifying { $0 = result } }

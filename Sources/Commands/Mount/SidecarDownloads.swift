@@ -36,7 +36,7 @@ final class SidecarDownloads: SidecarFetcher {
         completion(.failure(reason?.errno ?? .EIO))
       }
     }
-    return Running(task: task)
+    return task
   }
 
   private func request(_ url: WebAddress, _ allowsPrivateHosts: Bool) -> HTTPRequest {
@@ -63,11 +63,5 @@ final class SidecarDownloads: SidecarFetcher {
       throw CatalogError(.EPROTO, "\(host) gave a web page")
     }
     return response.body
-  }
-
-  private final class Running: Cancellable {
-    private let task: HTTPTask
-    init(task: HTTPTask) { self.task = task }
-    func cancel() { task.cancel() }
   }
 }

@@ -3,17 +3,7 @@ internal import PosixKit
 internal import TransferProtocol
 
 /// The attributes of an episode: what each is called, and where its value comes from.
-struct EpisodeAttributes {
-  private let episode: ListedEpisode
-  private let detail: EpisodeDetails.Detail
-  private let status: TransferStatus?
-
-  init(_ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?) {
-    self.episode = episode
-    self.detail = detail
-    self.status = status
-  }
-
+enum EpisodeAttributes {
   private static let prefix = AttributeList.prefix
   /// In the order in which they are listed: of the transfer, of the feed, of freedesktop.org.
   private static let transferNames = [
@@ -29,44 +19,54 @@ struct EpisodeAttributes {
     ]
   private static let transferSet = Set(transferNames)
   private static let known = transferSet.union(factNames)
-  private static let long: Set<String> = [
-    prefix + "url", prefix + "guid", prefix + "title", prefix + "show", "user.xdg.origin.url",
-    "user.xdg.referrer.url", "user.xdg.publisher", "user.dublincore.title", "user.dublincore.creator",
-    "user.dublincore.identifier", "user.xdg.comment", "user.dublincore.description",
-  ]
 
   static func isKnown(_ name: String) -> Bool { known.contains(name) }
   static func isOfTransfer(_ name: String) -> Bool { transferSet.contains(name) }
-  /// Whether a value may have to make room for others.
-  static func mayBeCut(_ name: String) -> Bool { long.contains(name) }
 
-  var list: AttributeList {
+  /// All of them, in order.
+  static func list(
+    _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?
+  ) -> AttributeList {
     var list = AttributeList()
-    for name in Self.transferNames { list.add(plain: name, Self.value(name, episode, status: status)) }
-    for name in Self.factNames { list.add(plain: name, value(name)) }
+    for name in transferNames { list.add(plain: name, value(name, episode, status: status)) }
+    list.add(detail.facts)
     return list.bounded()
   }
 
-  func value(_ name: String) -> String? {
-    if Self.isOfTransfer(name) { return Self.value(name, episode, status: status) }
-    let (episode, podcast) = (detail.entry.episode, detail.entry.podcast)
+  /// - Returns: nil where it may have to make room for others: see `list`.
+  static func fact(_ name: String, _ detail: EpisodeDetails.Detail) -> String?? {
+    detail.facts.hasRoom(for: transferLimit) ? .some(detail.facts.value(name)) : .none
+  }
+
+  /// What the attributes of a transfer take at most, in bytes.
+  private static let transferLimit = 9 * 32 + 800
+
+  /// What the feed says of an episode.
+  static func facts(of entry: EpisodeEntry, comment: String?) -> AttributeList {
+    var list = AttributeList()
+    for name in factNames { list.add(plain: name, value(name, entry, comment)) }
+    return list
+  }
+
+  private static func value(_ name: String, _ entry: EpisodeEntry, _ comment: String?) -> String? {
+    let (episode, podcast) = (entry.episode, entry.podcast)
     return switch name {
-    case Self.prefix + "guid", "user.dublincore.identifier": episode.guid
-    case Self.prefix + "title", "user.dublincore.title": TitleText.plain(episode.title)
-    case Self.prefix + "show": TitleText.plain(podcast.title)
-    case Self.prefix + "published", "user.dublincore.date":
+    case prefix + "guid", "user.dublincore.identifier": episode.guid
+    case prefix + "title", "user.dublincore.title": TitleText.plain(episode.title)
+    case prefix + "show": TitleText.plain(podcast.title)
+    case prefix + "published", "user.dublincore.date":
       episode.isDated ? CivilTime.iso8601(episode.published) : nil
-    case Self.prefix + "duration": episode.duration.map { String($0) }
-    case Self.prefix + "season": episode.season.map { String($0) }
-    case Self.prefix + "episode": episode.episode.map { String($0) }
-    case Self.prefix + "explicit": episode.explicit.map { $0 ? "1" : "0" }
-    case Self.prefix + "played": episode.played ? "1" : "0"
-    case Self.prefix + "url", "user.xdg.origin.url": episode.enclosureURL.shown(isListed: podcast.isListed)
+    case prefix + "duration": episode.duration.map { String($0) }
+    case prefix + "season": episode.season.map { String($0) }
+    case prefix + "episode": episode.episode.map { String($0) }
+    case prefix + "explicit": episode.explicit.map { $0 ? "1" : "0" }
+    case prefix + "played": episode.played ? "1" : "0"
+    case prefix + "url", "user.xdg.origin.url": episode.enclosureURL.shown(isListed: podcast.isListed)
     case "user.xdg.referrer.url": (episode.link ?? podcast.link)?.shown(isListed: podcast.isListed)
     case "user.mime_type": MediaType.type(forFileName: episode.fileName)
     case "user.xdg.publisher", "user.dublincore.creator": podcast.author ?? podcast.title
     case "user.xdg.language": podcast.language
-    case "user.xdg.comment", "user.dublincore.description": detail.comment
+    case "user.xdg.comment", "user.dublincore.description": comment
     default: nil
     }
   }

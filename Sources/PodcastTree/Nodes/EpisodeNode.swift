@@ -138,7 +138,7 @@ struct EpisodeNode: TreeNode {
   func extendedAttributes() -> Answer<AttributeList> {
     tree.detail(id.row).then { detail in
       tree.listed(id.row).map { episode in
-        EpisodeAttributes(episode, detail, status: status(of: episode)).list
+        EpisodeAttributes.list(episode, detail, status: status(of: episode))
       }
     }
   }
@@ -148,10 +148,10 @@ struct EpisodeNode: TreeNode {
     if EpisodeAttributes.isOfTransfer(name) {
       return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
     }
-    // Long texts may be cut by what else there is.
-    if EpisodeAttributes.mayBeCut(name) { return nil }
     return tree.detail(id.row).then { detail in
-      tree.listed(id.row).map { EpisodeAttributes($0, detail, status: status(of: $0)).value(name) }
+      if let fact = EpisodeAttributes.fact(name, detail) { return .value(fact) }
+      // Long texts may be cut by what else there is.
+      return extendedAttributes().map { $0.value(name) }
     }
   }
 

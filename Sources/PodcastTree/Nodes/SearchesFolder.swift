@@ -100,7 +100,7 @@ struct SearchFolder: FolderNode {
   /// Subscribes.
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
     guard parent == .subscriptions, target.identity.kind == .result else { return .failure(.EPERM) }
-    if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+    if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }
     let row = target.identity.row
     return SubscriptionsFolder(tree: tree).isFree(newName).then {
       tree.commit {

@@ -51,7 +51,7 @@ struct SubscriptionsFolder: FolderNode {
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
     guard parent == .subscriptions, target.identity.kind == .subscription else { return .failure(.EPERM) }
     let row = target.identity.row
-    if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+    if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }
     return isFree(newName).then {
       tree.commit { try tree.catalog.rename(subscription: row, to: newName) }
     }

@@ -146,6 +146,14 @@ extension PodcastTree {
     return isPlain ? nil : .EINVAL
   }
 
+  /// Why a subscription can't be called so: it has a name as the tree gives them, also on Windows and Samba, and none
+  /// of a list's.
+  func refusal(ofSubscription name: String) -> Errno? {
+    if let errno = refusal(ofName: name) { return errno }
+    if name.utf8.count > EpisodeName.byteLimit { return .ENAMETOOLONG }
+    return EpisodeName.isDirectoryName(name) && !name.lowercased().hasSuffix(".opml") ? nil : .EINVAL
+  }
+
   func folder(_ id: NodeID) -> (any FolderNode)? { node(id) as? any FolderNode }
 
   /// What stat(2) shows of a directory.

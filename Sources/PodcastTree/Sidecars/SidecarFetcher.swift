@@ -1,6 +1,5 @@
 package import PodcastModel
 package import PosixKit
-package import TransferProtocol
 
 /// Who brings sidecars from the network: the tree itself knows none.
 package protocol SidecarFetcher: AnyObject, Sendable {

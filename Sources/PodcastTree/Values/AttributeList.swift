@@ -18,10 +18,20 @@ struct AttributeList: Sendable {
     items.append((name, value.cut(toBytes: Self.longest)))
   }
 
+  /// Adds those of another list.
+  mutating func add(_ other: AttributeList) { items += other.items }
+
+  /// In bytes, of all names and values with what lies between them.
+  private var size: Int { items.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 } }
+
+  /// Whether there is room for `bytes` more before anything is cut.
+  func hasRoom(for bytes: Int) -> Bool { size + bytes <= Self.limit }
+
   /// With the longest texts cut until all of it is under the limit.
   func bounded() -> AttributeList {
+    var total = size
+    if total <= Self.limit { return self }
     var list = self
-    var total = items.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 2 }
     while total > Self.limit,
       let longest = list.items.indices.max(by: {
         list.items[$0].value.utf8.count < list.items[$1].value.utf8.count

@@ -14,15 +14,24 @@ struct Listing: Sendable {
   /// Whether the kernel may keep it: not where it was answered without a fetch that is still due.
   var isCacheable = true
 
-  /// - Parameter items: in any order; of one name the first counts.
+  /// - Parameter items: in any order; of one name the first counts. What no directory can have as a name (the
+  ///   catalogue is a file that anybody may have written to) is left out: the kernel would refuse all of it.
   init(_ items: [Item]) {
     let sorted = items.enumerated().sorted { a, b in
       a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
     }
     var unique: [Item] = []
     unique.reserveCapacity(sorted.count)
-    for (_, item) in sorted where unique.last?.name != item.name { unique.append(item) }
+    for (_, item) in sorted where unique.last?.name != item.name && Self.isName(item.name) {
+      unique.append(item)
+    }
     self.items = unique
+  }
+
+  private static func isName(_ name: String) -> Bool {
+    let bytes = name.utf8
+    guard (1...255).contains(bytes.count), name != ".", name != ".." else { return false }
+    return !bytes.contains { $0 == UInt8(ascii: "/") || $0 == 0 }
   }
 
   /// The place of the first item whose name is not before `name`.
@@ -52,6 +61,7 @@ struct Listing: Sendable {
 
   /// Puts a name in, or gives it another target.
   mutating func set(_ name: String, _ target: Target) {
+    guard Self.isName(name) else { return }
     let place = place(of: name)
     let item = Item(name: name, target: target)
     if place < items.count, items[place].name == name {

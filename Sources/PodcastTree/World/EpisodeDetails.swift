@@ -6,8 +6,8 @@ final class EpisodeDetails: Sendable {
   /// An episode with its podcast; of its notes only as much as attributes show.
   struct Detail: Sendable {
     let entry: EpisodeEntry
-    /// The beginning of the show notes, in one line.
-    let comment: String?
+    /// The attributes that do not depend on its download.
+    let facts: AttributeList
   }
   private struct State {
     var details: [Int64: Detail] = [:]
@@ -23,7 +23,7 @@ final class EpisodeDetails: Sendable {
     var entry = entry
     let comment = entry.episode.notes.map { PlainText.oneLine($0).cut(toBytes: commentLength) }
     entry.episode.notes = nil
-    return Detail(entry: entry, comment: comment)
+    return Detail(entry: entry, facts: EpisodeAttributes.facts(of: entry, comment: comment))
   }
 
   func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }
