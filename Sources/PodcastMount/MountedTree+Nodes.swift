@@ -12,7 +12,7 @@ extension MountedTree {
       reply.entry(self.entry(attributes))
     } failing: { reply, errno in
       // A name that appears is told to the kernel, wherever it appears.
-      if errno == .ENOENT && (name.hasPrefix(".") || self.tree.tells(of: name, in: parent)) {
+      if errno == .ENOENT && self.tree.tells(of: name, in: parent) {
         return reply.missing(timeout: 3600)
       }
       reply.fail(errno)

@@ -124,7 +124,10 @@ extension PodcastTree {
   /// Whether the kernel may remember that a name is not there: it is told of every name that appears. But not while
   /// `setfattr` has the directory locked, which brings hidden episodes back.
   package func tells(of name: String, in directory: NodeID) -> Bool {
-    world.withLock { world in
+    // It comes with the feed, and is not listed.
+    if name == FolderIcon.name { return false }
+    if name.hasPrefix(".") { return true }
+    return world.withLock { world in
       guard world.listings[directory]?.isCacheable == true, world.departed[name, directory] == nil else {
         return false
       }

@@ -30,6 +30,7 @@ package final class PodcastTree: Sendable {
   let world = Monitor(World())
   let details = EpisodeDetails()
   let sweeps = Sweeps()
+  let looksAhead: LooksAhead
   let listReaders = RecentPrograms()
   let events = EventLog()
   /// Directories that the kernel locks for verbs under way, and how many of these.
@@ -52,8 +53,10 @@ package final class PodcastTree: Sendable {
   /// - Parameter programs: tells which program a request comes from.
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
-    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
+    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms(),
+    looksAhead: LooksAhead = LooksAhead()
   ) {
+    self.looksAhead = looksAhead
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher

@@ -27,6 +27,9 @@ final class FakeCatalog: CatalogService {
     var refreshFailure: CatalogError?
     var refreshes: [(podcast: Int64, cause: RefreshCause)] = []
     var keepsWaiting = false
+    /// Podcasts whose refresh takes until it is let go on, and what then ends it.
+    var slow: Set<Int64> = []
+    var held: [@Sendable () -> Void] = []
     var plan = KeepPlan()
   }
   let state = Monitor(State())
@@ -133,6 +136,17 @@ final class FakeCatalog: CatalogService {
     if state.withLock({ $0.keepsWaiting }) {
       return Task { completion(.failure(CatalogError(.ECANCELED, "cancelled"))) }
     }
+    let isHeld = state.withLock { state in
+      guard state.slow.remove(id) != nil else { return false }
+      state.refreshes.append((id, cause))
+      state.held.append { [self] in
+        let count = self.state.withLock { $0.refreshes.count }
+        _ = refresh(podcast: id, cause: cause, completion: completion)
+        self.state.withLock { _ = $0.refreshes.remove(at: count) }
+      }
+      return true
+    }
+    if isHeld { return Task() }
     let result = state.withLock { state -> Result<RefreshOutcome, CatalogError> in
       state.refreshes.append((id, cause))
       if let failure = state.refreshFailure { return .failure(failure) }

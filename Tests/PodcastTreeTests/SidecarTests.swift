@@ -203,4 +203,20 @@ import TransferProtocol
     let found = try wait(fixture.tree.lookup(Self.stem + ".en.vtt", in: podcast, for: fixture.me))
     #expect(found.node.kind == .transcript && found.node.row == TreeFixture.podcast << 20 | 2)
   }
+
+  @Test func aFolderTellsKDEOfItsCoverWithoutBeingListedOrFetched() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let podcast = try fixture.searched()
+    #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
+    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(try !fixture.list(podcast).contains(".directory"))
+    let icon = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
+    let text = "[Desktop Entry]\nIcon=./cover.png\n"
+    #expect(try wait(fixture.tree.attributes(of: icon.node)).size == Int64(text.utf8.count))
+    let file = try wait(fixture.tree.open(icon.node, writes: false, for: fixture.me))
+    #expect(try bytes(file) == Array(text.utf8))
+    #expect(failure(fixture.tree.open(icon.node, writes: true, for: fixture.me)) == .EROFS)
+    #expect(fixture.fetcher.state.withLock { $0.asked.isEmpty })
+  }
 }

@@ -47,6 +47,7 @@ extension PodcastFolder {
       return (listing, world.podcast(shownBy: id).flatMap { world.shelves[$0]?.nextRefresh })
     }
     if let found {
+      passed(caller)
       refreshIfDue(due, caller)
       return .value(found)
     }
@@ -56,6 +57,7 @@ extension PodcastFolder {
       return try tree.loadShelf(podcast)
     }.then { shelf in
       if shelf.isFetched {
+        passed(caller)
         refreshIfDue(shelf.nextRefresh, caller)
         return made()
       }
@@ -64,7 +66,7 @@ extension PodcastFolder {
         empty.isCacheable = false
         return .value(empty)
       }
-      return firstLook(shelf.podcast).then { made() }
+      return firstLook(shelf.podcast, for: caller).then { made() }
     }
   }
 
@@ -75,13 +77,37 @@ extension PodcastFolder {
     }
   }
 
-  private func firstLook(_ podcast: Int64) -> Answer<Void> {
+  private func firstLook(_ podcast: Int64, for caller: Caller) -> Answer<Void> {
     .pending { completion in
-      let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
-        completion(result.map { _ in }.mapError(\.errnoOfFolder))
+      if let failure = tree.looksAhead.takeFailure(of: podcast) {
+        completion(.failure(failure))
+        return {}
       }
+      let program = id.kind == .result ? tree.programs.program(ofThread: caller.thread) : nil
+      let counts = program.map { tree.looksAhead.begins($0, in: id.row) } ?? false
+      let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
+        let result = result.map { _ in }.mapError(\.errnoOfFolder)
+        if let program { tree.loader.async { noteLook(podcast, by: program, result) } }
+        completion(result)
+      }
+      if counts, let program { tree.loader.async { try? tree.lookAhead(of: id.row, for: program) } }
       return { task.cancel() }
     }
+  }
+
+  /// Its feed is here: that of the next may not be.
+  private func passed(_ caller: Caller) {
+    guard id.kind == .result else { return }
+    let program = { tree.isBarred(caller) ? nil : tree.programs.program(ofThread: caller.thread) }
+    guard tree.looksAhead.passes(id.row, program), let program = program() else { return }
+    tree.loader.async { try? tree.lookAhead(of: id.row, for: program) }
+  }
+
+  private func noteLook(_ podcast: Int64, by program: Program, _ result: Result<Void, Errno>) {
+    var isFailed = false
+    if case .failure(let errno) = result { isFailed = errno != .EINTR && errno != .ECANCELED }
+    let host = isFailed ? (try? tree.catalog.podcast(podcast))?.feedURL.host : nil
+    tree.looksAhead.ended(program, host: host, isFailed: isFailed)
   }
 
   private func refreshIfDue(_ due: Int64?, _ caller: Caller) {
@@ -93,6 +119,13 @@ extension PodcastFolder {
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     // No name of ours begins like this: file managers look for such files everywhere, and must not fetch a feed
     // for it.
+    if name == FolderIcon.name {
+      return Answer.on(tree.loader) {
+        try tree.loadRow(of: id)
+        guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
+        return podcast
+      }.then { FolderIcon.target(of: $0, in: tree) }
+    }
     if name.hasPrefix(".") { return .failure(.ENOENT) }
     return listing(for: caller).then { listing in
       listing[name].map { .value($0) } ?? .failure(.ENOENT)

@@ -115,6 +115,7 @@ extension PodcastTree {
     case .episode: EpisodeNode(tree: self, id: id)
     case .cover, .transcript, .chapters, .notes: SidecarNode(tree: self, id: id)
     case .upload: UploadNode(tree: self, id: id)
+    case .icon: FolderIcon(tree: self, id: id)
     case nil: nil
     }
   }
@@ -175,6 +176,7 @@ extension PodcastTree {
       return attributes
     }
     if id.kind == .upload { return uploadAttributes(id, world) }
+    if id.kind == .icon { return iconAttributes(id) }
     return controlFileAttributes(id, world)
   }
 }

@@ -87,6 +87,17 @@ struct DownloadedPodcastFolder: FolderNode {
     return tree.items(episodes, sidecars: sidecars.filter { tree.isHere($0) }, cover: nil)
   }
 
+  func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
+    listing(for: caller).then { listing in
+      if let target = listing[name] { return .value(target) }
+      // Only where the cover is here, too.
+      let showsCover =
+        tree.world.withLock { $0.shelves[id.row]?.cover.map { listing[$0.name] != nil } } ?? false
+      return name == FolderIcon.name && showsCover
+        ? FolderIcon.target(of: id.row, in: tree) : .failure(.ENOENT)
+    }
+  }
+
   func extendedAttributes() -> Answer<AttributeList> {
     tree.podcast(id.row).map { tree.attributeList(of: $0, in: id) }
   }
