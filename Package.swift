@@ -51,12 +51,13 @@ let package = Package(
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux"]),
     library("FuseKit", ["CFuse3", "PosixKit"]),
-    library("HTTPKit", ["CCurl", "PodcastModel", "PosixKit"]),
+    library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
 
     // Values and rules.
-    library("PodcastModel"),
+    library("WebValues"),
+    library("PodcastModel", ["WebValues"]),
     library("Configuration", ["PosixKit"]),
 
     // Episodes: what is here, and how the rest comes.
@@ -83,7 +84,7 @@ let package = Package(
     library("PodcastMount", ["FuseKit", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
-    library("HTTPServerKit", ["PodcastModel", "PosixKit"]),
+    library("HTTPServerKit", ["WebValues", "PosixKit"]),
     .target(name: "CDemoMedia", exclude: ["compose", "media"]),
     library("Demo", ["CDemoMedia", "HTTPServerKit", "PodcastModel", "PosixKit"]),
 
@@ -174,7 +175,10 @@ if Context.environment["PODCASTFS_FUZZ"] != nil {
   package.targets += [
     .systemLibrary(name: "CFuzzer", path: "Fuzz/CFuzzer"),
     .executableTarget(
-      name: "podcastfs-fuzz", dependencies: ["CFuzzer", "Catalog", "FeedKit", "PodcastModel", "PosixKit"],
+      name: "podcastfs-fuzz",
+      dependencies: [
+        "CFuzzer", "Catalog", "Configuration", "FeedKit", "HTTPKit", "Identity", "PodcastModel", "PosixKit",
+      ],
       path: "Fuzz/podcastfs-fuzz", swiftSettings: strict),
   ]
 }

@@ -16,7 +16,9 @@ enum StripFuzzing {
     precondition(words.utf8.count <= html.utf8.count * 2 + 16, words)
     let title = TitleText.plain(html)
     precondition(title.utf8.count <= html.utf8.count * 2 + 16, title)
-    for address in FeedLinks.find(html: Array(bytes), baseURL: "https://h/a/b") { precondition(address.isWeb) }
+    for address in FeedLinks.find(html: Array(bytes), baseURL: "https://h/a/b") {
+      precondition(address.isWeb)
+    }
     return 0
   }
 }

@@ -1,7 +1,7 @@
 internal import CFuzzer
 internal import Glibc
 
-// podcastfs-fuzz feed|strip|result|opml|names|answer [libFuzzer's options] [CORPUS…]
+// podcastfs-fuzz feed|strip|result|identity|merge|opml|names|answer [libFuzzer's options] [CORPUS…]
 let target = CommandLine.arguments.dropFirst().first
 let callback: (@convention(c) (UnsafePointer<UInt8>?, Int) -> Int32)?
 switch target {
@@ -10,11 +10,15 @@ case "strip": callback = { StripFuzzing.run(UnsafeRawBufferPointer(start: $0, co
 case "result": callback = { ResultFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
 case "opml": callback = { OPMLFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
 case "names": callback = { NameFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
+case "identity": callback = { IdentityFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
+case "merge": callback = { MergeFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
 case "answer": callback = { AnswerFuzzing.run(UnsafeRawBufferPointer(start: $0, count: $1)) }
 default: callback = nil
 }
 guard let callback else {
-  print("usage: podcastfs-fuzz feed|strip|result|opml|names|answer [libFuzzer's options] [CORPUS…]")
+  print(
+    "usage: podcastfs-fuzz feed|strip|result|identity|merge|opml|names|answer [libFuzzer's options] [CORPUS…]"
+  )
   exit(64)
 }
 // libFuzzer takes the target's name for its program's.

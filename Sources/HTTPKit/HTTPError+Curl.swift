@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
-internal import PodcastModel
 internal import PosixKit
+internal import WebValues
 
 extension HTTPTransfer {
   /// libcurl's result as an error of ours. Messages name the host and hold nothing else of the address: its
@@ -77,7 +77,7 @@ extension HTTPTransfer {
 
   /// A redirect to another scheme, or HTTP/0.9.
   private var unsupported: HTTPError {
-    if let last = redirects.last, !PublicURL.isWeb(last.location) {
+    if let last = redirects.last, !WebAddress(last.location).isWeb {
       return HTTPError(.unsupportedScheme, "\(host) redirects to what is no web address", .EIO)
     }
     return HTTPError(.protocolError, "\(host) gave an answer that is no HTTP", .EIO)

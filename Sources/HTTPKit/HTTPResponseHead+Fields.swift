@@ -1,4 +1,4 @@
-internal import PodcastModel
+internal import WebValues
 
 // Header fields, understood.
 extension HTTPResponseHead {

@@ -1,5 +1,5 @@
 internal import CCurl
-internal import PodcastModel
+internal import WebValues
 
 // What libcurl knows of a transfer.
 extension HTTPTransfer {
@@ -11,7 +11,7 @@ extension HTTPTransfer {
   }
 
   /// The host that is being asked: all that messages say of an address.
-  var host: String { PublicURL.host(effectiveURL) ?? "the server" }
+  var host: String { WebAddress(effectiveURL).host ?? "the server" }
 
   /// The address connected to.
   var connectedAddress: HostAddress? {

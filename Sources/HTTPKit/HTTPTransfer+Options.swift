@@ -1,6 +1,6 @@
 internal import CCurl
 internal import Glibc
-internal import PodcastModel
+internal import WebValues
 
 // How a request's easy handle is set up.
 extension HTTPTransfer {

@@ -1,7 +1,7 @@
 internal import CCurl
 internal import Glibc
-internal import PodcastModel
 internal import PosixKit
+internal import WebValues
 
 /// One request on the client's thread: an easy handle, its callbacks and what they learn.
 final class HTTPTransfer {
@@ -47,7 +47,7 @@ final class HTTPTransfer {
   init(
     id: UInt64, request: HTTPRequest, receiver: any HTTPResponseReceiver, curl: CurlMulti
   ) throws(HTTPError) {
-    guard PublicURL.isWeb(request.url.trimmed) else { throw Self.unusable(request.url.trimmed) }
+    guard WebAddress(request.url.trimmed).isWeb else { throw Self.unusable(request.url.trimmed) }
     guard let easy = curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
     self.id = id
     self.easy = easy
@@ -67,7 +67,7 @@ final class HTTPTransfer {
   }
 
   private static func unusable(_ url: String) -> HTTPError {
-    if let scheme = PublicURL.scheme(url), scheme != "http", scheme != "https" {
+    if let scheme = WebAddress(url).scheme, scheme != "http", scheme != "https" {
       return HTTPError(.unsupportedScheme, "addresses of \(scheme): are not supported", .EINVAL)
     }
     return HTTPError(.malformedURL, "not a valid web address", .EINVAL)

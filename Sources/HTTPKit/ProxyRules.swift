@@ -1,5 +1,5 @@
 internal import Glibc
-internal import PodcastModel
+internal import WebValues
 
 /// Which proxy libcurl uses for an address: what the request says, else the environment's `http_proxy`,
 /// `https_proxy`, `all_proxy`, but for the hosts of `no_proxy` (libcurl's environment variables,
@@ -23,7 +23,7 @@ package struct ProxyRules {
 
   /// The proxy for `url`, as libcurl takes it; nil where none is in use.
   package func address(for url: String) -> String? {
-    guard let scheme = PublicURL.scheme(url), let host = PublicURL.host(url), !isExcepted(host) else {
+    guard let scheme = WebAddress(url).scheme, let host = WebAddress(url).host, !isExcepted(host) else {
       return nil
     }
     let proxy =
@@ -64,12 +64,12 @@ package struct ProxyRules {
 
   private static func port(of proxy: String) -> UInt16 {
     let whole = proxy.contains("://") ? proxy : "http://" + proxy
-    let withoutUser = PublicURL.text(whole)
+    let withoutUser = WebAddress(whole).shown
     let authority = withoutUser.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
     let rest = authority.last == "]" ? "" : authority
     if let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]) {
       return port
     }
-    return PublicURL.scheme(whole) == "https" ? 443 : 1080
+    return WebAddress(whole).scheme == "https" ? 443 : 1080
   }
 }

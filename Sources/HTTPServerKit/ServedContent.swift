@@ -1,4 +1,4 @@
-internal import PodcastModel
+internal import WebValues
 
 /// Something with a fixed size that the server gives whole or in part (RFC 9110 §13, §14).
 package struct ServedContent: Sendable {

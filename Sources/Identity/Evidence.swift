@@ -51,7 +51,7 @@ package struct Evidence: Hashable, Sendable {
       // Enough alone, unless the title or the time speaks against it.
       case .sameAddress: 70
       case .sharedAddress: 10
-      case .sameGenericAddress: 25
+      case .sameGenericAddress: 15
       case .sameUnsignedAddress: 55
       // Weak: in a rolling feed what was left out may have been the episode's number.
       case .sameBareAddress: 20

@@ -16,6 +16,23 @@ extension Database {
     try withStatement(sql, values) { statement throws(DatabaseError) in while try statement.step() {} }
   }
 
+  /// Adds a row, its values by their columns' names. Names are the program's own words, never input.
+  package func insert(
+    into table: String, _ values: [(column: String, value: any Bindable)]
+  ) throws(DatabaseError) {
+    let names = values.map(\.column).joined(separator: ", ")
+    let marks = Array(repeating: "?", count: values.count).joined(separator: ", ")
+    try run("INSERT INTO \(table) (\(names)) VALUES (\(marks))", values: values.map(\.value))
+  }
+
+  /// Changes the row with this number.
+  package func update(
+    _ table: String, id: Int64, _ values: [(column: String, value: any Bindable)]
+  ) throws(DatabaseError) {
+    let names = values.map { "\($0.column) = ?" }.joined(separator: ", ")
+    try run("UPDATE \(table) SET \(names) WHERE id = ?", values: values.map(\.value) + [id])
+  }
+
   /// What `body` makes of each row.
   package func all<T>(
     _ sql: String, _ values: any Bindable..., as body: (borrowing Row) -> T

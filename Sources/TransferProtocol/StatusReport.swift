@@ -50,7 +50,7 @@ package enum StatusReport {
       ("title", .string(status.title)),
       ("show", .string(status.show)),
       ("name", .string(status.fileName)),
-      ("url", .string(PublicURL.text(status.url))),
+      ("url", .string(WebAddress(status.url).shown)),
       ("progress", .optional(status.progressText)),
       ("bytes_received", .integer(status.received)),
       ("bytes_total", .optional(status.total)),

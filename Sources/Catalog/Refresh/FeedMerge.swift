@@ -1,4 +1,4 @@
-internal import FeedKit
+package import FeedKit
 internal import Identity
 internal import PodcastModel
 internal import PosixKit
@@ -119,5 +119,18 @@ extension MergePlan {
     additions.removeFirst(additionCount)
     replaced = []
     return part
+  }
+}
+
+extension Catalog {
+  /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
+  package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
+    do {
+      try FeedMerge(catalog: self, podcast: podcast, now: now).merge(items) { _, changes, merged in
+        changes += merged.changes(of: podcast)
+      }
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
   }
 }

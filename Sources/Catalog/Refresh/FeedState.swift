@@ -36,12 +36,7 @@ struct FeedState: Sendable {
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
-      """
-      SELECT feed_url, may_be_private, is_private, last_refresh, next_refresh, not_before, failures, error,
-        etag, last_modified, last_whole, next_page, moved_to, moved_since, ttl,
-        page_not_before, digest, is_announced, merges_into
-      FROM podcast WHERE id = ?
-      """, id
+      "SELECT \(Self.columns) FROM podcast p WHERE id = ?", id
     ) { FeedState(id: id, $0) }
     guard let state else { return nil }
     self = state
@@ -51,27 +46,35 @@ struct FeedState: Sendable {
     }
   }
 
+  private enum Column: Int, ColumnList {
+    case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
+      lastModified
+    case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto
+  }
+
+  private static let columns = Column.list(of: "p")
+
   private init(id: Int64, _ row: borrowing Row) {
     self.id = id
-    feedURL = WebAddress(row.string(0))
-    mayBePrivate = row.bool(1)
-    isPrivate = row.bool(2)
-    lastRefresh = row.int64IfPresent(3)
-    nextRefresh = row.int64IfPresent(4)
-    notBefore = row.int64IfPresent(5)
-    failures = row.int(6)
-    error = row.stringIfPresent(7)
-    etag = row.stringIfPresent(8)
-    lastModified = row.stringIfPresent(9)
-    lastWhole = row.int64IfPresent(10)
-    nextPage = row.stringIfPresent(11).map { WebAddress($0) }
-    movedTo = row.stringIfPresent(12).map { WebAddress($0) }
-    movedSince = row.int64IfPresent(13)
-    timeToLive = row.intIfPresent(14)
-    pageNotBefore = row.int64IfPresent(15)
-    digest = row.int64IfPresent(16)
-    isAnnounced = row.bool(17)
-    isMerging = !row.isNull(18)
+    feedURL = WebAddress(row.string(Column.feedURL))
+    mayBePrivate = row.bool(Column.mayBePrivate)
+    isPrivate = row.bool(Column.isPrivate)
+    lastRefresh = row.int64IfPresent(Column.lastRefresh)
+    nextRefresh = row.int64IfPresent(Column.nextRefresh)
+    notBefore = row.int64IfPresent(Column.notBefore)
+    failures = row.int(Column.failures)
+    error = row.stringIfPresent(Column.error)
+    etag = row.stringIfPresent(Column.etag)
+    lastModified = row.stringIfPresent(Column.lastModified)
+    lastWhole = row.int64IfPresent(Column.lastWhole)
+    nextPage = row.stringIfPresent(Column.nextPage).map { WebAddress($0) }
+    movedTo = row.stringIfPresent(Column.movedTo).map { WebAddress($0) }
+    movedSince = row.int64IfPresent(Column.movedSince)
+    timeToLive = row.intIfPresent(Column.ttl)
+    pageNotBefore = row.int64IfPresent(Column.pageNotBefore)
+    digest = row.int64IfPresent(Column.digest)
+    isAnnounced = row.bool(Column.isAnnounced)
+    isMerging = row.int64IfPresent(Column.mergesInto) != nil
   }
 
   /// Whether the feed is asked for only if it has changed.

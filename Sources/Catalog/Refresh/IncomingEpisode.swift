@@ -54,18 +54,17 @@ struct IncomingEpisode: Sendable {
   }
 
   /// What the feed says, column by column.
-  static let columns = """
-    guid, title, published, is_dated, fingerprint, enclosure_url, media_type, feed_length, duration, season, \
-    number, explicit, link, image_url, transcripts, chapters_url, notes_length
-    """
-
   /// - Parameter firstSeen: when it counts as published where the feed does not say.
-  func values(firstSeen: Int64) -> [any Bindable] {
+  func values(firstSeen: Int64) -> [(column: String, value: any Bindable)] {
     [
-      guid, title, published ?? firstSeen, published != nil, fingerprint, enclosure.url.forRequest,
-      enclosure.type.map(MediaType.essence), enclosure.length, parsed.duration, parsed.season, parsed.episode,
-      parsed.explicit, parsed.link?.forRequest, parsed.imageURL?.forRequest,
-      EpisodeRow.text(parsed.transcripts), parsed.chaptersURL?.forRequest, notesLength,
+      ("guid", guid), ("title", title), ("published", published ?? firstSeen), ("is_dated", published != nil),
+      ("fingerprint", fingerprint), ("enclosure_url", enclosure.url.forRequest),
+      ("media_type", enclosure.type.map(MediaType.essence)), ("feed_length", enclosure.length),
+      ("duration", parsed.duration), ("season", parsed.season), ("number", parsed.episode),
+      ("explicit", parsed.explicit), ("link", parsed.link?.forRequest),
+      ("image_url", parsed.imageURL?.forRequest),
+      ("transcripts", EpisodeRow.text(parsed.transcripts)), ("chapters_url", parsed.chaptersURL?.forRequest),
+      ("notes_length", notesLength),
     ]
   }
 }

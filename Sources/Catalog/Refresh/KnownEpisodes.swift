@@ -24,22 +24,30 @@ struct KnownEpisodes: Sendable {
     guard let revision else { throw CatalogError.unknown("podcast") }
     self.revision = revision
     all = try database.all(
-      """
-      SELECT id, guid, enclosure_url, title, published, is_dated, duration, feed_length, season, number, stem,
-        fingerprint, is_replaced
-      FROM episode WHERE id BETWEEN ? AND ? ORDER BY id
-      """, EpisodeID.first(ofPodcast: podcast), EpisodeID.last(ofPodcast: podcast)
-    ) { row in
-      var traits = ItemTraits(address: WebAddress(row.string(2)), title: row.string(3))
-      traits.guid = row.stringIfPresent(1)
-      traits.published = row.bool(5) ? row.int64(4) : nil
-      traits.duration = row.intIfPresent(6)
-      traits.length = row.int64IfPresent(7)
-      traits.season = row.intIfPresent(8)
-      traits.number = row.intIfPresent(9)
-      return One(
-        id: row.int64(0), traits: traits, stem: row.string(10), published: row.int64(4),
-        fingerprint: row.int64(11), isReplaced: row.bool(12))
-    }
+      "SELECT \(Self.columns) FROM episode e WHERE id BETWEEN ? AND ? ORDER BY id",
+      EpisodeID.first(ofPodcast: podcast), EpisodeID.last(ofPodcast: podcast), as: Self.read)
+  }
+
+  private enum Column: Int, ColumnList {
+    case id, guid, enclosureURL, title, published, isDated, duration, feedLength, season, number, stem,
+      fingerprint
+    case isReplaced
+  }
+
+  private static let columns = Column.list(of: "e")
+
+  private static func read(_ row: borrowing Row) -> One {
+    var traits = ItemTraits(
+      address: WebAddress(row.string(Column.enclosureURL)), title: row.string(Column.title))
+    traits.guid = row.stringIfPresent(Column.guid)
+    traits.published = row.bool(Column.isDated) ? row.int64(Column.published) : nil
+    traits.duration = row.intIfPresent(Column.duration)
+    traits.length = row.int64IfPresent(Column.feedLength)
+    traits.season = row.intIfPresent(Column.season)
+    traits.number = row.intIfPresent(Column.number)
+    return One(
+      id: row.int64(Column.id), traits: traits, stem: row.string(Column.stem),
+      published: row.int64(Column.published), fingerprint: row.int64(Column.fingerprint),
+      isReplaced: row.bool(Column.isReplaced))
   }
 }

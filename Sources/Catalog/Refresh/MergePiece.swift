@@ -7,14 +7,14 @@ internal import SQLiteKit
 struct MergePiece {
   private struct Change {
     var id: Int64
-    var values: [any Bindable]
+    var values: [(column: String, value: any Bindable)]
     var notes: String?
     var old: IndexedText
     var new: IndexedText
   }
   private struct Addition {
-    /// Its columns after its number.
-    var values: [any Bindable]
+    /// Its columns but for its number.
+    var values: [(column: String, value: any Bindable)]
     var notes: String?
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
@@ -57,9 +57,9 @@ struct MergePiece {
     for addition in part.additions {
       let item = addition.item
       let notes = item.parsed.notes
-      let file: [any Bindable] = [
-        podcast, EpisodeRow.blob(addition.mediaKey), addition.stem,
-        MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url),
+      let file: [(column: String, value: any Bindable)] = [
+        ("podcast_id", podcast), ("media_key", EpisodeRow.blob(addition.mediaKey)), ("stem", addition.stem),
+        ("extension", MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)),
       ]
       additions.append(
         Addition(
@@ -88,11 +88,7 @@ struct MergePiece {
     var ids: [Int64] = []
     for addition in additions {
       guard let id = EpisodeID.make(podcast: podcast, number: first + Int64(ids.count)) else { break }
-      try database.run(
-        """
-        INSERT INTO episode (id, podcast_id, media_key, stem, extension, \(IncomingEpisode.columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """, values: [id] + addition.values)
+      try database.insert(into: "episode", addition.values + [("id", id as any Bindable)])
       ids.append(id)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
@@ -115,12 +111,7 @@ struct MergePiece {
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
     if isIndexed { try FullText.removeEpisode(change.id, change.old, in: database) }
-    try database.run(
-      """
-      UPDATE episode SET (\(IncomingEpisode.columns), is_replaced) =
-        (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
-      WHERE id = ?
-      """, values: change.values + [change.id])
+    try database.update("episode", id: change.id, change.values + [("is_replaced", false as any Bindable)])
     try database.run("DELETE FROM notes WHERE episode_id = ?", change.id)
     try write(change.notes, isIndexed ? change.new : nil, change.id, in: database)
   }

@@ -3,37 +3,42 @@ internal import SQLiteKit
 
 /// How an episode lies in its row.
 enum EpisodeRow {
+  enum Column: Int, ColumnList {
+    case id, podcastID, mediaKey, stem, `extension`, title, published, enclosureURL, guid, isDated, mediaType,
+      feedLength
+    case duration, season, number, explicit, link, imageURL, transcripts, chaptersURL, played, hidden,
+      notesLength
+    case isReplaced
+  }
+
   /// For a `FROM episode e`.
-  static let columns = """
-    e.id, e.podcast_id, e.media_key, e.stem, e.extension, e.title, e.published, e.enclosure_url, e.guid, \
-    e.is_dated, e.media_type, e.feed_length, e.duration, e.season, e.number, e.explicit, e.link, \
-    e.image_url, e.transcripts, e.chapters_url, e.played, e.hidden, e.notes_length, \
-    e.is_replaced
-    """
-  static let count = 24
+  static let columns = Column.list(of: "e")
+  static let count = Column.count
 
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Episode {
     var episode = Episode(
-      id: row.int64(first), podcastID: row.int64(first + 1), mediaKey: mediaKey(row.blob(first + 2)),
-      stem: row.string(first + 3), fileExtension: row.string(first + 4), title: row.string(first + 5),
-      published: row.int64(first + 6), enclosureURL: WebAddress(row.string(first + 7)))
-    episode.guid = row.stringIfPresent(first + 8)
-    episode.isDated = row.bool(first + 9)
-    episode.mediaType = row.stringIfPresent(first + 10)
-    episode.feedLength = row.int64IfPresent(first + 11)
-    episode.duration = row.intIfPresent(first + 12)
-    episode.season = row.intIfPresent(first + 13)
-    episode.episode = row.intIfPresent(first + 14)
-    episode.explicit = row.boolIfPresent(first + 15)
-    episode.link = row.stringIfPresent(first + 16).map { WebAddress($0) }
-    episode.imageURL = row.stringIfPresent(first + 17).map { WebAddress($0) }
-    episode.transcripts = row.stringIfPresent(first + 18).map(transcripts) ?? []
-    episode.chaptersURL = row.stringIfPresent(first + 19).map { WebAddress($0) }
-    episode.played = row.bool(first + 20)
-    episode.hidden = row.bool(first + 21)
-    episode.notesLength = row.int(first + 22)
-    episode.isReplaced = row.bool(first + 23)
+      id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
+      mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
+      fileExtension: row.string(Column.extension, from: first), title: row.string(Column.title, from: first),
+      published: row.int64(Column.published, from: first),
+      enclosureURL: WebAddress(row.string(Column.enclosureURL, from: first)))
+    episode.guid = row.stringIfPresent(Column.guid, from: first)
+    episode.isDated = row.bool(Column.isDated, from: first)
+    episode.mediaType = row.stringIfPresent(Column.mediaType, from: first)
+    episode.feedLength = row.int64IfPresent(Column.feedLength, from: first)
+    episode.duration = row.intIfPresent(Column.duration, from: first)
+    episode.season = row.intIfPresent(Column.season, from: first)
+    episode.episode = row.intIfPresent(Column.number, from: first)
+    episode.explicit = row.boolIfPresent(Column.explicit, from: first)
+    episode.link = row.stringIfPresent(Column.link, from: first).map { WebAddress($0) }
+    episode.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
+    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
+    episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
+    episode.played = row.bool(Column.played, from: first)
+    episode.hidden = row.bool(Column.hidden, from: first)
+    episode.notesLength = row.int(Column.notesLength, from: first)
+    episode.isReplaced = row.bool(Column.isReplaced, from: first)
     return episode
   }
 

@@ -3,31 +3,34 @@ internal import SQLiteKit
 
 /// How a podcast lies in its row.
 enum PodcastRow {
+  enum Column: Int, ColumnList {
+    case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit,
+      episodeCount
+    case lastRefresh, nextRefresh, error, isPrivate, isListed
+  }
+
   /// For a `FROM podcast p`.
-  static let columns = """
-    p.id, p.feed_url, p.title, p.name, p.author, p.link, p.language, p.categories, p.description, \
-    p.image_url, p.explicit, p.episode_count, p.last_refresh, p.next_refresh, p.error, p.is_private, p.is_listed
-    """
-  static let count = 17
+  static let columns = Column.list(of: "p")
+  static let count = Column.count
 
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Podcast {
     var podcast = Podcast(
-      id: row.int64(first), feedURL: WebAddress(row.string(first + 1)), title: row.string(first + 2),
-      name: row.string(first + 3))
-    podcast.author = row.stringIfPresent(first + 4)
-    podcast.link = row.stringIfPresent(first + 5).map { WebAddress($0) }
-    podcast.language = row.stringIfPresent(first + 6)
-    podcast.categories = row.string(first + 7).split(separator: "\n").map(String.init)
-    podcast.description = row.stringIfPresent(first + 8)
-    podcast.imageURL = row.stringIfPresent(first + 9).map { WebAddress($0) }
-    podcast.explicit = row.boolIfPresent(first + 10)
-    podcast.episodeCount = row.int(first + 11)
-    podcast.lastRefresh = row.int64IfPresent(first + 12)
-    podcast.nextRefresh = row.int64IfPresent(first + 13)
-    podcast.error = row.stringIfPresent(first + 14)
-    podcast.allowsPrivateHosts = row.boolIfPresent(first + 15) ?? false
-    podcast.isListed = row.bool(first + 16)
+      id: row.int64(Column.id, from: first), feedURL: WebAddress(row.string(Column.feedURL, from: first)),
+      title: row.string(Column.title, from: first), name: row.string(Column.name, from: first))
+    podcast.author = row.stringIfPresent(Column.author, from: first)
+    podcast.link = row.stringIfPresent(Column.link, from: first).map { WebAddress($0) }
+    podcast.language = row.stringIfPresent(Column.language, from: first)
+    podcast.categories = row.string(Column.categories, from: first).split(separator: "\n").map(String.init)
+    podcast.description = row.stringIfPresent(Column.description, from: first)
+    podcast.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
+    podcast.explicit = row.boolIfPresent(Column.explicit, from: first)
+    podcast.episodeCount = row.int(Column.episodeCount, from: first)
+    podcast.lastRefresh = row.int64IfPresent(Column.lastRefresh, from: first)
+    podcast.nextRefresh = row.int64IfPresent(Column.nextRefresh, from: first)
+    podcast.error = row.stringIfPresent(Column.error, from: first)
+    podcast.allowsPrivateHosts = row.bool(Column.isPrivate, from: first)
+    podcast.isListed = row.bool(Column.isListed, from: first)
     return podcast
   }
 

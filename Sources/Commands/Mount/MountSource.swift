@@ -23,9 +23,9 @@ enum MountSource {
       }
       if error.errno == .EEXIST { return }
       if !isForNow(error) || source.lowercased().hasSuffix(".opml") {
-        throw CommandFailure("cannot begin with \(PublicURL.text(source)): \(error)")
+        throw CommandFailure("cannot begin with \(WebAddress(source).shown): \(error)")
       }
-      request.log.write("cannot begin with \(PublicURL.text(source)): \(error)")
+      request.log.write("cannot begin with \(WebAddress(source).shown): \(error)")
     }
   }
 

@@ -172,7 +172,7 @@ final class Download {
   var host: String {
     let url = record.request.url
     if let known = knownHost, known.url == url { return known.host }
-    let host = PublicURL.host(record.request.url) ?? ""
+    let host = WebAddress(record.request.url).host ?? ""
     knownHost = (url, host)
     return host
   }

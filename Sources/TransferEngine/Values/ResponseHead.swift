@@ -31,7 +31,7 @@ package struct ResponseHead: Hashable, Sendable {
   }
 
   /// The host that answered, for messages.
-  var host: String { PublicURL.host(url) ?? "the server" }
+  var host: String { WebAddress(url).host ?? "the server" }
 }
 
 /// Why a response ended before its end.

@@ -6,7 +6,7 @@ package enum Hexadecimal {
   }
 
   /// The lower-case digit of a value from 0 to 15.
-  static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
+  package static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 48 + value : 87 + value }
 
   /// The value of a digit, in either case; nil for anything else.
   package static func value(_ digit: UInt8) -> UInt8? {
