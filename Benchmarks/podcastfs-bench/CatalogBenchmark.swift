@@ -57,11 +57,31 @@ enum CatalogBenchmark {
       "list a podcast, cold: \(text(sum / Double(chosen.count))) on average, \(text(slowest)) at the most")
   }
 
+  /// Words that are in nearly all texts, in some, in few and in none; beginnings of words; several words.
   private static func measureSearch(_ catalog: Catalog) throws {
     let start = MonotonicTime.now
-    let search: Search = try wait { catalog.search("foghorn source:local limit:50", completion: $0) }
-    print("full-text search, \(search.resultCount) results: \(milliseconds(since: start))")
-    try catalog.forgetSearch(search.id)
+    let _: Findings = try wait { catalog.find("foghorn source:local", completion: $0) }
+    print("first full-text search of a process: \(milliseconds(since: start))")
+    let isFilled = catalog.waitForTexts(seconds: 3600)
+    print("index filled: \(isFilled), after \(milliseconds(since: start))")
+    let words = WordSource()
+    let queries = [
+      words.word(0), words.word(20), words.word(2000), words.word(20_000), "zzzzzz", "a", "b", "th",
+      "foghorn",
+      "\(words.word(0)) \(words.word(1))", "\(words.word(0)) \(words.word(3000))",
+      "\(words.word(5)) \(words.word(6)) \(words.word(7)) \(words.word(8))", "Episode", "podcast 77",
+    ]
+    var slowest = 0.0
+    for query in queries {
+      for _ in 0..<3 {
+        let start = MonotonicTime.now
+        let found: Findings = try wait { catalog.find("\(query) source:local limit:50", completion: $0) }
+        let seconds = MonotonicTime.now.seconds(since: start)
+        slowest = max(slowest, seconds)
+        print("  \(query): \(found.podcasts.count) results, \(text(seconds))")
+      }
+    }
+    print("full-text search: \(text(slowest)) at the most")
   }
 
   private static func fill(_ places: Places, _ http: HTTPClient, podcasts: Int, episodes: Int) throws {
@@ -88,13 +108,13 @@ enum CatalogBenchmark {
       <channel><title>Podcast \(path.dropFirst())</title><description>About boats</description>
 
       """
-    let sentence = "The harbour lies quiet in the morning while boats go out and come back again. "
+    var words = WordSource(seed: UInt64(path.dropFirst()) ?? 0)
     for number in stride(from: episodes, to: 0, by: -1) {
       text += """
-        <item><title>Episode \(number): A quiet harbour and its lights</title><guid>\(path)#\(number)</guid>
+        <item><title>Episode \(number): \(words.text(6))</title><guid>\(path)#\(number)</guid>
         <link>https://example.org\(path)/\(number)</link><itunes:duration>\(1000 + number)</itunes:duration>
         <pubDate>Wed, \(10 + number % 18) Jan \(1990 + number % 30) 10:00:\(10 + number % 50) GMT</pubDate>
-        <description>\(String(repeating: sentence, count: 8))\(number == 500 ? "foghorn" : "")</description>
+        <description>\(words.text(90))\(number == 50 ? "foghorn" : "")</description>
         <enclosure url="https://media.example.org\(path)/\(number).mp3" length="\(20_000_000 + number)" type="audio/mpeg"/>
         </item>
 

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import FeedKit
 package import PodcastModel
 internal import PosixKit
@@ -35,7 +36,7 @@ extension Catalog {
   /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
-    let keys = try change { database, changes in
+    let keys = try store.change { database, changes in
       guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", id) else {
         throw CatalogError.unknown("podcast")
       }
@@ -56,7 +57,7 @@ extension Catalog {
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
     let protected = Set(try entries(forKeys: cached).values.map(\.podcast.id))
-    let upkeep = Upkeep(catalog: self, protected: protected)
+    let upkeep = Upkeep(store: store, limit: settings.catalogueSize, protected: protected)
     try upkeep.run(now: wallClockSeconds())
   }
 }

@@ -36,13 +36,13 @@ extension Catalog {
 
   /// Its download was started by the setting.
   package func markKept(episode: Int64) throws(CatalogError) {
-    try change { database, _ in
+    try store.change { database, _ in
       try database.run("INSERT OR IGNORE INTO kept (episode_id) VALUES (?)", episode)
     }
   }
 
   /// The setting keeps it no longer.
   package func unmarkKept(episode: Int64) throws(CatalogError) {
-    try change { database, _ in try database.run("DELETE FROM kept WHERE episode_id = ?", episode) }
+    try store.change { database, _ in try database.run("DELETE FROM kept WHERE episode_id = ?", episode) }
   }
 }

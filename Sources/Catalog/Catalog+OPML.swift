@@ -8,15 +8,15 @@ extension Catalog {
   /// - Throws: EINVAL where it is no OPML.
   package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
     let list = try Self.list(bytes)
-    return try change { database, changes in
+    return try store.change { database, changes in
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
       result.refused = list.refusals
       for feed in list.feeds {
-        let podcast = try Self.keepNamed(feed.url, title: feed.title, in: database)
+        let podcast = try PodcastRow.recordNamed(feed.url, title: feed.title, in: database)
         if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
           result.known += 1
         } else {
-          _ = try Self.subscribe(podcast, as: nil, or: feed.name, in: database)
+          _ = try SubscriptionRows.subscribe(podcast, as: nil, or: feed.name, in: database)
           result.added += 1
         }
       }

@@ -11,7 +11,7 @@ extension Catalog {
     since first: Int64? = nil,
     commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void
   ) {
-    notices.observe(since: first, observer, count: { [self] in try? commits() }) { [store] number in
+    notices.observe(since: first, observer, count: { [store] in try? store.commits() }) { [store] number in
       try? store.read { try ChangeLog.commits(after: number, in: $0) }
     }
   }
@@ -33,7 +33,9 @@ extension Catalog {
   package func whenSeenByAll(_ body: @escaping @Sendable () -> Void) {
     notices.whenSeen { [self] in
       let own = notices.listeningName
-      guard !notices.sockets.peers(except: own).isEmpty, let commit = try? commits() else { return body() }
+      guard !notices.sockets.peers(except: own).isEmpty, let commit = try? store.commits() else {
+        return body()
+      }
       peers.async { [notices] in
         _ = notices.waitForPeers(commit, except: own, seconds: 1)
         body()
@@ -41,12 +43,15 @@ extension Catalog {
     }
   }
 
+  /// How many commits there have been that were told of.
+  package func commits() throws(CatalogError) -> Int64 { try store.commits() }
+
   /// Waits until every process that shows the catalogue has seen all that has been committed so far. For
   /// commands: what they did is seen at the next call in every mount.
   /// - Returns: false where one has not within `seconds`.
   @discardableResult
   package func waitUntilSeen(seconds: Double = 5) -> Bool {
-    guard let commit = try? commits() else { return false }
+    guard let commit = try? store.commits() else { return false }
     return notices.waitForPeers(commit, seconds: seconds)
   }
 }

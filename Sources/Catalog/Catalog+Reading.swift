@@ -9,16 +9,12 @@ extension Catalog {
   /// By name.
   package func searches() throws(CatalogError) -> [Search] {
     try store.read { database in
-      try database.all("\(Self.searchColumns) GROUP BY s.id ORDER BY s.name", as: Self.search)
+      try database.all("\(SearchRows.columns) GROUP BY s.id ORDER BY s.name", as: SearchRows.read)
     }
   }
 
   package func search(_ id: Int64) throws(CatalogError) -> Search? {
-    try store.read { try Self.search(id, in: $0) }
-  }
-
-  static func search(_ id: Int64, in database: Database) throws -> Search? {
-    try database.first("\(searchColumns) WHERE s.id = ? GROUP BY s.id", id, as: search)
+    try store.read { try SearchRows.search(id, in: $0) }
   }
 
   /// The results that are shown, the best first; `id` is the result's.
@@ -64,11 +60,7 @@ extension Catalog {
   }
 
   package func podcast(_ id: Int64) throws(CatalogError) -> Podcast? {
-    try store.read { database in
-      try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {
-        PodcastRow.read($0)
-      }
-    }
+    try store.read { try PodcastRow.podcast(id, in: $0) }
   }
 
   /// Those of these podcasts that are known, in no order.
@@ -124,7 +116,9 @@ extension Catalog {
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
   /// says of its feed (`keep`), the newest first; nil where it says nothing.
   package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
-    guard let podcast = try podcast(id), let keep = feedSettings(podcast.feedURL)?.keep else { return nil }
+    guard let podcast = try podcast(id), let keep = feeds.feedSettings(podcast.feedURL)?.keep else {
+      return nil
+    }
     let (since, limit): (Int64, Int) =
       switch keep {
       case .newest(let count): (.min, count)
@@ -222,19 +216,6 @@ extension Catalog {
 
   private static func isNewer(_ a: Episode, _ b: Episode) -> Bool {
     (a.published, a.id) > (b.published, b.id)
-  }
-
-  private static let searchColumns = """
-    SELECT s.id, s.name, count(r.id), s.source, s.searched, s.changed
-    FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
-    """
-
-  private static func search(_ row: borrowing Row) -> Search {
-    var search = Search(
-      id: row.int64(0), name: row.string(1), resultCount: row.int(2), source: row.string(3),
-      searched: row.int64(4))
-    search.changed = row.int64(5)
-    return search
   }
 
   private static func entry(_ row: borrowing Row) -> EpisodeEntry {

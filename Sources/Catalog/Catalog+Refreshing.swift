@@ -1,8 +1,8 @@
-internal import HTTPKit
-internal import PodcastModel
+package import FeedKit
+package import PodcastModel
 package import PosixKit
-internal import SQLiteKit
 
+// Feeds, over the network.
 extension Catalog {
   /// Fetches a podcast's feed and puts what is new into the catalogue. Those who want the same at the same
   /// time share one request.
@@ -16,73 +16,41 @@ extension Catalog {
     podcast id: Int64, cause: RefreshCause,
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
   ) -> any Cancellable {
-    let task = CatalogWork(tasks, completion)
-    feeds.async { [self] in
-      do {
-        guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {
-          throw CatalogError.unknown("podcast")
-        }
-        let now = wallClockSeconds()
-        if state.isMerging {
-          try PodcastMerge(catalog: self, now: now).finish(id)
-          return task.finish(.success(.unchanged))
-        }
-        guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
-        let isFirst: Bool? = refreshes.withLock { $0.isClosed ? nil : $0.join(id, task) }
-        guard let isFirst else { throw CatalogError.cancelled }
-        guard isFirst else { return }
-        if cause == .due, try !claim(id, now: now) { return finishRefresh(id, .success(.unchanged)) }
-        RefreshRun(catalog: self, state: state, now: now).begin()
-      } catch {
-        task.finish(.failure(CatalogError(wrapping: error)))
-      }
-    }
-    return task
+    feeds.refresh(podcast: id, cause: cause, completion: completion)
   }
 
   /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
   /// - Returns: false where something still is after `seconds`.
   @discardableResult
-  package func waitForRefreshes(seconds: Double) -> Bool {
-    let isOver: Bool? = refreshes.wait(until: .after(seconds)) { table in
-      table.activities == 0 || table.isClosed ? true : nil
+  package func waitForRefreshes(seconds: Double) -> Bool { feeds.waitForRefreshes(seconds: seconds) }
+
+  /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
+  /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no
+  /// feed, and so that its title names the directory.
+  /// - Parameters:
+  ///   - name: the directory's; nil for the podcast's title.
+  ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
+  ///     or the podcast is subscribed to already, and those of a refresh.
+  @discardableResult
+  package func subscribe(
+    address: String, name: String? = nil,
+    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
+  ) -> any Cancellable {
+    let task = CatalogWork(feeds.tasks, completion)
+    feeds.queue.async { [feeds] in
+      SubscriptionTrial(feeds: feeds, name: name, task: task).begin(address)
     }
-    return isOver ?? false
+    return task
   }
 
-  /// - Throws: the last error, where the server has asked not to be asked again yet.
-  private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
-    switch cause {
-    case .firstLook where state.lastRefresh != nil: return false
-    case .due where (state.nextRefresh ?? 0) > now: return false
-    default: break
+  /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
+  package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
+    do {
+      try FeedMerge(store: store, podcast: podcast, now: now).merge(items) { _, changes, merged in
+        changes += merged.changes(of: podcast)
+      }
+    } catch {
+      throw CatalogError(wrapping: error)
     }
-    if let notBefore = state.notBefore, notBefore > now {
-      throw CatalogError(.EAGAIN, state.error ?? "the server has asked to wait \(notBefore - now) s")
-    }
-    return true
-  }
-
-  /// Keeps other processes from refreshing the same podcast meanwhile.
-  /// - Returns: false where one is at it, or has just been.
-  private func claim(_ id: Int64, now: Int64) throws(CatalogError) -> Bool {
-    try store.write(.refresh) { database in
-      try database.run(
-        """
-        UPDATE podcast SET claimed_until = ? WHERE id = ? AND coalesce(next_refresh, 0) <= ?
-          AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_until > ?)
-        """, now + Self.claimTime, id, now, now, now + Self.claimTime)
-      return database.changedRows > 0
-    }
-  }
-
-  /// Seconds after which a process that claimed a refresh counts as gone.
-  private static let claimTime = Int64(feedTimeout) + 30
-
-  /// Tells those who wait.
-  func finishRefresh(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
-    let waiters = refreshes.withLock { $0.end(id) }
-    for waiter in waiters { waiter.finish(result) }
-    scheduler.wake()
   }
 }

@@ -1,7 +1,5 @@
-internal import Configuration
 package import PodcastModel
 package import PosixKit
-internal import SQLiteKit
 
 extension Catalog {
   /// Searches for what `name` asks for and keeps the search under that name. Takes ten seconds at the most.
@@ -18,55 +16,21 @@ extension Catalog {
     _ name: String, replacing old: Int64? = nil,
     completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
   ) -> any Cancellable {
-    let task = CatalogWork(tasks, completion)
-    let query = SearchQuery(parsing: name)
-    work.async { [self] in
-      do {
-        try store.read { database in try Self.checkFree(name, except: old, in: database) }
-        try ask(query, for: task) { [self] result in
-          finish(task, name: name, replacing: old, result)
-        }
-      } catch {
-        task.finish(.failure(CatalogError(wrapping: error)))
-      }
-    }
-    return task
+    searching.search(name, replacing: old, completion: completion)
   }
 
-  /// Before anybody is asked, and again before the results are kept.
-  private static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
-    let taken = try database.first("SELECT id FROM search WHERE name = ?", name) { $0.int64(0) }
-    if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
-    if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
-      throw CatalogError.unknown("search")
-    }
+  /// Asks the services like `search`, but keeps no search.
+  /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
+  @discardableResult
+  package func find(
+    _ text: String,
+    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+  ) -> any Cancellable {
+    searching.find(text, completion: completion)
   }
 
-  private func finish(
-    _ task: CatalogWork<Search>, name: String, replacing old: Int64?,
-    _ result: Result<Findings, CatalogError>
-  ) {
-    let findings: Findings
-    switch result {
-    case .success(let found): findings = found
-    case .failure(let error):
-      if error.errno != .ECANCELED && error.errno != .EINTR {
-        log.write("cannot search for \"\(name)\": \(error.messageWithAdvice)")
-      }
-      return task.finish(.failure(error))
-    }
-    guard task.beginCommit() else { return }
-    task.finish(
-      Result { () throws(CatalogError) in
-        try change { database, changes in
-          try Self.checkFree(name, except: old, in: database)
-          let id = try Self.keep(
-            name, findings, replacing: old, now: wallClockSeconds(), in: database)
-          if let old, old != id { changes.append(.search(old)) }
-          changes += [.search(id), .results(search: id)]
-          guard let search = try Self.search(id, in: database) else { throw CatalogError.unknown("search") }
-          return search
-        }
-      })
-  }
+  /// Waits until the full-text index, as far as this process fills it, has all that is known.
+  /// - Returns: false where it has not within `seconds`.
+  @discardableResult
+  package func waitForTexts(seconds: Double) -> Bool { texts.wait(seconds: seconds) }
 }

@@ -32,7 +32,7 @@ extension Catalog {
     if views.allSatisfy({ !$0.value.isForced && known[$0.key]?.mark == $0.value.mark }) {
       return known.filter { views[$0.key] != nil }
     }
-    return try change(.verb, waitsForDisk: false) { database, changes in
+    return try store.change(.verb, waitsForDisk: false) { database, changes in
       var settled = try Self.viewTimes(in: database)
       for (key, view) in views {
         let old = settled[key]

@@ -7,28 +7,21 @@ internal import SQLiteKit
 
 /// What is known: podcasts, episodes, searches, subscriptions, in `catalog.sqlite` of the data directory,
 /// shared by all mounts and commands of a user; and how more comes to be known.
+///
+/// It only joins its parts: the store and its rows (`CatalogStore`), feeds (`FeedRefresher`), searches (`PodcastSearch`),
+/// the full-text index (`TextIndex`).
 package final class Catalog: Sendable {
-  let places: Places
   let settings: Settings
   let store: CatalogStore
-  let requests: RequestMaker
-  let services: SearchServices
-  let http: HTTPClient
-  /// Runs what writes, so that the HTTP client's thread never waits for the disk.
-  let work: WorkQueue
-  /// Parses and merges feeds: what takes long, so that nothing else waits for it.
-  let feeds: WorkQueue
-  let feedReader: FeedReader
-  let network = NetworkHealth()
-  let isFlushDue = Monitor(false)
+  let texts: TextIndex
+  let searching: PodcastSearch
+  let feeds: FeedRefresher
+  /// What writes without anybody waiting, and what takes long.
+  private let queues: (short: WorkQueue, long: WorkQueue)
   /// Waits for other processes, so that nothing else does.
   let peers = WorkQueue(name: "catalog-acks", stackSize: 128 * 1024)
   let notices: CommitNotices
-  let refreshes = Monitor(RefreshTable())
-  let scheduler = RefreshScheduler()
-  let indexing = IndexingState()
-  let tasks = TaskRegistry()
-  let log: LogFile
+  private let tasks = TaskRegistry()
 
   /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
   /// - Parameters:
@@ -38,36 +31,44 @@ package final class Catalog: Sendable {
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
     logLimit: Int64 = Checkpoints.logLimit
   ) throws(CatalogError) {
-    self.feedReader = feedReader
-    self.places = places
     self.settings = settings
-    self.http = http
-    log = LogFile(places.logFile)
     do {
       try Directories.createPrivate(places.data)
     } catch {
       throw CatalogError(wrapping: error)
     }
-    work = WorkQueue(name: "catalog", threads: 2)
-    store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: work, logLimit: logLimit)
-    requests = RequestMaker(settings: settings)
-    services = SearchServices(settings: settings)
-    feeds = WorkQueue(name: "catalog-feeds", threads: 2)
+    let log = LogFile(places.logFile)
+    let requests = RequestMaker(settings: settings)
+    let short = WorkQueue(name: "catalog", threads: 2)
+    let long = WorkQueue(name: "catalog-feeds", threads: 2)
+    queues = (short, long)
     notices = CommitNotices(directory: "\(places.data)/peers")
+    do throws(CatalogError) {
+      store = try CatalogStore(
+        path: "\(places.data)/catalog.sqlite", queue: short, notices: notices, logLimit: logLimit)
+    } catch {
+      for queue in [short, long, peers] { queue.stop() }
+      throw error
+    }
+    texts = TextIndex(store: store, queue: long)
+    searching = PodcastSearch(
+      store: store, settings: settings, requests: requests, http: http, queue: short, texts: texts,
+      tasks: tasks, log: log)
+    feeds = FeedRefresher(
+      store: store, settings: settings, requests: requests, http: http, reader: feedReader, queue: long,
+      texts: texts, tasks: tasks, log: log)
   }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
   /// this.
   package func close() {
-    scheduler.stop()
-    let cancellations = refreshes.withLock { $0.close() }
-    for cancel in cancellations { cancel() }
+    feeds.close()
     tasks.close()
     notices.stop()
-    work.stop()
+    queues.short.stop()
     peers.stop()
-    feeds.stop()
-    indexing.stop()
+    queues.long.stop()
+    texts.stop()
     store.checkpoint()
     store.flush()
   }
@@ -76,48 +77,30 @@ package final class Catalog: Sendable {
   /// processes that do, one refreshes each.
   /// - Parameter cached: what the cache has or is to have: what is forgotten is none of it.
   package func startScheduler(cached: @escaping @Sendable () -> [MediaKey] = { [] }) {
-    observe { [weak self] change in
+    observe { [feeds, texts] change in
       switch change {
-      case .subscriptions, .subscription, .everything: self?.scheduler.wake()
+      case .subscriptions, .subscription, .everything: feeds.scheduler.wake()
       case .refreshed:
-        self?.scheduler.wake()
+        feeds.scheduler.wake()
         // Also where a command has refreshed it, which leaves the index to us.
-        self?.indexTexts()
+        texts.fill()
       default: break
       }
     }
-    scheduler.start(self, cached: cached)
-    // Where the file can't be written, the next refresh of each goes on.
-    feeds.async { [self] in try? PodcastMerge(catalog: self, now: wallClockSeconds()).finishAll() }
-    indexTexts()
+    feeds.start { [self] in lookAfter(cached: cached) }
+    texts.fillHere()
   }
 
   /// Once a day, for all processes together.
   /// - Returns: the seconds until it is due again.
-  func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
+  private func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
     let now = wallClockSeconds()
     let last = (try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }) ?? nil
     guard let last, !(0..<Upkeep.period).contains(now - last) else {
       return Double(Upkeep.period - min(max(now - (last ?? now), 0), Upkeep.period))
     }
     // Where the file can't be written, tomorrow's does it.
-    feeds.async { [self] in try? forgetUnused(keeping: cached()) }
+    queues.long.async { [self] in try? forgetUnused(keeping: cached()) }
     return Double(Upkeep.period)
-  }
-
-  /// Puts what has no place in the full-text index yet into it, behind; only in a process that refreshes by itself:
-  /// a command leaves it to that, or to the next search.
-  func indexTexts() {
-    if scheduler.isRunning { indexBehind() }
-  }
-
-  func indexBehind() {
-    guard indexing.begin() else { return }
-    feeds.async { [self] in
-      repeat {
-        // Where the file can't be written, the next refresh tries again.
-        _ = try? TextIndexer(store: store).run(until: .distantFuture) { indexing.isStopped }
-      } while indexing.end()
-    }
   }
 }

@@ -6,7 +6,9 @@ internal import SQLiteKit
 /// Keeps the catalogue as large as what is followed, not as what was ever seen. Once a day, by a process that
 /// refreshes.
 struct Upkeep: Sendable {
-  let catalog: Catalog
+  let store: CatalogStore
+  /// Bytes that the catalogue may have: `catalogue_size`.
+  let limit: Int64
   /// Podcasts of which something is in the cache, or on its way.
   let protected: Set<Int64>
 
@@ -17,7 +19,6 @@ struct Upkeep: Sendable {
   private static let leastPatience: Int64 = 3600
 
   func run(now: Int64) throws(CatalogError) {
-    let store = catalog.store
     try store.write(.refresh) { database in
       try database.run("DELETE FROM answer WHERE fetched < ?", now - AnswerCache.longest)
       try database.run("UPDATE counter SET upkeep = ?", now)
@@ -37,7 +38,7 @@ struct Upkeep: Sendable {
   }
 
   private func candidates(before time: Int64, _ condition: String) throws(CatalogError) -> [Int64] {
-    let found = try catalog.store.read { database in
+    let found = try store.read { database in
       try database.all(
         """
         SELECT p.id FROM podcast p
@@ -52,7 +53,7 @@ struct Upkeep: Sendable {
   }
 
   private func forget(_ podcast: Int64) throws(CatalogError) {
-    try catalog.change(.refresh) { database, changes in
+    try store.change(.refresh) { database, changes in
       // Somebody may have subscribed to it a moment ago.
       guard
         try database.exists(
@@ -60,27 +61,28 @@ struct Upkeep: Sendable {
       else { return }
       try Forgetting.hide(podcast, in: database, &changes)
     }
-    try Forgetting.finish(catalog.store)
+    try Forgetting.finish(store)
   }
+
+  private func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }
 
   /// Where the catalogue is larger than it may be: what no search shows goes at once, then the episodes of what
   /// searches show, which come again when somebody looks.
   private func shrink(now: Int64) throws(CatalogError) {
-    let limit = catalog.settings.catalogueSize
-    if try catalog.usedBytes() <= limit { return }
+    if try usedBytes() <= limit { return }
     for podcast in try unused(before: now - Self.leastPatience) {
       try forget(podcast)
-      if try catalog.usedBytes() <= limit { return }
+      if try usedBytes() <= limit { return }
     }
     for podcast in try candidates(before: now - Self.leastPatience, "AND p.episode_count > 0") {
-      try Forgetting.deleteEpisodes(of: podcast, catalog.store)
-      try catalog.change(.refresh) { database, changes in
+      try Forgetting.deleteEpisodes(of: podcast, store)
+      try store.change(.refresh) { database, changes in
         try database.run(
           "UPDATE podcast SET last_refresh = NULL, next_refresh = NULL, indexed_upto = next_episode - 1 WHERE id = ?",
           podcast)
         changes.append(.podcast(podcast))
       }
-      if try catalog.usedBytes() <= limit { return }
+      if try usedBytes() <= limit { return }
     }
   }
 }

@@ -141,11 +141,10 @@ extension HTTPTransfer {
     guard let scheme = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
     let authority = url.utf8.index(scheme, offsetBy: 3, limitedBy: url.endIndex) ?? url.endIndex
     let path = url.utf8[authority...].firstIndex { $0 == 47 || $0 == 63 || $0 == 35 } ?? url.endIndex
-    let digits = Array("0123456789ABCDEF".utf8)
     var result = Array(url.utf8[..<path])
     for byte in url.utf8[path...] {
       if byte <= 32 || byte >= 127 {
-        result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        PercentEncoding.append(byte, to: &result)
       } else {
         result.append(byte)
       }

@@ -29,19 +29,6 @@ package enum EpisodeName {
       && FileNameText.withoutDeviceName(cleaned).utf8.elementsEqual(name.utf8)
   }
 
-  /// A search's directory for a query that did not come as a directory's name: keeps what a query may hold
-  /// (`country:de`), but nothing that no file name may hold on Linux.
-  package static func searchName(query: String) -> String {
-    var scalars = String.UnicodeScalarView()
-    for scalar in query.unicodeScalars.prefix(4096) {
-      let isControl = scalar.properties.generalCategory == .control
-      scalars.append(scalar == "/" || isControl ? " " : scalar)
-    }
-    let words = String(scalars).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-    let name = FileNameText.cut(words.inNormalizationFormC, toBytes: byteLimit)
-    return name.allSatisfy { $0 == "." } ? untitled : name
-  }
-
   /// An episode's name in the views across podcasts, before its extension:
   /// "2024-01-03 - Harbour Lights - A quiet harbour". Where both are long, each keeps half of the room, and
   /// a number at the end of the stem (" (2)") stays.

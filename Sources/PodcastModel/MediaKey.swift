@@ -22,9 +22,32 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   /// The key of an enclosure's address. A fragment does not count.
   package init(address: WebAddress) {
     let whole = address.forRequest.prefix { $0 != "#" }
-    let uuid = UUIDv5.text(namespace: UUIDv5.url, name: Array(whole.utf8)).filter { $0 != "-" }
-    high = UInt64(uuid.prefix(16), radix: 16) ?? 0
-    low = UInt64(uuid.suffix(16), radix: 16) ?? 0
+    let uuid = UUIDv5.bytes(namespace: UUIDv5.url, name: whole.utf8)
+    high = Self.number(uuid[..<8])
+    low = Self.number(uuid[8...])
+  }
+
+  /// - Returns: nil where they are not 16 bytes.
+  package init?(bytes: [UInt8]) {
+    guard bytes.count == 16 else { return nil }
+    high = Self.number(bytes[..<8])
+    low = Self.number(bytes[8...])
+  }
+
+  /// The 16 bytes that its digits mean.
+  package var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(16)
+    for number in [high, low] {
+      for shift in stride(from: UInt64(56), through: 0, by: -8) {
+        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
+      }
+    }
+    return bytes
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
+    bytes.reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   package var description: String { text }

@@ -5,12 +5,17 @@ package enum UUIDv5 {
     0x6b, 0xa7, 0xb8, 0x11, 0x9d, 0xad, 0x11, 0xd1, 0x80, 0xb4, 0x00, 0xc0, 0x4f, 0xd4, 0x30, 0xc8,
   ]
 
-  /// The UUID in its usual form, lower-case with hyphens.
-  package static func text(namespace: [UInt8], name: [UInt8]) -> String {
+  /// The 16 bytes of the UUID.
+  static func bytes(namespace: [UInt8], name: some Sequence<UInt8>) -> [UInt8] {
     var bytes = Array(SHA1.digest(of: namespace + name).prefix(16))
     bytes[6] = bytes[6] & 0x0f | 0x50
     bytes[8] = bytes[8] & 0x3f | 0x80
-    let digits = Hexadecimal.text(bytes)
+    return bytes
+  }
+
+  /// The UUID in its usual form, lower-case with hyphens.
+  package static func text(namespace: [UInt8], name: [UInt8]) -> String {
+    let digits = Hexadecimal.text(bytes(namespace: namespace, name: name))
     var text = ""
     for (index, digit) in digits.enumerated() {
       if [8, 12, 16, 20].contains(index) { text += "-" }

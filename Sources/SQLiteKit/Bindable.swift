@@ -2,7 +2,6 @@
 package enum DatabaseValue: Hashable, Sendable {
   case null
   case integer(Int64)
-  case real(Double)
   case text(String)
   case blob([UInt8])
 }
@@ -27,10 +26,6 @@ extension Int: Bindable {
 /// As 0 or 1.
 extension Bool: Bindable {
   package var databaseValue: DatabaseValue { .integer(self ? 1 : 0) }
-}
-
-extension Double: Bindable {
-  package var databaseValue: DatabaseValue { .real(self) }
 }
 
 extension String: Bindable {

@@ -20,9 +20,13 @@ extension Database {
   package func insert(
     into table: String, _ values: [(column: String, value: any Bindable)]
   ) throws(DatabaseError) {
-    let names = values.map(\.column).joined(separator: ", ")
-    let marks = Array(repeating: "?", count: values.count).joined(separator: ", ")
-    try run("INSERT INTO \(table) (\(names)) VALUES (\(marks))", values: values.map(\.value))
+    try run(Self.insertion(into: table, values.map(\.column)), values: values.map(\.value))
+  }
+
+  /// The statement that adds a row with these columns, for who adds many.
+  package static func insertion(into table: String, _ columns: [String]) -> String {
+    let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+    return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))"
   }
 
   /// Changes the row with this number.

@@ -12,13 +12,10 @@ package final class Database {
     package var isReadOnly = false
     /// A missing file is not created.
     package var mustExist = false
-    /// Write-ahead log: readers and a writer do not wait for each other (https://sqlite.org/wal.html).
-    package var usesWriteAheadLog = true
     /// What reaches the disk before a commit returns.
     package var synchronous = Synchronous.full
     /// Seconds to wait for another connection's write transaction.
     package var busyTimeout = 10.0
-    package var foreignKeys = true
     /// Pages that hold nothing can be given back to the disk (`giveBackPages`); what was deleted does not stay in
     /// them. Only a file that is made now becomes so.
     package var vacuumsIncrementally = false
@@ -29,8 +26,6 @@ package final class Database {
   }
 
   package enum Synchronous: String, Sendable {
-    /// Nothing: for data that can be made again.
-    case off
     /// A commit survives the process, and with a write-ahead log perhaps not a power loss; the file stays
     /// sound.
     case normal
@@ -61,7 +56,7 @@ package final class Database {
     sqlite3_busy_timeout(handle, Int32(options.busyTimeout * 1000))
     try script(
       """
-      PRAGMA foreign_keys = \(options.foreignKeys ? 1 : 0);
+      PRAGMA foreign_keys = 1;
       PRAGMA cache_size = -\(options.cacheSize);
       PRAGMA temp_store = memory;
       """)
@@ -71,7 +66,8 @@ package final class Database {
         try database.script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = fast;")
       }
     }
-    if options.usesWriteAheadLog && !options.isReadOnly {
+    // Readers and a writer do not wait for each other (https://sqlite.org/wal.html).
+    if !options.isReadOnly {
       try switchToWriteAheadLog(until: .after(options.busyTimeout))
     }
     try script("PRAGMA synchronous = \(options.synchronous.rawValue)")

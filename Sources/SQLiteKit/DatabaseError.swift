@@ -30,9 +30,6 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   /// Another connection held the database for longer than the busy timeout.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 
-  /// A UNIQUE, PRIMARY KEY, NOT NULL, CHECK or FOREIGN KEY constraint.
-  package var isConstraint: Bool { primary == SQLITE_CONSTRAINT }
-
   /// The file is no database, or a damaged one.
   package var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
 

@@ -8,8 +8,6 @@ package struct Row: ~Copyable {
 
   init(_ handle: OpaquePointer) { self.handle = handle }
 
-  package var columnCount: Int { Int(sqlite3_column_count(handle)) }
-
   package func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
   /// 0 where the column is NULL.
@@ -27,11 +25,6 @@ package struct Row: ~Copyable {
 
   package func boolIfPresent(_ column: Int) -> Bool? { isNull(column) ? nil : bool(column) }
 
-  /// 0 where the column is NULL.
-  package func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
-
-  package func doubleIfPresent(_ column: Int) -> Double? { isNull(column) ? nil : double(column) }
-
   /// Empty where the column is NULL.
   package func string(_ column: Int) -> String { stringIfPresent(column) ?? "" }
 
@@ -48,6 +41,4 @@ package struct Row: ~Copyable {
     let count = Int(sqlite3_column_bytes(handle, Int32(column)))
     return Array(UnsafeRawBufferPointer(start: bytes, count: count))
   }
-
-  package func blobIfPresent(_ column: Int) -> [UInt8]? { isNull(column) ? nil : blob(column) }
 }

@@ -26,7 +26,6 @@ final class Statement {
     switch value {
     case .null: return sqlite3_bind_null(handle, index)
     case .integer(let number): return sqlite3_bind_int64(handle, index, number)
-    case .real(let number): return sqlite3_bind_double(handle, index, number)
     case .text(var text):
       return text.withUTF8 { bytes in
         bytes.withMemoryRebound(to: CChar.self) { characters in

@@ -14,6 +14,18 @@ import Testing
     }
   }
 
+  /// The key is for the service alone, wherever that leads.
+  @Test func aServiceThatLeadsElsewhereGetsNoKeyThere() throws {
+    let world = try world()
+    let other = try FakeWeb()
+    other.set("/stolen", FakeWeb.Page("{\"feeds\":[]}"))
+    world.web.set(
+      "/podcastindex", FakeWeb.Page(status: 302, headers: [("Location", "\(other.address)/stolen")]))
+    #expect(throws: CatalogError.self) { try world.search("x source:podcastindex") }
+    #expect(world.web.requests("/podcastindex").first?.header("x-auth-key") == "KEY")
+    #expect(other.requests("/stolen").isEmpty)
+  }
+
   @Test func answersOfSeveralServicesAreMergedByFeed() throws {
     let world = try world()
     world.web.set(

@@ -57,13 +57,6 @@ import Testing
     #expect(EpisodeName.directoryName(title: "x" + String(repeating: "\u{301}", count: 300)) == "Untitled")
   }
 
-  @Test func `A search that was not made by mkdir keeps its parameters in its name`() {
-    #expect(EpisodeName.searchName(query: "harbour  lights country:de") == "harbour lights country:de")
-    #expect(EpisodeName.searchName(query: "a/b\nc") == "a b c")
-    #expect(EpisodeName.searchName(query: "..") == "Untitled")
-    #expect(EpisodeName.searchName(query: "") == "Untitled")
-  }
-
   @Test func `A view's name holds podcast and episode, each with its share of the room`() {
     let stem = EpisodeName.stem(published: day, title: "A quiet harbour")
     #expect(

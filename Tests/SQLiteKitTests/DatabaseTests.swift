@@ -31,13 +31,14 @@ final class TemporaryDirectory: Sendable {
   @Test func everyKindOfValueComesBackAsItWasStored() throws {
     let database = try table()
     try database.run(
-      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", Int64.min, "Ünï\u{0}cödé 🎙", 0.5, [0, 255] as [UInt8])
+      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", Int64.min, "Ünï\u{0}cödé 🎙", false,
+      [0, 255] as [UInt8])
     try database.run(
-      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", true, "", nil as Double?, [] as [UInt8])
+      "INSERT INTO t (a, b, c, d) VALUES (?, ?, ?, ?)", true, "", nil as Int64?, [] as [UInt8])
     let rows = try database.all("SELECT a, b, c, d FROM t ORDER BY id") {
-      ($0.int64(0), $0.stringIfPresent(1), $0.doubleIfPresent(2), $0.blobIfPresent(3))
+      ($0.int64(0), $0.stringIfPresent(1), $0.boolIfPresent(2), $0.blob(3))
     }
-    #expect(rows[0] == (Int64.min, "Ünï\u{0}cödé 🎙", 0.5, [0, 255]))
+    #expect(rows[0] == (Int64.min, "Ünï\u{0}cödé 🎙", false, [0, 255]))
     #expect(rows[1].0 == 1)
     #expect(rows[1].1 == "")
     #expect(rows[1].2 == nil)
@@ -73,7 +74,6 @@ final class TemporaryDirectory: Sendable {
     let error = #expect(throws: DatabaseError.self) {
       try database.run("INSERT INTO t (a) VALUES (?)", "a secret")
     }
-    #expect(error?.isConstraint == true)
     #expect(error?.errno == .EEXIST)
     #expect(error?.sql == "INSERT INTO t (a) VALUES (?)")
     #expect(error?.description.contains("secret") == false)

@@ -40,25 +40,25 @@ struct ArchiveWalk: Sendable {
 
   /// Reads the page that is noted, if one is and its time has come.
   func begin() {
-    let state = try? run.catalog.store.read { try FeedState(podcast: podcast, in: $0) }
+    let state = try? run.feeds.store.read { try FeedState(podcast: podcast, in: $0) }
     guard let state, let page = state.nextPage, (state.pageNotBefore ?? 0) <= wallClockSeconds(),
-      run.catalog.refreshes.withLock({ $0.beginWalk(podcast) })
+      run.feeds.table.withLock({ $0.beginWalk(podcast) })
     else { return }
     read(page, state.isPrivate ? .allowed : .refused)
   }
 
-  private func read(_ page: WebAddress, _ privateHosts: Catalog.PrivateHosts) {
+  private func read(_ page: WebAddress, _ privateHosts: FeedRefresher.PrivateHosts) {
     var walk = self
     walk.visited.insert(page)
     let next = walk
     let address = FeedCredentials.lent(by: run.state.feedURL, to: page)
-    run.fetch(run.catalog.feedRequest(address, privateHosts: privateHosts)) { result in
+    run.fetch(run.feeds.feedRequest(address, privateHosts: privateHosts)) { result in
       next.received(result, privateHosts)
     }
   }
 
   private func received(
-    _ result: Result<FeedAnswer, FeedFailure>, _ privateHosts: Catalog.PrivateHosts
+    _ result: Result<FeedAnswer, FeedFailure>, _ privateHosts: FeedRefresher.PrivateHosts
   ) {
     var following: WebAddress?
     switch result {
@@ -73,7 +73,7 @@ struct ArchiveWalk: Sendable {
     }
     if let following, visited.count < Self.pageLimit { return read(following, privateHosts) }
     // Of very many pages, the next refresh reads on.
-    run.catalog.refreshes.withLock { $0.endWalk(podcast) }
+    run.feeds.table.withLock { $0.endWalk(podcast) }
   }
 
   /// - Returns: the page after this one, if it is to be read.
@@ -81,8 +81,8 @@ struct ArchiveWalk: Sendable {
     // Pages that lead back to each other end here.
     let next = feed.nextPageURL.flatMap { $0.isWeb && !visited.contains($0) ? $0 : nil }
     var following: WebAddress?
-    defer { run.catalog.indexTexts() }
-    try FeedMerge(catalog: run.catalog, podcast: podcast, now: run.now).merge(feed.episodes) {
+    defer { run.feeds.texts.fill() }
+    try FeedMerge(store: run.feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
       database, changes, merged in
       let isWhole = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)
       if isWhole || !merged.outcome.newEpisodes.isEmpty { following = next }
@@ -103,9 +103,9 @@ struct ArchiveWalk: Sendable {
     if failure.isCancelled { return }
     let isGone = failure.isGone || failure.error.errno == .ENOENT
     if isGone {
-      run.catalog.log.write("the archive of \(run.state.feedURL.shown) ends early: \(failure.error.message)")
+      run.feeds.log.write("the archive of \(run.state.feedURL.shown) ends early: \(failure.error.message)")
     }
-    _ = try? run.catalog.change(.refresh) { database, changes in
+    _ = try? run.feeds.store.change(.refresh) { database, changes in
       if isGone {
         try database.run("UPDATE podcast SET next_page = NULL, walks_whole = 0 WHERE id = ?", podcast)
         return

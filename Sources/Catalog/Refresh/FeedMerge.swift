@@ -1,4 +1,4 @@
-package import FeedKit
+internal import FeedKit
 internal import Identity
 internal import PodcastModel
 internal import PosixKit
@@ -8,7 +8,7 @@ internal import SQLiteKit
 /// much is written in pieces, so that no verb waits long. Where another process changes the podcast meanwhile, it
 /// is decided anew.
 struct FeedMerge: Sendable {
-  let catalog: Catalog
+  let store: CatalogStore
   let podcast: Int64
   let now: Int64
 
@@ -48,7 +48,7 @@ struct FeedMerge: Sendable {
     let incoming = items.compactMap { IncomingEpisode($0, now: now) }
     var merged = Merged()
     for _ in 0..<Self.tries {
-      let known = try catalog.store.read { try KnownEpisodes(podcast: podcast, in: $0) }
+      let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
       let plan = MergePlan(incoming, known: known, now: now)
       merged.reachesBack = merged.reachesBack || plan.reachesBack
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }
@@ -59,7 +59,7 @@ struct FeedMerge: Sendable {
   /// How many of a feed's episodes are known, and how many of either there are.
   func overlap(_ items: [ParsedEpisode]) throws -> (common: Int, incoming: Int, known: Int) {
     let incoming = items.compactMap { IncomingEpisode($0, now: now) }
-    let known = try catalog.store.read { try KnownEpisodes(podcast: podcast, in: $0) }
+    let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
     let common = IdentityEngine.decide(incoming.map(\.traits), known: known.all.map(\.traits))
     return (common.count { $0.place != nil }, incoming.count, known.all.count)
   }
@@ -74,8 +74,8 @@ struct FeedMerge: Sendable {
     while var whole = rest {
       let part = whole.split(episodes: Self.pieceEpisodes, bytes: Self.pieceBytes)
       rest = whole.isEmpty ? nil : whole
-      let piece = try catalog.store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
-      let written = try catalog.change(.refresh) { [merged] database, changes -> Merged? in
+      let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
+      let written = try store.change(.refresh) { [merged] database, changes -> Merged? in
         guard let ids = try piece.write(podcast: podcast, revision: revision, in: database) else {
           return nil
         }
@@ -110,27 +110,15 @@ extension MergePlan {
       }
       return count
     }
-    let updateCount = cut(updates.map(\.item.notesLength), episodes)
+    let updateCount = cut(updates.prefix(episodes).map(\.item.notesLength), episodes)
     let additionCount = cut(
-      additions.map(\.item.notesLength), updateCount > 0 && room <= 0 ? 0 : episodes - updateCount)
-    part.updates = Array(updates.prefix(updateCount))
-    part.additions = Array(additions.prefix(additionCount))
-    updates.removeFirst(updateCount)
-    additions.removeFirst(additionCount)
+      additions.prefix(episodes).map(\.item.notesLength),
+      updateCount > 0 && room <= 0 ? 0 : episodes - updateCount)
+    part.updates = updates.prefix(updateCount)
+    part.additions = additions.prefix(additionCount)
+    updates = updates.dropFirst(updateCount)
+    additions = additions.dropFirst(additionCount)
     replaced = []
     return part
-  }
-}
-
-extension Catalog {
-  /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
-  package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
-    do {
-      try FeedMerge(catalog: self, podcast: podcast, now: now).merge(items) { _, changes, merged in
-        changes += merged.changes(of: podcast)
-      }
-    } catch {
-      throw CatalogError(wrapping: error)
-    }
   }
 }

@@ -10,7 +10,7 @@ struct FeedTrial: Sendable {
   private static let patience: Int64 = 7 * 24 * 3600
 
   func begin() {
-    let request = run.catalog.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
+    let request = run.feeds.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
       var feed: ParsedFeed?
       if case .success(let answer) = result, case .feed(let found) = answer.content { feed = found }
@@ -21,14 +21,14 @@ struct FeedTrial: Sendable {
   }
 
   private func judge(_ feed: ParsedFeed?) throws {
-    let (catalog, id) = (run.catalog, run.state.id)
+    let (feeds, id) = (run.feeds, run.state.id)
     if let feed, !feed.episodes.isEmpty {
-      let overlap = try FeedMerge(catalog: catalog, podcast: id, now: run.now).overlap(feed.episodes)
+      let overlap = try FeedMerge(store: feeds.store, podcast: id, now: run.now).overlap(feed.episodes)
       if overlap.known == 0 || overlap.common > 0 {
-        return try PodcastMerge(catalog: catalog, now: run.now).merge(id, movedTo: address)
+        return try PodcastMerge(feeds: feeds, now: run.now).merge(id, movedTo: address)
       }
     }
-    try catalog.change(.refresh) { database, _ in
+    try feeds.store.change(.refresh) { database, _ in
       try FeedMove.remember(
         address, since: run.now + Self.patience, isAnnounced: true, of: id, in: database)
     }

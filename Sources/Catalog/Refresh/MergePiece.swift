@@ -86,9 +86,11 @@ struct MergePiece {
     for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
     for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     var ids: [Int64] = []
+    let insertion = Database.insertion(
+      into: "episode", (additions.first?.values.map(\.column) ?? []) + ["id"])
     for addition in additions {
       guard let id = EpisodeID.make(podcast: podcast, number: first + Int64(ids.count)) else { break }
-      try database.insert(into: "episode", addition.values + [("id", id as any Bindable)])
+      try database.run(insertion, values: addition.values.map(\.value) + [id])
       ids.append(id)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.

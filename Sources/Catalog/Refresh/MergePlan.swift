@@ -15,9 +15,9 @@ struct MergePlan: Sendable {
     var mediaKey: MediaKey
   }
 
-  var updates: [Update] = []
+  var updates: ArraySlice<Update> = []
   /// In the order of publication, so that names don't depend on the order of the feed.
-  var additions: [Addition] = []
+  var additions: ArraySlice<Addition> = []
   /// Episodes whose address is a new one's by now: what is there is not theirs.
   var replaced: [Int64] = []
   /// How many items are known.

@@ -5,7 +5,7 @@ internal import SQLiteKit
 /// The episodes of a podcast that becomes one with another go over to that, piece by piece: marks go to the same
 /// episode, and what the other does not have becomes its own, under a new number.
 struct MovingEpisodes: Sendable {
-  let catalog: Catalog
+  let store: CatalogStore
   let survivor: Int64
   let loser: Int64
 
@@ -40,7 +40,7 @@ struct MovingEpisodes: Sendable {
         steps.append(Step(id: episode.id, same: same, stem: stem, text: text))
       }
       rest = rest.dropFirst(end)
-      let isWritten = try catalog.change(.refresh) { [revisions] database, changes in
+      let isWritten = try store.change(.refresh) { [revisions] database, changes in
         guard try KnownEpisodes.revision(survivor, in: database) == revisions.kept,
           try KnownEpisodes.revision(loser, in: database) == revisions.given
         else { return false }
@@ -56,7 +56,7 @@ struct MovingEpisodes: Sendable {
 
   /// The texts of the first of these episodes, as many as may go over at once.
   private func texts(of episodes: ArraySlice<KnownEpisodes.One>) throws -> ([IndexedText], count: Int) {
-    try catalog.store.read { database in
+    try store.read { database in
       var texts: [IndexedText] = []
       var room = Self.pieceBytes
       for episode in episodes.prefix(Self.pieceEpisodes) where texts.isEmpty || room > 0 {
@@ -101,7 +101,7 @@ struct MovingEpisodes: Sendable {
             WHERE podcast_id = ?1 AND hidden = 1)
         WHERE id = ?1
         """, podcast, change)
-      try Catalog.findNewest(of: podcast, in: database)
+      try EpisodeMarks.findNewest(of: podcast, in: database)
     }
     try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, survivor)
   }

@@ -10,7 +10,7 @@ internal import SQLiteKit
 /// other's episodes go over in pieces, which no verb waits long for, each on its own as good as all: where the process
 /// ends meanwhile, the next one goes on. The last commit takes what shows the other podcast.
 struct PodcastMerge: Sendable {
-  let catalog: Catalog
+  let feeds: FeedRefresher
   let now: Int64
 
   /// How often another process may be at the same podcasts at the same time.
@@ -19,13 +19,13 @@ struct PodcastMerge: Sendable {
   /// - Parameter address: where the podcast has moved for good.
   func merge(_ podcast: Int64, movedTo address: WebAddress) throws {
     let key = FeedKey.text(address)
-    let other = try catalog.store.read { database in
+    let other = try feeds.store.read { database in
       try database.first("SELECT id FROM podcast WHERE feed_key = ? AND id <> ?", key, podcast) {
         $0.int64(0)
       }
     }
     guard let other else {
-      return try catalog.change(.refresh) { database, changes in
+      return try feeds.store.change(.refresh) { database, changes in
         // Another process may have made one meanwhile: then the next refresh sees it.
         if try database.exists("SELECT 1 FROM podcast WHERE feed_key = ? AND id <> ?", key, podcast) {
           return
@@ -40,11 +40,11 @@ struct PodcastMerge: Sendable {
       .count { $0.place != nil }
     // Who redirects to another's feed must not bring episodes of its own into that one's directory.
     guard common * 2 >= min(kept.all.count, given.all.count) else {
-      return try catalog.change(.refresh) { database, _ in
+      return try feeds.store.change(.refresh) { database, _ in
         try FeedMove.remember(nil, since: nil, of: podcast, in: database)
       }
     }
-    let isBegun = try catalog.change(.refresh) { database, changes in
+    let isBegun = try feeds.store.change(.refresh) { database, changes in
       guard try KnownEpisodes.revision(survivor, in: database) == kept.revision,
         try KnownEpisodes.revision(loser, in: database) == given.revision
       else { return false }
@@ -58,7 +58,7 @@ struct PodcastMerge: Sendable {
 
   /// The one that is followed (of two, the one followed first), else the one that moves: its directory stays.
   private func survivor(_ podcast: Int64, _ other: Int64) throws -> (Int64, Int64) {
-    let followed = try catalog.store.read { database in
+    let followed = try feeds.store.read { database in
       try database.first(
         "SELECT podcast_id FROM subscription WHERE podcast_id IN (?, ?) ORDER BY id", podcast, other
       ) { $0.int64(0) }
@@ -67,7 +67,7 @@ struct PodcastMerge: Sendable {
   }
 
   private func episodes(_ survivor: Int64, _ loser: Int64) throws -> (KnownEpisodes, KnownEpisodes) {
-    try catalog.store.read { database in
+    try feeds.store.read { database in
       (try KnownEpisodes(podcast: survivor, in: database), try KnownEpisodes(podcast: loser, in: database))
     }
   }
@@ -87,7 +87,7 @@ struct PodcastMerge: Sendable {
 
   /// Goes on with all that were begun by a process that has ended.
   func finishAll() throws {
-    let begun = try catalog.store.read { database in
+    let begun = try feeds.store.read { database in
       try database.all("SELECT id FROM podcast INDEXED BY podcast_merging WHERE merges_into IS NOT NULL") {
         $0.int64(0)
       }
@@ -98,21 +98,21 @@ struct PodcastMerge: Sendable {
   /// Goes on with a podcast that is to become one with another, to the end.
   func finish(_ loser: Int64) throws {
     for _ in 0..<Self.tries {
-      let target = try catalog.store.read { database in
+      let target = try feeds.store.read { database in
         try database.first("SELECT merges_into FROM podcast WHERE id = ? AND is_forgotten = 0", loser) {
           $0.int64IfPresent(0)
         }
       }
       // Another process has ended it.
       guard let survivor = target ?? nil else { return }
-      let isThere = try catalog.store.read {
+      let isThere = try feeds.store.read {
         try $0.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", survivor)
       }
       guard isThere else { return try forget(loser) }
       let (kept, given) = try episodes(survivor, loser)
-      let moving = MovingEpisodes(catalog: catalog, survivor: survivor, loser: loser)
+      let moving = MovingEpisodes(store: feeds.store, survivor: survivor, loser: loser)
       if try moving.move(given, to: kept), try end(loser, into: survivor) {
-        return catalog.indexTexts()
+        return feeds.texts.fill()
       }
     }
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
@@ -120,18 +120,18 @@ struct PodcastMerge: Sendable {
 
   /// Whoever forgets the one that stays means the other too.
   private func forget(_ loser: Int64) throws {
-    try catalog.change(.refresh) { database, changes in
+    try feeds.store.change(.refresh) { database, changes in
       guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", loser) else {
         return
       }
       try Forgetting.hide(loser, in: database, &changes)
     }
-    try Forgetting.finish(catalog.store)
+    try Forgetting.finish(feeds.store)
   }
 
   /// - Returns: false where it has episodes again.
   private func end(_ loser: Int64, into survivor: Int64) throws -> Bool {
-    try catalog.change(.refresh) { database, changes in
+    try feeds.store.change(.refresh) { database, changes in
       guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND merges_into = ?", loser, survivor),
         try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", survivor),
         try !database.exists(

@@ -7,7 +7,7 @@ internal import SQLiteKit
 
 /// One refresh of one podcast, from the request to the commit.
 struct RefreshRun: Sendable {
-  let catalog: Catalog
+  let feeds: FeedRefresher
   let state: FeedState
   /// When it began, in seconds since 1970.
   let now: Int64
@@ -15,12 +15,12 @@ struct RefreshRun: Sendable {
   private var id: Int64 { state.id }
 
   func begin() {
-    ask(Catalog.privateHosts(state))
+    ask(FeedRefresher.privateHosts(state))
   }
 
-  private func ask(_ privateHosts: Catalog.PrivateHosts) {
+  private func ask(_ privateHosts: FeedRefresher.PrivateHosts) {
     let isConditional = state.isConditional(now: now)
-    let request = catalog.feedRequest(
+    let request = feeds.feedRequest(
       state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
     fetch(request, known: state.digest) { result in
       switch result {
@@ -48,21 +48,21 @@ struct RefreshRun: Sendable {
     _ request: HTTPRequest, known: Int64? = nil,
     completion: @escaping @Sendable (Result<FeedAnswer, FeedFailure>) -> Void
   ) {
-    let number = catalog.refreshes.withLock { table in
+    let number = feeds.table.withLock { table in
       table.activities += 1
       return table.nextRequest()
     }
-    let task = catalog.http.start(
+    let task = feeds.http.start(
       request,
       receiver: FeedReceiver { result in
-        catalog.refreshes.withLock { $0.ended(number) }
-        catalog.feeds.async {
-          completion(result.flatMap { $0.read(known: known, by: catalog.feedReader) })
+        feeds.table.withLock { $0.ended(number) }
+        feeds.queue.async {
+          completion(result.flatMap { $0.read(known: known, by: feeds.reader) })
           // What comes behind it has begun by now.
-          catalog.refreshes.withLockNotifying { $0.activities -= 1 }
+          feeds.table.withLockNotifying { $0.activities -= 1 }
         }
       })
-    let isWanted = catalog.refreshes.withLock { $0.began(number) { task.cancel() } }
+    let isWanted = feeds.table.withLock { $0.began(number) { task.cancel() } }
     if !isWanted { task.cancel() }
   }
 
@@ -77,12 +77,12 @@ struct RefreshRun: Sendable {
   /// The feed is as it was.
   /// - Parameter isWhole: it came, and is the same.
   private func unchanged(_ head: HTTPResponseHead, isWhole: Bool) {
-    catalog.network.reached(state.feedURL.host ?? "")
+    feeds.network.reached(state.feedURL.host ?? "")
     let move = FeedMove(
       state: state, announced: state.isAnnounced ? state.movedTo : nil, redirected: head.permanentLocation,
       now: now)
     finish {
-      try catalog.change(.refresh) { database, changes in
+      try feeds.store.change(.refresh) { database, changes in
         let next = times.next(
           now: now, rhythm: try rhythm(in: database), timeToLive: state.timeToLive,
           maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
@@ -108,12 +108,12 @@ struct RefreshRun: Sendable {
 
   /// Puts a feed that has come into the catalogue.
   func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
-    catalog.network.reached(state.feedURL.host ?? "")
+    feeds.network.reached(state.feedURL.host ?? "")
     let move = FeedMove(
       state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
     finish {
       let hadNone = state.lastRefresh == nil
-      return try FeedMerge(catalog: catalog, podcast: id, now: now).merge(feed.episodes) {
+      return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
         try keepTimes(feed, answer.head, answer.digest, in: database)
@@ -130,7 +130,7 @@ struct RefreshRun: Sendable {
         if isChanged || merged.changesListing { try Self.touch(id, in: database) }
       }
     }
-    catalog.indexTexts()
+    feeds.texts.fill()
     follow(move)
   }
 
@@ -140,7 +140,7 @@ struct RefreshRun: Sendable {
     case .tryOut(let address): FeedTrial(run: self, address: address).begin()
     case .merge(let address):
       // Where this fails the next refresh tries again.
-      try? PodcastMerge(catalog: catalog, now: now).merge(id, movedTo: address)
+      try? PodcastMerge(feeds: feeds, now: now).merge(id, movedTo: address)
       ArchiveWalk(run: self).begin()
     case nil: ArchiveWalk(run: self).begin()
     }
@@ -172,22 +172,22 @@ struct RefreshRun: Sendable {
   }
 
   private func fail(_ failure: FeedFailure) {
-    if failure.isCancelled { return catalog.finishRefresh(id, .failure(.cancelled)) }
+    if failure.isCancelled { return feeds.finishRefresh(id, .failure(.cancelled)) }
     // What is no fault of the feed does not count as its failure.
-    let isAway = failure.cause.map(catalog.network.isAway) ?? false
+    let isAway = failure.cause.map(feeds.network.isAway) ?? false
     let isInnocent = isAway || failure.isOwnFault
-    if failure.cause == nil { catalog.network.reached(state.feedURL.host ?? "") }
+    if failure.cause == nil { feeds.network.reached(state.feedURL.host ?? "") }
     let failures = state.failures + (isInnocent ? 0 : 1)
     let next = times.next(
       now: now, afterFailures: failures, isGone: failure.isGone, isAway: isInnocent,
       retryAfter: failure.retryAfter)
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 {
-      catalog.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.messageWithAdvice)")
+      feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.messageWithAdvice)")
     }
     let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
     finish {
-      try catalog.change(.refresh) { database, changes in
+      try feeds.store.change(.refresh) { database, changes in
         try database.run(
           """
           UPDATE podcast SET error = ?, failures = ?, next_refresh = ?, not_before = ?, claimed_until = NULL,
@@ -203,9 +203,9 @@ struct RefreshRun: Sendable {
   /// Writes, then tells those who wait what came of it.
   private func finish(_ body: () throws -> RefreshOutcome) {
     do {
-      catalog.finishRefresh(id, .success(try body()))
+      feeds.finishRefresh(id, .success(try body()))
     } catch {
-      catalog.finishRefresh(id, .failure(CatalogError(wrapping: error)))
+      feeds.finishRefresh(id, .failure(CatalogError(wrapping: error)))
     }
   }
 
@@ -216,11 +216,11 @@ struct RefreshRun: Sendable {
 
   /// Nil where the user has said himself how often the feed is to be asked for.
   private func rhythm(in database: Database) throws -> FeedRhythm? {
-    if catalog.feedSettings(state.feedURL)?.refresh != nil { return nil }
+    if feeds.feedSettings(state.feedURL)?.refresh != nil { return nil }
     return try FeedRhythm(podcast: id, in: database)
   }
 
   private var times: RefreshTimes {
-    RefreshTimes(interval: catalog.feedSettings(state.feedURL)?.refresh ?? catalog.settings.refresh)
+    RefreshTimes(interval: feeds.feedSettings(state.feedURL)?.refresh ?? feeds.settings.refresh)
   }
 }

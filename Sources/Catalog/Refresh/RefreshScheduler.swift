@@ -31,25 +31,25 @@ final class RefreshScheduler: Sendable {
     wake()
   }
 
-  func start(_ catalog: Catalog, cached: @escaping @Sendable () -> [MediaKey]) {
+  func start(_ feeds: FeedRefresher, upkeep: @escaping @Sendable () -> Double) {
     let isFirst = state.withLock { state in
       defer { state.isStarted = true }
       return !state.isStarted && !state.isStopped
     }
     guard isFirst, let wakeup else { return }
-    PosixThread.start("catalog-due") { [self] in run(catalog, wakeup, cached) }
+    PosixThread.start("catalog-due") { [self] in run(feeds, wakeup, upkeep) }
   }
 
   /// Sleeps until something is due by a clock that also runs while the machine sleeps, until the network changes,
   /// or until it is woken.
   private func run(
-    _ catalog: Catalog, _ wakeup: WakeupEvent, _ cached: @escaping @Sendable () -> [MediaKey]
+    _ feeds: FeedRefresher, _ wakeup: WakeupEvent, _ upkeep: @escaping @Sendable () -> Double
   ) {
     let timer = try? WakeTimer()
     let network = try? NetworkWatch()
     while !state.withLock({ $0.isStopped }) {
-      let upkeep = catalog.lookAfter(cached: cached)
-      timer?.set(after: min(begin(catalog) ?? upkeep, upkeep))
+      let nextUpkeep = upkeep()
+      timer?.set(after: min(begin(feeds) ?? nextUpkeep, nextUpkeep))
       var polled = [
         pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: timer?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
@@ -59,22 +59,22 @@ final class RefreshScheduler: Sendable {
       poll(&polled, 3, timer == nil ? 60_000 : -1)
       wakeup.drain()
       timer?.drain()
-      if polled[2].revents != 0, network?.hasChanged() == true { Self.networkChanged(catalog) }
+      if polled[2].revents != 0, network?.hasChanged() == true { Self.networkChanged(feeds) }
     }
   }
 
   /// What failed where another network may have given a feed is due now, if any network is there. One that has
   /// failed for days is left to its time, wherever this machine is carried.
-  private static func networkChanged(_ catalog: Catalog) {
-    guard catalog.network.hasRoute else { return }
-    catalog.network.changed()
+  private static func networkChanged(_ feeds: FeedRefresher) {
+    guard feeds.network.hasRoute else { return }
+    feeds.network.changed()
     // Where the file can't be written they come when their time comes.
     guard
-      (try? catalog.store.read { database in
+      (try? feeds.store.read { database in
         try database.exists("SELECT 1 FROM podcast WHERE is_away = 1 AND failures < ?", longestRow)
       }) == true
     else { return }
-    _ = try? catalog.store.write(.refresh) { database in
+    _ = try? feeds.store.write(.refresh) { database in
       try database.run(
         "UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", longestRow)
     }
@@ -85,10 +85,10 @@ final class RefreshScheduler: Sendable {
 
   /// Begins what is due.
   /// - Returns: the seconds until something is due; nil where nothing is.
-  private func begin(_ catalog: Catalog) -> Double? {
+  private func begin(_ feeds: FeedRefresher) -> Double? {
     let now = wallClockSeconds()
     // While the catalogue's file can't be read nothing can be refreshed either.
-    guard (try? Self.followClock(catalog.store, now: now)) != nil, let due = try? Self.due(catalog.store)
+    guard (try? Self.followClock(feeds.store, now: now)) != nil, let due = try? Self.due(feeds.store)
     else { return Self.rest }
     var next: Double?
     for (podcast, time) in due {
@@ -104,13 +104,13 @@ final class RefreshScheduler: Sendable {
         state.running.insert(podcast)
         return true
       }
-      if mayBegin { refresh(podcast, catalog) }
+      if mayBegin { refresh(podcast, feeds) }
     }
     return next
   }
 
-  private func refresh(_ podcast: Int64, _ catalog: Catalog) {
-    catalog.refresh(podcast: podcast, cause: .due) { [self] _ in
+  private func refresh(_ podcast: Int64, _ feeds: FeedRefresher) {
+    _ = feeds.refresh(podcast: podcast, cause: .due) { [self] _ in
       state.withLock { state in
         let now = MonotonicTime.now
         state.running.remove(podcast)

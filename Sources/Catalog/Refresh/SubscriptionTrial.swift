@@ -1,33 +1,12 @@
 internal import FeedKit
 internal import HTTPKit
-package import PodcastModel
-package import PosixKit
+internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
-
-extension Catalog {
-  /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
-  /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no
-  /// feed, and so that its title names the directory.
-  /// - Parameters:
-  ///   - name: the directory's; nil for the podcast's title.
-  ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
-  ///     or the podcast is subscribed to already, and those of a refresh.
-  @discardableResult
-  package func subscribe(
-    address: String, name: String? = nil,
-    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
-  ) -> any Cancellable {
-    let task = CatalogWork(tasks, completion)
-    feeds.async { [self] in
-      SubscriptionTrial(catalog: self, name: name, task: task).begin(address)
-    }
-    return task
-  }
-}
 
 /// Looks at an address that a user gave, then subscribes to the feed that is there.
 struct SubscriptionTrial: Sendable {
-  let catalog: Catalog
+  let feeds: FeedRefresher
   let name: String?
   let task: CatalogWork<ListedPodcast>
 
@@ -36,7 +15,7 @@ struct SubscriptionTrial: Sendable {
       guard let url = SubscriptionAddress.normalized(text), let host = url.host else {
         throw CatalogError(.EINVAL, "no address of a feed")
       }
-      if try catalog.subscription(feedURL: url.forRequest) != nil {
+      if try feeds.store.read({ try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }) != nil {
         throw CatalogError(.EEXIST, "already subscribed to")
       }
       look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
@@ -46,10 +25,10 @@ struct SubscriptionTrial: Sendable {
   }
 
   /// - Parameter isNamed: by the user himself, not by a page.
-  private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: Catalog.PrivateHosts) {
-    let request = catalog.feedRequest(url, privateHosts: privateHosts)
-    let httpTask = catalog.http.fetch(request) { result in
-      catalog.feeds.async {
+  private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts) {
+    let request = feeds.feedRequest(url, privateHosts: privateHosts)
+    let httpTask = feeds.http.fetch(request) { result in
+      feeds.queue.async {
         do throws(CatalogError) {
           switch result {
           case .failure(let error) where error.code == .refusedAddress && isNamed && privateHosts == .refused:
@@ -79,7 +58,7 @@ struct SubscriptionTrial: Sendable {
         try body.append(UnsafeRawBufferPointer(all))
       }
       digest = body.digest
-      feed = try catalog.feedReader.parse(
+      feed = try feeds.reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
     } catch {
       let links = isNamed ? FeedLinks.find(html: response.body, baseURL: WebAddress(head.effectiveURL)) : []
@@ -99,16 +78,17 @@ struct SubscriptionTrial: Sendable {
   private func subscribe(
     to feed: ParsedFeed, at url: WebAddress, _ answer: FeedAnswer, mayBePrivate: Bool
   ) throws(CatalogError) -> ListedPodcast {
-    let (listed, state) = try catalog.change { database, changes in
-      let podcast = try Catalog.keepNamed(url, title: feed.title, mayBePrivate: mayBePrivate, in: database)
-      let listed = try Catalog.subscribe(podcast, as: name, or: nil, in: database)
+    let (listed, state) = try feeds.store.change { database, changes in
+      let podcast = try PodcastRow.recordNamed(
+        url, title: feed.title, mayBePrivate: mayBePrivate, in: database)
+      let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       changes.append(.subscription(listed.id, podcast: podcast))
       return (listed, try FeedState(podcast: podcast, in: database))
     }
     guard let state else { return listed }
-    RefreshRun(catalog: catalog, state: state, now: wallClockSeconds()).keep(feed, answer)
+    RefreshRun(feeds: feeds, state: state, now: wallClockSeconds()).keep(feed, answer)
     var known = listed
-    known.podcast = try catalog.podcast(state.id) ?? listed.podcast
+    known.podcast = try feeds.store.read { try PodcastRow.podcast(state.id, in: $0) } ?? listed.podcast
     return known
   }
 }

@@ -17,13 +17,21 @@ final class CatalogStore: Sendable {
   private let idle = Monitor<[Connection]>([])
   private static let idleLimit = 4
   private let checkpoints: Checkpoints
+  let queue: WorkQueue
+  let notices: CommitNotices
+  let isFlushDue = Monitor(false)
 
   /// Opens the file, creating or migrating it.
   /// - Parameters:
-  ///   - queue: where what is committed is brought into the file itself.
+  ///   - queue: where what is committed is brought into the file itself, and to the disk.
+  ///   - notices: who hears of commits.
   ///   - logLimit: bytes of the write-ahead log. Refreshes don't write beyond.
-  init(path: String, queue: WorkQueue, logLimit: Int64 = Checkpoints.logLimit) throws(CatalogError) {
+  init(path: String, queue: WorkQueue, notices: CommitNotices, logLimit: Int64 = Checkpoints.logLimit)
+    throws(CatalogError)
+  {
     self.path = path
+    self.queue = queue
+    self.notices = notices
     checkpoints = Checkpoints(path: path, queue: queue, logLimit: logLimit)
     order = WriteOrder(gate: path + "-order")
     do {

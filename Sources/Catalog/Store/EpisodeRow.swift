@@ -43,12 +43,10 @@ enum EpisodeRow {
   }
 
   /// A media key as the 16 bytes that its digits mean.
-  static func blob(_ key: MediaKey) -> [UInt8] {
-    Hexadecimal.bytes(key.text) ?? []
-  }
+  static func blob(_ key: MediaKey) -> [UInt8] { key.bytes }
 
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
-    guard let key = MediaKey(Hexadecimal.text(blob)) else {
+    guard let key = MediaKey(bytes: blob) else {
       preconditionFailure("a media key of \(blob.count) bytes")
     }
     return key

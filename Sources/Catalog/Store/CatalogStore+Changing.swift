@@ -1,7 +1,7 @@
 internal import PosixKit
 internal import SQLiteKit
 
-extension Catalog {
+extension CatalogStore {
   /// Changes the catalogue in one transaction and tells everybody what `body` says has changed, once it is
   /// durable.
   /// - Parameters:
@@ -12,7 +12,7 @@ extension Catalog {
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true,
     _ body: (Database, inout [CatalogChange]) throws -> R
   ) throws(CatalogError) -> R {
-    let (result, commit) = try store.write(rank, waitsForDisk: waitsForDisk) { database -> (R, Int64?) in
+    let (result, commit) = try write(rank, waitsForDisk: waitsForDisk) { database -> (R, Int64?) in
       var changes: [CatalogChange] = []
       let result = try body(database, &changes)
       return (result, changes.isEmpty ? nil : try ChangeLog.append(changes, in: database))
@@ -28,14 +28,14 @@ extension Catalog {
       return !isDue
     }
     guard isFirst else { return }
-    work.async(after: 0.5) { [self] in
+    queue.async(after: 0.5) { [self] in
       isFlushDue.withLock { $0 = false }
-      store.flush()
+      flush()
     }
   }
 
   /// How many commits there have been that were told of.
-  package func commits() throws(CatalogError) -> Int64 {
-    try store.read { try ChangeLog.count(in: $0) }
+  func commits() throws(CatalogError) -> Int64 {
+    try read { try ChangeLog.count(in: $0) }
   }
 }

@@ -4,7 +4,7 @@ internal import PosixKit
 internal import SQLiteKit
 
 // `source:local`: what the catalogue itself knows.
-extension Catalog {
+extension TextIndex {
   /// Seconds that are spent on episodes that match: common words are in very many.
   private static let patience = 0.04
   /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
@@ -12,17 +12,14 @@ extension Catalog {
 
   /// Podcasts whose own texts match, the best first, then those of whose episodes most match. Empty where
   /// the index can't be read.
-  func localAnswer(_ query: SearchQuery) -> SearchAnswer {
-    let limit = query.limit ?? settings.searchLimit
+  func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     // What is more than that comes behind the answer, as long as this process lives.
-    if !scheduler.isRunning, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
-      indexBehind()
+    if !isFilledHere, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
+      fillBehind()
     }
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database).compactMap { id in
-        try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.id = ?", id) {
-          Self.found(PodcastRow.read($0))
-        }
+        try PodcastRow.podcast(id, in: database).map(Self.found)
       }
     }
     return SearchAnswer(source: "local", found: found ?? [])

@@ -5,7 +5,7 @@ internal import PosixKit
 
 // Asking one service: a fresh answer that is known spares the question, a stale one serves where it can't be
 // put.
-extension Catalog {
+extension PodcastSearch {
   /// Seconds for an answer: a search is over within ten.
   static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
@@ -49,7 +49,7 @@ extension Catalog {
     // The key is for the service alone.
     if !question.headers.isEmpty { request.maximumRedirects = 0 }
     let httpTask = http.fetch(request) { [self] result in
-      work.async { [self] in completion(received(result, from: service, key: key)) }
+      queue.async { [self] in completion(received(result, from: service, key: key)) }
     }
     task.onCancel { httpTask.cancel() }
   }

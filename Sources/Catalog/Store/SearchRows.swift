@@ -2,10 +2,10 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// How a search and its results are kept.
-extension Catalog {
+/// How searches and their results lie in their rows; within a transaction.
+enum SearchRows {
   /// - Returns: the search's number.
-  static func keep(
+  static func record(
     _ name: String, _ findings: Findings, replacing old: Int64?, now: Int64, in database: Database
   ) throws -> Int64 {
     let same = try old.flatMap { old in
@@ -32,13 +32,13 @@ extension Catalog {
     if same == nil { try Folder.searches.touch(in: database) }
     for (position, found) in findings.podcasts.enumerated() {
       let mayBePrivate = findings.privateFeeds.contains(found.feedURL)
-      let podcast = try keep(found, mayBePrivate: mayBePrivate, in: database)
-      try keepResult(podcast, found, of: search, at: position, &names, in: database)
+      let podcast = try PodcastRow.record(found, mayBePrivate: mayBePrivate, in: database)
+      try recordResult(podcast, found, of: search, at: position, &names, in: database)
     }
     return search
   }
 
-  private static func keepResult(
+  private static func recordResult(
     _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, _ names: inout UniqueNames,
     in database: Database
   ) throws {
@@ -60,45 +60,40 @@ extension Catalog {
       """, search, podcast, position, name, UniqueNames.key(name), !found.hasTitle && known == nil)
   }
 
-  /// The podcast with this feed, new or not. What a search says counts until its feed has been fetched.
-  /// - Returns: the podcast's number.
-  static func keep(_ found: FoundPodcast, mayBePrivate: Bool, in database: Database) throws -> Int64 {
-    let key = FeedKey.text(found.feedURL)
-    let known = try database.first("SELECT id FROM podcast WHERE feed_key = ?", key) { $0.int64(0) }
-    let id: Int64
-    if let known {
-      id = known
-      if mayBePrivate { try database.run("UPDATE podcast SET may_be_private = 1 WHERE id = ?", id) }
-    } else {
-      let name = try NameClaim.free(EpisodeName.directoryName(title: found.title)) { name in
-        try database.exists("SELECT 1 FROM podcast WHERE name_key = ?", UniqueNames.key(name))
-      }
-      try database.run(
-        """
-        INSERT INTO podcast (feed_url, feed_key, title, name, name_key, may_be_private, has_title, is_provisional)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate,
-        found.hasTitle, !found.hasTitle)
-      id = database.lastInsertedID
+  /// Before anybody is asked, and again before the results are kept.
+  static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
+    let taken = try database.first("SELECT id FROM search WHERE name = ?", name) { $0.int64(0) }
+    if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
+    if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
+      throw CatalogError.unknown("search")
     }
-    if found.isListed {
-      try database.run("UPDATE podcast SET is_listed = 1 WHERE id = ? AND is_listed = 0", id)
+  }
+
+  /// - Returns: the result's search.
+  static func setState(_ state: ResultState, ofResult id: Int64, in database: Database) throws -> Int64 {
+    let search = try database.first("SELECT search_id FROM result WHERE id = ? AND state = 0", id) {
+      $0.int64(0)
     }
-    let isFetched = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND last_refresh IS NOT NULL", id)
-    if !isFetched {
-      try FullText.removePodcast(id, in: database)
-      try database.run(
-        """
-        UPDATE podcast SET title = CASE WHEN ?2 THEN ?1 ELSE title END, has_title = max(has_title, ?2), author = coalesce(?, author), link = coalesce(?, link),
-          language = coalesce(?, language), categories = coalesce(?, categories),
-          description = coalesce(?, description), image_url = coalesce(?, image_url),
-          explicit = coalesce(?, explicit)
-        WHERE id = ?
-        """, found.title, found.hasTitle, found.author, found.link?.forRequest, found.language,
-        PodcastRow.joined(found.categories),
-        found.description, found.imageURL?.forRequest, found.explicit, id)
-      try FullText.indexPodcast(id, in: database)
-    }
-    return id
+    guard let search else { throw CatalogError.unknown("result") }
+    try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
+    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
+    return search
+  }
+
+  static let columns = """
+    SELECT s.id, s.name, count(r.id), s.source, s.searched, s.changed
+    FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
+    """
+
+  static func read(_ row: borrowing Row) -> Search {
+    var search = Search(
+      id: row.int64(0), name: row.string(1), resultCount: row.int(2), source: row.string(3),
+      searched: row.int64(4))
+    search.changed = row.int64(5)
+    return search
+  }
+
+  static func search(_ id: Int64, in database: Database) throws -> Search? {
+    try database.first("\(columns) WHERE s.id = ? GROUP BY s.id", id, as: read)
   }
 }

@@ -1,17 +1,16 @@
 internal import Configuration
 internal import PodcastModel
-package import PosixKit
+internal import PosixKit
 
-extension Catalog {
+extension PodcastSearch {
   /// Asks the services like `search`, but keeps no search.
   /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
-  @discardableResult
-  package func find(
+  func find(
     _ text: String,
     completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
-    work.async { [self] in
+    queue.async { [self] in
       do throws(CatalogError) {
         try ask(SearchQuery(parsing: text), for: task) { task.finish($0) }
       } catch {
@@ -31,7 +30,9 @@ extension Catalog {
     let services = try services.services(for: query)
     let isLocal = query.sources.contains("local") || query.sources.contains("all")
     let limit = query.limit ?? settings.searchLimit
-    if services.isEmpty { return completion(.success(Findings([localAnswer(query)], limit: limit))) }
+    if services.isEmpty {
+      return completion(.success(Findings([texts.answer(query, limit: limit)], limit: limit)))
+    }
     let answers = Monitor([Result<SearchAnswer, CatalogError>?](repeating: nil, count: services.count))
     for (index, service) in services.enumerated() {
       ask(service, query, for: task) { [self] answer in
@@ -43,7 +44,7 @@ extension Catalog {
         guard let all else { return }
         var good = all.compactMap { try? $0.get() }
         let isAway = all.contains { $0.isNetworkAway }
-        let local = isLocal || good.isEmpty && isAway ? localAnswer(query) : nil
+        let local = isLocal || good.isEmpty && isAway ? texts.answer(query, limit: limit) : nil
         if let local, isLocal && !good.isEmpty || !local.found.isEmpty { good.append(local) }
         if good.isEmpty, case .failure(let error) = all[0] { return completion(.failure(error)) }
         completion(.success(Findings(good, limit: limit)))

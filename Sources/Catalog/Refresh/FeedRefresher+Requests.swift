@@ -3,7 +3,7 @@ internal import HTTPKit
 internal import PodcastModel
 
 // Asking for feeds.
-extension Catalog {
+extension FeedRefresher {
   /// The most bytes of a feed, after decompression.
   static let longestFeed: Int64 = 64 << 20
   /// Seconds for a whole feed.

@@ -1,0 +1,51 @@
+internal import Configuration
+internal import FeedKit
+internal import HTTPKit
+internal import PosixKit
+
+/// Asks for feeds, when their time comes or somebody wants it, and puts what comes into the catalogue.
+final class FeedRefresher: Sendable {
+  let store: CatalogStore
+  let settings: Settings
+  let requests: RequestMaker
+  let http: HTTPClient
+  let reader: FeedReader
+  let texts: TextIndex
+  let tasks: TaskRegistry
+  let log: LogFile
+  /// Parses and merges feeds: what takes long, so that nothing else waits for it.
+  let queue: WorkQueue
+  let network = NetworkHealth()
+  let table = Monitor(RefreshTable())
+  let scheduler = RefreshScheduler()
+
+  init(
+    store: CatalogStore, settings: Settings, requests: RequestMaker, http: HTTPClient, reader: FeedReader,
+    queue: WorkQueue, texts: TextIndex, tasks: TaskRegistry, log: LogFile
+  ) {
+    self.store = store
+    self.settings = settings
+    self.requests = requests
+    self.http = http
+    self.reader = reader
+    self.queue = queue
+    self.texts = texts
+    self.tasks = tasks
+    self.log = log
+  }
+
+  /// From now on by itself, until `close()`.
+  /// - Parameter upkeep: looks after the catalogue, and says in how many seconds it is to be called again.
+  func start(upkeep: @escaping @Sendable () -> Double) {
+    scheduler.start(self, upkeep: upkeep)
+    // Where the file can't be written, the next refresh of each goes on.
+    queue.async { [self] in try? PodcastMerge(feeds: self, now: wallClockSeconds()).finishAll() }
+  }
+
+  /// Ends requests that are under way.
+  func close() {
+    scheduler.stop()
+    let cancellations = table.withLock { $0.close() }
+    for cancel in cancellations { cancel() }
+  }
+}

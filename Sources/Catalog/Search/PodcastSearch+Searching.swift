@@ -1,0 +1,64 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+extension PodcastSearch {
+  /// Searches for what `name` asks for and keeps the search under that name. Takes ten seconds at the most.
+  ///
+  /// Where the network is away and the catalogue itself knows something that fits, its own podcasts are the
+  /// results. In any other failure nothing is left behind.
+  /// - Parameters:
+  ///   - old: a search that this one takes the place of; the same name searches again and keeps the names
+  ///     of the results.
+  ///   - completion: called once, on any thread. Errors: see `CatalogError`; EEXIST where there is a search
+  ///     of that name.
+  func search(
+    _ name: String, replacing old: Int64?,
+    completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
+  ) -> any Cancellable {
+    let task = CatalogWork(tasks, completion)
+    let query = SearchQuery(parsing: name)
+    queue.async { [self] in
+      do {
+        try store.read { database in try SearchRows.checkFree(name, except: old, in: database) }
+        try ask(query, for: task) { [self] result in
+          finish(task, name: name, replacing: old, result)
+        }
+      } catch {
+        task.finish(.failure(CatalogError(wrapping: error)))
+      }
+    }
+    return task
+  }
+
+  private func finish(
+    _ task: CatalogWork<Search>, name: String, replacing old: Int64?,
+    _ result: Result<Findings, CatalogError>
+  ) {
+    let findings: Findings
+    switch result {
+    case .success(let found): findings = found
+    case .failure(let error):
+      if error.errno != .ECANCELED && error.errno != .EINTR {
+        log.write("cannot search for \"\(name)\": \(error.messageWithAdvice)")
+      }
+      return task.finish(.failure(error))
+    }
+    guard task.beginCommit() else { return }
+    task.finish(
+      Result { () throws(CatalogError) in
+        try store.change { database, changes in
+          try SearchRows.checkFree(name, except: old, in: database)
+          let id = try SearchRows.record(
+            name, findings, replacing: old, now: wallClockSeconds(), in: database)
+          if let old, old != id { changes.append(.search(old)) }
+          changes += [.search(id), .results(search: id)]
+          guard let search = try SearchRows.search(id, in: database) else {
+            throw CatalogError.unknown("search")
+          }
+          return search
+        }
+      })
+  }
+}

@@ -1,0 +1,58 @@
+internal import FeedKit
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// How subscriptions lie in their rows; within a transaction.
+enum SubscriptionRows {
+  /// The subscription whose feed has this address, written in any way that means the same.
+  static func subscription(feedURL: String, in database: Database) throws -> ListedPodcast? {
+    let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
+    return try database.first("\(ListedRow.subscriptions) WHERE p.feed_key = ?", key, as: ListedRow.read)
+  }
+
+  /// - Parameters:
+  ///   - name: what the user wants it called; taken: EEXIST.
+  ///   - usual: what it is called otherwise, numbered where it must be; nil for the podcast's title.
+  static func subscribe(
+    _ podcast: Int64, as name: String?, or usual: String?, in database: Database
+  ) throws -> ListedPodcast {
+    if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
+      throw CatalogError(.EEXIST, "already subscribed to")
+    }
+    let chosen: String
+    if let name {
+      if try isTaken(name, in: database) { throw CatalogError(.EEXIST, "a subscription has that name") }
+      chosen = name
+    } else {
+      let title = try database.first("SELECT title FROM podcast WHERE id = ?", podcast) { $0.string(0) }
+      chosen = try NameClaim.free(usual ?? EpisodeName.directoryName(title: title)) {
+        try isTaken($0, in: database)
+      }
+    }
+    // Marks of an earlier subscription would hide what the user now expects.
+    _ = try EpisodeMarks.restoreHidden(podcast, in: database)
+    try database.run(
+      """
+      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name, is_provisional)
+      SELECT ?1, ?, ?, ?, ?, ?, ?6 = 0 AND has_title = 0 FROM podcast WHERE id = ?1
+      """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
+      name != nil && name != usual)
+    let id = database.lastInsertedID
+    try SubscriptionList.measure(podcast: podcast, in: database)
+    try changed(in: database)
+    let listed = try database.first("\(ListedRow.subscriptions) WHERE s.id = ?", id, as: ListedRow.read)
+    guard let listed else { throw CatalogError.unknown("subscription") }
+    return listed
+  }
+
+  /// `subscriptions.opml` lies in the same directory.
+  static func isTaken(_ name: String, in database: Database) throws -> Bool {
+    try UniqueNames.key(name) == "subscriptions.opml"
+      || database.exists("SELECT 1 FROM subscription WHERE name_key = ?", UniqueNames.key(name))
+  }
+
+  static func changed(in database: Database) throws {
+    for folder in [Folder.subscriptions, .list] { try folder.touch(in: database) }
+  }
+}
