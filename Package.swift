@@ -165,7 +165,9 @@ let package = Package(
     .target(name: "CTestLinux", path: "Tests/CTestLinux"),
     .testTarget(
       name: "MountTests",
-      dependencies: ["CTestLinux", "PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd"],
+      dependencies: [
+        "CTestLinux", "PosixKit", "SQLiteKit", "TestSupport", "podcastfs", "podcastfs-transferd",
+      ],
       swiftSettings: strict),
   ]
 )

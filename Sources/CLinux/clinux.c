@@ -73,6 +73,7 @@ int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid) {
   return 0;
 }
 
+ssize_t podcastfs_listxattr(const char *path, char *names, size_t size) { return listxattr(path, names, size); }
 ssize_t podcastfs_getxattr(const char *path, const char *name, void *value, size_t size) {
   return getxattr(path, name, value, size);
 }
@@ -93,6 +94,8 @@ void podcastfs_save_memory(void) {
   mallopt(M_MMAP_THRESHOLD, 128 * 1024);
   mallopt(M_TRIM_THRESHOLD, 512 * 1024);
 }
+
+void podcastfs_trim_memory(void) { malloc_trim(0); }
 
 pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }
 

@@ -37,7 +37,7 @@ extension Catalog {
       for (key, view) in views {
         let old = settled[key]
         if let old, old.mark == view.mark, !view.isForced { continue }
-        let time = ViewTime(mark: view.mark, changed: max(view.changed, (old?.changed ?? 0) + 1))
+        let time = ViewTime(mark: view.mark, changed: view.changed)
         try database.run(
           """
           INSERT INTO folder (name, changed, size) VALUES (?, ?, ?)

@@ -96,9 +96,8 @@ package final class Catalog: Sendable {
   private func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
     let now = wallClockSeconds()
     let last = (try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }) ?? nil
-    guard let last, !(0..<Upkeep.period).contains(now - last) else {
-      return Double(Upkeep.period - min(max(now - (last ?? now), 0), Upkeep.period))
-    }
+    guard let last else { return Double(Upkeep.period) }
+    if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
     // Where the file can't be written, tomorrow's does it.
     queues.long.async { [self] in try? forgetUnused(keeping: cached()) }
     return Double(Upkeep.period)

@@ -21,6 +21,8 @@ final class Announcer: Sendable {
     var pending: [Key: Difference.Name] = [:]
     var order: [Key] = []
     var isScheduled = false
+    /// Not looked for watchers before this.
+    var rest = MonotonicTime(nanoseconds: 0)
     var isStopped = true
     /// What the announcer's thread is at.
     var current: Difference.Name?
@@ -92,7 +94,10 @@ final class Announcer: Sendable {
       defer { state.isScheduled = true }
       return !state.isScheduled && !state.pending.isEmpty
     }
-    if isFirst { queue.async(after: Self.delay) { [self] in run() } }
+    if isFirst {
+      let rest = state.withLock { $0.rest }.seconds(since: .now)
+      queue.async(after: max(Self.delay, rest)) { [self] in run() }
+    }
   }
 
   /// The kernel has taken the name away itself, and told who watches.
@@ -112,7 +117,11 @@ final class Announcer: Sendable {
       return names
     }
     guard let device = state.withLock({ $0.device }) else { return }
+    let begun = MonotonicTime.now
     let watched = Watches.find(on: device)
+    // The look through all programs' descriptors takes at most this part of the time.
+    let taken = MonotonicTime.now.seconds(since: begun)
+    state.withLock { $0.rest = .after(taken * 20) }
     for name in names {
       if state.withLock({ $0.isStopped }) { return }
       let isWatched =

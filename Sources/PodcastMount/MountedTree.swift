@@ -81,6 +81,8 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     notifier.forgetListing(of: other)
   }
 
+  package func knows(_ directory: NodeID) -> Bool { directories.contains(numbers.number(directory)) }
+
   package func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
     notifier.settle(except: directories, body)
   }

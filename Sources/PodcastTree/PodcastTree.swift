@@ -146,6 +146,9 @@ package final class PodcastTree: Sendable {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
 
+  /// Whether somebody may watch a directory.
+  func isKnown(_ directory: NodeID) -> Bool { observer.withLock { $0.kernel }?.knows(directory) ?? false }
+
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
     observer.withLock { $0.kernel }?.changed(difference)
@@ -243,6 +246,8 @@ package protocol ViewObserver: AnyObject, Sendable {
   func changed(_ difference: Difference)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
+  /// Whether the kernel has a directory in memory: somebody may watch it, listed or not.
+  func knows(_ directory: NodeID) -> Bool
   /// Calls `body` when the kernel has taken in all differences so far.
   /// - Parameter directories: names in these are not waited for.
   func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void)

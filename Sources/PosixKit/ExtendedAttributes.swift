@@ -16,6 +16,17 @@ package enum ExtendedAttributes {
     }
   }
 
+  /// The names of all that a file has.
+  package static func names(of path: String) throws(PosixError) -> [String] {
+    var names = [CChar](repeating: 0, count: 65_536)
+    let count = try retrying("list the attributes of", path) {
+      podcastfs_listxattr(path, &names, names.count)
+    }
+    return names[..<count].split(separator: 0).map {
+      String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+  }
+
   package static func set(_ name: String, of path: String, to text: String) throws(PosixError) {
     let bytes = Array(text.utf8)
     try retrying("set \(name) of", path) { podcastfs_setxattr(path, name, bytes, bytes.count) }

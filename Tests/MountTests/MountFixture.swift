@@ -104,6 +104,12 @@ final class MountFixture {
     }
   }
 
+  /// What the programs have written to their log.
+  var log: String {
+    let bytes = try? Directories.read(environment.home.path("state") + "/podcastfs/podcastfs.log")
+    return String(decoding: bytes ?? [], as: UTF8.self)
+  }
+
   // MARK: What is mounted
 
   var searchPath: String { "\(root)/Search/\(Self.search)" }

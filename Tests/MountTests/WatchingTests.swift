@@ -43,6 +43,21 @@ import Testing
     #expect(Errno.current == .EROFS)
   }
 
+  @Test func aFolderThatNobodyHasListedTellsToo() throws {
+    let fixture = try MountFixture(size: 100_000)
+    fixture.publish(count: 1)
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let before = try fixture.status(folder).st_mtim
+    let watcher = try watcher([folder], fixture)
+    fixture.publish(count: 3)
+    #expect(try fixture.run("refresh", folder).end == .exit(0))
+    #expect(eventually { watcher.output.contains("CREATE \(MountFixture.names[2])") }, "\(watcher.output)")
+    let after = try fixture.status(folder).st_mtim
+    #expect((after.tv_sec, after.tv_nsec) > (before.tv_sec, before.tv_nsec))
+  }
+
   @Test func viewsTellOfWhatComesAndGoes() throws {
     let fixture = try subscribed(3)
     let folder = fixture.root + "/Subscriptions/Harbour Lights"

@@ -94,6 +94,10 @@ final class FakeKernel: ViewObserver {
 
   func moved(_ node: NodeID, to other: NodeID) {}
 
+  /// Directories that are in its memory.
+  let directories = Monitor<Set<NodeID>>([])
+  func knows(_ directory: NodeID) -> Bool { directories.withLock { $0.contains(directory) } }
+
   /// Directories whose lock was held by verbs that waited for this.
   let excepted = Monitor<Set<NodeID>>([])
 

@@ -26,7 +26,8 @@ int podcastfs_pipe(int ends[_Nonnull 2]);
 int podcastfs_accept(int listener);
 /// SO_PEERCRED of a connected Unix socket; 0, or -1 with errno.
 int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid);
-/// getxattr(2), setxattr(2).
+/// listxattr(2), getxattr(2), setxattr(2).
+ssize_t podcastfs_listxattr(const char *path, char *_Nullable names, size_t size);
 ssize_t podcastfs_getxattr(const char *path, const char *name, void *_Nullable value, size_t size);
 int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size);
 /// TIOCGWINSZ (ioctl_tty(2)): the terminal's columns and rows; 0, or -1 with errno.
@@ -38,6 +39,8 @@ int podcastfs_process_descriptor(pid_t process);
 pid_t podcastfs_gettid(void);
 // mallopt(3): two arenas; blocks of 128 KiB and more are mappings of their own, given back when freed.
 void podcastfs_save_memory(void);
+/// malloc_trim(3).
+void podcastfs_trim_memory(void);
 /// pthread_setname_np(3) of the calling thread; at most 15 bytes are kept.
 void podcastfs_set_thread_name(const char *name);
 /// Starts `function` on a new detached thread with `stack` bytes of stack; 0 or an errno value.

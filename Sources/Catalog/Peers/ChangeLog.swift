@@ -23,7 +23,8 @@ enum ChangeLog {
 
   /// How many commits there have been.
   static func count(in database: Database) throws -> Int64 {
-    try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0
+    // What else has written to the file may have made it anything.
+    min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)
   }
 
   /// The commits after `number`, in order; one that says `everything` where some of them are not in the table

@@ -59,22 +59,28 @@ struct FeedState: Sendable {
     feedURL = WebAddress(row.string(Column.feedURL))
     mayBePrivate = row.bool(Column.mayBePrivate)
     isPrivate = row.bool(Column.isPrivate)
-    lastRefresh = row.int64IfPresent(Column.lastRefresh)
-    nextRefresh = row.int64IfPresent(Column.nextRefresh)
-    notBefore = row.int64IfPresent(Column.notBefore)
-    failures = row.int(Column.failures)
+    lastRefresh = Self.time(row, .lastRefresh)
+    nextRefresh = Self.time(row, .nextRefresh)
+    notBefore = Self.time(row, .notBefore)
+    failures = min(max(row.int(Column.failures), 0), 1_000_000)
     error = row.stringIfPresent(Column.error)
     etag = row.stringIfPresent(Column.etag)
     lastModified = row.stringIfPresent(Column.lastModified)
-    lastWhole = row.int64IfPresent(Column.lastWhole)
+    lastWhole = Self.time(row, .lastWhole)
     nextPage = row.stringIfPresent(Column.nextPage).map { WebAddress($0) }
     movedTo = row.stringIfPresent(Column.movedTo).map { WebAddress($0) }
-    movedSince = row.int64IfPresent(Column.movedSince)
-    timeToLive = row.intIfPresent(Column.ttl)
-    pageNotBefore = row.int64IfPresent(Column.pageNotBefore)
+    movedSince = Self.time(row, .movedSince)
+    timeToLive = row.intIfPresent(Column.ttl).map { min(max($0, 0), 1_000_000) }
+    pageNotBefore = Self.time(row, .pageNotBefore)
     digest = row.int64IfPresent(Column.digest)
     isAnnounced = row.bool(Column.isAnnounced)
     isMerging = row.int64IfPresent(Column.mergesInto) != nil
+  }
+
+  /// A time, where it can be one: what else has written to the file may have made it anything.
+  private static func time(_ row: borrowing Row, _ column: Column) -> Int64? {
+    let sensible: ClosedRange<Int64> = -(1 << 40)...(1 << 40)
+    return row.int64IfPresent(column).flatMap { sensible.contains($0) ? $0 : nil }
   }
 
   /// Whether the feed is asked for only if it has changed.

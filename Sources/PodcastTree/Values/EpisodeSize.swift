@@ -36,7 +36,9 @@ package struct EpisodeSize: Hashable, Sendable {
   /// for the duration, and where that is not known more than any episode has seconds.
   static func isPlausible(_ length: Int64, of episode: Episode) -> Bool {
     guard length < 1 << 40 else { return false }
-    guard let duration = episode.duration, duration > 0 else { return length >= 16_384 }
+    guard let duration = episode.duration, (1...1_000_000_000).contains(duration) else {
+      return length >= 16_384
+    }
     return length > Int64(duration) * 16 && length / 25_000_000 <= Int64(duration)
   }
 

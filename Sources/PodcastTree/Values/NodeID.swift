@@ -21,7 +21,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   ///     whoever reads it.
   package init(_ kind: Kind, _ row: Int64, generation: UInt32 = 0, size: Size = .asShown) {
     let version = (UInt64(max(generation, 1) - 1) << 2 | size.rawValue) & 0x7ff
-    rawValue = UInt64(row) & Self.rowMask | kind.rawValue << 48 | version << 53
+    rawValue = UInt64(bitPattern: row) & Self.rowMask | kind.rawValue << 48 | version << 53
   }
 
   /// How an episode's size stands to what it was shown with before anything of it came.

@@ -211,11 +211,10 @@ extension PodcastTree {
   /// Any of its episodes may be another.
   private func podcastChanged(_ id: Int64) throws {
     details.forget(podcast: id)
-    let (old, isEvicted) = world.withLock { world in
-      (world.shelves[id], world.folders(showing: id).contains { world.evicted.contains($0) })
-    }
+    let old = world.withLock { $0.shelves[id] }
+    let isShown = isShown(podcast: id)
     try readAppearances(of: id)
-    if old != nil || isEvicted {
+    if isShown {
       let new = try readShelf(id)
       let (folders, changed) = world.withLock { world -> ([NodeID], [NodeID]) in
         let changed = new.episodes.filter { episode in
@@ -253,11 +252,7 @@ extension PodcastTree {
   /// Costs as much as there are new ones.
   private func episodesCame(_ podcast: Int64, _ ids: ClosedRange<Int64>) throws {
     try podcastRefreshed(podcast)
-    let isShown = world.withLock { world in
-      world.shelves[podcast]?.isFetched == true
-        || world.folders(showing: podcast).contains { world.evicted.contains($0) }
-    }
-    if isShown, let record = try catalog.podcast(podcast) {
+    if isShown(podcast: podcast), let record = try catalog.podcast(podcast) {
       let entries = try catalog.episodes(Array(ids)).map { EpisodeEntry(episode: $0, podcast: record) }
       let listed = entries.map { ListedEpisode($0, settings.sidecars) }
       let names = listed.flatMap { Self.names(of: $0, isShown: true) }
@@ -273,6 +268,15 @@ extension PodcastTree {
     }
     recordNew(Array(ids), of: podcast)
     if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { tell(latest { $0.isStale = true }) }
+  }
+
+  /// Whether its episodes are in memory, or the kernel may know some of their names, or somebody may watch for them.
+  private func isShown(podcast: Int64) -> Bool {
+    let (isInMemory, folders) = world.withLock { world in
+      let folders = world.folders(showing: podcast)
+      return (world.shelves[podcast] != nil || folders.contains { world.evicted.contains($0) }, folders)
+    }
+    return isInMemory || folders.contains { $0.kind != .downloadedPodcast && isKnown($0) }
   }
 
   /// New episodes of a subscription, to who reads the events.

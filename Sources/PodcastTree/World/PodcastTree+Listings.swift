@@ -15,6 +15,8 @@ extension PodcastTree {
       return listing
     }
     guard let made else { throw Errno.ENOENT }
+    // What was read to make it lies about.
+    if made.items.count > 1000 { SpareMemory.giveBackSoon(on: loader) }
     return made
   }
 
@@ -24,10 +26,11 @@ extension PodcastTree {
     var difference = Difference()
     for node in nodes {
       guard let folder = folder(node) else { continue }
+      let isKnown = isKnown(node)
       difference.add(
         world.withLock { world -> Difference in
           let old = world.listings[node]
-          if old == nil && !world.evicted.contains(node) { return Self.touched(node) }
+          if old == nil && !isKnown && !world.evicted.contains(node) { return Self.touched(node) }
           guard let items = folder.items(world) else {
             world.forget(node)
             return Difference()
@@ -44,6 +47,11 @@ extension PodcastTree {
           // The kernel's copy of the listing has the attributes of what is listed too.
           change.listings = [node]
           noteDeparted(change, old, &world)
+          // What a view shows has a link more than what it does not.
+          if node.isView {
+            let episodes = Set(change.names.map(\.node.row)).compactMap { world.episode($0) }
+            change.attributes += episodes.map { world.node(of: $0) }
+          }
           world.listings[node] = new
           return change
         })

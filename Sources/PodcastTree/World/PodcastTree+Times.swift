@@ -22,8 +22,8 @@ extension PodcastTree {
         let time = stored[node.key]
         if let time { _ = world.viewTimes.adopt(time, of: node) }
         // What has changed while no mount was there did so when the transfers say, or is seen now.
-        let isKnown = time.map { $0.changed < changed * 1_000_000_000 } ?? (changed > 0)
-        let since = isKnown ? FileTime(changed) : .now
+        let isKnown = changed > 0 && changed > (time?.changed ?? 0) / 1_000_000_000
+        let since = isKnown ? min(FileTime(changed), .now) : .now
         _ = world.viewTimes.change(node, to: mark, at: since, isForced: false)
       }
       // What it lists is not known yet.

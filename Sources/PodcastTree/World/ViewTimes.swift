@@ -34,7 +34,10 @@ struct ViewTimes: Sendable {
     let old = entries[node]
     if let old, old.mark == mark, !isForced { return false }
     var time = time
-    if let old, time <= old.time { time = FileTime(sinceEpoch: old.time.sinceEpoch + 1) }
+    // Times move forward; but one that a wrong clock has left far ahead does not bind.
+    if let old, time <= old.time, old.time.seconds < time.seconds + 86_400 {
+      time = FileTime(sinceEpoch: old.time.sinceEpoch &+ 1)
+    }
     entries[node] = Entry(
       mark: mark, time: time, isForced: isForced && old?.mark == mark || old?.isForced ?? false)
     unsettled.insert(node)

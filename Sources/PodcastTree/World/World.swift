@@ -96,7 +96,10 @@ struct World: Sendable {
 
   /// The directories of searches and subscriptions that show a podcast, and its folder of downloads.
   func folders(showing podcast: Int64) -> [NodeID] {
-    var nodes = (appearances[podcast] ?? [:]).keys.map { NodeID(.result, $0) }
+    // Where its appearances have not been read, a folder may have been looked up all the same.
+    let results = appearances[podcast].map { Array($0.keys) }
+    let found = results ?? resultByID.values.filter { $0.podcast == podcast }.map(\.id)
+    var nodes = found.map { NodeID(.result, $0) }
     if let folder = subscriptionOfPodcast[podcast] { nodes.append(NodeID(.subscription, folder.id)) }
     return nodes + [NodeID(.downloadedPodcast, podcast)]
   }
