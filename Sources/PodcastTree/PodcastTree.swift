@@ -230,6 +230,7 @@ package final class PodcastTree: Sendable {
       .pending { completion in
         self.loader.async {
           self.transferChanged(key)
+          self.lookAtViews()
           let once = Once { completion(.success(())) }
           self.settle(except: self.locked.withLock { Set($0.keys) }) { once.run() }
           self.loader.async(after: Self.patience) { once.run() }

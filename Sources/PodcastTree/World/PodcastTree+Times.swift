@@ -19,17 +19,44 @@ extension PodcastTree {
     world.withLock { world in
       for node in world.views {
         guard let mark = world.mark(of: node) else { continue }
-        let time = stored[node.key]
-        if let time { _ = world.viewTimes.adopt(time, of: node) }
-        // What has changed while no mount was there did so when the transfers say, or is seen now.
-        let isKnown = changed > 0 && changed > (time?.changed ?? 0) / 1_000_000_000
-        let since = isKnown ? min(FileTime(changed), .now) : .now
-        _ = world.viewTimes.change(node, to: mark, at: since, isForced: false)
+        if let time = stored[node.key] {
+          _ = world.viewTimes.adopt(time, of: node)
+        } else {
+          let since = changed > 0 ? min(FileTime(changed), .now) : .now
+          _ = world.viewTimes.change(node, to: mark, at: since, isForced: false)
+        }
       }
       // What it lists is not known yet.
       if let time = stored[NodeID.latest.key] { _ = world.viewTimes.adopt(time, of: .latest) }
     }
     settleSoon()
+    // What has changed while no mount was there; the daemon may first have to say how things stand.
+    loader.async(after: 1) { [weak self] in
+      guard let self else { return }
+      var difference = Difference()
+      difference.attributes = viewsChanged(world.withLock { $0.views }, isForced: false)
+      tell(difference)
+    }
+  }
+
+  /// Views that may list something else: looked at when all that is known by now has been taken in, because states
+  /// come one by one that belong together.
+  func viewsMayHaveChanged(_ nodes: some Sequence<NodeID>) {
+    let isFirst = world.withLock { world in
+      defer { world.doubtfulViews.formUnion(nodes) }
+      return world.doubtfulViews.isEmpty
+    }
+    if isFirst { loader.async { [weak self] in self?.lookAtViews() } }
+  }
+
+  func lookAtViews() {
+    let nodes = world.withLock { world in
+      defer { world.doubtfulViews = [] }
+      return world.doubtfulViews
+    }
+    var difference = Difference()
+    difference.attributes = viewsChanged(nodes, isForced: false)
+    tell(difference)
   }
 
   /// Views that list something else, or may: moves their times.

@@ -25,9 +25,8 @@ extension PodcastTree {
       if old?.state != status?.state { difference.states += names(of: known.episode, .replaced, world).names }
       return (known, old, difference)
     }
-    guard case (let known, let old, var difference)? = change else { return }
-    let folder = NodeID(.downloadedPodcast, known.episode.podcast)
-    difference.attributes += viewsChanged([.downloading, .downloaded, folder], isForced: false)
+    guard let (known, old, difference) = change else { return }
+    viewsMayHaveChanged([.downloading, .downloaded, NodeID(.downloadedPodcast, known.episode.podcast)])
     tell(difference)
     if let status { report(status, before: old, known.episode) }
   }
