@@ -13,12 +13,6 @@ let strict: [SwiftSetting] = [
 /// The programs carry the Swift runtime with them: they start in milliseconds and run where no toolchain is.
 let standalone: [LinkerSetting] = [
   .unsafeFlags(["-static-stdlib"], .when(configuration: .release)),
-  // What FoundationEssentials needs and doesn't say.
-  .linkedLibrary("_FoundationCShims", .when(configuration: .release)),
-  .linkedLibrary("_FoundationCollections", .when(configuration: .release)),
-  .linkedLibrary("swiftSynchronization", .when(configuration: .release)),
-  .linkedLibrary("stdc++", .when(configuration: .release)),
-  .linkedLibrary("m", .when(configuration: .release)),
 ]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {

@@ -31,8 +31,16 @@ import Testing
     let list = try catalog.exportOPML()
     #expect(try catalog.subscriptionListSize() == Int64(list.count))
     #expect(String(decoding: list, as: UTF8.self).contains("text=\"Lights\" title=\"Podcast 1\""))
-    let findings = try wait { catalog.find("foghorns source:local", completion: $0) }
-    #expect(findings.podcasts.count == 5, "all that were fetched")
+    // The index is filled behind: what was fetched, and podcasts by their own texts.
+    #expect(
+      try eventually(60) {
+        try wait { catalog.find("foghorns source:local", completion: $0) }.podcasts.count == 5
+      })
+    #expect(
+      try eventually(60) {
+        try wait { catalog.find("podcast source:local", completion: $0) }.podcasts.count >= 5
+      })
+    try FullTextTests.check(path)
   }
 
   /// What the version's own columns hold.

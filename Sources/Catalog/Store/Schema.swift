@@ -17,16 +17,19 @@ enum Schema {
         try database.script(fourth)
         try ProvisionalNames.markAll(in: database)
       },
-      { database in
-        try database.script(fifth)
-        for id in try database.all("SELECT id FROM podcast", as: { $0.int64(0) }) {
-          try FullText.indexPodcast(id, in: database)
-        }
-      },
+      { try $0.script(fifth) },
       { try $0.script(sixth) },
       { try $0.script(seventh) },
+      { try $0.script(eighth) },
     ]
   }
+
+  private static let eighth = """
+    -- Podcasts up to this number may be missing in the full-text index, which is filled behind (`TextIndexer`).
+    ALTER TABLE counter ADD COLUMN podcasts_unindexed INTEGER NOT NULL DEFAULT 0;
+    UPDATE counter SET podcasts_unindexed = coalesce((SELECT max(id) FROM podcast), 0)
+      WHERE NOT EXISTS (SELECT 1 FROM podcast_text_docsize);
+    """
 
   private static let seventh = """
     -- It has turned out to be that podcast, and its episodes go over to it: see `PodcastMerge`.
@@ -47,7 +50,7 @@ enum Schema {
     """
 
   private static let fifth = """
-    -- The full-text index anew, by other rules (`SearchText`); that of episodes is filled behind (`TextIndexer`).
+    -- The full-text index anew, by other rules (`SearchText`); it is filled behind (`TextIndexer`).
     -- Of episodes it keeps in which ones a word is, not where: a fifth of the size.
     DROP TABLE podcast_text;
     DROP TABLE episode_text;

@@ -11,17 +11,42 @@ struct TextIndexer: Sendable {
 
   /// Episodes, and bytes of their notes, of one transaction.
   private static let pieceEpisodes = 500
+  private static let piecePodcasts = 100
   private static let pieceBytes: Int64 = 1 << 20
 
   /// - Parameter deadline: when to stop, done or not.
   /// - Returns: false where something is left.
   @discardableResult
   func run(until deadline: MonotonicTime, isStopped: () -> Bool = { false }) throws(CatalogError) -> Bool {
+    while try isAPodcastLeft() {
+      if MonotonicTime.now >= deadline || isStopped() { return false }
+      try indexPodcasts()
+    }
     while let podcast = try next() {
       if MonotonicTime.now >= deadline || isStopped() { return false }
       try indexPiece(of: podcast)
     }
     return true
+  }
+
+  private func isAPodcastLeft() throws(CatalogError) -> Bool {
+    try store.read { try $0.exists("SELECT 1 FROM counter WHERE podcasts_unindexed > 0") }
+  }
+
+  /// Some of the podcasts themselves, where the index was begun anew.
+  private func indexPodcasts() throws(CatalogError) {
+    try store.write(.refresh) { database in
+      let last = try database.first("SELECT podcasts_unindexed FROM counter") { $0.int64(0) } ?? 0
+      let some = try database.all(
+        "SELECT id FROM podcast WHERE id <= ? AND is_forgotten = 0 ORDER BY id DESC LIMIT ?", last,
+        Self.piecePodcasts
+      ) { $0.int64(0) }
+      for id in some
+      where try !database.exists("SELECT 1 FROM podcast_text_docsize WHERE id = ?", id) {
+        try FullText.indexPodcast(id, in: database)
+      }
+      try database.run("UPDATE counter SET podcasts_unindexed = ?", (some.last ?? 1) - 1)
+    }
   }
 
   private func next() throws(CatalogError) -> Int64? {
