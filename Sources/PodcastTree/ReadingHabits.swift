@@ -7,6 +7,14 @@ extension Program {
   /// Whether it takes st_size for the number of bytes that there are: it copies, packs or serves so many.
   var trustsSize: Bool { Self.copiers.contains(name) }
 
+  /// Whether it opens each file that it shows only to look for its type, mostly without reading any of it, in the thread
+  /// that draws; and copies in the same process. (Qt does so, whatever the name says.) Its first read starts a download.
+  var looksFirst: Bool { Self.browsers.contains(name) }
+
+  private static let browsers: Set<String> = [
+    "dolphin", "konqueror", "krusader", "pcmanfm-qt", "plasmashell",
+  ]
+
   /// Media players, and what they probe files with; names as in /proc/PID/comm, 15 bytes at the most.
   private static let players: Set<String> = [
     "alsaplayer", "amarok", "aqualung", "audacious", "celluloid", "clapper", "clementine", "cmus", "deadbeef",

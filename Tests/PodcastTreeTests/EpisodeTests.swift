@@ -192,4 +192,17 @@ import TransferProtocol
     _ = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
     #expect(fixture.transfers.state.withLock { $0.opened.map(\.intent) } == [.cachedOnly])
   }
+
+  @Test func aFileManagerThatOpensAllThatItShowsStartsADownloadByReading() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    fixture.transfers.state.withLock {
+      $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000))
+    }
+    let episode = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    for thread: Int32 in [5, 1] {
+      try wait(fixture.tree.open(episode, writes: false, for: Caller(user: 1000, thread: thread))).close()
+    }
+    #expect(fixture.transfers.state.withLock { $0.opened.map(\.intent) } == [.downloadAtRead, .download])
+  }
 }

@@ -119,10 +119,10 @@ final class FakeKernel: ViewObserver {
   }
 }
 
-/// Programs by their thread's number: 3 is one of `no_trigger`.
+/// Programs by their thread's number: 3 is one of `no_trigger`, 5 a file manager that opens what it shows.
 final class FakePrograms: ProgramTable {
   func program(ofThread thread: Int32) -> Program? {
-    Program(process: thread, name: thread == 3 ? "tumblerd" : "cat", started: 1)
+    Program(process: thread, name: [3: "tumblerd", 5: "dolphin"][thread] ?? "cat", started: 1)
   }
   func arguments(of program: Program) -> [String] {
     program.process == 4 ? ["kioslave5", "/usr/lib/kf5/kio/thumbnail.so", "thumbnail"] : ["cat"]

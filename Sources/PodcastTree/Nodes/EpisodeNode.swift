@@ -21,13 +21,15 @@ struct EpisodeNode: TreeNode {
     if writes { return .failure(.EROFS) }
     let program = tree.programs.program(ofThread: caller.thread)
     let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
-    let intent = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger)
+    let intent = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
     return tree.listed(id.row).then { episode in
       // Nothing of it is here: an error now, rather than a file that can't be read.
       if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
         return .failure(.EIO)
       }
-      if intent == .download { tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode)) }
+      if intent == .download || intent == .downloadAtRead {
+        tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode))
+      }
       return tree.entry(ofEpisode: id.row).then { entry in
         // Its address has become another episode's: what is here is its own, what would come is not.
         if entry.episode.isReplaced {
@@ -124,7 +126,7 @@ struct EpisodeNode: TreeNode {
         }
       }
     }
-    guard intent == .download, let program else { return }
+    guard intent == .download || intent == .downloadAtRead, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
@@ -185,9 +187,9 @@ struct EpisodeNode: TreeNode {
 
 extension OpenIntent {
   /// What an open may do by the option `trigger`.
-  fileprivate init(_ trigger: Settings.Trigger) {
+  fileprivate init(_ trigger: Settings.Trigger, by program: Program?) {
     switch trigger {
-    case .open: self = .download
+    case .open: self = program?.looksFirst == true ? .downloadAtRead : .download
     case .read: self = .downloadAtRead
     case .never: self = .fetchOnly
     }
