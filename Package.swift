@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 
 /// The programs carry the Swift runtime with them: they start in milliseconds and run where no toolchain is.
 let standalone: [LinkerSetting] = [
-  .unsafeFlags(["-static-stdlib"], .when(configuration: .release)),
+  .unsafeFlags(["-static-stdlib"], .when(configuration: .release))
 ]
 
 func library(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
