@@ -33,18 +33,18 @@ import Testing
     let player = try program("/bin/dd", as: "mpv", fixture)
     let (input, output) = ("if=\(fixture.episode(1))", "of=\(copy)")
     let playing = try start(fixture, player, input, output, "bs=4096", "count=24")
-    #expect(playing.wait() == .exit(0), "\(playing.errors)")
+    #expect(playing.wait(seconds: 90) == .exit(0), "\(playing.errors)")
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(0..<98_304))
     // The host has gone silent.
     let tail = ["bs=1M", "count=1", "iflag=skip_bytes", "skip=90112"]
     let last = try start(fixture, player, [input, output] + tail)
-    #expect(last.wait() == .exit(0), "\(last.errors)")
+    #expect(last.wait(seconds: 90) == .exit(0), "\(last.errors)")
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(90_112..<98_304))
     // Others get all that they ask for, or wait.
     let other = try start(fixture, "dd", [input, output] + tail)
-    #expect(eventually { WaitingTests.isWaiting(other.id) })
+    #expect(eventually(within: 60) { WaitingTests.isWaiting(other.id) })
     other.signal(SIGKILL)
-    #expect(other.wait() == .signal(SIGKILL))
+    #expect(other.wait(seconds: 60) == .signal(SIGKILL))
   }
 
   @Test func aPlayerGetsEveryByteOfADownloadThatRuns() throws {
@@ -54,7 +54,7 @@ import Testing
     let copy = fixture.environment.home.path("copy")
     let player = try program("/bin/dd", as: "ffplay", fixture)
     let playing = try start(fixture, player, "if=\(fixture.episode(1))", "of=\(copy)", "bs=64K")
-    #expect(playing.wait(seconds: 60) == .exit(0), "\(playing.errors)")
+    #expect(playing.wait(seconds: 90) == .exit(0), "\(playing.errors)")
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes)
     #expect(try fixture.isWhole(fixture.episode(1), 1))
     #expect(fixture.origin.requests("/1.mp3").count == 1)
@@ -72,7 +72,7 @@ import Testing
     let copier = try program("/bin/sh", as: name, fixture)
     // The size by the open file is what it goes by.
     let copying = try start(fixture, copier, ["-c", "exec 3<'\(path)'; stat -L -c %s /proc/self/fd/3"])
-    #expect(copying.wait(seconds: 60) == .exit(0) && copying.output == "500000\n", "\(copying.errors)")
+    #expect(copying.wait(seconds: 90) == .exit(0) && copying.output == "500000\n", "\(copying.errors)")
     #expect(try fixture.isWhole(path, 1))
     #expect(fixture.origin.requests("/1.mp3").count == 1)
   }
@@ -87,8 +87,8 @@ import Testing
     try fixture.makeSearch()
     let archive = fixture.environment.home.path("archive.tar")
     let packing = try start(fixture, "tar", "-cf", archive, fixture.episode(1))
-    #expect(eventually { WaitingTests.isWaiting(packing.id) })
+    #expect(eventually(within: 60) { WaitingTests.isWaiting(packing.id) })
     packing.signal(SIGTERM)
-    #expect(packing.wait() == .signal(SIGTERM))
+    #expect(packing.wait(seconds: 60) == .signal(SIGTERM))
   }
 }
