@@ -64,6 +64,16 @@ import Testing
     #expect(try found(world.catalog, "\" OR * ^ NEAR( :").isEmpty)
   }
 
+  /// Whole words, and beginnings of any length.
+  @Test(arguments: ["foghorns", "foghorn", "fogho", "fog", "fo", "grüße", "gru", "foghorns grü"])
+  func wordsAndTheirBeginningsAreFound(words: String) throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("Foghorns and Grüße", guid: "1")]).page)
+    try world.refresh(try world.podcast())
+    #expect(try eventually(60) { try found(world.catalog, words) == ["Harbour Lights"] })
+    #expect(try found(world.catalog, words + "x").isEmpty)
+  }
+
   /// FTS5's own check of the index's structure.
   static func check(_ path: String) throws {
     let file = try Database(path: path)

@@ -23,13 +23,23 @@ enum SearchText {
     return words.map { "\"\(separated(String($0)))\" *" }.joined(separator: " AND ")
   }
 
-  /// The same for the index of episodes, which knows no places of words: characters that are words of their own
-  /// must all be there, in any order. One letter is a word, not the beginning of one.
-  static func episodeQuery(_ terms: String) -> String? {
-    let words = terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
-    let parts = words.flatMap { separated(String($0)).split(separator: " ") }
-    if parts.isEmpty { return nil }
-    return parts.map { $0.count > 1 ? "\"\($0)\" *" : "\"\($0)\"" }.joined(separator: " AND ")
+  /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
+  static let indexedBeginnings = 3
+
+  /// The words of a query as the index of episodes has them, which knows no places of words: characters that are words
+  /// of their own must all be there, in any order.
+  static func episodeWords(_ terms: String) -> [String] {
+    terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+      .flatMap { separated(String($0)).split(separator: " ") }.map(String.init)
+  }
+
+  /// A query for all of these words.
+  /// - Parameter asBeginnings: also long ones may be the beginning of a word; short ones may always, but for one letter.
+  static func episodeQuery(_ words: [String], asBeginnings: Bool) -> String {
+    words.map { word in
+      let mayBegin = word.count > 1 && (asBeginnings || word.count <= indexedBeginnings)
+      return mayBegin ? "\"\(word)\" *" : "\"\(word)\""
+    }.joined(separator: " AND ")
   }
 
   private static func separated(_ text: String) -> String {

@@ -6,7 +6,9 @@ internal import SQLiteKit
 // `source:local`: what the catalogue itself knows.
 extension TextIndex {
   /// Seconds that are spent on episodes that match: common words are in very many.
-  private static let patience = 0.04
+  private static let patience = 0.03
+  /// Pages that are put together for what begins with long words: about thirty milliseconds.
+  private static let pageLimit = 100
   /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
   private static let indexing = 0.1
 
@@ -46,14 +48,17 @@ extension TextIndex {
   private static func podcastsByEpisodes(
     _ query: SearchQuery, _ language: String, limit: Int, in database: Database
   ) throws -> [Int64] {
-    guard let words = SearchText.episodeQuery(query.terms) else { return [] }
+    let parts = SearchText.episodeWords(query.terms)
+    if parts.isEmpty { return [] }
     let deadline = MonotonicTime.after(patience)
-    var counts: [Int64: Int] = [:]
-    var looked = 0
-    try database.forEach("SELECT rowid FROM episode_text WHERE episode_text MATCH ?", words) { row in
-      counts[EpisodeID.podcast(of: row.int64(0)), default: 0] += 1
-      looked += 1
-      return looked % 512 != 0 || MonotonicTime.now < deadline
+    var counts = try count(SearchText.episodeQuery(parts, asBeginnings: false), until: deadline, in: database)
+    // What begins with a long word is put together as a whole before the first of it is seen: only where it is little.
+    let long = parts.filter { $0.count > SearchText.indexedBeginnings }
+    if counts.count < limit, !long.isEmpty, MonotonicTime.now < deadline,
+      long.allSatisfy({ $0.utf8.allSatisfy { $0 < 128 } }),
+      try long.reduce(0, { try $0 + pages(beginningWith: $1, in: database) }) <= pageLimit
+    {
+      counts = try count(SearchText.episodeQuery(parts, asBeginnings: true), until: deadline, in: database)
     }
     let best = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit * 4).map(\.key)
     if language == "%" { return Array(best.prefix(limit)) }
@@ -62,6 +67,37 @@ extension TextIndex {
         "SELECT 1 FROM podcast WHERE id = ? AND coalesce(language, '') LIKE ?", id, language)
     }
     return Array(spoken.prefix(limit))
+  }
+
+  /// How many episodes of each podcast match, as far as there is time to look.
+  private static func count(
+    _ words: String, until deadline: MonotonicTime, in database: Database
+  ) throws -> [Int64: Int] {
+    var counts: [Int64: Int] = [:]
+    var looked = 0
+    try database.forEach("SELECT rowid FROM episode_text WHERE episode_text MATCH ?", words) { row in
+      counts[EpisodeID.podcast(of: row.int64(0)), default: 0] += 1
+      looked += 1
+      return looked % 512 != 0 || MonotonicTime.now < deadline
+    }
+    return counts
+  }
+
+  /// Pages of the index, each of some thousand entries, from where words that begin so begin to where they end.
+  private static func pages(beginningWith word: String, in database: Database) throws -> Int {
+    // In the index of words, as against those of beginnings, each is preceded by "0" (fts5_index.c).
+    let first = Array("0\(word.lowercased())".utf8)
+    return try database.first(
+      """
+      WITH RECURSIVE segment (id) AS (
+        SELECT min(segid) FROM episode_text_idx
+        UNION ALL
+        SELECT (SELECT min(segid) FROM episode_text_idx WHERE segid > segment.id) FROM segment WHERE id IS NOT NULL)
+      SELECT sum((SELECT pgno >> 1 FROM episode_text_idx WHERE segid = id AND term > ?2 ORDER BY term LIMIT 1)
+        - coalesce((SELECT pgno >> 1 FROM episode_text_idx WHERE segid = id AND term <= ?1 ORDER BY term DESC LIMIT 1), 1))
+      FROM segment WHERE id IS NOT NULL
+      """, first, first + [0xFF]
+    ) { $0.int(0) } ?? 0
   }
 
   private static func found(_ podcast: Podcast) -> FoundPodcast {
