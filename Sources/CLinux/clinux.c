@@ -226,6 +226,10 @@ uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count) {
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }
 int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 
+int podcastfs_punch_hole(int descriptor, off_t offset, off_t length) {
+  return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
+}
+
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
   return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }

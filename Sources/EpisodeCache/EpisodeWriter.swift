@@ -144,6 +144,16 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
+  /// Gives the room back to the disk that a piece has taken which was not written wholly: nobody knows of it, and a
+  /// full disk would lack it when the piece comes again.
+  package func giveBack(_ range: Range<Int64>) {
+    let block = LiveMap.blockSize
+    for hole in present.missing(in: range) {
+      let blocks = (hole.lowerBound + block - 1) / block * block..<max(hole.upperBound, 0) / block * block
+      if blocks.lowerBound < blocks.upperBound { data.punchHole(blocks) }
+    }
+  }
+
   /// Shows a range in the live map: its blocks that are whole by now.
   func publish(_ range: Range<Int64>, _ state: inout State) throws(PosixError) {
     let block = LiveMap.blockSize

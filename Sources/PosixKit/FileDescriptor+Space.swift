@@ -12,6 +12,11 @@ extension FileDescriptor {
     }
   }
 
+  /// Gives the room of a range back to the disk, where it can do that: it reads as zeros (fallocate(2)).
+  package func punchHole(_ range: Range<Int64>) {
+    _ = podcastfs_punch_hole(rawValue, off_t(range.lowerBound), off_t(range.count))
+  }
+
   /// Starts writing a range to the disk without waiting for it (sync_file_range(2)).
   package func startWriteback(_ range: Range<Int64>) {
     _ = podcastfs_start_writeback(rawValue, off_t(range.lowerBound), off_t(range.count))

@@ -44,6 +44,13 @@ package struct TransferRecord: Hashable, Sendable {
   /// A server that asks for more, in seconds, has its clock or its units wrong.
   package static let longestRetryAfter: Int64 = 86_400
 
+  /// It has failed no more. When it did is told by as long as the server wants to be left alone: without it nobody
+  /// could say how long that is, once the clock has been set.
+  package mutating func forgive() {
+    error = nil
+    if notBefore == nil { failed = nil }
+  }
+
   package var status: TransferStatus {
     TransferStatus(
       key: key, state: state, generation: generation, total: total, received: received, error: error,

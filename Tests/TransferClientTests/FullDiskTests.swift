@@ -9,13 +9,7 @@ import TransferProtocol
 
 /// A disk that is really full.
 @Suite(.enabled(if: geteuid() == 0, "mounting a small disk takes root")) struct FullDiskTests {
-  // About one time in four a download does not go on when there is room again, or a few hundred KiB of what is to stay
-  // free are touched: faults of the engine that are known and open.
-  @Test func aFullDiskEndsReadersAtOnceKeepsTheBytesAndHeals() {
-    withKnownIssue("a full disk is not always healed", isIntermittent: true) { try endReadersAndHeal() }
-  }
-
-  private func endReadersAndHeal() throws {
+  @Test func aFullDiskEndsReadersAtOnceKeepsTheBytesAndHeals() throws {
     let user = try TransferFixture()
     #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=2m,mode=0700") == 0)
     defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
@@ -26,7 +20,8 @@ import TransferProtocol
     let client = try user.client { $0.minimumFree = 0 }
     let request = user.serve(body)
     let episode = try client.opened(request)
-    #expect(episode.readFailure(at: 1_400_000, 4096, within: 5)?.errno == .ENOSPC)
+    let failure = #expect(throws: TransferFailure.self) { try episode.readAll() }
+    #expect(failure?.errno == .ENOSPC)
     let status = try #require(client.status(of: request.key))
     #expect(status.state == .paused)
     #expect(status.error?.hasPrefix("no space left") == true)
@@ -38,11 +33,7 @@ import TransferProtocol
     #expect(user.origin.sent("/a.mp3") < body.size + 1_200_000)
   }
 
-  @Test func anOpenReaderNeverTouchesWhatIsToStayFree() {
-    withKnownIssue("min_free is sometimes touched", isIntermittent: true) { try keepFree() }
-  }
-
-  private func keepFree() throws {
+  @Test func anOpenReaderNeverTouchesWhatIsToStayFree() throws {
     let user = try TransferFixture()
     #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=24m,mode=0700") == 0)
     defer { umount2(user.places.cache, Int32(MNT_DETACH)) }

@@ -19,12 +19,12 @@ import TransferProtocol
     }
     // Sixty-four that come, slowly enough to be there together.
     for number in 0..<64 {
-      var resource = OriginResource(TestBody(seed: UInt64(number), size: 4_000_000))
+      var resource = OriginResource(TestBody(seed: UInt64(number), size: 40_000_000))
       resource.behaviour.rate = 500_000
       let url = user.origin.serve("/active/\(number).mp3", resource)
       client.start(TransferFixture.request(url)) { _ in }
     }
-    #expect(eventually(within: 30) { client.allStatuses().count { $0.received > 0 } == 64 })
+    #expect(eventually(within: 120) { client.allStatuses().count { $0.received > 0 } == 64 })
     // A thousand in the queue of a host that says nothing, two hundred readers waiting for theirs.
     for number in 0..<1000 {
       user.origin.serve("/queued/\(number).mp3", silent(number))
@@ -34,7 +34,7 @@ import TransferProtocol
       let request = TransferFixture.request(user.origin.url("/queued/\(number).mp3"))
       client.start(request) { _ in orders.withLockNotifying { $0 += 1 } }
     }
-    #expect(orders.wait(until: .after(30)) { $0 == 1000 ? true : nil } == true)
+    #expect(orders.wait(until: .after(120)) { $0 == 1000 ? true : nil } == true)
     let waiting = Monitor(0)
     for number in 0..<200 {
       let path = "/open/\(number).mp3"
@@ -43,7 +43,7 @@ import TransferProtocol
         waiting.withLockNotifying { $0 += 1 }
       }
     }
-    #expect(eventually(within: 30) { user.origin.active >= 200 })
+    #expect(eventually(within: 120) { user.origin.active >= 200 })
 
     // Beside them a file is fetched and read, and what is here is read at once.
     let request = user.serve(body)

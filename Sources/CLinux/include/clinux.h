@@ -67,6 +67,8 @@ uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t co
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
 int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
+/// fallocate(2): gives the room of a range back to the disk.
+int podcastfs_punch_hole(int descriptor, off_t offset, off_t length);
 /// sync_file_range(2): starts write-back without waiting.
 int podcastfs_start_writeback(int descriptor, off_t offset, off_t length);
 /// inotify_init1(2), close-on-exec and non-blocking, and inotify_add_watch(2).

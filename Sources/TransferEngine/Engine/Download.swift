@@ -17,6 +17,8 @@ final class Download {
   var hasSlot = false
   /// Whether the store must be looked at: its bytes may be gone, or more than the record says.
   var mustLook = false
+  /// Whether it has been looked at, so that the record says how much is here.
+  var hasBeenOpened = false
   /// What the journal has been told of the record.
   var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.
@@ -80,8 +82,18 @@ final class Download {
   var meter = RateMeter()
   /// Until when what is stored is not tried to be opened again, after that has failed.
   var storeRefusedUntil: Instant?
-  /// Whether the disk has refused to take its last bytes: not asked again before something has happened to it.
+  /// Whether the disk has refused to take its last bytes: not asked again before something has happened to it; and
+  /// whether that was for want of room.
   var isFlushRefused = false
+  var waitsToFlush = false
+  /// Whether it was refused room for a piece, and has had none since.
+  var isStarved = false
+  /// Until when it does not ask for room again, and how often it has found none in a row.
+  var healAt: Instant?
+  var roomBackoff = Backoff()
+  /// Until when it is not asked to go, because somebody else has it open, and how often it was in a row.
+  var heldElsewhereUntil: Instant?
+  private var heldElsewhere = Backoff()
   /// Whether observers are to hear of its progress.
   var isProgressDue = false
   /// The bytes that `DownloadTable` has counted for it while it is at rest.
@@ -165,7 +177,8 @@ final class Download {
   /// Whether a response goes on though nobody waits for what it brings next: who has the episode open without
   /// downloading it would have to ask for all of it again.
   var readsThrough: Bool {
-    !canSeek && handles.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+    record.state != .failed && record.state != .paused && !canSeek
+      && handles.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
   }
 
   /// The host that is asked.
@@ -188,6 +201,18 @@ final class Download {
 
   /// Bytes to come, as far as the server has told.
   var missing: Int64 { max((record.total ?? 0) - received, 0) }
+
+  /// Bytes to come that are not on their way to the disk, in whole blocks: what it still needs of the disk.
+  var unclaimed: Int64 {
+    guard let total = record.total else { return 0 }
+    guard let store = openStore else { return FreeSpace.cost(of: 0..<max(total - received, 0)) }
+    return store.claimed.missing(in: 0..<total).reduce(0) { $0 + FreeSpace.cost(of: $1) }
+  }
+
+  /// It was to go, and somebody else has it open.
+  func isHeldElsewhere(at now: Instant) {
+    heldElsewhereUntil = now.adding(heldElsewhere.failed(hasProgress: false, isWaitedFor: false))
+  }
 
   /// Bytes to come, by the feed's word where the server has not told. Feeds say anything: nothing waits for what
   /// they say beyond `limit` or any episode.

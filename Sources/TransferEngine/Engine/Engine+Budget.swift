@@ -3,16 +3,12 @@ internal import TransferProtocol
 
 /// What is known of the room on the disk, and what is being done for more.
 struct Room {
-  /// Bytes that the disk had when it was last looked at, above `min_free`; nil before.
-  var available: Int64?
-  var measured = Instant(nanoseconds: .min / 2)
-  var isMeasuring = false
-  /// Bytes given to the disk since then.
-  var written: Int64 = 0
-  /// Downloads that wait for it to be looked at.
+  var space = FreeSpace()
+  /// Downloads that wait for the disk to be looked at.
   var waiting: Set<MediaKey> = []
-  /// What is being let go of, and orders that wait for that.
+  /// What is being let go of, how many bytes of it are wanted, and orders that wait for that.
   var evicting: Set<MediaKey> = []
+  var goal: Int64 = 0
   var deferred: [(client: ClientID, message: ClientMessage)] = []
   /// Whether more downloads are ready than there are slots.
   var hasQueue = false
@@ -31,33 +27,44 @@ extension Engine {
   /// Bytes of a body without a length, however large the cache and long the feed says that it is.
   private static let longestEndless: Int64 = 4 << 30
 
+  /// What journals, marks and the store take beside what is counted, between two looks at the disk.
+  private static let spare: Int64 = 256 << 10
+  /// Room with which a download of which more is to come begins again.
+  private static let worthwhile: Int64 = 16 << 20
+
   /// Bytes that may still be written before `min_free` is touched, as far as is known.
-  private var left: Int64 { room.available.map { $0 - room.written } ?? .max }
+  private var left: Int64 { room.space.left ?? .max }
 
-  private var isRoomKnown: Bool {
-    room.available != nil && now.instant < room.measured.adding(0.5)
-  }
+  /// Whether there is so much that a minute changes little.
+  private var hasPlenty: Bool { left > 1 << 30 && room.space.isKnown(at: now.instant, for: 60) }
 
-  private func measureRoom() {
-    if room.isMeasuring { return }
-    room.isMeasuring = true
-    room.written = 0
-    emit(.measureRoom)
+  /// Whether the disk is being looked at, and not long after the last time.
+  private var isRoomBeingSeen: Bool { room.space.isLooking && room.space.isKnown(at: now.instant, for: 2) }
+
+  private func measureRoom() { if room.space.look() { emit(.measureRoom) } }
+
+  /// Something has been let go of, or other bounds hold.
+  func roomHasChanged() {
+    room.space.outdate()
+    measureRoom()
   }
 
   func measured(_ available: Int64?) {
-    room.isMeasuring = false
-    // What was given to the disk since it was asked may not be counted yet.
-    room.available = (available ?? .max / 2) - settings.minimumFree
-    room.measured = now.instant
+    let free = settings.minimumFree
+    let usable = (available ?? .max / 2) - (free > 0 ? free + Self.spare : 0)
+    // Who waits for it waits for the next one.
+    guard room.space.looked(usable, at: now.instant) else { return measureRoom() }
     let waiting = room.waiting.sorted()
     room.waiting = []
     for key in waiting { if let download = downloads[key] { touch(download) } }
-    for download in downloads.busyInOrder where download.waitsForRoom { healRoom(of: download) }
+    healRoom()
   }
 
   private var evictable: [Download] {
-    downloads.all.values.filter { $0.isEvictable && !room.evicting.contains($0.key) }
+    downloads.all.values.filter { download in
+      download.isEvictable && !room.evicting.contains(download.key)
+        && download.heldElsewhereUntil.map { $0 <= now.instant } ?? true
+    }
   }
 
   /// Which of the wanted downloads that are to run there is room for, in their order.
@@ -66,23 +73,38 @@ extension Engine {
     guard !wanted.isEmpty else { return admitted }
     let used = downloads.bytes
     var promised: Int64 = 0
+    var promisedOnDisk: Int64 = 0
     var evictableBytes: Int64?
     for download in wanted {
       let expected = download.expected(atMost: settings.cacheSize)
       let isKnown = download.record.total != nil
       let need = isKnown ? download.missing : max(expected, settings.minimumFree > 0 ? 1 : 0)
-      let onDisk = isKnown ? need : max(need, Self.ahead)
-      let disk = settings.minimumFree > 0 ? promised + onDisk - left : 0
+      let onDisk = isKnown ? download.unclaimed : max(need, Self.ahead)
+      // What runs has taken its part already; it is stopped where it gets no more.
+      let isTaking = !download.flows.isEmpty && !download.isStarved
+      let disk = settings.minimumFree > 0 && !isTaking ? promisedOnDisk + onDisk - left : 0
       let excess = max(used + promised + need - settings.cacheSize, disk)
       if excess > 0 {
         let bytes = evictableBytes ?? evictable.reduce(0) { $0 + $1.received }
         evictableBytes = bytes
-        if bytes < excess { continue }
+        if bytes < excess {
+          lookAtStored(download)
+          continue
+        }
       }
       admitted.insert(download.key)
       promised += need
+      promisedOnDisk += onDisk
     }
     return admitted
+  }
+
+  /// Who finds no room may need less than it seems: a killed daemon's records say less than is here.
+  private func lookAtStored(_ download: Download) {
+    guard download.store == nil, download.record.generation > 0, !download.hasBeenOpened else { return }
+    download.hasBeenOpened = true
+    download.mustLook = true
+    touch(download)
   }
 
   /// Lets go of the least recently read episodes until `count` bytes are free; of none where that is not enough.
@@ -96,6 +118,7 @@ extension Engine {
       return false
     }
     room.evicting = Set(candidates.map(\.key))
+    room.goal = count
     emit(
       .evict(
         candidates.map {
@@ -105,13 +128,20 @@ extension Engine {
   }
 
   func evicted(_ keys: [MediaKey]) {
+    let asked = room.evicting
     room.evicting = []
+    var freed: Int64 = 0
     for key in keys {
       guard let download = downloads[key] else { continue }
+      freed += download.received
       forgetBytes(of: download)
       touch(download)
     }
-    if room.isMeasuring { room.waiting.formUnion(keys) } else { measureRoom() }
+    // Somebody has the others open: asked for again later and later.
+    if freed < room.goal {
+      for key in asked.subtracting(keys) { downloads[key]?.isHeldElsewhere(at: now.instant) }
+    }
+    roomHasChanged()
     reconsider()
     let deferred = room.deferred
     room.deferred = []
@@ -121,10 +151,9 @@ extension Engine {
   /// Whether a reader's download may begin or go on: beyond `cache_size`, but not into `min_free`.
   func hasRoom(for download: Download) -> Bool {
     if download.isBackground || !download.flows.isEmpty || settings.minimumFree <= 0 { return true }
-    let need = download.record.total == nil ? Self.least : min(download.missing, Self.least)
-    let isPlenty = room.available != nil && left > 1 << 30 && now.instant < room.measured.adding(60)
-    if isPlenty || need == 0 { return true }
-    if !isRoomKnown {
+    let need = download.record.total == nil ? Self.least : min(download.unclaimed, Self.least)
+    if need == 0 || hasPlenty { return true }
+    if !room.space.isFresh(at: now.instant) {
       room.waiting.insert(download.key)
       measureRoom()
       return false
@@ -138,24 +167,33 @@ extension Engine {
     return false
   }
 
+  /// What a piece may have of the disk, as far as is known.
+  var roomForAPiece: Int64 { settings.minimumFree > 0 ? left : .max }
+
   /// Takes room for a piece that is to be written.
   /// - Returns: whether there is any; else the download is looked at again when that may have changed.
-  func takeRoom(_ count: Int64, for download: Download) -> Bool {
-    if settings.minimumFree <= 0 {
-      room.written += count
-      return true
-    }
-    let mayGo = left >= count && (room.available != nil || !room.isMeasuring)
-    if mayGo && (isRoomKnown || left >= 256 * count || room.isMeasuring) {
-      room.written += count
+  func takeRoom(for range: Range<Int64>, of download: Download) -> Bool {
+    let cost = FreeSpace.cost(of: range)
+    let isFresh = room.space.isFresh(at: now.instant)
+    if settings.minimumFree <= 0 || hasPlenty || left >= cost && (isFresh || isRoomBeingSeen) {
+      room.space.take(range)
+      download.isStarved = false
       return true
     }
     room.waiting.insert(download.key)
-    if !isRoomKnown {
+    if !isFresh || room.space.isLooking {
       measureRoom()
-    } else if !evict(count - left) {
+    } else if !evict(cost - left) {
       room.waiting.remove(download.key)
-      if download.isBackground { touch(download) } else { starved(download) }
+      // What is on its way is shown before anybody hears that there is no more.
+      if download.openStore?.pending ?? 0 > 0 { return false }
+      // Who waits hears of it; without anybody it waits in the queue.
+      if !download.isBackground || !download.fetchableWaits.isEmpty || download.readsThrough {
+        starved(download)
+      } else if !download.isStarved {
+        download.isStarved = true
+        touch(download)
+      }
     }
     return false
   }
@@ -196,7 +234,7 @@ extension Engine {
 
   /// Looks again, every few seconds while something waits for room.
   func watchForRoom() {
-    if downloads.busy.values.contains(where: \.waitsForRoom) {
+    if downloads.busy.values.contains(where: { $0.waitsForRoom || $0.waitsToFlush }) {
       timers.add(.room, at: now.instant.adding(3))
     }
   }
@@ -206,20 +244,30 @@ extension Engine {
     reconsider()
   }
 
-  /// Goes on with a download that the disk had no room for, when there is some.
-  private func healRoom(of download: Download) {
-    touch(download)
-    guard download.record.waitsForRoom else { return }
-    // Something may have been let go of, or have lost its mark to be kept.
-    let need = download.record.total == nil ? Self.ahead : min(download.missing, 16 << 20)
-    let lack = need - left
-    if lack >= 0 {
-      // Who waits in vain lets go of nothing.
-      evict(lack + 1)
-      return
+  /// Goes on with what the disk had no room for, as far as there is some now: it is given to one after the other, and
+  /// those that run have theirs before them.
+  private func healRoom() {
+    let waiting = downloads.busyInOrder.filter { $0.waitsForRoom || $0.waitsToFlush }
+    if waiting.isEmpty { return }
+    var left = downloads.busy.values.filter { !$0.flows.isEmpty }
+      .reduce(self.left) { $0 - min($1.unclaimed, Self.worthwhile) }
+    var hasEvicted = false
+    for download in waiting {
+      touch(download)
+      if let later = download.healAt, later > now.instant { continue }
+      if download.waitsToFlush, left > 0 { download.waitsToFlush = false }
+      guard download.record.waitsForRoom else { continue }
+      let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
+      if need > left {
+        // Something may have been let go of, or have lost its mark to be kept. Who waits in vain lets go of nothing.
+        if !hasEvicted { hasEvicted = evict(need - left) }
+        lookAtStored(download)
+        continue
+      }
+      left -= need
+      download.record.state = .queued
+      download.record.error = nil
+      download.retryAt = nil
     }
-    download.record.state = .queued
-    download.record.error = nil
-    download.retryAt = nil
   }
 }

@@ -72,12 +72,12 @@ extension Engine {
     guard let store = download.openStore else { return nil }
     while let intake = flow.intake {
       var next = intake
-      guard let step = next.next(stored: store.claimed, total: store.representation.total, urgency) else {
-        return nil
-      }
+      let step = next.next(
+        stored: store.claimed, total: store.representation.total, urgency, room: roomForAPiece)
+      guard let step else { return nil }
       switch step {
       case .write(let range):
-        guard takeRoom(range.length, for: download) else { return nil }
+        guard takeRoom(for: range, of: download) else { return nil }
         store.claim(range)
         emit(.store(store.id, .write(flow.id, range)))
       case .compare(let range): emit(.store(store.id, .compare(flow.id, range)))
@@ -103,6 +103,7 @@ extension Engine {
   func wrote(_ range: Range<Int64>, of id: FlowID, _ store: Store, _ download: Download) {
     store.wrote(range)
     download.isFlushRefused = false
+    download.waitsToFlush = false
     if let (flow, _) = flows[id] {
       flow.intake?.wrote(range)
       pump(flow, download)

@@ -5,8 +5,14 @@ internal import TransferProtocol
 extension Engine {
   /// A response gave no bytes, or no more.
   func suffer(_ fault: Fault, _ download: Download) {
+    // What the user holds stays held.
+    if download.record.state == .paused && download.record.error == nil { return }
     download.lastFault = now.instant
     download.record.failed = now.wall
+    // Of the same clock: it may have been set since the server said so.
+    download.record.notBefore = download.forbiddenUntil.flatMap { until in
+      until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
+    }
     download.record.error = fault.message
     switch fault.kind {
     case .passing:
@@ -78,8 +84,7 @@ extension Engine {
     download.askedAddress = nil
     if let url, url != asked {
       download.record.request.url = url
-      download.record.error = nil
-      download.record.failed = nil
+      download.record.forgive()
       download.sender = nil
     } else {
       download.record.state = .failed
@@ -89,15 +94,21 @@ extension Engine {
     touch(download)
   }
 
-  /// Waits for room.
+  /// Waits for room: it is asked for again later and later, because each time costs the host a request.
   private func wait(for why: String, _ download: Download) {
     endFlows(of: download)
+    if download.record.state == .paused { return }
+    let received = download.received
+    let hasProgress = received >= download.receivedAtFault + Self.progress
+    download.receivedAtFault = received
+    let later = now.instant.adding(
+      download.roomBackoff.failed(hasProgress: hasProgress, isWaitedFor: false))
     guard download.isWanted else {
-      if download.record.state == .paused { return }
-      download.record.error = nil
-      download.record.failed = nil
+      download.record.forgive()
+      download.retryAt = later
       return failWaits(of: download, .noRoom(why))
     }
+    download.healAt = later
     download.record.state = .paused
     download.record.error = why
   }

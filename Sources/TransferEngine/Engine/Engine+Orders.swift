@@ -52,6 +52,7 @@ extension Engine {
 
   private func use(_ new: TransferSettings) {
     if new == settings { return }
+    if new.minimumFree != settings.minimumFree { roomHasChanged() }
     settings = new
     throttle.set(rate: new.limitRate, at: now.instant)
     letGoOfThrottled()
@@ -128,6 +129,9 @@ extension Engine {
     if isExplicit, let store = download.openStore, !store.isLinked { forgetBytes(of: download) }
     switch download.record.state {
     case .cached:
+      // Until its bytes are on the disk the store says that it is to come.
+      if download.record.order == 0 { putLast(download) }
+      download.wasPaused = false
       // It may have been deleted a moment ago.
       if download.store == nil { download.mustLook = true }
       download.isWantedAgain = download.store?.isOpen != true
@@ -156,20 +160,15 @@ extension Engine {
   private func forgive(_ download: Download) {
     guard download.record.state == .failed, !isEarly(download), !isForbidden(download) else { return }
     download.record.state = .remote
-    download.record.error = nil
-    download.record.failed = nil
+    download.record.forgive()
     download.hasAskedForAddress = false
   }
 
   func queue(_ download: Download) {
-    if download.record.order == 0 || download.record.state == .remote {
-      lastOrder += 1
-      download.record.order = lastOrder
-    }
+    if download.record.order == 0 || download.record.state == .remote { putLast(download) }
     download.retryAt = download.forbiddenUntil
     download.record.state = .queued
-    download.record.error = nil
-    download.record.failed = nil
+    download.record.forgive()
     download.backoff = Backoff()
     download.generationsBegun = 0
     download.fruitlessAsks = 0
@@ -179,6 +178,13 @@ extension Engine {
     download.strayParts = 0
     download.isDirectRefused = false
     download.isFlushRefused = false
+    download.healAt = nil
+    download.roomBackoff = Backoff()
+  }
+
+  private func putLast(_ download: Download) {
+    lastOrder += 1
+    download.record.order = lastOrder
   }
 
   /// A reader has come: a try that was to be made later is made now, unless it has just been made or the
@@ -195,8 +201,7 @@ extension Engine {
       endFlows(of: download)
       download.askedAddress = nil
       download.record.state = .paused
-      download.record.error = nil
-      download.record.failed = nil
+      download.record.forgive()
     case .cached: break
     }
     touch(download)
@@ -218,8 +223,7 @@ extension Engine {
   private func drop(_ download: Download) {
     download.record.state = .remote
     download.askedAddress = nil
-    download.record.error = nil
-    download.record.failed = nil
+    download.record.forgive()
     forgetBytes(of: download)
     download.retryAt = nil
     touch(download)

@@ -160,6 +160,7 @@ extension Engine {
     download.record.failed = nil
     download.record.notBefore = nil
     download.forbiddenUntil = nil
+    download.roomBackoff = Backoff()
     download.record.total = store.representation.total
     download.backoff = Backoff()
     download.hasSlot = false

@@ -49,6 +49,10 @@ extension Engine {
   }
 
   func answered(_ answer: DiskAnswer, by id: StoreID) {
+    switch answer {
+    case .wrote(_, let range), .notWritten(_, let range, _, _): room.space.answered(range)
+    default: break
+    }
     guard let download = stores[id], let store = download.store, store.id == id else {
       // Given up meanwhile; its number has been given to these bytes all the same.
       return
@@ -74,6 +78,9 @@ extension Engine {
     case .wrote(let flow, let range):
       store.pending -= 1
       return wrote(range, of: flow, store, download)
+    case .notWritten(_, _, let failure, let present):
+      store.pending -= 1
+      notWritten(failure, present, store, download)
     case .compared(let flow, let range, let agreed):
       store.pending -= 1
       return compared(range, agreed: agreed, of: flow, download)
@@ -104,6 +111,7 @@ extension Engine {
     store.opened(representation, present: present)
     download.hasFiles = true
     download.mustLook = false
+    download.hasBeenOpened = true
     if download.storeRefusedUntil != nil {
       // It was the disk's fault alone.
       download.storeRefusedUntil = nil
@@ -142,7 +150,18 @@ extension Engine {
     if let (flow, _) = flows[id] { begun(flow, download) } else { adoptGeneration(download) }
   }
 
-  /// The disk refused to open, create, write, compare or describe.
+  /// The disk has refused a piece.
+  private func notWritten(
+    _ failure: DiskFailure, _ present: ByteRanges, _ store: Store, _ download: Download
+  ) {
+    // Others may have been on their way behind the first.
+    let isFirst = !download.flows.isEmpty || download.isWanted && download.retryAt == nil
+    endFlowsLosing(download)
+    store.setPresent(present)
+    if isFirst { suffer(Fault(failure), download) }
+  }
+
+  /// The disk refused to open, create, compare or describe.
   private func failed(_ failure: DiskFailure, _ store: Store, _ download: Download) {
     if store.phase == .opening {
       close(store, download)
@@ -159,12 +178,7 @@ extension Engine {
     } else {
       store.setPresent(store.present)
     }
-    switch failure.kind {
-    case .full: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
-    case .tooLarge: suffer(Fault(.lasting, "too large a file"), download)
-    case .passing: suffer(Fault(.passing, failure.message), download)
-    case .broken: suffer(Fault(.lasting, failure.message), download)
-    }
+    suffer(Fault(failure), download)
   }
 
   /// Gives up all responses, and what they hold: the disk takes nothing.
@@ -185,20 +199,15 @@ extension Engine {
 
   private func notFlushed(_ failure: DiskFailure, _ present: ByteRanges, _ store: Store, _ download: Download)
   {
-    store.isFlushing = false
     // What is on its way is not lost yet.
     endFlowsLosing(download)
-    store.setPresent(present)
+    store.notFlushed(present: present)
     download.isFlushRefused = true
+    download.waitsToFlush = failure.kind == .full
     if download.record.state == .cached && !store.isComplete {
       download.record.state = download.wasPaused ? .paused : .queued
     }
-    // What the user holds stays held.
-    if download.record.state == .paused && download.record.error == nil { return }
-    switch failure.kind {
-    case .full: suffer(Fault(.noRoom, Self.noSpaceLeft), download)
-    case .tooLarge, .passing, .broken: suffer(Fault(.passing, failure.message), download)
-    }
+    suffer(failure.kind == .full ? Fault(failure) : Fault(.passing, failure.message), download)
   }
 
   /// Closes what nobody needs, after its bytes are on the disk.
@@ -206,7 +215,11 @@ extension Engine {
     guard let store = download.store, store.isOpen, download.flows.isEmpty, store.pending == 0,
       !store.isFlushing, !needsStore(download)
     else { return }
-    if !store.isFlushed && !download.isFlushRefused { return flush(store, after: 0) }
+    if !store.isFlushed {
+      if !download.isFlushRefused { return flush(store, after: 0) }
+      // There will be room again, and then the journal can say what is here.
+      if download.waitsToFlush && !isStopping { return }
+    }
     download.record.received = store.received
     if !store.isLinked { return forgetBytes(of: download) }
     stores[store.id] = nil
@@ -232,6 +245,7 @@ extension Engine {
     download.hasFiles = download.record.generation > 0 ? false : download.hasFiles
     download.mustLook = false
     download.isFlushRefused = false
+    download.waitsToFlush = false
     download.isConfirmed = false
     download.needsOverlap = false
     download.beginsAnew = false

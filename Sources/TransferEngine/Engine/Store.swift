@@ -88,6 +88,14 @@ final class Store {
     isDescriptionNew = false
   }
 
+  /// A flush has failed: only this is there, and the journal may not say so.
+  func notFlushed(present: ByteRanges) {
+    isFlushing = false
+    setPresent(present)
+    unflushed = max(received, 1)
+    isDescriptionNew = true
+  }
+
   /// Nothing behind a size that is known now is of the file.
   func cut(at total: Int64) {
     present.truncate(at: total)

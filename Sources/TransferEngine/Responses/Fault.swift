@@ -33,6 +33,16 @@ package struct Fault: Hashable {
     host = failure.silentHost
   }
 
+  /// The disk has refused something.
+  init(_ failure: DiskFailure) {
+    switch failure.kind {
+    case .full: self.init(.noRoom, Engine.noSpaceLeft)
+    case .tooLarge: self.init(.lasting, "too large a file")
+    case .passing: self.init(.passing, failure.message)
+    case .broken: self.init(.lasting, failure.message)
+    }
+  }
+
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
   init(_ head: ResponseHead) {
     let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"

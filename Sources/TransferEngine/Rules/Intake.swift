@@ -52,7 +52,10 @@ package struct Intake: Hashable, Sendable {
   /// What to do next with what is held; nil where nothing yet.
   /// - Parameters:
   ///   - stored: what is written, or on its way.
-  package mutating func next(stored: ByteRanges, total: Int64?, _ urgency: Urgency) -> Step? {
+  ///   - room: bytes that the disk has for it: a piece is no larger than that, but a block at the least.
+  package mutating func next(
+    stored: ByteRanges, total: Int64?, _ urgency: Urgency, room: Int64 = .max
+  ) -> Step? {
     if isComparing || position >= arrived { return nil }
     let run = stored.run(at: position)
     if let run {
@@ -63,7 +66,7 @@ package struct Intake: Hashable, Sendable {
     }
     if agreeing > 0 { return .differs }
     let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
-    return write(position..<end, urgency: end < arrived ? .all : urgency)
+    return write(position..<end, urgency: end < arrived ? .all : urgency, room: room)
   }
 
   private mutating func compare(_ range: Range<Int64>) -> Step {
@@ -73,8 +76,11 @@ package struct Intake: Hashable, Sendable {
     return .compare(range)
   }
 
-  private mutating func write(_ range: Range<Int64>, urgency: Urgency) -> Step? {
+  private mutating func write(_ range: Range<Int64>, urgency: Urgency, room: Int64) -> Step? {
     var end = min(range.upperBound, Self.aligned(range.lowerBound + Limits.largestWrite, Limits.alignment))
+    if room < Limits.largestWrite {
+      end = min(end, Self.aligned(range.lowerBound + max(room, Limits.block), Limits.block))
+    }
     if end == range.upperBound && urgency != .all {
       let large = Self.aligned(end, Limits.alignment)
       let blocks = Self.aligned(end, Limits.block)

@@ -47,6 +47,8 @@ package enum DiskAnswer: Hashable, Sendable {
   case missing
   case created(generation: UInt32)
   case wrote(FlowID, Range<Int64>)
+  /// A piece was not written, or not all of it: this is there. Of each `write` either is answered, once.
+  case notWritten(FlowID, Range<Int64>, DiskFailure, present: ByteRanges)
   /// Of what was compared, so many bytes are the same from its start on.
   case compared(FlowID, Range<Int64>, agreed: Int64)
   case described

@@ -37,12 +37,17 @@ final class EpisodeFiles: Sendable {
   }
 
   func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
-    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+    // What is told as written must be all of it.
+    guard let writer, pieces.reduce(0, { $0 + Int64($1.range.count) }) == range.length else {
+      let present = writer?.present ?? ByteRanges()
+      return .notWritten(flow, range, DiskFailure(.passing, "not open"), present: present)
+    }
     do throws(PosixError) {
       for piece in pieces { try writer.write(piece.bytes, at: piece.offset) }
       return .wrote(flow, range)
     } catch {
-      return .failed(DiskFailure(error))
+      writer.giveBack(range)
+      return .notWritten(flow, range, DiskFailure(error), present: writer.present)
     }
   }
 

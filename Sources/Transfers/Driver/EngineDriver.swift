@@ -249,7 +249,8 @@ final class EngineDriver {
       // The folder may have been deleted.
       loop.soon { [unowned self] in cacheWatch?.renew() }
     case .write(let flow, let range):
-      guard let (files, key) = files[id], let pieces = flows[flow]?.held.take(range) else { return }
+      guard let (files, key) = files[id] else { return }
+      let pieces = flows[flow]?.held.take(range) ?? []
       answer(.files(key)) { .disk(id, files.write(pieces, flow, range)) }
     case .compare(let flow, let range):
       guard let (files, key) = files[id], let pieces = flows[flow]?.held.take(range) else { return }

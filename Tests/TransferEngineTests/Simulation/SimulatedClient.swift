@@ -21,6 +21,8 @@ struct SimulatedClient {
     let message: ClientMessage
     let key: MediaKey
     let since: Int64
+    /// Whether something else has been wanted of the episode since.
+    var isOutdated = false
   }
   let number: Int
   var connection: ClientID?
@@ -98,9 +100,19 @@ extension Simulation {
       case .dropped: .drop(id: number, key)
       }
     note("client \(index): \(promise) \(episode)")
-    promises[key] = nil
+    forgetPromises(of: key)
     clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
     say(index, message)
+  }
+
+  /// Something else is wanted of an episode from now on.
+  func forgetPromises(of key: MediaKey) {
+    promises[key] = nil
+    for index in clients.indices {
+      for (number, order) in clients[index].orders where order.key == key {
+        clients[index].orders[number]?.isOutdated = true
+      }
+    }
   }
 
   func keep(_ index: Int, _ episode: Int, _ isKept: Bool) {
@@ -118,7 +130,7 @@ extension Simulation {
     let handle = SimulatedClient.Handle(
       episode: episode, key: episodes[episode].key, intent: intent, since: time)
     note("client \(index): open \(episode) \(intent)")
-    promises[handle.key] = nil
+    forgetPromises(of: handle.key)
     clients[index].handles[number] = handle
     if let id = clients[index].connection { sayOpen(number, handle, id) }
   }
@@ -142,7 +154,7 @@ extension Simulation {
       since: time)
     let id = clients[index].next()
     clients[index].waits[id] = wait
-    promises[handle.key] = nil
+    forgetPromises(of: handle.key)
     say(index, .wait(id: id, open: number, offset: offset, count: wait.range.length))
   }
 
@@ -202,9 +214,14 @@ extension Simulation {
     // Others that are under way may change it again.
     let isAlone = !clients.contains { client in client.orders.values.contains { $0.key == order.key } }
     let hasReaders = clients.contains { client in client.handles.values.contains { $0.key == order.key } }
-    guard isAlone else { return }
+    guard isAlone && !order.isOutdated else { return }
     switch order.message {
-    case .start: promises[order.key] = .wanted
+    case .start:
+      // Who only fetches what is read has what failed tried again, not all of it.
+      let isFetched = clients.contains { client in
+        client.handles.values.contains { $0.key == order.key && $0.intent == .fetchOnly }
+      }
+      if !isFetched { promises[order.key] = .wanted }
     case .pause:
       if !hasReaders, engine.status(of: order.key)?.state == .paused { promises[order.key] = .paused }
     case .drop: if !hasReaders { promises[order.key] = .dropped }
@@ -252,11 +269,6 @@ extension Simulation {
       let row = disk.rows[key]
       switch promise {
       case .wanted:
-        // Who only fetches what is read has what failed tried again, not all of it.
-        let isFetched = clients.contains { client in
-          client.handles.values.contains { $0.key == key && $0.intent == .fetchOnly }
-        }
-        if isFetched { continue }
         if row == nil || row?.state == .remote {
           fail("an order to download was lost: \(String(describing: row))")
         }

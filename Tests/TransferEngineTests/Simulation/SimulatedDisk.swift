@@ -17,8 +17,11 @@ struct SimulatedDisk {
   var free: Int64 = 1 << 32
   /// Seconds that writes and flushes take.
   var slowness = 0.0
-  var isFull: Bool { free <= 0 }
   var refusesWrites = false
+  /// Whether it takes nothing though it says that there is room: a quota.
+  var hasQuota = false
+  /// Episodes that somebody else has open.
+  var heldElsewhere: Set<MediaKey> = []
   var refusesFlushes = false
   var refusesOpens = false
   var refusesRows = false
@@ -48,18 +51,18 @@ struct SimulatedDisk {
       unlinked[id] = file
       isOpen = true
     }
-    if !isOpen { free += file.written.count }
+    if !isOpen { free += file.room }
   }
 
   mutating func closeAll() {
-    for file in unlinked.values { free += file.written.count }
+    for file in unlinked.values { free += file.room }
     open = [:]
     unlinked = [:]
   }
 
   mutating func close(_ id: StoreID) {
     open[id] = nil
-    if let file = unlinked.removeValue(forKey: id) { free += file.written.count }
+    if let file = unlinked.removeValue(forKey: id) { free += file.room }
   }
 
   /// The file that a store has open, and a change to it.
@@ -67,17 +70,17 @@ struct SimulatedDisk {
 
   mutating func change(_ id: StoreID, _ body: (inout SimulatedFile) -> Void) {
     guard var file = opened(id) else { return }
-    let before = file.written.count
+    let before = file.room
     body(&file)
-    free -= file.written.count - before
+    free -= file.room - before
     if unlinked[id] != nil { unlinked[id] = file } else if let name = open[id] { files[name] = file }
   }
 
   mutating func losePower(_ random: inout SplitMix) {
     for name in files.keys {
-      let before = files[name]?.written.count ?? 0
+      let before = files[name]?.room ?? 0
       files[name]?.losePower(&random)
-      free += before - (files[name]?.written.count ?? 0)
+      free += before - (files[name]?.room ?? 0)
     }
   }
 }
@@ -169,14 +172,16 @@ extension Simulation {
   private func createFile(
     _ id: StoreID, _ key: MediaKey, _ above: UInt32, _ representation: Representation
   ) -> DiskAnswer {
-    if disk.isFull { return .failed(DiskFailure(.full, "no room")) }
+    if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
     // A number that was given before is not given again: the cache sees to it.
     var generation = above + 1
     while disk.given[SimulatedDisk.Name(key: key, generation: generation)] != nil { generation += 1 }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     disk.given[name] = []
-    disk.files[name] = SimulatedFile(representation, changed: wall)
+    let file = SimulatedFile(representation, changed: wall)
+    disk.files[name] = file
+    disk.free -= file.room
     disk.open[id] = name
     return .created(generation: generation)
   }
@@ -184,14 +189,27 @@ extension Simulation {
   private func write(
     _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
   ) -> DiskAnswer {
-    guard let file = disk.opened(id) else { return .failed(DiskFailure(.passing, "not open")) }
-    if disk.refusesWrites { return .failed(DiskFailure(.broken, "I/O error")) }
-    if disk.free < range.length { return .failed(DiskFailure(.full, "no room")) }
-    if settings.minimumFree > 0, disk.free - range.length < settings.minimumFree - (4 << 20), !wasBallastMoved
-    {
-      fail("writes into min_free: \(disk.free) left, \(range.length) more")
+    func refuse(_ kind: DiskFailure.Kind, _ why: String) -> DiskAnswer {
+      .notWritten(flow, range, DiskFailure(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
+    }
+    guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
+    if disk.refusesWrites { return refuse(.broken, "I/O error") }
+    if disk.hasQuota { return refuse(.full, "quota exceeded") }
+    if disk.free < file.room(for: range) {
+      // As far as it goes: the daemon gives back what an unfinished piece has taken.
+      var end = range.lowerBound
+      while case let next = (end / 131_072 + 1) * 131_072, next < range.upperBound,
+        file.room(for: range.lowerBound..<next) <= disk.free
+      {
+        end = next
+      }
+      if end > range.lowerBound { disk.change(id) { $0.write(range.lowerBound..<end, version) } }
+      return refuse(.full, "no room")
     }
     disk.change(id) { $0.write(range, version) }
+    if disk.free < settings.minimumFree && !wasBallastMoved {
+      fail("writes \(range) into min_free: \(disk.free) left")
+    }
     if let total = file.representation.total, range.upperBound > total {
       fail("writes \(range) behind \(total)")
     }
@@ -219,7 +237,12 @@ extension Simulation {
         disk.change(id) { $0.forget(except: durable) }
         return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
       }
+      // The journal grows.
+      if disk.hasQuota || disk.free < 4096 && file.journalBytes % 4096 > 4096 - 100 {
+        return .disk(id, .notFlushed(DiskFailure(.full, "no room"), present: file.written))
+      }
       disk.change(id) { file in
+        file.journalBytes += 100
         file.durable = file.written
         file.journal = file.representation
       }
@@ -234,7 +257,10 @@ extension Simulation {
       let isOpen = clients.contains { client in
         client.handles.values.contains { $0.key == candidate.key && $0.generation == candidate.generation }
       }
-      if isOpen { continue }
+      if isOpen || disk.heldElsewhere.contains(candidate.key) {
+        self.count("evictions refused")
+        continue
+      }
       if kept.contains(candidate.key) { fail("evicts what is kept") }
       disk.unlink(candidate.key, candidate.generation)
       gone.append(candidate.key)

@@ -13,6 +13,9 @@ struct SimulatedFile {
   /// What is written; what has been flushed; what the journal says.
   private(set) var written = ByteRanges()
   var durable = ByteRanges()
+  /// Blocks that it takes of the disk, and bytes of its journal.
+  private(set) var blocks = ByteRanges()
+  var journalBytes: Int64 = 200
   /// As described last, and as the journal has it.
   var representation: Representation
   var journal: Representation
@@ -28,7 +31,20 @@ struct SimulatedFile {
     self.changed = changed
   }
 
+  static func blocks(of range: Range<Int64>) -> Range<Int64> {
+    range.lowerBound / 4096 * 4096..<(range.upperBound + 4095) / 4096 * 4096
+  }
+
+  /// What it takes of the disk.
+  var room: Int64 { blocks.count + (journalBytes + 4095) / 4096 * 4096 }
+
+  /// What it would take more with `range`.
+  func room(for range: Range<Int64>) -> Int64 {
+    blocks.missing(in: Self.blocks(of: range)).reduce(0) { $0 + $1.length }
+  }
+
   mutating func write(_ range: Range<Int64>, _ version: SimulatedVersion) {
+    blocks.insert(Self.blocks(of: range))
     var kept: [Segment] = []
     for segment in segments {
       if !segment.range.overlaps(range) {
@@ -92,6 +108,7 @@ struct SimulatedFile {
     }
     segments = left.sorted { $0.range.lowerBound < $1.range.lowerBound }
     written = survived
+    blocks = ByteRanges(survived.ranges.map(Self.blocks))
   }
 
   /// Bytes that were written and are known no more: a flush has failed.

@@ -14,6 +14,7 @@ enum Action: Hashable {
   case replace(Int)
   case disk(Int)
   case ballast(Int64)
+  case hold(Int)
   case clock(Int64)
   case deleteCache
   case network
@@ -42,7 +43,8 @@ extension Simulation {
       case 61..<63: .vanish(client)
       case 63..<78: .mood(episode, random.chance(1, 3) ? .honest : random.pick(HostMood.allCases))
       case 78..<82: .replace(episode)
-      case 82..<88: .disk(random.below(12))
+      case 82..<87: .disk(random.below(13))
+      case 87..<88: .hold(episode)
       case 88..<89: .ballast(Int64(random.below(20_000_000)) - 10_000_000)
       case 89..<91: .clock(random.pick([-86_400, -3600, 3600, 86_400, 31_536_000]))
       case 91..<92: .deleteCache
@@ -82,6 +84,9 @@ extension Simulation {
       disk.free = max(disk.free + bytes, 0)
       ballastMoved = time
       note("ballast: \(disk.free) left")
+    case .hold(let episode):
+      let key = episodes[episode].key
+      if disk.heldElsewhere.remove(key) == nil { disk.heldElsewhere.insert(key) }
     case .clock(let seconds):
       wallAhead += seconds
       note("the clock is \(wallAhead) s ahead")
@@ -99,6 +104,7 @@ extension Simulation {
   private func change(disk kind: Int) {
     (disk.slowness, disk.refusesWrites, disk.refusesFlushes, disk.refusesOpens, disk.refusesRows) =
       (0, false, false, false, false)
+    disk.hasQuota = false
     switch kind {
     case 0..<2: disk.slowness = 0.1
     case 2: disk.slowness = 1
@@ -106,6 +112,7 @@ extension Simulation {
     case 4..<6: disk.refusesFlushes = true
     case 6: disk.refusesOpens = true
     case 7: disk.refusesRows = true
+    case 8: disk.hasQuota = true
     default: break
     }
     note("disk: \(kind)")
@@ -128,6 +135,20 @@ extension Simulation {
     tell(.vanished(keys))
   }
 
+  /// What all episodes need beside what they have, with what stays free, what journals take, and what is kept for a
+  /// body whose length is not known yet.
+  private var neededRoom: Int64 {
+    var need = settings.minimumFree + (3 << 20)
+    for episode in episodes {
+      let files = disk.files.filter { $0.key.key == episode.key }
+      let latest = files.max { $0.key.generation < $1.key.generation }
+      let all = SimulatedFile.blocks(of: 0..<episode.version.size).length
+      let isCurrent = latest?.value.segments.allSatisfy { $0.version == episode.version } ?? false
+      need += isCurrent ? max(all - (latest?.value.blocks.count ?? 0), 0) : all
+    }
+    return need
+  }
+
   /// Everybody behaves from now on: all that is wanted must come, and all that waits must end.
   func finish() throws {
     note("calm")
@@ -136,7 +157,8 @@ extension Simulation {
     change(disk: 11)
     settings.cacheSize = 1 << 32
     settings.limitRate = nil
-    disk.free = 1 << 32
+    // Just what must be enough, or plenty.
+    disk.free = random.chance(1, 2) ? neededRoom : 1 << 32
     ballastMoved = time
     say(0, .settings(settings))
     try settle()

@@ -73,9 +73,9 @@ final class Simulation {
     settings.downloads = Int64(1 + random.below(4))
     settings.perHost = Int64(1 + random.below(3))
     settings.cacheSize = random.pick([1 << 30, 20_000_000, 4_000_000])
-    settings.minimumFree = random.pick([0, 1 << 20])
+    settings.minimumFree = random.pick([0, 1 << 20, 3 << 20])
     settings.limitRate = random.chance(1, 8) ? 300_000 : nil
-    disk.free = random.chance(1, 4) ? 16_000_000 : 1 << 32
+    disk.free = random.pick([6_000_000, 16_000_000, 1 << 32, 1 << 32])
     engine = Engine(records: [], settings: settings, seed: random.next(), now: Self.moment(time, 0))
     for number in 0..<2 { clients.append(SimulatedClient(number: number)) }
     perform(engine.start())
@@ -142,6 +142,7 @@ final class Simulation {
       eventsAtThisTime.count += 1
       if eventsAtThisTime.count > 50_000 { throw Failure(description: "busy for ever with \(event)") }
       let effects = engine.handle(event, at: now)
+      if eventsAtThisTime.count > 49_980 { note("\(event): \(effects)") }
       if effects.count > 20_000 { throw Failure(description: "\(effects.count) effects of \(event)") }
       perform(effects)
       if let failure = problem { throw failure }
@@ -195,7 +196,9 @@ final class Simulation {
       job("cache", 0.001) { [self] in
         .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true }.map(\.key))
       }
-    case .measureRoom: job("cache", 0.001) { [self] in .room(disk.free) }
+    case .measureRoom:
+      count("looks at the disk")
+      job("cache", 0.001) { [self] in .room(disk.free) }
     case .evict(let candidates, let count): job("cache", 0.002) { [self] in evict(candidates, count) }
     case .listFiles: job("cache", 0.01) { [self] in .found(disk.found) }
     case .save(let id, let records, let removed): save(id, records, removed)
