@@ -11,8 +11,13 @@ package enum FeedLinks {
 
   /// The addresses of the feeds, absolute, in the page's order.
   /// - Parameter baseURL: where the page came from.
+  package static func find(in page: FeedBody, baseURL: WebAddress) -> [WebAddress] {
+    // A page that cannot be read back names none.
+    find(html: (try? page.prefix(limit)) ?? [], baseURL: baseURL)
+  }
+
   package static func find(html: [UInt8], baseURL: WebAddress) -> [WebAddress] {
-    html.prefix(limit).withUnsafeBufferPointer { find($0, baseURL) }
+    html.withUnsafeBufferPointer { find($0, baseURL) }
   }
 
   private static func find(_ html: UnsafeBufferPointer<UInt8>, _ baseURL: WebAddress) -> [WebAddress] {

@@ -19,6 +19,8 @@ package final class Database {
     /// Pages that hold nothing can be given back to the disk (`giveBackPages`); what was deleted does not stay in
     /// them. Only a file that is made now becomes so.
     package var vacuumsIncrementally = false
+    /// Pages in the write-ahead log from which on a commit brings them into the file itself, as far as nobody reads.
+    package var checkpointPages = 1000
     /// KiB of page cache.
     package var cacheSize = 2000
 
@@ -59,6 +61,7 @@ package final class Database {
       PRAGMA foreign_keys = 1;
       PRAGMA cache_size = -\(options.cacheSize);
       PRAGMA temp_store = memory;
+      PRAGMA wal_autocheckpoint = \(options.checkpointPages);
       """)
     if options.vacuumsIncrementally {
       // Before the file has a page.
@@ -89,6 +92,9 @@ package final class Database {
     guard let log = try? FileDescriptor(opening: path + "-wal", O_RDONLY) else { return }
     fdatasync(log.rawValue)
   }
+
+  /// Gives back the memory of pages that are not in use.
+  package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
   /// The row that the last INSERT of this connection made.
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }

@@ -45,7 +45,7 @@ struct FeedMerge: Sendable {
   /// - Parameter finish: runs in the transaction that ends the merge, also where nothing has changed.
   @discardableResult
   func merge(_ items: [ParsedEpisode], finish: Finish) throws -> RefreshOutcome {
-    let incoming = items.compactMap { IncomingEpisode($0, now: now) }
+    let incoming = incoming(items)
     var merged = Merged()
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
@@ -56,9 +56,14 @@ struct FeedMerge: Sendable {
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
   }
 
+  private func incoming(_ items: [ParsedEpisode]) -> [IncomingEpisode] {
+    let now = now
+    return items.parallelMap { IncomingEpisode($0, now: now) }.compactMap(\.self)
+  }
+
   /// How many of a feed's episodes are known, and how many of either there are.
   func overlap(_ items: [ParsedEpisode]) throws -> (common: Int, incoming: Int, known: Int) {
-    let incoming = items.compactMap { IncomingEpisode($0, now: now) }
+    let incoming = incoming(items)
     let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
     let common = IdentityEngine.decide(incoming.map(\.traits), known: known.all.map(\.traits))
     return (common.count { $0.place != nil }, incoming.count, known.all.count)

@@ -1,12 +1,17 @@
 /// A number that tells whether texts are still the same, the same in every process and version (FNV-1a, 64
 /// bits).
 struct Fingerprint: Sendable {
+  private static let prime: UInt64 = 0x0000_0100_0000_01b3
   private var state: UInt64 = 0xcbf2_9ce4_8422_2325
 
   mutating func add(_ text: String?) {
-    guard let text else { return add(byte: 0) }
+    guard var text else { return add(byte: 0) }
     add(byte: 1)
-    for byte in text.utf8 { add(byte: byte) }
+    text.withUTF8 { bytes in
+      var hash = state
+      for byte in bytes { hash = (hash ^ UInt64(byte)) &* Self.prime }
+      state = hash
+    }
     add(byte: 0xFF)
   }
 
@@ -18,6 +23,6 @@ struct Fingerprint: Sendable {
   var value: Int64 { Int64(bitPattern: state) }
 
   private mutating func add(byte: UInt8) {
-    state = (state ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+    state = (state ^ UInt64(byte)) &* Self.prime
   }
 }

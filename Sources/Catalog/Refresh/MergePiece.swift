@@ -13,8 +13,8 @@ struct MergePiece {
     var new: IndexedText
   }
   private struct Addition {
-    /// Its columns but for its number.
-    var values: [(column: String, value: any Bindable)]
+    /// Its `columns`, but for its number.
+    var values: [any Bindable]
     var notes: String?
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
@@ -25,6 +25,8 @@ struct MergePiece {
 
   private var changes: [Change] = []
   private var additions: [Addition] = []
+  /// The same of each addition.
+  private var columns: [String] = []
   private var replaced: [Int64] = []
   /// Whether a directory lists other files than before: transcripts, chapters, notes, covers.
   private(set) var changesListing = false
@@ -61,9 +63,11 @@ struct MergePiece {
         ("podcast_id", podcast), ("media_key", EpisodeRow.blob(addition.mediaKey)), ("stem", addition.stem),
         ("extension", MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)),
       ]
+      let values = file + item.values(firstSeen: now)
+      if columns.isEmpty { columns = values.map(\.column) }
       additions.append(
         Addition(
-          values: file + item.values(firstSeen: now), notes: notes,
+          values: values.map(\.value), notes: notes,
           text: part.additions.count <= Self.indexedAtOnce
             ? IndexedText(title: item.title, notes: notes) : nil))
     }
@@ -86,11 +90,10 @@ struct MergePiece {
     for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
     for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
     var ids: [Int64] = []
-    let insertion = Database.insertion(
-      into: "episode", (additions.first?.values.map(\.column) ?? []) + ["id"])
+    let insertion = Database.insertion(into: "episode", columns + ["id"])
     for addition in additions {
       guard let id = EpisodeID.make(podcast: podcast, number: first + Int64(ids.count)) else { break }
-      try database.run(insertion, values: addition.values.map(\.value) + [id])
+      try database.run(insertion, values: addition.values + [id])
       ids.append(id)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.

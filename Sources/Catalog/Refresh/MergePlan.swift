@@ -1,6 +1,7 @@
 internal import FeedKit
 internal import Identity
 internal import PodcastModel
+internal import PosixKit
 
 /// What one page of a feed changes in a podcast: which items are new, under which names, and which episodes it
 /// describes otherwise than before. What the feed no longer has stays.
@@ -57,7 +58,15 @@ struct MergePlan: Sendable {
     let ordered = new.sorted {
       ($0.published ?? now, $0.parsed.index) < ($1.published ?? now, $1.parsed.index)
     }
-    for item in ordered {
+    // What takes long is made beforehand, whether it will be wanted or not.
+    let made = ordered.parallelMap { item in
+      (
+        stem: EpisodeName.stem(
+          published: item.published ?? now, title: item.title.isEmpty ? nil : item.title),
+        key: MediaKey(address: item.enclosure.url)
+      )
+    }
+    for (item, made) in zip(ordered, made) {
       // Who has the same address in the same document is the same audio; who had it earlier is another's.
       let address = item.enclosure.url
       let former = (owners[address] ?? []).filter { ofPlace[$0]?.enclosure.url != address }
@@ -66,9 +75,8 @@ struct MergePlan: Sendable {
       additions.append(
         Addition(
           item: item,
-          stem: names.claim(
-            EpisodeName.stem(published: item.published ?? now, title: item.title.isEmpty ? nil : item.title)),
-          mediaKey: isReused ? Self.key(item, now: now) : MediaKey(address: address)))
+          stem: names.claim(made.stem),
+          mediaKey: isReused ? Self.key(item, now: now) : made.key))
     }
     replaced = Array(Set(replaced)).sorted()
   }

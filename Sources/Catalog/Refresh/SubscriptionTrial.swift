@@ -27,51 +27,47 @@ struct SubscriptionTrial: Sendable {
   /// - Parameter isNamed: by the user himself, not by a page.
   private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts) {
     let request = feeds.feedRequest(url, privateHosts: privateHosts)
-    let httpTask = feeds.http.fetch(request) { result in
+    let receiver = FeedReceiver { result in
       feeds.queue.async {
         do throws(CatalogError) {
           switch result {
-          case .failure(let error) where error.code == .refusedAddress && isNamed && privateHosts == .refused:
+          case .failure(let failure) where failure.isRefusedAddress && isNamed && privateHosts == .refused:
             look(at: url, isNamed: true, .allowedWithoutRedirects)
-          case .failure(let error): throw CatalogError(error)
-          case .success(let response): try received(response, from: url, isNamed: isNamed)
+          case .failure(let failure): throw failure.error
+          case .success(let answer): try received(answer, from: url, isNamed: isNamed)
           }
         } catch {
           task.finish(.failure(error))
         }
       }
     }
+    let httpTask = feeds.http.start(request, receiver: receiver)
     task.onCancel { httpTask.cancel() }
   }
 
   private func received(
-    _ response: HTTPResponse, from url: WebAddress, isNamed: Bool
+    _ unread: UnreadAnswer, from url: WebAddress, isNamed: Bool
   ) throws(CatalogError) {
-    let head = response.head
-    let host = WebAddress(head.effectiveURL).host ?? "the server"
-    guard head.status == 200 else { throw CatalogError(status: head.status, host: host) }
+    let head = unread.head
+    guard let body = unread.body else {
+      throw CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
+    }
+    let answer: FeedAnswer
     let feed: ParsedFeed
-    let digest: Int64
-    do throws(FeedError) {
-      let body = try FeedBody()
-      try response.body.withUnsafeBufferPointer { all throws(FeedError) in
-        try body.append(UnsafeRawBufferPointer(all))
-      }
-      digest = body.digest
-      feed = try feeds.reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
-    } catch {
-      let links = isNamed ? FeedLinks.find(html: response.body, baseURL: WebAddress(head.effectiveURL)) : []
-      guard let link = links.first else { throw FeedFailure(notAFeed: error, head: head).error }
+    switch unread.read(known: nil, by: feeds.reader) {
+    case .success(let read):
+      guard case .feed(let parsed) = read.content else { throw CatalogError(.EPROTO, "no feed") }
+      (answer, feed) = (read, parsed)
+    case .failure(let failure):
+      let links = isNamed ? FeedLinks.find(in: body, baseURL: WebAddress(head.effectiveURL)) : []
+      guard let link = links.first else { throw failure.error }
       let address = FeedCredentials.lent(by: url, to: link)
       return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
     }
     guard task.beginCommit() else { return }
     task.finish(
       Result { () throws(CatalogError) in
-        try subscribe(
-          to: feed, at: url, FeedAnswer(head: head, content: .feed(feed), digest: digest),
-          mayBePrivate: isNamed)
+        try subscribe(to: feed, at: url, answer, mayBePrivate: isNamed)
       })
   }
 

@@ -16,10 +16,13 @@ final class CatalogStore: Sendable {
   private let order: WriteOrder
   private let idle = Monitor<[Connection]>([])
   private static let idleLimit = 4
+  /// KiB: a refresh's transaction fits into it, so that no page is written twice.
+  private static let writerCache = 8000
   private let checkpoints: Checkpoints
   let queue: WorkQueue
   let notices: CommitNotices
   let isFlushDue = Monitor(false)
+  private let isReleaseDue = Monitor(false)
 
   /// Opens the file, creating or migrating it.
   /// - Parameters:
@@ -39,6 +42,8 @@ final class CatalogStore: Sendable {
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
       var options = Database.Options()
       options.vacuumsIncrementally = true
+      options.cacheSize = Self.writerCache
+      options.checkpointPages = Checkpoints.latestPages
       let database = try Database(path: path, options: options)
       try database.migrate(Schema.steps)
       writer = Monitor(Connection(database: database))
@@ -75,6 +80,7 @@ final class CatalogStore: Sendable {
         }
       }
       checkpoints.committed()
+      if rank == .refresh { giveMemoryBackSoon() }
       return result
     } catch {
       throw CatalogError(wrapping: error)
@@ -100,6 +106,20 @@ final class CatalogStore: Sendable {
       checkpoints.committed()
     } catch {
       throw CatalogError(wrapping: error)
+    }
+  }
+
+  /// The writer's pages, a moment after a refresh: the next may be hours away.
+  private func giveMemoryBackSoon() {
+    let isFirst = isReleaseDue.withLock { isDue in
+      defer { isDue = true }
+      return !isDue
+    }
+    guard isFirst else { return }
+    queue.async(after: 2) { [self] in
+      isReleaseDue.withLock { $0 = false }
+      writer.withLock { $0.database.releaseMemory() }
+      SpareMemory.giveBackSoon(on: queue)
     }
   }
 

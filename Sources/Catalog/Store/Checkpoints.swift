@@ -7,6 +7,8 @@ internal import SQLiteKit
 package final class Checkpoints: Sendable {
   private struct State: ~Copyable {
     var isDue = false
+    /// One is under way beside the writer.
+    var isAhead = false
     var isStopped = false
     var lastCommit = MonotonicTime.now
     var latest = MonotonicTime.now
@@ -14,8 +16,11 @@ package final class Checkpoints: Sendable {
     var wait = Checkpoints.quiet
   }
 
-  /// SQLite itself begins the log anew from 4 MiB on, where nobody reads at that moment.
   package static let logLimit: Int64 = 64 << 20
+  /// Pages of the log from which on a commit does it itself, where nobody reads at that moment (16 MiB).
+  static let latestPages = 4096
+  /// Bytes of the log from which on it is done while the next transaction is written.
+  private static let early: Int64 = 4 << 20
 
   private let path: String
   private let queue: WorkQueue
@@ -49,6 +54,21 @@ package final class Checkpoints: Sendable {
       return true
     }
     if isFirst { lookAgain(after: Self.quiet) }
+    if size > Self.early { goAhead() }
+  }
+
+  /// So that who writes much does not do both one after the other.
+  private func goAhead() {
+    let isFree = state.withLock { state in
+      if state.isAhead || state.isStopped { return false }
+      state.isAhead = true
+      return true
+    }
+    guard isFree else { return }
+    queue.async { [self] in
+      _ = isWritten()
+      state.withLock { $0.isAhead = false }
+    }
   }
 
   private func lookAgain(after seconds: Double) {

@@ -36,6 +36,21 @@ package final class FeedBody: @unchecked Sendable {
   /// Tells whether another body was the same, and is read in the same way: it changes with the parser.
   package var digest: Int64 { Int64(bitPattern: hash.value) }
 
+  /// The first bytes, at most `length`.
+  func prefix(_ length: Int) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: min(length, count))
+    var filled = 0
+    while filled < bytes.count {
+      let offset = filled
+      let read = try bytes.withUnsafeMutableBytes { all in
+        try file.read(into: UnsafeMutableRawBufferPointer(rebasing: all[offset...]), at: Int64(offset))
+      }
+      if read == 0 { break }
+      filled += read
+    }
+    return Array(bytes[..<filled])
+  }
+
   func withFile<Result, Failure>(
     _ body: (borrowing FileDescriptor) throws(Failure) -> Result
   ) throws(Failure) -> Result {
