@@ -96,8 +96,9 @@ final class Download {
   private var heldElsewhere = Backoff()
   /// Whether observers are to hear of its progress.
   var isProgressDue = false
-  /// The bytes that `DownloadTable` has counted for it while it is at rest.
-  var restingBytes: Int64 = 0
+  /// What `DownloadTable` knows of it: the bytes that it has counted, and where it waits.
+  var notedBytes: Int64 = 0
+  var place: WaitingLine.Place?
   /// What observers and the store have been told.
   var published: TransferStatus?
   var saved: TransferRecord?

@@ -206,7 +206,7 @@ extension Engine {
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
   func watchRoom() {
-    let active = downloads.busy.values.filter { !$0.flows.isEmpty }
+    let active = downloads.runningInOrder
     var ahead: Int64 = 0
     for download in active {
       let expected = download.record.total == nil ? Self.ahead / 2 : download.missing
@@ -234,7 +234,7 @@ extension Engine {
 
   /// Looks again, every few seconds while something waits for room.
   func watchForRoom() {
-    if downloads.busy.values.contains(where: { $0.waitsForRoom || $0.waitsToFlush }) {
+    if downloads.isAnyStarving {
       timers.add(.room, at: now.instant.adding(3))
     }
   }
@@ -247,10 +247,9 @@ extension Engine {
   /// Goes on with what the disk had no room for, as far as there is some now: it is given to one after the other, and
   /// those that run have theirs before them.
   private func healRoom() {
-    let waiting = downloads.busyInOrder.filter { $0.waitsForRoom || $0.waitsToFlush }
+    let waiting = downloads.starvingInOrder
     if waiting.isEmpty { return }
-    var left = downloads.busy.values.filter { !$0.flows.isEmpty }
-      .reduce(self.left) { $0 - min($1.unclaimed, Self.worthwhile) }
+    var left = downloads.runningInOrder.reduce(self.left) { $0 - min($1.unclaimed, Self.worthwhile) }
     var hasEvicted = false
     for download in waiting {
       touch(download)

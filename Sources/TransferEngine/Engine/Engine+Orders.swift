@@ -198,6 +198,7 @@ extension Engine {
   private func pause(_ download: Download) {
     switch download.record.state {
     case .remote, .queued, .downloading, .failed, .paused:
+      beginLull(for: download)
       endFlows(of: download)
       download.askedAddress = nil
       download.record.state = .paused
@@ -211,6 +212,7 @@ extension Engine {
   private func leave(_ download: Download) {
     let isWaiting = download.record.state == .queued || download.record.state == .downloading
     guard isWaiting, !download.record.isKept, download.handles.isEmpty else { return }
+    beginLull(for: download)
     endFlows(of: download)
     download.record.state = .remote
     download.askedAddress = nil
@@ -221,6 +223,7 @@ extension Engine {
 
   /// Cancels and drops the bytes.
   private func drop(_ download: Download) {
+    beginLull(for: download)
     download.record.state = .remote
     download.askedAddress = nil
     download.record.forgive()

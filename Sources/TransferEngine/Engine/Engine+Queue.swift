@@ -6,27 +6,14 @@ extension Engine {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as
   /// `downloads`, `per_host` and the room allow.
   func assignSlots() {
-    let candidates = inOrder(downloads.busy.values.filter(\.isBackground))
-    var used: [String: Int64] = [:]
-    var chosen: [Download] = []
-    room.hasQueue = false
-    for download in candidates {
-      let isReady = download.retryAt.map { $0 <= now.instant } ?? true
-      guard isReady, !(download.flows.isEmpty && isLeftAlone(download)) else { continue }
-      let host = sender(of: download)
-      if used[host, default: 0] >= settings.perHost { continue }
-      if chosen.count >= settings.downloads {
-        room.hasQueue = true
-        break
-      }
-      used[host, default: 0] += 1
-      chosen.append(download)
-    }
+    let chosen = candidates()
     let admitted = withRoom(chosen)
-    let waiting = Set(chosen.map(\.key)).subtracting(admitted)
-    for download in candidates {
+    var asked = downloads.placed
+    for download in chosen { asked[download.key] = download }
+    let isChosen = Set(chosen.map(\.key))
+    for download in asked.values.sorted(by: { $0.key < $1.key }) where download.isBackground {
       let may = admitted.contains(download.key)
-      let isFull = waiting.contains(download.key)
+      let isFull = isChosen.contains(download.key) && !may
       if isFull != (download.record.error == Self.cacheIsFull) {
         download.record.error = isFull ? Self.cacheIsFull : nil
         touch(download)
@@ -35,21 +22,65 @@ extension Engine {
         download.hasSlot = may
         touch(download)
       }
+      downloads.note(download)
     }
   }
 
-  /// Those that run before those that wait, each by their order. There may be thousands, at each event: what they are
-  /// compared by is looked up once.
-  private func inOrder(_ downloads: [Download]) -> [Download] {
-    let ranks = downloads.indices.map { index in
-      let download = downloads[index]
-      return (waits: download.flows.isEmpty, order: download.record.order, index: index)
+  /// Those that run before those that wait, each by their order, as many as there are slots.
+  private func candidates() -> [Download] {
+    var used: [String: Int64] = [:]
+    var chosen: [Download] = []
+    room.hasQueue = false
+    /// - Returns: false where its host has enough to do.
+    func choose(_ download: Download) -> Bool {
+      let host = sender(of: download)
+      if used[host, default: 0] >= settings.perHost { return false }
+      used[host, default: 0] += 1
+      chosen.append(download)
+      return true
     }
-    return ranks.sorted { a, b in
-      if a.waits != b.waits { return !a.waits }
-      if a.order != b.order { return a.order < b.order }
-      return downloads[a.index].key < downloads[b.index].key
-    }.map { downloads[$0.index] }
+    for download in downloads.runningInOrder
+    where download.isBackground && download.retryAt.map({ $0 <= now.instant }) ?? true {
+      if chosen.count >= settings.downloads {
+        room.hasQueue = true
+        return chosen
+      }
+      _ = choose(download)
+    }
+    let isLull = lull.map { now.instant < $0 } ?? false
+    // The first of each host's line; a line whose host has enough to do, or rests, is left as a whole.
+    var heads: [(line: WaitingLine, index: Int, rank: WaitingLine.Rank, download: Download)] = []
+    func advance(_ line: WaitingLine, from index: Int) {
+      var next = line.next(from: index, at: now.instant)
+      while isLull, let (at, _, download) = next, !download.hasSlot {
+        next = line.next(from: at + 1, at: now.instant)
+      }
+      if let next { heads.append((line, next.index, next.rank, next.download)) }
+    }
+    for line in downloads.lines.values where line.members.first.map({ !isLeftAlone($0.download) }) ?? false {
+      advance(line, from: 0)
+    }
+    while let first = heads.indices.min(by: { heads[$0].rank < heads[$1].rank }) {
+      let head = heads.remove(at: first)
+      if chosen.count >= settings.downloads {
+        room.hasQueue = true
+        break
+      }
+      if choose(head.download) { advance(head.line, from: head.index + 1) }
+    }
+    return chosen
+  }
+
+  /// Seconds for which a slot that the user has freed stays free: who pauses or cancels a thousand, one after the
+  /// other, does not have each of them begun before.
+  private static let lullTime = 0.2
+
+  /// The user takes away what has a slot.
+  func beginLull(for download: Download) {
+    guard download.isBackground, download.hasSlot else { return }
+    let end = now.instant.adding(Self.lullTime)
+    lull = end
+    timers.add(.queue, at: end)
   }
 
   /// The host whose downloads are counted: the one that sends, as far as that is known.
@@ -64,8 +95,8 @@ extension Engine {
   /// Whether the host that now turns out to send has enough to do for the background.
   func isSurplus(_ download: Download, at host: String) -> Bool {
     guard download.isBackground else { return false }
-    let others = downloads.busy.values.filter {
-      $0 !== download && $0.isBackground && !$0.flows.isEmpty && $0.sender == host
+    let others = downloads.runningInOrder.filter {
+      $0 !== download && $0.isBackground && $0.sender == host
     }
     return others.count >= settings.perHost
   }
@@ -73,7 +104,7 @@ extension Engine {
   /// A slot is for who makes progress: of those that others wait for, who has brought next to nothing for a while
   /// is tried again later.
   func yieldSlots() {
-    for download in downloads.busyInOrder where download.isBackground && !download.flows.isEmpty {
+    for download in downloads.runningInOrder where download.isBackground {
       var isSlow = true
       for flow in download.flows {
         let last = flow.progress ?? (flow.arrived, now.instant)

@@ -40,6 +40,8 @@ package final class Engine {
   var random: SplitMix
   var timers = TimerQueue<TimerName>()
   var room = Room()
+  /// Until when what the user has freed stays free.
+  var lull: Instant?
   var orders = OrderBook()
   /// Episodes whose data files are being looked for.
   var checking: Set<MediaKey> = []
@@ -191,6 +193,7 @@ package final class Engine {
     for _ in 0..<Limits.rounds {
       if isQueueChanged {
         isQueueChanged = false
+        for download in touched.values { downloads.note(download) }
         assignSlots()
       }
       if touched.isEmpty { break }
@@ -199,6 +202,7 @@ package final class Engine {
       // In the queue's order: who comes first asks first.
       for download in now.values.sorted(by: { ($0.record.order, $0.key) < ($1.record.order, $1.key) }) {
         update(download)
+        downloads.note(download)
       }
       settled.merge(now) { _, new in new }
     }
@@ -207,6 +211,7 @@ package final class Engine {
     let rested = changed.filter { touched[$0.key] == nil }
     for download in rested { downloads.settle(download) }
     noteForgettable(rested)
+    assert(!touched.isEmpty || downloads.isTrue, "something has changed that was not touched")
     let answers = replies
     replies = []
     for (client, message) in answers where clients[client] != nil { emit(.send(client, message)) }
