@@ -37,10 +37,11 @@ let package = Package(
   targets: [
     // System libraries: each imported by exactly one wrapper.
     system("CFuse3", "fuse3", "libfuse3-dev"),
-    system("CCurl", "libcurl", "libcurl4-openssl-dev"),
     system("CLibXML2", "libxml-2.0", "libxml2-dev"),
     system("CSQLite", "sqlite3", "libsqlite3-dev"),
     .target(name: "CLinux"),
+    // Loads libcurl when it is needed: only its headers are used here.
+    .target(name: "CCurl", cSettings: [.define("_GNU_SOURCE")]),
 
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux"]),

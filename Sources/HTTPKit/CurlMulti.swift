@@ -4,8 +4,6 @@ internal import PosixKit
 /// A multi handle, what its transfers share, and its sockets and timer on a loop
 /// (curl_multi_socket_action(3)). Belongs to the loop.
 final class CurlMulti {
-  private static let isInitialized = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-
   private let loop: EventLoop
   private let multi: UnsafeMutableRawPointer
   /// TLS sessions, so that further connections to a host resume them.
@@ -15,9 +13,10 @@ final class CurlMulti {
   private var timer: EventLoop.Timer?
   private var sockets: Set<Int32> = []
 
-  init(loop: EventLoop) {
-    precondition(Self.isInitialized, "libcurl cannot be initialized")
-    guard let multi = curl_multi_init() else { preconditionFailure("no memory for libcurl") }
+  /// Loads libcurl, where nobody has before.
+  init(loop: EventLoop) throws(HTTPError) {
+    try HTTPLibrary.load()
+    guard let multi = podcastfs_curl_multi_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
     self.loop = loop
     self.multi = multi
     share = podcastfs_curl_share_tls_sessions().map { OpaquePointer($0) }
@@ -42,20 +41,20 @@ final class CurlMulti {
   }
 
   func close() {
-    curl_multi_cleanup(multi)
-    if let share { curl_share_cleanup(UnsafeMutableRawPointer(share)) }
+    podcastfs_curl_multi_cleanup(multi)
+    if let share { podcastfs_curl_share_cleanup(UnsafeMutableRawPointer(share)) }
     for socket in sockets { loop.unwatch(socket) }
     if let timer { loop.cancel(timer) }
   }
 
-  func add(_ transfer: HTTPTransfer) { curl_multi_add_handle(multi, transfer.easy) }
+  func add(_ transfer: HTTPTransfer) { podcastfs_curl_multi_add_handle(multi, transfer.easy) }
 
-  func remove(_ transfer: HTTPTransfer) { curl_multi_remove_handle(multi, transfer.easy) }
+  func remove(_ transfer: HTTPTransfer) { podcastfs_curl_multi_remove_handle(multi, transfer.easy) }
 
   /// The next transfer that has ended, by its id, and how.
   func nextFinished() -> (UInt64, CURLcode)? {
     var left: Int32 = 0
-    while let message = curl_multi_info_read(multi, &left) {
+    while let message = podcastfs_curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
       let result = podcastfs_curl_message_result(message)
       return HTTPTransfer.of(easy).map { ($0.id, result) }
@@ -96,7 +95,7 @@ final class CurlMulti {
 
   private func act(_ socket: Int32, _ events: Int32) {
     var running: Int32 = 0
-    curl_multi_socket_action(multi, socket, events, &running)
+    podcastfs_curl_multi_socket_action(multi, socket, events, &running)
     acted()
   }
 }

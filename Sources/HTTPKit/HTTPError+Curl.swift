@@ -96,7 +96,7 @@ extension HTTPTransfer {
   /// libcurl's own words: of certificates, files and protocol only, never of an address's userinfo or query.
   private func reason(_ code: CURLcode) -> String {
     let text = String(cString: words)
-    return text.isEmpty ? String(cString: curl_easy_strerror(code)) : text.trimmed
+    return text.isEmpty ? String(cString: podcastfs_curl_easy_strerror(code)) : text.trimmed
   }
 
   /// Whether any interface but the loopback is up with an address.

@@ -1,18 +1,28 @@
 internal import CCurl
+internal import PosixKit
 
-/// The library that requests are made with.
-package enum HTTPLibrary {
+/// The library that requests are made with: loaded with the first one.
+package struct HTTPLibrary {
   /// "7.88.1".
-  package static var version: String { String(cString: information.pointee.version) }
-
+  package let version: String
   /// Whether it can do https.
-  package static var hasTLS: Bool { information.pointee.features & CURL_VERSION_SSL != 0 }
-
+  package let hasTLS: Bool
   /// Whether it can do HTTP/2.
-  package static var hasHTTP2: Bool { information.pointee.features & CURL_VERSION_HTTP2 != 0 }
+  package let hasHTTP2: Bool
 
-  private static var information: UnsafeMutablePointer<curl_version_info_data> {
+  /// - Throws: where it is not here, or too old.
+  package init() throws(HTTPError) {
+    try Self.load()
     // The first form of the structure has all that is read here.
-    curl_version_info(CURLVERSION_FIRST)
+    let information = podcastfs_curl_version_info(CURLVERSION_FIRST).pointee
+    version = String(cString: information.version)
+    hasTLS = information.features & CURL_VERSION_SSL != 0
+    hasHTTP2 = information.features & CURL_VERSION_HTTP2 != 0
+  }
+
+  static func load() throws(HTTPError) {
+    if let reason = podcastfs_curl_load() {
+      throw HTTPError(.other, "cannot load libcurl: \(String(cString: reason))", .EIO)
+    }
   }
 }

@@ -25,8 +25,6 @@ package struct HTTPRequest: Sendable {
   package var maximumBody: Int64?
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
-  /// Bytes per second at most; nil for no bound.
-  package var rateLimit: Int64?
 
   package init(url: String) { self.url = url }
 }

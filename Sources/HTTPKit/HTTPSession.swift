@@ -12,18 +12,15 @@ package final class HTTPSession {
   package struct TaskID: Hashable, Sendable { let number: UInt64 }
 
   private let loop: EventLoop
-  private let curl: CurlMulti
+  /// Made for the first request.
+  private var curl: CurlMulti?
   private var transfers: [UInt64: HTTPTransfer] = [:]
   private var lastNumber: UInt64 = 0
   private var isStopped = false
-  /// When transfers are looked at for what libcurl does not know of: silence, and the rate limit.
+  /// When transfers are looked at for what libcurl does not know of: silence.
   private var watch: (time: MonotonicTime, timer: EventLoop.Timer)?
 
-  package init(loop: EventLoop) {
-    self.loop = loop
-    curl = CurlMulti(loop: loop)
-    curl.acted = { [unowned self] in endFinished() }
-  }
+  package init(loop: EventLoop) { self.loop = loop }
 
   /// Begins a request; `receiver` hears what comes of it, and its end exactly once.
   @discardableResult
@@ -38,14 +35,22 @@ package final class HTTPSession {
   func start(_ id: UInt64, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver) {
     if isStopped { return receiver.finished(.cancelled) }
     do throws(HTTPError) {
+      let curl = try multi()
       let transfer = try HTTPTransfer(id: id, request: request, receiver: receiver, curl: curl)
-      transfer.held = { [unowned self] time in attend(at: time) }
       transfers[id] = transfer
       curl.add(transfer)
       attend(at: .after(min(request.stallTimeout, 1)))
     } catch {
       receiver.finished(error)
     }
+  }
+
+  private func multi() throws(HTTPError) -> CurlMulti {
+    if let curl { return curl }
+    let made = try CurlMulti(loop: loop)
+    made.acted = { [unowned self] in endFinished() }
+    curl = made
+    return made
   }
 
   /// Ends it as cancelled, unless it has ended.
@@ -63,22 +68,17 @@ package final class HTTPSession {
     if let transfer = transfers[id], let result = transfer.resume() { end(id, .result(result)) }
   }
 
-  func limit(_ id: UInt64, _ limit: Int64?) {
-    transfers[id]?.limit(limit)
-    attend(at: .now)
-  }
-
   /// Ends what is under way as cancelled. Requests begun afterwards end as cancelled.
   package func stop() {
     if isStopped { return }
     isStopped = true
     for id in transfers.keys.sorted() { end(id, .cancelled) }
     if let watch { loop.cancel(watch.timer) }
-    curl.close()
+    curl?.close()
   }
 
   private func endFinished() {
-    while let (id, result) = curl.nextFinished() { end(id, .result(result)) }
+    while let (id, result) = curl?.nextFinished() { end(id, .result(result)) }
   }
 
   /// Looks at the transfers at `time`, if not before.
@@ -94,22 +94,21 @@ package final class HTTPSession {
     )
   }
 
-  /// Ends what has stalled, and lets go on what the rate limit held.
+  /// Ends what has stalled.
   private func attendDue() {
     let now = MonotonicTime.now
     for (id, transfer) in transfers {
       if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
-      if let result = transfer.resumeHeld(now) { end(id, .result(result)) }
     }
     guard !transfers.isEmpty else { return }
     // What has no deadline now may have one soon.
-    let next = transfers.values.lazy.compactMap(\.deadline).min() ?? .distantFuture
+    let next = transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture
     attend(at: min(next, now.adding(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1)))
   }
 
   private func end(_ id: UInt64, _ ending: HTTPTransfer.Ending) {
     guard let transfer = transfers.removeValue(forKey: id) else { return }
-    curl.remove(transfer)
+    curl?.remove(transfer)
     transfer.finish(ending)
   }
 

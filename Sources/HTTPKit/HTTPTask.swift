@@ -25,10 +25,4 @@ package final class HTTPTask: Cancellable {
     let id = id
     worker.perform { $0.resume(id) }
   }
-
-  /// Bytes per second at most from now on; nil for no bound.
-  package func setRateLimit(_ limit: Int64?) {
-    let id = id
-    worker.perform { $0.limit(id, limit) }
-  }
 }

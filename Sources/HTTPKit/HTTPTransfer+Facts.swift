@@ -29,7 +29,7 @@ extension HTTPTransfer {
   /// Where a redirect leads (RFC 9110 §10.2.2).
   static func resolve(_ location: String, base: String) -> String {
     guard let text = podcastfs_curl_resolve(base, location) else { return location }
-    defer { curl_free(text) }
+    defer { podcastfs_curl_free(text) }
     return String(cString: text)
   }
 }

@@ -27,11 +27,6 @@ final class HTTPTransfer {
   private var isPaused = false
   /// Whether nothing more is taken from the host.
   private var isHeld = false
-  private var limiter: RateLimiter?
-  /// libcurl holds a piece back until this point, for the rate limit.
-  private var heldUntil: MonotonicTime?
-  /// Hears until when.
-  var held: (MonotonicTime) -> Void = { _ in }
   /// An address of the host was refused: why it can't be connected to, unless it has others.
   private(set) var hasRefused = false
   /// Whether a public host has answered on the way: it may lead to no private one.
@@ -48,12 +43,11 @@ final class HTTPTransfer {
     id: UInt64, request: HTTPRequest, receiver: any HTTPResponseReceiver, curl: CurlMulti
   ) throws(HTTPError) {
     guard WebAddress(request.url.trimmed).isWeb else { throw Self.unusable(request.url.trimmed) }
-    guard let easy = curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
+    guard let easy = podcastfs_curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
     self.id = id
     self.easy = easy
     self.request = request
     self.receiver = receiver
-    limiter = request.rateLimit.map { RateLimiter(bytesPerSecond: $0) }
     proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -61,8 +55,8 @@ final class HTTPTransfer {
   }
 
   deinit {
-    curl_easy_cleanup(easy)
-    for list in lists { curl_slist_free_all(list) }
+    podcastfs_curl_easy_cleanup(easy)
+    for list in lists { podcastfs_curl_slist_free_all(list) }
     words.deallocate()
   }
 
@@ -83,7 +77,7 @@ final class HTTPTransfer {
   /// Keeps a list alive as long as the handle that uses it.
   func list(of lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
     var list: UnsafeMutablePointer<curl_slist>?
-    for line in lines { list = curl_slist_append(list, line) ?? list }
+    for line in lines { list = podcastfs_curl_slist_append(list, line) ?? list }
     if let list { lists.append(list) }
     return list
   }
@@ -93,18 +87,15 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    guard !isPaused, !isHeld, heldUntil == nil else { return nil }
+    guard !isPaused, !isHeld else { return nil }
     return waitingSince?.adding(request.stallTimeout)
   }
-
-  /// When something is to be done for it that libcurl does not know of.
-  var deadline: MonotonicTime? { heldUntil ?? stallDeadline }
 
   /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
   func pause() {
     if isPaused || isHeld { return }
     isHeld = true
-    curl_easy_pause(easy, CURLPAUSE_RECV)
+    podcastfs_curl_easy_pause(easy, CURLPAUSE_RECV)
   }
 
   /// Goes on after a pause; the result where that ended it.
@@ -115,24 +106,11 @@ extension HTTPTransfer {
     return goOn()
   }
 
-  /// Goes on where the rate limit allows it by now; the result where that ended it.
-  func resumeHeld(_ now: MonotonicTime) -> CURLcode? {
-    guard let heldUntil, heldUntil <= now else { return nil }
-    self.heldUntil = nil
-    return goOn()
-  }
-
   private func goOn() -> CURLcode? {
     waitingSince = .now
     // Calls the receiver. libcurl forgets an error of that, and would go on behind the lost piece.
-    let result = curl_easy_pause(easy, CURLPAUSE_CONT)
+    let result = podcastfs_curl_easy_pause(easy, CURLPAUSE_CONT)
     return result == CURLE_OK ? nil : result
-  }
-
-  /// Sets the rate limit, from the next piece on.
-  func limit(_ limit: Int64?) {
-    limiter = limit.map { RateLimiter(bytesPerSecond: $0) }
-    if heldUntil != nil { heldUntil = .now }
   }
 
   /// Tells the receiver its end; called once, when libcurl has let go of the handle.
@@ -189,16 +167,9 @@ extension HTTPTransfer {
       _ = refuse(.bodyTooLong(host, most))
       return .abort
     }
-    if let next = limiter?.next, next > .now {
-      heldUntil = next
-      held(next)
-      return .pause
-    }
     let answer = receiver.received(body: body)
     switch answer {
-    case .proceed:
-      received += Int64(body.count)
-      limiter?.passed(body.count)
+    case .proceed: received += Int64(body.count)
     case .pause: isPaused = true
     case .abort: verdict = .cancelled
     }

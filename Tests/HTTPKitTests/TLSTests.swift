@@ -75,19 +75,4 @@ import Testing
     #expect(record.ends == [nil])
     #expect(body.firstDifference(record.body) == nil)
   }
-
-  @Test(arguments: [false, true])
-  func aRateLimitHoldsAndCanBeLifted(_ http2: Bool) throws {
-    let front = try TLSFront(before: origin, http2: http2)
-    let receiver = RecordingReceiver()
-    let start = MonotonicTime.now
-    let task = client.start(request(front) { $0.rateLimit = 200_000 }, receiver: receiver)
-    let early = try #require(receiver.record { $0.body.count >= 200_000 })
-    #expect(early.body.count < 300_000)
-    #expect(MonotonicTime.now.seconds(since: start) > 0.3)
-    task.setRateLimit(nil)
-    let record = try #require(receiver.ended)
-    #expect(record.ends == [nil])
-    #expect(body.firstDifference(record.body) == nil)
-  }
 }

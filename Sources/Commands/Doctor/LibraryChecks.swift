@@ -6,10 +6,19 @@ internal import SQLiteKit
 package enum LibraryChecks {
   package static func all() -> [Finding] {
     [
-      curl(HTTPLibrary.version, hasTLS: HTTPLibrary.hasTLS, hasHTTP2: HTTPLibrary.hasHTTP2),
+      curl(),
       .fine("libxml2 \(XMLLibrary.version)"),
       sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
+  }
+
+  private static func curl() -> Finding {
+    do throws(HTTPError) {
+      let library = try HTTPLibrary()
+      return curl(library.version, hasTLS: library.hasTLS, hasHTTP2: library.hasHTTP2)
+    } catch {
+      return .problem(error.message, mend: "apt-get install libcurl4")
+    }
   }
 
   package static func curl(_ version: String, hasTLS: Bool, hasHTTP2: Bool) -> Finding {
