@@ -68,6 +68,8 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
+    // Before anybody sees a directory: the kernel keeps what it is shown.
+    readFirstTimes()
     // Before anything else that runs there: what is asked for meanwhile waits for it.
     loader.async { self.begin() }
   }
@@ -82,7 +84,6 @@ package final class PodcastTree: Sendable {
       guard let self else { return done() }
       loader.async { self.takeIn(commit, done) }
     }
-    readFolderTimes()
     loadDownloads()
   }
 

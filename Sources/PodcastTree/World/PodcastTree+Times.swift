@@ -5,6 +5,17 @@ internal import PosixKit
 /// The times of directories: those of the catalogue's come from its rows, those of the views from `ViewTimes`. All of
 /// it runs on the loader's thread.
 extension PodcastTree {
+  /// The one thing here that runs where the tree is made.
+  func readFirstTimes() {
+    readFolderTimes()
+    let stored = (try? catalog.viewTimes()) ?? [:]
+    world.withLock { world in
+      for node in World.fixedViews {
+        if let time = stored[node.key] { _ = world.viewTimes.adopt(time, of: node) }
+      }
+    }
+  }
+
   func readFolderTimes() {
     guard let times = try? catalog.folderTimes() else { return }
     world.withLock { $0.folderTimes = times }
@@ -15,20 +26,26 @@ extension PodcastTree {
   /// At the start, when what the views list is known.
   /// - Parameter changed: when that last changed as far as the transfers know, in seconds since 1970.
   func readViewTimes(changed: Int64) {
-    let stored = (try? catalog.viewTimes()) ?? [:]
-    world.withLock { world in
+    guard let stored = try? catalog.viewTimes() else {
+      return loader.async(after: 1) { [weak self] in self?.readViewTimes(changed: changed) }
+    }
+    var known = Difference()
+    known.attributes = world.withLock { world in
+      var others: [NodeID] = []
       for node in world.views {
         guard let mark = world.mark(of: node) else { continue }
+        let isAnother: Bool
         if let time = stored[node.key] {
-          _ = world.viewTimes.adopt(time, of: node)
+          isAnother = world.viewTimes.adopt(time, of: node)
         } else {
           let since = changed > 0 ? min(FileTime(changed), .now) : .now
-          _ = world.viewTimes.change(node, to: mark, at: since, isForced: false)
+          isAnother = world.viewTimes.change(node, to: mark, at: since, isForced: false)
         }
+        if isAnother { others.append(node) }
       }
-      // What it lists is not known yet.
-      if let time = stored[NodeID.latest.key] { _ = world.viewTimes.adopt(time, of: .latest) }
+      return others
     }
+    tell(known)
     settleSoon()
     // What has changed while no mount was there; the daemon may first have to say how things stand.
     loader.async(after: 1) { [weak self] in
@@ -160,9 +177,11 @@ extension NodeID {
 }
 
 extension World {
+  fileprivate static var fixedViews: [NodeID] { [.root, .control, .downloading, .downloaded, .latest] }
+
   /// The directories whose times the catalogue keeps by what they list; those of the fixed ones stand still.
   fileprivate var views: [NodeID] {
-    [.root, .control, .downloading, .downloaded]
+    Self.fixedViews.filter { $0 != .latest }
       + downloads.downloaded.keys.map { NodeID(.downloadedPodcast, $0) }
   }
 
