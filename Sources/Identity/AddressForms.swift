@@ -12,6 +12,7 @@ struct AddressForms: Sendable {
   let bare: String
   /// The last segment of the path.
   let fileName: String
+  /// Who sends it: the host behind the trackers.
   let host: String
   /// Nothing in it names one episode: `latest.mp3`.
   let isGeneric: Bool
@@ -23,14 +24,15 @@ struct AddressForms: Sendable {
       rest = text[text.index(colon, offsetBy: 3)...]
     }
     let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
-    host = rest[..<end].lowercased()
+    let first = rest[..<end].lowercased()
     let mark = rest.firstIndex(of: "?") ?? rest.endIndex
     let path = end < mark ? String(rest[end..<mark]) : ""
     let query = mark < rest.endIndex ? rest[rest.index(after: mark)...].split(separator: "&") : []
     let segments = path.split(separator: "/")
     fileName = segments.last.map(String.init) ?? ""
-    whole = host + path + Self.joined(query)
-    let place = Self.withoutTrackers(host, segments)
+    whole = first + path + Self.joined(query)
+    let place = Self.withoutTrackers(first, segments)
+    host = String(place.prefix { $0 != "/" })
     let unsignedQuery = query.filter { !VolatileKeys.isSignature(Self.key($0)) }
     unsigned = place + Self.joined(unsignedQuery)
     bare = place + Self.joined(unsignedQuery.filter { !VolatileKeys.mayBeSession(Self.key($0)) })

@@ -3,6 +3,9 @@ struct Comparison {
   let rarity: Rarity
   /// Some items of the document have the guid of an episode: guids are kept here.
   let areGuidsKept: Bool
+  /// The document shows one item at a time: each hour's news is called the same, and nothing else is there to tell
+  /// that by.
+  let isSlot: Bool
 
   /// Seconds: the farthest that a wrong time zone moves a time.
   static let nearness: Int64 = 14 * 3600
@@ -32,6 +35,7 @@ struct Comparison {
         evidence.add(.sameNumber)
       }
     }
+    if isAnotherIssue(item, known) { evidence.add(.anotherIssue) }
     return evidence
   }
 
@@ -68,23 +72,55 @@ struct Comparison {
     if time == other {
       evidence.add(isRare(.time, "\(time)") ? .sameTime : .sharedTime)
     } else if Self.isNear(time, other) {
-      evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
+      if isSlot && item.traits.guid != known.traits.guid || isSlot && item.traits.guid == nil,
+        item.address.host == known.address.host
+      {
+        evidence.add(.nextTime)
+      } else {
+        evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
+      }
     } else {
       evidence.add(.otherTime)
     }
   }
 
+  /// By a wrong time zone, or because one says the day alone.
   private static func isNear(_ time: Int64, _ other: Int64) -> Bool {
     let (distance, overflow) = max(time, other).subtractingReportingOverflow(min(time, other))
-    return !overflow && distance <= nearness
+    if overflow { return false }
+    let isOneTheDayAlone = time.isMultiple(of: day) || other.isMultiple(of: day)
+    return distance <= nearness || isOneTheDayAlone && distance < day && time / day == other / day
+  }
+
+  private static let day: Int64 = 86_400
+
+  /// Whether a guid is the file's, not the episode's: at an address like `latest.mp3`, while title, day and audio are
+  /// all others.
+  private func isAnotherIssue(_ item: Candidate, _ known: Candidate) -> Bool {
+    let (one, other) = (item.traits, known.traits)
+    guard let guid = one.guid, guid == other.guid, isRare(.guid, guid), item.address.isGeneric,
+      item.address.whole == known.address.whole, let title = item.title,
+      let otherTitle = known.title, title != otherTitle, let time = one.published,
+      let otherTime = other.published,
+      !Self.isNear(time, otherTime)
+    else { return false }
+    if let duration = one.duration, let otherDuration = other.duration {
+      return !Self.isSame(duration: duration, otherDuration)
+    }
+    guard let length = item.length, let otherLength = known.length else { return false }
+    return length != otherLength
   }
 
   /// Hosts round to minutes, and put in advertisements of some minutes.
-  private func compare(duration: Int, _ other: Int, _ evidence: inout Evidence) {
+  private static func isSame(duration: Int, _ other: Int) -> Bool {
     let (short, long) = (Double(min(duration, other)), Double(max(duration, other)))
-    if long - short <= min(60, 2 + long / 20) {
+    return long - short <= min(60, 2 + long / 20)
+  }
+
+  private func compare(duration: Int, _ other: Int, _ evidence: inout Evidence) {
+    if Self.isSame(duration: duration, other) {
       evidence.add(.sameDuration)
-    } else if long > short * 1.3 {
+    } else if Double(max(duration, other)) > Double(min(duration, other)) * 1.3 {
       evidence.add(.otherDuration)
     }
   }

@@ -34,11 +34,16 @@ package struct Evidence: Hashable, Sendable {
     case sameTime, sharedTime
     /// Within fourteen hours: what a wrong time zone makes.
     case nearTime, sharedNearTime
+    /// Later or earlier by so much, in a feed that shows one item at a time and has another guid for it, on the same
+    /// host.
+    case nextTime
     case otherTime
     case sameDuration, otherDuration
     case sameLength, otherLength
     /// Season and number.
     case sameNumber, otherNumber
+    /// The guid and an address like `latest.mp3` are the same, but title, day and audio are all others.
+    case anotherIssue
 
     package var points: Int {
       switch self {
@@ -61,10 +66,11 @@ package struct Evidence: Hashable, Sendable {
       case .sharedTitle: 10
       case .otherTitle: -12
       // With the title enough for a show that has moved with all its guids and addresses.
-      case .sameTime: 45
+      case .sameTime: 47
       case .sharedTime: 15
       case .nearTime: 25
       case .sharedNearTime: 8
+      case .nextTime: -20
       // Yesterday's news and today's have all but this in common.
       case .otherTime: -40
       case .sameDuration: 12
@@ -73,6 +79,7 @@ package struct Evidence: Hashable, Sendable {
       case .otherLength: -3
       case .sameNumber: 15
       case .otherNumber: -40
+      case .anotherIssue: -180
       }
     }
   }

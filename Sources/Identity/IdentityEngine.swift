@@ -61,7 +61,8 @@ private struct Pairing {
     var relevant: Set<TraitKey> = []
     for item in openItems { relevant.formUnion(all[item].keys) }
     let comparison = Comparison(
-      rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept)
+      rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept,
+      isSlot: items.count == 1)
     var rated: [Rated] = []
     for pair in candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }) {
       let evidence = comparison.evidence(all[pair.item], allKnown[pair.place])

@@ -29,6 +29,70 @@ import Testing
 
   // MARK: Rolling feeds
 
+  /// Each hour's news: all but what is given is the same.
+  @Test(
+    arguments: [
+      ["https://m.example/play.mp3?sid=1", "https://m.example/play.mp3?sid=2"],
+      ["https://m.example/play.mp3?token=1", "https://m.example/play.mp3?token=2"],
+      ["https://m.example/bulletin-1.mp3", "https://m.example/bulletin-2.mp3"],
+      ["https://m.example/latest.mp3", "https://m.example/latest.mp3"],
+    ], [1, 12])
+  func whatShowsOneItemAtATimeShowsAnotherEachTime(addresses: [String], hours: Int64) {
+    for guids in [["a", "b"], [nil, nil]] as [[String?]] {
+      let one = item("The News", guid: guids[0], addresses[0], at: 0, duration: 300, length: 400_000)
+      let next = item(
+        "The News", guid: guids[1], addresses[1], at: hours * 3600, duration: 300, length: 400_001)
+      #expect(places([next], [one]) == [nil], "\(addresses) \(hours) \(guids)")
+    }
+  }
+
+  @Test func aGuidThatIsTheFilesNotTheEpisodesTellsNothing() {
+    let all = (0..<4).map { day in
+      item(
+        "Show of day \(day): \(["storm", "harvest", "election", "football"][day])",
+        guid: "https://m.example/latest.mp3",
+        "https://m.example/latest.mp3", at: Int64(day) * Self.day, duration: 300 + day * 100,
+        length: 400_000 + Int64(day) * 1000)
+    }
+    for day in 1..<4 { #expect(places([all[day]], Array(all[..<day])) == [nil]) }
+    // What is corrected of an episode leaves something as it was.
+    let corrected = item(
+      "Another title", guid: "https://m.example/latest.mp3", "https://m.example/latest.mp3", at: 9 * Self.day,
+      duration: 302, length: 500_000)
+    #expect(places([corrected], [all[0]]) == [0])
+  }
+
+  /// Behind the same tracker, or on the same host by new addresses.
+  @Test(arguments: ["https://dts.podtrac.com/redirect.mp3/new.example/b", "https://old.example/c"])
+  func aShowWhoseTitlesRepeatIsNotDoubledWhereItMoves(place: String) {
+    let known = (0..<12).map { week in
+      item(
+        "The Weekly Show", guid: "old-\(week)",
+        "https://dts.podtrac.com/redirect.mp3/old.example/a\(week).mp3",
+        at: Int64(week) * 7 * Self.day, duration: 1800 + week * 100)
+    }
+    let moved = (0..<12).map { week in
+      item(
+        "The Weekly Show", guid: "new-\(week)", "\(place)\(week).mp3", at: Int64(week) * 7 * Self.day,
+        duration: 1800 + week * 100)
+    }
+    #expect(places(moved, known) == Array(0..<12))
+  }
+
+  @Test func aHostThatSaysTheDayAloneMeansTheSameEpisodes() {
+    let known = (0..<10).map { week in
+      item(
+        "Episode \(week)", guid: "o\(week)", "https://old.example/\(week)a.mp3",
+        at: Int64(week) * 7 * Self.day + 46_800)
+    }
+    let moved = known.indices.map { week in
+      var one = item("Episode \(week)", guid: "n\(week)", "https://new.example/\(week)b.mp3")
+      one.published = known[week].published.map { $0 - $0 % Self.day }
+      return one
+    }
+    #expect(places(moved, known) == Array(0..<10))
+  }
+
   @Test(arguments: ["sid", "ts", "st", "se", "session", "token", "id", "_"], [1, 2, 5, 10, -1, -2, -5, -10])
   func anEpisodeThatDiffersByAParameterAloneIsNew(key: String, signedWindow: Int) {
     let (window, hasGuids) = (abs(signedWindow), signedWindow > 0)
