@@ -66,7 +66,7 @@ package final class Database {
     if options.vacuumsIncrementally {
       // Before the file has a page.
       try whileBusy(until: .after(options.busyTimeout)) { database throws(DatabaseError) in
-        try database.script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = fast;")
+        try database.script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = 1;")
       }
     }
     // Readers and a writer do not wait for each other (https://sqlite.org/wal.html).

@@ -14,6 +14,8 @@ struct FeedMerge: Sendable {
 
   /// What is written in one transaction at the most: some tens of milliseconds.
   private static let pieceEpisodes = 1000
+  /// Of those whose texts may be in the full-text index: taking out the old words takes milliseconds each.
+  private static let pieceUpdates = 40
   private static let pieceBytes = 2 << 20
   /// How often another process may be at the same podcast at the same time.
   private static let tries = 20
@@ -77,7 +79,8 @@ struct FeedMerge: Sendable {
     var revision = first
     var rest: MergePlan? = plan
     while var whole = rest {
-      let part = whole.split(episodes: Self.pieceEpisodes, bytes: Self.pieceBytes)
+      let part = whole.split(
+        episodes: whole.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
       rest = whole.isEmpty ? nil : whole
       let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
       let written = try store.change(.refresh) { [merged] database, changes -> Merged? in
