@@ -37,6 +37,7 @@ package enum CommandLineTool {
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64
     }
+    if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
     if first == FeedWorker.argument { return FeedWorker.run() }
     if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }
     if ["--version", "-V"].contains(first) {

@@ -35,9 +35,7 @@ package enum BackgroundProcess {
   /// This program's file, by the name that `ps` and `pgrep` then show; by the kernel's link where that name
   /// leads to it no longer.
   private static func ownFile() -> String {
-    var buffer = [CChar](repeating: 0, count: 4096)
-    let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
-    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let path = ProgramArguments.file
     return access(path, X_OK) == 0 ? path : "/proc/self/exe"
   }
 

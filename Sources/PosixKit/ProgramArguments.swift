@@ -1,8 +1,19 @@
+internal import Glibc
+
 /// The arguments that the program was started with.
 package enum ProgramArguments {
   /// The program's own name, without its directory.
   package static var name: String {
     all.first.flatMap { $0.split(separator: "/").last }.map(String.init) ?? "podcastfs"
+  }
+
+  /// The program's file; the one that has taken its place, where it has been replaced.
+  package static var file: String {
+    var buffer = [CChar](repeating: 0, count: 4096)
+    let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
+    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let replaced = " (deleted)"
+    return path.hasSuffix(replaced) ? String(path.dropLast(replaced.count)) : path
   }
 
   /// The program's name first.

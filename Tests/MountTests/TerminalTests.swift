@@ -77,6 +77,22 @@ import Testing
     #expect(doctor.output.contains("PROBLEM  the mount on \(fixture.root) is dead"))
   }
 
+  @Test func aMountThatDoesNotAnswerHoldsUpNeitherDoctorNorMount() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let process = try #require(fixture.mountProcess)
+    kill(process, SIGSTOP)
+    defer { kill(process, SIGCONT) }
+    let doctor = try fixture.run("doctor", seconds: 60)
+    #expect(doctor.end == .exit(1))
+    #expect(
+      doctor.output.contains("PROBLEM  the mount on \(fixture.root) does not answer"), "\(doctor.output)")
+    let mount = try fixture.run("mount", fixture.root, seconds: 60)
+    #expect(mount.end == .exit(1) && mount.errors.contains("does not answer"), "\(mount.errors)")
+    #expect(try fixture.run("unmount", "--lazy", fixture.root, seconds: 60).end == .exit(0))
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
   @Test func theDoctorSeesADaemonThatCannotStart() throws {
     let fixture = try MountFixture()
     let program = try fixture.environment.home.write(

@@ -5,11 +5,17 @@ internal import PosixKit
 package enum MountChecks {
   package static func all() -> [Finding] {
     let mounts = MountTable.all().filter { $0.type == "fuse.podcastfs" }.map { mount in
-      MountPoint.isDead(mount.mountPoint)
-        ? Finding.problem(
+      switch MountProbe.look(at: mount.mountPoint) {
+      case .alive: Finding.fine("mounted on \(mount.mountPoint)")
+      case .dead:
+        Finding.problem(
           "the mount on \(mount.mountPoint) is dead: its process has gone",
           mend: "podcastfs mount \(mount.mountPoint), or podcastfs unmount \(mount.mountPoint)")
-        : .fine("mounted on \(mount.mountPoint)")
+      case .silent:
+        Finding.problem(
+          "the mount on \(mount.mountPoint) does not answer: its process is held up or stopped",
+          mend: "podcastfs unmount --lazy \(mount.mountPoint), then podcastfs mount \(mount.mountPoint)")
+      }
     }
     return mounts + [table("/etc/mtab", isRoot: geteuid() == 0)].compactMap { $0 }
   }

@@ -27,10 +27,17 @@ enum MountPoint {
   static func prepare(_ path: String) throws -> String {
     try checkDevice()
     let absolute = try resolve(path)
-    // A dead mount's own attributes may be in the kernel's cache still; statvfs always asks.
-    while let mount = MountTable.mount(on: absolute), mount.isOurs || isDead(absolute) {
-      guard isDead(absolute) else { throw CommandFailure("podcastfs is already mounted on \(path)") }
-      try clearStale(absolute)
+    while let mount = MountTable.mount(on: absolute) {
+      // Another program's is not looked at by a process of another group: where automount has asked for this one, that
+      // would wait for it.
+      if !mount.isOurs && !isDead(absolute) { break }
+      switch mount.isOurs ? MountProbe.look(at: absolute) : .dead {
+      case .alive: throw CommandFailure("podcastfs is already mounted on \(path)")
+      case .silent:
+        throw CommandFailure(
+          "the mount on \(path) does not answer; podcastfs unmount --lazy \(path) takes it away")
+      case .dead: try clearStale(absolute)
+      }
     }
     var status = stat()
     guard stat(absolute, &status) == 0 else {

@@ -18,7 +18,7 @@ enum OpenCommand: Command {
     let operands = try arguments.operands()
     let mountPoint = try MountPoint.usual()
     do {
-      if !MountTable.isOurs(mountPoint) || MountPoint.isDead(mountPoint) {
+      if !MountTable.isOurs(mountPoint) || MountProbe.look(at: mountPoint) == .dead {
         _ = try MountCommand.run(ArgumentList([mountPoint]))
       }
     } catch {
