@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PosixKit
 
 extension Settings {
@@ -25,6 +26,12 @@ extension Settings {
 
   private static func contents(_ file: String) throws(SettingsError) -> String? {
     do {
+      // A fifo in its place must hold nobody up; /dev/null is as good as an empty one.
+      let opened = try FileDescriptor(opening: file, O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      let kind = try opened.status().st_mode & S_IFMT
+      guard kind == S_IFREG || kind == S_IFCHR else {
+        throw PosixError(.EINVAL, "open (no regular file)", file)
+      }
       return String(decoding: try Directories.read(file, limit: 1 << 20), as: UTF8.self)
     } catch let error as PosixError where error.errno == .ENOENT || error.errno == .ENOTDIR {
       return nil

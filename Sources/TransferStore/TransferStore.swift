@@ -150,8 +150,9 @@ package struct TransferStore {
       generation, total, received, error, kept, changed, position, failed, not_before, attempts FROM transfer
     """
 
-  /// What a damaged file says must not overflow: no size, time or place is beyond 2⁵⁰.
-  private static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 50) }
+  /// What a damaged file says must not overflow, nor what follows it: no size, time or place is beyond 2⁴⁹, half of what
+  /// messages hold.
+  private static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 49) }
 
   /// nil where a row is not one that this program would write.
   private static func record(_ row: borrowing Row) -> TransferRecord? {

@@ -23,6 +23,15 @@ import Testing
     #expect(try settings() == Settings())
   }
 
+  /// It would be waited for, for ever.
+  @Test func aFifoInPlaceOfTheFileIsRefused() throws {
+    let path = "/tmp/podcastfs-settings-\(getpid())"
+    #expect(mkfifo(path, 0o600) == 0)
+    defer { unlink(path) }
+    #expect(throws: SettingsError.self) { try Settings.load(file: path, environment: [:]) }
+    #expect(try Settings.load(file: "/dev/null", environment: [:]).settings == Settings())
+  }
+
   @Test func everyOptionSetsItsSetting() throws {
     let settings = try settings(
       """

@@ -77,7 +77,8 @@ struct TextIndexer: Sendable {
       ) { ($0.int64(0), $0.int64(1)) }
       for (id, size) in sizes where left > 0 {
         ids.append(id)
-        left -= size
+        // A damaged file says anything.
+        left -= min(max(size, 0), Self.pieceBytes)
       }
       let texts = try ids.compactMap { id in
         try database.first(
