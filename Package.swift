@@ -149,7 +149,7 @@ let package = Package(
       "CommandsTests",
       [
         "Commands", "Configuration", "Demo", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit",
-        "TestSupport",
+        "SQLiteKit", "TestSupport",
         "podcastfs", "podcastfs-transferd",
       ]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),

@@ -1,6 +1,7 @@
 package import FeedKit
 package import PodcastModel
 package import PosixKit
+internal import SQLiteKit
 
 // Feeds, over the network.
 extension Catalog {
@@ -24,13 +25,24 @@ extension Catalog {
   @discardableResult
   package func waitForRefreshes(seconds: Double) -> Bool { feeds.waitForRefreshes(seconds: seconds) }
 
+  /// What a podcast's archive (RFC 5005) still lacks, in words for a person; nil where it is whole.
+  package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
+    try store.read { database in
+      try database.first(
+        "SELECT coalesce(page_error, 'older episodes are still to come') FROM podcast WHERE id = ? AND next_page IS NOT NULL",
+        id
+      ) { $0.string(0) }
+    }
+  }
+
   /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
   /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no
   /// feed, and so that its title names the directory.
   /// - Parameters:
   ///   - name: the directory's; nil for the podcast's title.
   ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
-  ///     or the podcast is subscribed to already, and those of a refresh.
+  ///     or the podcast is subscribed to already, and those of a refresh. Where the catalogue's file fails amid the
+  ///     episodes, those that came before stay, and so does the subscription.
   @discardableResult
   package func subscribe(
     address: String, name: String? = nil,

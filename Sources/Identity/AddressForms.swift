@@ -1,12 +1,12 @@
-internal import PodcastModel
+package import PodcastModel
 
 /// An enclosure's address without what may change while the episode stays the same, in three steps: each says
 /// less, and proves less.
-struct AddressForms: Sendable {
+package struct AddressForms: Sendable {
   /// All but the scheme, the fragment and the case of the host.
   let whole: String
   /// Without signatures, and without the trackers that hosts put before an address.
-  let unsigned: String
+  package let unsigned: String
   /// Without what a host may use for a session or a time, or for an episode's number: none of them can be told
   /// from its name (`sid`, `ts`, `st`, `se`).
   let bare: String
@@ -17,7 +17,7 @@ struct AddressForms: Sendable {
   /// Nothing in it names one episode: `latest.mp3`.
   let isGeneric: Bool
 
-  init(_ address: WebAddress) {
+  package init(_ address: WebAddress) {
     let text = address.forRequest.prefix { $0 != "#" }
     var rest = text
     if let colon = text.firstIndex(of: ":"), text[colon...].hasPrefix("://") {

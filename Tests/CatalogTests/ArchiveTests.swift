@@ -7,26 +7,40 @@ import Testing
 
 /// Paged feeds (RFC 5005): what is behind the first page comes in the end, whatever fails.
 @Suite struct ArchiveTests {
-  /// A feed of `count` pages of three episodes, the newest first; `pinned` is on page 1 always.
+  /// Where an old item stands on page 1 always.
+  private enum Pin { case first, last }
+
+  /// A feed of `count` pages of three episodes, the newest first.
+  /// - Parameters:
+  ///   - failing: pages that answer with `failure`.
+  ///   - prefix: of guids and of the enclosures' host.
+  ///   - query: of the enclosures' addresses.
+  ///   - channel: further elements of page 1.
   private func serve(
-    _ world: CatalogWorld, pages count: Int, newest: Int, pinned: Bool = false, failing: Set<Int> = []
+    _ world: CatalogWorld, pages count: Int, newest: Int, pinned: Pin? = nil, failing: Set<Int> = [],
+    failure: FakeWeb.Page = FakeWeb.Page(status: 503), guids: String = "", host: String = "media",
+    query: String = "", channel: String = ""
   ) {
     for page in 1...count {
       var items = (0..<3).map { place in
         let number = newest - (page - 1) * 3 - place
         return TestFeed.Item(
-          "Episode \(number)", guid: "\(number)",
+          "Episode \(number)", guid: "\(guids)\(number)",
+          url: "http://\(host).example/\(number).mp3\(query)",
           date: "Wed, \(number % 27 + 1) Jan \(2000 + number / 27) 10:00:00 GMT")
       }
-      if pinned, page == 1 {
-        items.insert(.init("Start here", guid: "pinned", date: "Wed, 03 Jan 1990 10:00:00 GMT"), at: 0)
+      if let pinned, page == 1 {
+        items.insert(
+          .init("Start here", guid: "pinned", date: "Wed, 03 Jan 1990 10:00:00 GMT"),
+          at: pinned == .first ? 0 : items.count)
       }
       var feed = TestFeed(items: items)
+      if page == 1 { feed.channel = channel }
       if page < count {
-        feed.channel = "<atom:link rel=\"next\" href=\"\(world.web.address)/feed/\(page + 1)\"/>"
+        feed.channel += "<atom:link rel=\"next\" href=\"\(world.web.address)/feed/\(page + 1)\"/>"
       }
       let path = page == 1 ? "/feed" : "/feed/\(page)"
-      world.web.set(path, failing.contains(page) ? FakeWeb.Page(status: 503) : feed.page)
+      world.web.set(path, failing.contains(page) ? failure : feed.page)
     }
   }
 
@@ -55,31 +69,203 @@ import Testing
     #expect(world.web.requests("/feed/5").count == requests, "once it is whole it is not read again")
   }
 
-  @Test func aPageThatIsGoneEndsTheArchive() throws {
+  /// What a refresh in its own time sees, whether the feed's first page has changed or not.
+  @Test(arguments: [false, true]) func aPageThatFailedIsNotForgottenByTheNextRefresh(isChanged: Bool) throws {
     let world = try CatalogWorld()
-    serve(world, pages: 3, newest: 99)
-    world.web.set("/feed/3", FakeWeb.Page(status: 404))
+    serve(world, pages: 5, newest: 99, failing: [3])
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
-    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 6)
-    #expect(try world.catalog.podcast(podcast)?.error == nil)
+    if isChanged { serve(world, pages: 5, newest: 99, failing: [3], channel: "<description>x</description>") }
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE podcast SET next_refresh = 0")
+    try world.refresh(podcast, .due)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 1)
+    let known = try #require(try world.catalog.podcast(podcast))
+    #expect(known.error?.contains("older episodes") == true && known.error?.contains("503") == true)
+    #expect(try #require(known.nextRefresh) <= wallClockSeconds() + 1000, "it is tried again soon")
+    // A failure of the feed itself is told meanwhile; what is missing still is, afterwards.
+    let feed = world.web.requests("/feed").count
+    world.web.set("/feed", FakeWeb.Page(status: 500))
+    #expect(throws: CatalogError.self) { try world.refresh(podcast) }
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("500") == true)
+    serve(world, pages: 5, newest: 99, failing: [3])
+    try file.run("UPDATE podcast SET next_refresh = 0")
+    try world.refresh(podcast, .due)
+    #expect(world.web.requests("/feed").count == feed + 2)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("older episodes") == true)
+    #expect(try world.catalog.missingPages(ofPodcast: podcast)?.contains("503") == true)
   }
 
-  @Test func anItemThatIsPinnedHidesNothingAfterALongAbsence() throws {
+  @Test func whoAsksForARefreshDoesNotWaitForAPageThatFailed() throws {
     let world = try CatalogWorld()
-    serve(world, pages: 2, newest: 20, pinned: true)
+    serve(world, pages: 5, newest: 99, failing: [3])
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    // One that comes too early does not lengthen the wait.
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    let wait = try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) }
+    for _ in 0..<3 {
+      try world.refresh(podcast)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+    }
+    #expect(world.web.requests("/feed/3").count == 4)
+    #expect(try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) } == wait)
+    serve(world, pages: 5, newest: 99)
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
+    #expect(try world.catalog.podcast(podcast)?.error == nil)
+    #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
+  }
+
+  @Test func aPageWhoseServerWishesToWaitIsLeftAloneByEverybody() throws {
+    let world = try CatalogWorld()
+    serve(
+      world, pages: 5, newest: 99, failing: [3],
+      failure: FakeWeb.Page(status: 429, headers: [("Retry-After", "5000")]))
+    let podcast = try world.podcast()
+    for cause in [RefreshCause.firstLook, .forced] {
+      try world.refresh(podcast, cause)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+    }
+    #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 1)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("429") == true)
+  }
+
+  /// What a command has left that was ended amid an archive.
+  @Test func anArchiveThatWasLeftUnreadIsReadByTheNextMount() throws {
+    let world = try CatalogWorld()
+    serve(world, pages: 5, newest: 99, failing: [3])
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      """
+      UPDATE podcast SET next_refresh = unixepoch() + 40000, error = NULL, page_error = NULL, page_failures = 0,
+        page_not_before = NULL
+      """)
+    serve(world, pages: 5, newest: 99)
+    #expect(try world.catalog.missingPages(ofPodcast: podcast) == "older episodes are still to come")
+    let next = try world.open()
+    defer { next.close() }
+    next.startScheduler()
+    #expect(try eventually(60) { try next.episodes(ofPodcast: podcast).count == 15 })
+  }
+
+  @Test(arguments: [404, 410])
+  func aPageThatIsGoneIsAskedForOnOtherDaysBeforeItIsBelieved(status: Int) throws {
+    for comesBack in [true, false] {
+      let world = try CatalogWorld()
+      serve(world, pages: 4, newest: 99, failing: [3], failure: FakeWeb.Page(status: status))
+      let podcast = try world.podcast()
+      try world.refresh(podcast, .firstLook)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+      for count in 1...3 {
+        #expect(world.web.requests("/feed/3").count == count * 2 - 1)
+        #expect(try world.catalog.podcast(podcast)?.error?.contains("\(status)") == true)
+        let day = try #require(
+          try file.first("SELECT page_not_before - unixepoch() FROM podcast") { $0.int64(0) })
+        #expect(day > (1 << (count - 1)) * 86_400 - 60)
+        // Who asks in between hears the same, and that does not count.
+        try world.refresh(podcast)
+        #expect(world.catalog.waitForRefreshes(seconds: 20))
+        if count == 3, comesBack { serve(world, pages: 4, newest: 99) }
+        try file.run("UPDATE podcast SET page_not_before = 1")
+        try world.refresh(podcast)
+        #expect(world.catalog.waitForRefreshes(seconds: 20))
+      }
+      #expect(try world.catalog.episodes(ofPodcast: podcast).count == (comesBack ? 12 : 6))
+      #expect(try world.catalog.podcast(podcast)?.error == nil)
+      let requests = world.web.requests("/feed/3").count
+      try world.refresh(podcast)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.web.requests("/feed/3").count == requests)
+    }
+  }
+
+  @Test func anArchiveOfVeryManyPagesIsReadAtOnce() throws {
+    let world = try CatalogWorld()
+    serve(world, pages: 204, newest: 999)
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    #expect(world.catalog.waitForRefreshes(seconds: 60))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 612)
+    #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
+  }
+
+  @Test func pagesThatOnlyRepeatThemselvesEnd() throws {
+    let world = try CatalogWorld()
+    for page in 1...30 {
+      var feed = TestFeed(items: [
+        .init("Same", guid: "same"), .init("Other \(min(page, 2))", guid: "\(min(page, 2))"),
+      ])
+      feed.channel = "<atom:link rel=\"next\" href=\"\(world.web.address)/feed/\(page + 1)\"/>"
+      world.web.set(page == 1 ? "/feed" : "/feed/\(page)", feed.page)
+    }
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    #expect(world.catalog.waitForRefreshes(seconds: 60))
+    #expect(world.web.requests("/feed/5").count == 1 && world.web.requests("/feed/10").isEmpty)
+    #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
+  }
+
+  /// A show that moves: what is not on the first page has moved too.
+  @Test(arguments: ["", "new-"]) func allEpisodesGetTheirNewAddresses(guids: String) throws {
+    let world = try CatalogWorld()
+    serve(world, pages: 4, newest: 99)
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    let before = try world.catalog.episodes(ofPodcast: podcast)
+    // A new episode stays there while the rest is where it was: no reason to look further.
+    let requests = world.web.requests("/feed/2").count
+    serve(world, pages: 4, newest: 99, query: "?token=9")
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.web.requests("/feed/2").count == requests, "another signature is no other address")
+    serve(world, pages: 4, newest: 99, guids: guids, host: "new")
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    let after = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(after.map(\.stem) == before.map(\.stem) && after.map(\.mediaKey) == before.map(\.mediaKey))
+    #expect(after.allSatisfy { $0.enclosureURL.forRequest.hasPrefix("http://new.example/") })
+    #expect(world.web.requests("/feed/4").count == 2)
+    // Who has other addresses each time is not read whole each time, but a week later.
+    serve(world, pages: 4, newest: 99, guids: guids, host: "third")
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.web.requests("/feed/4").count == 2)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE podcast SET readdressed = readdressed - 7 * 86400")
+    serve(world, pages: 4, newest: 99, guids: guids, host: "fourth")
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(
+      try world.catalog.episodes(ofPodcast: podcast).allSatisfy {
+        $0.enclosureURL.forRequest.hasPrefix("http://fourth.example/")
+      })
+  }
+
+  @Test(arguments: [true, false]) func anItemThatIsPinnedHidesNothingAfterALongAbsence(isFirst: Bool) throws {
+    let pin = isFirst ? Pin.first : .last
+    let world = try CatalogWorld()
+    serve(world, pages: 2, newest: 20, pinned: pin)
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 7)
-    serve(world, pages: 6, newest: 32, pinned: true)
+    serve(world, pages: 6, newest: 32, pinned: pin)
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 19)
     // One new episode needs no second page.
     let requests = world.web.requests("/feed/2").count
-    serve(world, pages: 6, newest: 33, pinned: true)
+    serve(world, pages: 6, newest: 33, pinned: pin)
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
     #expect(world.web.requests("/feed/2").count == requests)

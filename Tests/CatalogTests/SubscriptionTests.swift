@@ -1,11 +1,36 @@
 import Catalog
+import Configuration
 import HTTPServerKit
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import Testing
 
 /// Subscribing by address, lists of subscriptions, refreshes that come on their own.
 @Suite struct SubscriptionTests {
+  /// As on a full disk: who subscribes hears of it, and what has come stays.
+  @Test func aFeedThatCouldNotBeKeptWholeIsTold() throws {
+    let world = try CatalogWorld()
+    world.web.set(
+      "/feed", TestFeed(items: (0..<1500).map { .init("Episode \($0)", guid: "\($0)", date: nil) }).page)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run(
+      """
+      CREATE TRIGGER full BEFORE INSERT ON episode WHEN (SELECT count(*) FROM episode) >= 1200
+      BEGIN SELECT RAISE(ABORT, 'full'); END
+      """)
+    let error = #expect(throws: CatalogError.self) {
+      try wait { world.catalog.subscribe(address: "\(world.web.address)/feed", completion: $0) }
+    }
+    #expect(error?.message.contains("subscribed to Harbour Lights, but not all") == true, "\(error as Any)")
+    let listed = try #require(try world.catalog.subscriptions().first)
+    #expect(listed.podcast.episodeCount == 1000 && listed.podcast.error?.contains("full") == true)
+    try file.run("DROP TRIGGER full")
+    try world.refresh(listed.podcast.id)
+    let podcast = try world.catalog.podcast(listed.podcast.id)
+    #expect(podcast?.episodeCount == 1500 && podcast?.error == nil)
+  }
+
   private func subscribe(_ world: CatalogWorld, _ address: String) throws -> ListedPodcast {
     try wait { world.catalog.subscribe(address: address, completion: $0) }
   }

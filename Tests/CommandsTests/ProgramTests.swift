@@ -1,5 +1,6 @@
 import Configuration
 import PodcastModel
+import SQLiteKit
 import TestSupport
 import Testing
 
@@ -97,6 +98,46 @@ import Testing
       let check = try RunningProcess(shell, [flag, file], environment: environment.variables)
       #expect(check.wait() == .exit(0), "\(check.errors)")
     }
+  }
+
+  /// An archive whose second page fails: what is missing is told, and asked for as soon as somebody asks.
+  @Test func pagesThatAreMissingAreTold() throws {
+    let origin = try OriginServer()
+    let item = { TestFeed.Item($0, url: origin.url("/\($0).mp3"), guid: $0, published: 1_604_067_200) }
+    var feed = TestFeed("Harbour Lights", items: [item("new")])
+    feed.more =
+      "<atom:link xmlns:atom=\"http://www.w3.org/2005/Atom\" rel=\"next\" href=\"\(origin.url("/old"))\"/>"
+    let address = origin.serve("/feed", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    feed = TestFeed("Harbour Lights", items: [item("old")])
+    var page = OriginResource(feed.xml, mediaType: "application/rss+xml")
+    page.behaviour.status = 500
+    origin.serve("/old", page)
+    for words in [["subscribe", address], ["refresh"], ["refresh", address]] {
+      let result = try Products.run("podcastfs", words, in: environment)
+      #expect(result.end == .exit(0))
+      #expect(
+        result.errors.contains("older episodes could not be fetched yet")
+          && result.errors.split(separator: "\n").count == 1, "\(words): \(result.errors)")
+    }
+    #expect(origin.requests("/old").count == 3)
+    origin.change("/old") { $0.behaviour.status = nil }
+    #expect(try run("refresh").errors == "")
+    #expect(try run("list", "--json").output.contains("\"episode_count\": 2"))
+    #expect(try run("refresh").errors == "")
+  }
+
+  /// As on a full disk.
+  @Test func aFeedThatCouldNotBeKeptWholeIsTold() throws {
+    let origin = try OriginServer()
+    let feed = TestFeed("Lights", items: [TestFeed.Item("One", url: origin.url("/1.mp3"), guid: "1")])
+    let address = origin.serve("/feed", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    #expect(try run("list").end == .exit(0))
+    let file = try Database(path: environment.home.path("data/podcastfs/catalog.sqlite"))
+    try file.run("CREATE TRIGGER full BEFORE INSERT ON episode BEGIN SELECT RAISE(ABORT, 'full'); END")
+    let result = try run("subscribe", address)
+    #expect(result.end == .exit(1))
+    #expect(result.errors.contains("subscribed to Lights, but not all of its episodes"), "\(result.errors)")
+    #expect(try run("list", "--json").output.contains("full"))
   }
 
   @Test func theStatusOfNothingIsEmptyAndStartsNoDaemon() throws {

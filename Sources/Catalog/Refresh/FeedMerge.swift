@@ -30,6 +30,7 @@ struct FeedMerge: Sendable {
     var changesListing = false
     /// See `MergePlan`.
     var reachesBack = false
+    var isReaddressed = false
 
     /// What has changed, as little as says all of it.
     func changes(of podcast: Int64) -> [CatalogChange] {
@@ -53,6 +54,7 @@ struct FeedMerge: Sendable {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
       let plan = MergePlan(incoming, known: known, now: now)
       merged.reachesBack = merged.reachesBack || plan.reachesBack
+      merged.isReaddressed = merged.isReaddressed || plan.isReaddressed
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }
     }
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")

@@ -31,7 +31,7 @@ extension FeedRefresher {
         guard let isFirst else { throw CatalogError.cancelled }
         guard isFirst else { return }
         if cause == .due, try !claim(id, now: now) { return finishRefresh(id, .success(.unchanged)) }
-        RefreshRun(feeds: self, state: state, now: now).begin()
+        RefreshRun(feeds: self, state: state, now: now, isForced: cause == .forced).begin()
       } catch {
         task.finish(.failure(CatalogError(wrapping: error)))
       }

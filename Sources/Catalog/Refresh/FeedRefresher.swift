@@ -39,7 +39,11 @@ final class FeedRefresher: Sendable {
   func start(upkeep: @escaping @Sendable () -> Double) {
     scheduler.start(self, upkeep: upkeep)
     // Where the file can't be written, the next refresh of each goes on.
-    queue.async { [self] in try? PodcastMerge(feeds: self, now: wallClockSeconds()).finishAll() }
+    queue.async { [self] in
+      try? PodcastMerge(feeds: self, now: wallClockSeconds()).finishAll()
+      try? ArchiveWalk.haveOpenOnesRead(store, now: wallClockSeconds())
+      scheduler.wake()
+    }
   }
 
   /// Ends requests that are under way.

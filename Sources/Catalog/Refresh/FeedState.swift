@@ -25,6 +25,8 @@ struct FeedState: Sendable {
   var timeToLive: Int?
   /// When the archive page may be asked for again.
   var pageNotBefore: Int64?
+  /// Until when its server wishes not to be asked for it.
+  var pageRetryAfter: Int64?
   /// Of the last body that was read.
   var digest: Int64?
   /// `movedTo` is the feed's own word.
@@ -49,7 +51,8 @@ struct FeedState: Sendable {
   private enum Column: Int, ColumnList {
     case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
       lastModified
-    case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto
+    case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto,
+      pageRetryAfter
   }
 
   private static let columns = Column.list(of: "p")
@@ -72,6 +75,7 @@ struct FeedState: Sendable {
     movedSince = Self.time(row, .movedSince)
     timeToLive = row.intIfPresent(Column.ttl).map { min(max($0, 0), 1_000_000) }
     pageNotBefore = Self.time(row, .pageNotBefore)
+    pageRetryAfter = Self.time(row, .pageRetryAfter)
     digest = row.int64IfPresent(Column.digest)
     isAnnounced = row.bool(Column.isAnnounced)
     isMerging = row.int64IfPresent(Column.mergesInto) != nil

@@ -23,9 +23,13 @@ struct MergePlan: Sendable {
   var replaced: [Int64] = []
   /// How many items are known.
   private(set) var knownCount = 0
-  /// Whether what was published before this page may be new too: the page's last item is, or its oldest. (One
-  /// that is pinned to the top says nothing.)
+  /// Whether what was published before this page may be new too: there is something new, and the newest episode
+  /// that was known is not there; or the page's last item is new, or its oldest. (An old one that is known says
+  /// nothing: it may be pinned to the page.)
   private(set) var reachesBack = false
+  /// Whether most of what is known has another address than before, apart from signatures: so may what is not on
+  /// this page.
+  private(set) var isReaddressed = false
 
   init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
     let decisions = IdentityEngine.decide(items.map(\.traits), known: known.all.map(\.traits))
@@ -43,9 +47,17 @@ struct MergePlan: Sendable {
         updates.append(Update(known: one, item: item))
       }
     }
+    let readdressed = updates.count {
+      AddressForms($0.known.traits.address).unsigned != AddressForms($0.item.enclosure.url).unsigned
+    }
+    isReaddressed = readdressed * 2 > knownCount
     if new.isEmpty { return }
+    let newest = known.all.lazy.compactMap(\.traits.published).max()
+    let hasNewest =
+      newest == nil
+      || known.all.indices.contains { ofPlace[$0] != nil && known.all[$0].traits.published == newest }
     let oldest = zip(items, decisions).min { ($0.0.published ?? now) < ($1.0.published ?? now) }
-    reachesBack = decisions.last == .new || oldest?.1 == .new
+    reachesBack = !hasNewest || decisions.last == .new || oldest?.1 == .new
     add(new, known, ofPlace, now: now)
   }
 

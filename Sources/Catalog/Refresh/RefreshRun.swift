@@ -11,6 +11,8 @@ struct RefreshRun: Sendable {
   let state: FeedState
   /// When it began, in seconds since 1970.
   let now: Int64
+  /// Somebody has asked for it.
+  var isForced = false
 
   private var id: Int64 { state.id }
 
@@ -97,6 +99,7 @@ struct RefreshRun: Sendable {
             "UPDATE podcast SET etag = ?, last_modified = ? WHERE id = ?", head.value("etag"),
             head.value("last-modified"), id)
         }
+        try ArchiveWalk.keepTime(podcast: id, now: now, in: database)
         try move.keep(in: database)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
@@ -107,18 +110,20 @@ struct RefreshRun: Sendable {
   }
 
   /// Puts a feed that has come into the catalogue.
-  func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) {
+  /// - Returns: what is told to those who wait.
+  @discardableResult
+  func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
     feeds.network.reached(state.feedURL.host ?? "")
     let move = FeedMove(
       state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
-    finish {
+    let result = finish {
       let hadNone = state.lastRefresh == nil
       return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
         try keepTimes(feed, answer.head, answer.digest, in: database)
         try move.keep(in: database)
-        try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, in: database)
+        try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, now: now, in: database)
         if hadNone {
           changes.append(.podcast(id))
         } else {
@@ -130,8 +135,19 @@ struct RefreshRun: Sendable {
         if isChanged || merged.changesListing { try Self.touch(id, in: database) }
       }
     }
+    if case .failure(let error) = result { tell(error) }
     feeds.texts.fill()
     follow(move)
+    return result
+  }
+
+  /// Of a feed that has come, but could not be put into the catalogue wholly: where even this can't be written, those
+  /// who wait still hear of it.
+  private func tell(_ error: CatalogError) {
+    try? feeds.store.change(.refresh) { database, changes in
+      try database.run("UPDATE podcast SET error = ? WHERE id = ?", error.message, id)
+      changes.append(.refreshed(podcast: id, newEpisodes: 0))
+    }
   }
 
   /// What comes behind a refresh: where the feed has moved to, then its further pages.
@@ -201,12 +217,11 @@ struct RefreshRun: Sendable {
   }
 
   /// Writes, then tells those who wait what came of it.
-  private func finish(_ body: () throws -> RefreshOutcome) {
-    do {
-      feeds.finishRefresh(id, .success(try body()))
-    } catch {
-      feeds.finishRefresh(id, .failure(CatalogError(wrapping: error)))
-    }
+  @discardableResult
+  private func finish(_ body: () throws -> RefreshOutcome) -> Result<RefreshOutcome, CatalogError> {
+    let result = Result { try body() }.mapError { CatalogError(wrapping: $0) }
+    feeds.finishRefresh(id, result)
+    return result
   }
 
   /// A feed is private where it was from the first: its owner cannot lead it there later.

@@ -131,7 +131,8 @@ final class RefreshScheduler: Sendable {
       try database.run(
         """
         UPDATE podcast SET next_refresh = next_refresh - last_refresh + ?1,
-          not_before = not_before - last_refresh + ?1, last_whole = NULL, last_refresh = ?1
+          not_before = not_before - last_refresh + ?1, page_not_before = page_not_before - last_refresh + ?1,
+          page_retry_after = page_retry_after - last_refresh + ?1, last_whole = NULL, last_refresh = ?1
         WHERE last_refresh > ?2
         """, now, margin)
     }

@@ -82,7 +82,12 @@ struct SubscriptionTrial: Sendable {
       return (listed, try FeedState(podcast: podcast, in: database))
     }
     guard let state else { return listed }
-    RefreshRun(feeds: feeds, state: state, now: wallClockSeconds()).keep(feed, answer)
+    let run = RefreshRun(feeds: feeds, state: state, now: wallClockSeconds(), isForced: true)
+    if case .failure(let error) = run.keep(feed, answer) {
+      throw CatalogError(
+        error.errno,
+        "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")
+    }
     var known = listed
     known.podcast = try feeds.store.read { try PodcastRow.podcast(state.id, in: $0) } ?? listed.podcast
     return known

@@ -21,8 +21,20 @@ enum Schema {
       { try $0.script(sixth) },
       { try $0.script(seventh) },
       { try $0.script(eighth) },
+      { try $0.script(ninth) },
     ]
   }
+
+  private static let ninth = """
+    -- Why `next_page` could not be had; until when its server wishes not to be asked for it; how often in a row, on
+    -- different days, it was not there.
+    ALTER TABLE podcast ADD COLUMN page_error TEXT;
+    ALTER TABLE podcast ADD COLUMN page_retry_after INTEGER;
+    ALTER TABLE podcast ADD COLUMN page_gone INTEGER NOT NULL DEFAULT 0;
+    -- When its pages were last read again because its episodes have other addresses.
+    ALTER TABLE podcast ADD COLUMN readdressed INTEGER;
+    CREATE INDEX podcast_paging ON podcast (id) WHERE next_page IS NOT NULL;
+    """
 
   private static let eighth = """
     -- Podcasts up to this number may be missing in the full-text index, which is filled behind (`TextIndexer`).

@@ -33,6 +33,15 @@ struct CatalogSession {
     catalog.close()
   }
 
+  /// Tells on standard error of podcasts whose older episodes have not come, when all has been tried.
+  func reportMissing(_ podcasts: [(name: String, id: Int64)]) throws {
+    catalog.waitForRefreshes(seconds: 600)
+    for podcast in podcasts {
+      guard let missing = try catalog.missingPages(ofPodcast: podcast.id) else { continue }
+      StandardStreams.complain("\(podcast.name): \(missing)")
+    }
+  }
+
   /// Waits for what ends in a completion. Everything in the catalogue has a bound of its own; this one is for
   /// what has none.
   func wait<Value: Sendable>(

@@ -23,9 +23,12 @@ enum RefreshCommand: Command {
     let subscriptions = paths.isEmpty ? try session.catalog.subscriptions() : []
     let names = Dictionary(subscriptions.map { ($0.name, $0.podcast.id) }, uniquingKeysWith: { a, _ in a })
     var outcomes: [JSONValue] = []
+    var refreshed: [(name: String, id: Int64)] = []
     let status = (paths.isEmpty ? subscriptions.map(\.name) : paths).forEachReporting { name in
       do {
-        let count = try refresh(try names[name] ?? session.podcast(at: name), name, session)
+        let podcast = try names[name] ?? session.podcast(at: name)
+        let count = try refresh(podcast, name, session)
+        refreshed.append((WebAddress(name).shown, podcast))
         if !isJSON { StandardStreams.report("\(name): \(count) new") }
         outcomes.append(outcome(name, newEpisodes: count, error: nil))
       } catch {
@@ -34,6 +37,7 @@ enum RefreshCommand: Command {
       }
     }
     if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
+    try session.reportMissing(refreshed)
     return status
   }
 

@@ -24,10 +24,12 @@ enum SubscribeCommand: Command {
     defer { session.settle() }
     let found = LastSearch(in: session.places)
     var outcomes: [JSONValue] = []
+    var podcasts: [(name: String, id: Int64)] = []
     let status = words.forEachReporting { word in
       do {
         let address = try found.address(of: word)
         let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
+        podcasts.append((listed.name, listed.podcast.id))
         if !isJSON { StandardStreams.report(listed.name) }
         let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)
         outcomes.append(
@@ -45,6 +47,7 @@ enum SubscribeCommand: Command {
       }
     }
     if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }
+    try session.reportMissing(podcasts)
     return status
   }
 }
