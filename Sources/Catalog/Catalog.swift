@@ -75,11 +75,16 @@ package final class Catalog: Sendable {
 
   /// Refreshes subscriptions from now on when they are due, a few at a time, until `close()`. Of several
   /// processes that do, one refreshes each.
-  /// - Parameter cached: what the cache has or is to have: what is forgotten is none of it.
-  package func startScheduler(cached: @escaping @Sendable () -> [MediaKey] = { [] }) {
+  /// - Parameter held: what the cache has or is to have, and how much each would be missed, from 1 on: what is
+  ///   forgotten is none of it.
+  package func startScheduler(held: @escaping @Sendable () -> [MediaKey: Int] = { [:] }) {
     observe { [feeds, texts] change in
       switch change {
-      case .subscriptions, .subscription, .everything: feeds.scheduler.wake()
+      case .subscriptions:
+        // Two podcasts may have become one.
+        feeds.queue.async { [self] in try? FormerKeys.adopt(store, held: held) }
+        feeds.scheduler.wake()
+      case .subscription, .everything: feeds.scheduler.wake()
       case .refreshed:
         feeds.scheduler.wake()
         // Also where a command has refreshed it, which leaves the index to us.
@@ -87,7 +92,8 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    feeds.start { [self] in lookAfter(cached: cached) }
+    queues.long.async { [self] in try? FormerKeys.adopt(store, held: held) }
+    feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }
 

@@ -117,6 +117,43 @@ import Testing
     }
   }
 
+  /// What a user has done with the one that goes, and what is here of it, is not lost: whether a mount sees the two
+  /// become one, or is begun afterwards.
+  @Test(arguments: [true, false]) func whatWasDoneWithTheOneThatGoesStays(isMounted: Bool) throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    world.web.set("/old", TestFeed(title: "Lights", items: items(0..<8)).page)
+    world.web.set("/new", TestFeed(title: "Lights", items: items(0..<8, "n", host: "n.example")).page)
+    let old = try catalog.subscribe(feedURL: "\(world.web.address)/old")
+    let other = try catalog.subscribe(feedURL: "\(world.web.address)/new", name: "Again")
+    for podcast in [old.podcast.id, other.podcast.id] { try world.refresh(podcast) }
+    let own = try catalog.episodes(ofPodcast: old.podcast.id).map(\.mediaKey)
+    let stems = try catalog.episodes(ofPodcast: old.podcast.id).map(\.stem)
+    let others = try catalog.episodes(ofPodcast: other.podcast.id)
+    #expect(Set(own).isDisjoint(with: others.map(\.mediaKey)))
+    try catalog.hide(episode: others[5].id)
+    // One is here of the other only, one is kept of the other, one is kept of both, one is here of its own only.
+    let held = [
+      others[0].mediaKey: 1, own[1]: 1, others[1].mediaKey: 5, own[2]: 5, others[2].mediaKey: 5, own[3]: 1,
+    ]
+    if isMounted { catalog.startScheduler { held } }
+    world.web.set("/old", FakeWeb.Page(status: 301, headers: [("Location", "/new")]))
+    for _ in 0..<2 {
+      try world.refresh(old.podcast.id)
+      try nextSecond()
+    }
+    #expect(catalog.waitForRefreshes(seconds: 20))
+    if !isMounted { catalog.startScheduler { held } }
+    let expected = [others[0].mediaKey, others[1].mediaKey] + own[2...]
+    #expect(
+      try eventually(60) { try catalog.episodes(ofPodcast: old.podcast.id).map(\.mediaKey) == expected })
+    let episodes = try catalog.episodes(ofPodcast: old.podcast.id)
+    #expect(episodes.map(\.stem) == stems)
+    #expect(episodes.map(\.hidden) == (0..<8).map { $0 == 5 })
+    #expect(try catalog.subscriptions().map(\.hiddenCount) == [1])
+    #expect(try catalog.podcast(other.podcast.id) == nil)
+  }
+
   /// Two podcasts of some length that turn out to be one: the second has the first one's episodes and more.
   private func twins(_ world: CatalogWorld, count: Int) throws -> (old: ListedPodcast, other: ListedPodcast) {
     let all = (0..<(count + 10)).map { number in

@@ -192,7 +192,7 @@ extension ArchiveWalk {
       let state = try database.first(
         "SELECT page_failures, page_gone, coalesce(page_not_before, 0) > ? FROM podcast WHERE id = ?", now,
         podcast
-      ) { ($0.int64(0), $0.int64(1), $0.bool(2)) }
+      ) { (min(max($0.int64(0), 0), 1000), min(max($0.int64(1), 0), 1000), $0.bool(2)) }
       guard let state else { return false }
       var (failures, gone) = (state.0, state.1)
       let isEarly = state.2

@@ -108,8 +108,11 @@ struct MovingEpisodes: Sendable {
 
   private func giveMarks(of old: Int64, to new: Int64, in database: Database) throws {
     try database.run(
-      "UPDATE episode SET played = max(played, (SELECT played FROM episode WHERE id = ?)) WHERE id = ?", old,
-      new)
+      """
+      UPDATE episode SET played = max(episode.played, o.played), hidden = max(episode.hidden, o.hidden)
+      FROM (SELECT played, hidden FROM episode WHERE id = ?) o WHERE id = ?
+      """, old, new)
+    try FormerKeys.note(of: old, for: new, in: database)
     try database.run("INSERT OR IGNORE INTO kept SELECT ? FROM kept WHERE episode_id = ?", new, old)
     try database.run("DELETE FROM kept WHERE episode_id = ?", old)
     try database.run(
@@ -120,7 +123,7 @@ struct MovingEpisodes: Sendable {
     try database.run("PRAGMA defer_foreign_keys = 1")
     try database.run(
       "UPDATE episode SET id = ?, podcast_id = ?, stem = ? WHERE id = ?", id, survivor, step.stem, step.id)
-    for table in ["notes", "kept", "hidden_in_search"] {
+    for table in ["notes", "kept", "hidden_in_search", "former_key"] {
       try database.run("UPDATE \(table) SET episode_id = ? WHERE episode_id = ?", id, step.id)
     }
   }

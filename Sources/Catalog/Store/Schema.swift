@@ -22,8 +22,18 @@ enum Schema {
       { try $0.script(seventh) },
       { try $0.script(eighth) },
       { try $0.script(ninth) },
+      { try $0.script(tenth) },
     ]
   }
+
+  private static let tenth = """
+    -- Media keys of episodes that have become one with others (`FormerKeys`): what came under them may be here.
+    CREATE TABLE former_key (
+      media_key BLOB PRIMARY KEY,
+      episode_id INTEGER NOT NULL REFERENCES episode (id) ON DELETE CASCADE
+    ) WITHOUT ROWID;
+    CREATE INDEX former_key_episode ON former_key (episode_id);
+    """
 
   private static let ninth = """
     -- Why `next_page` could not be had; until when its server wishes not to be asked for it; how often in a row, on

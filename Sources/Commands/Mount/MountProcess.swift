@@ -41,7 +41,15 @@ struct MountProcess {
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     request.log.write("mounted on \(request.mountPoint)")
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
-    catalog.startScheduler { transfers.allStatuses().map(\.key) }
+    catalog.startScheduler {
+      let worths = transfers.allStatuses().map { status in
+        (
+          status.key,
+          1 + (status.isKept ? 4 : 0) + (status.state == .cached ? 2 : 0) + (status.received > 0 ? 1 : 0)
+        )
+      }
+      return Dictionary(worths, uniquingKeysWith: max)
+    }
     tree.keepWhatIsWanted()
     ready()
 

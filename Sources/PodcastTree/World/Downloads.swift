@@ -60,6 +60,13 @@ struct Downloads: Sendable {
     keys[episode.episode.id] = key
   }
 
+  /// A key that is nobody's any more.
+  mutating func forget(_ key: MediaKey) {
+    if let old = known.removeValue(forKey: key), keys[old.episode.id] == key { keys[old.episode.id] = nil }
+  }
+
+  func key(of episode: Int64) -> MediaKey? { keys[episode] }
+
   /// Puts an episode into the view where it belongs.
   mutating func place(_ known: KnownEpisode, _ view: View) {
     let episode = known.episode

@@ -39,6 +39,7 @@ extension PodcastTree {
         .union(world.evicted.compactMap { world.podcast(shownBy: $0) })
     }
     for id in podcasts { try podcastChanged(id) }
+    try ownersChanged(of: world.withLock { Array($0.downloads.statuses.keys) })
   }
 
   // MARK: Searches
@@ -293,10 +294,37 @@ extension PodcastTree {
     let keys = world.withLock { world in
       world.downloads.downloaded[podcast]?.episodes.values.map(\.mediaKey) ?? []
     }
+    try ownersChanged(of: keys)
+  }
+
+  /// Whose episode a key's is may be another than before, where podcasts have become one: that one takes the place of
+  /// the former in the views.
+  private func ownersChanged(of keys: [MediaKey]) throws {
     if keys.isEmpty { return }
-    for (key, entry) in try catalog.entries(forKeys: keys) {
-      let known = KnownEpisode(entry, settings.sidecars)
-      world.withLock { $0.downloads.know(key, known) }
+    let entries = try catalog.entries(forKeys: keys)
+    for key in keys {
+      let known = entries[key].map { KnownEpisode($0, settings.sidecars) }
+      if let podcast = known?.episode.podcast { try loadAppearances(of: [podcast]) }
+      let difference = world.withLock { world -> Difference in
+        var difference = Difference()
+        let view = Downloads.view(world.downloads.status(key))
+        let old = world.downloads.known[key]
+        guard let known else {
+          if view == .none { world.downloads.forget(key) }
+          return difference
+        }
+        let isSame = old?.episode.id == known.episode.id
+        if let old, !isSame, world.downloads.key(of: old.episode.id) == key {
+          difference.add(place(old, .none, &world))
+        }
+        world.downloads.know(key, known)
+        if !isSame, view != .none {
+          difference.add(place(known, view, &world))
+          difference.attributes.append(world.node(of: known.episode))
+        }
+        return difference
+      }
+      tell(difference)
     }
   }
 
