@@ -48,6 +48,45 @@ final class TransferFixture: Sendable {
     return eventually { !self.isRunning(pid) }
   }
 
+  /// Waits until the daemon has let go of an episode's files: all that has come is on the disk, and the journal says so.
+  func filesAreClosed(_ request: TransferRequest, _ generation: UInt32) -> Bool {
+    let data = layout.data(request.key, generation)
+    return eventually(within: 60) {
+      guard let pid = daemon, let files = try? Directories.names(in: "/proc/\(pid)/fd") else { return false }
+      return !files.contains { file in
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/\(pid)/fd/\(file)", &target, target.count - 1)
+        return length > 0 && String(decoding: target.prefix(length).map(UInt8.init), as: UTF8.self) == data
+      }
+    }
+  }
+
+  /// Waits until none of the daemon's threads has run at two hundred looks in a row: one that is kept busy never is
+  /// at rest.
+  func daemonIsAtRest() -> Bool {
+    var last = -1
+    var looks = 0
+    return eventually(within: 60) {
+      let now = daemonActivity
+      looks = now == last ? looks + 1 : 0
+      last = now
+      return now > 0 && looks >= 200
+    }
+  }
+
+  /// How often the daemon's threads have been put on a processor or taken off one, and how long they have run: a number
+  /// that moves with either.
+  private var daemonActivity: Int {
+    guard let pid = daemon, let threads = try? Directories.names(in: "/proc/\(pid)/task") else { return 0 }
+    func text(_ file: String) -> String {
+      String(decoding: (try? Directories.read("/proc/\(pid)/\(file)")) ?? [], as: UTF8.self)
+    }
+    let times = text("stat").split(separator: " ").dropFirst(13).prefix(2).compactMap { Int($0) }
+    let switches = threads.flatMap { text("task/\($0)/status").split(separator: "\n") }
+      .filter { $0.contains("ctxt_switches:") }.compactMap { Int($0.filter(\.isNumber)) }
+    return (times + switches).reduce(0, +)
+  }
+
   /// - Parameter clock: what a daemon that this client starts goes by; nil for the true time.
   func client(
     isMount: Bool = true, clock: FakeClock? = nil, _ change: (inout Settings) -> Void = { _ in }
