@@ -72,9 +72,8 @@ struct Comparison {
     if time == other {
       evidence.add(isRare(.time, "\(time)") ? .sameTime : .sharedTime)
     } else if Self.isNear(time, other) {
-      if isSlot && item.traits.guid != known.traits.guid || isSlot && item.traits.guid == nil,
-        item.address.host == known.address.host
-      {
+      let guid = item.traits.guid
+      if isSlot, guid == nil || guid != known.traits.guid, item.address.host == known.address.host {
         evidence.add(.nextTime)
       } else {
         evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
