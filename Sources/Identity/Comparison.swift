@@ -10,14 +10,18 @@ struct Comparison {
   /// Seconds: the farthest that a wrong time zone moves a time.
   static let nearness: Int64 = 14 * 3600
 
-  func evidence(_ item: Candidate, _ known: Candidate) -> Evidence {
+  /// - Parameter hasMoved: with all the others of its feed (`WholeMove`).
+  func evidence(_ item: Candidate, _ known: Candidate, hasMoved: Bool) -> Evidence {
     var evidence = Evidence()
     compareGuids(item, known, &evidence)
     compareAddresses(item, known, &evidence)
     if let title = item.title, let other = known.title {
-      evidence.add(title != other ? .otherTitle : isRare(.title, title) ? .sameTitle : .sharedTitle)
+      let isRare = isRare(.title, title)
+      evidence.add(
+        title == other ? isRare ? .sameTitle : .sharedTitle : hasMoved ? .sameTitleButForAffix : .otherTitle)
     }
-    compareTimes(item, known, &evidence)
+    compareTimes(item, known, hasMoved, &evidence)
+    if hasMoved { evidence.add(.movedWithAll) }
     if let duration = item.traits.duration, let other = known.traits.duration {
       compare(duration: duration, other, &evidence)
     }
@@ -67,7 +71,9 @@ struct Comparison {
     }
   }
 
-  private func compareTimes(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) {
+  private func compareTimes(
+    _ item: Candidate, _ known: Candidate, _ hasMoved: Bool, _ evidence: inout Evidence
+  ) {
     guard let time = item.traits.published, let other = known.traits.published else { return }
     if time == other {
       evidence.add(isRare(.time, "\(time)") ? .sameTime : .sharedTime)
@@ -79,16 +85,22 @@ struct Comparison {
         evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
       }
     } else {
-      evidence.add(.otherTime)
+      evidence.add(hasMoved ? .timeOfImport : .otherTime)
     }
   }
 
   /// By a wrong time zone, or because one says the day alone.
-  private static func isNear(_ time: Int64, _ other: Int64) -> Bool {
+  static func isNear(_ time: Int64, _ other: Int64) -> Bool {
     let (distance, overflow) = max(time, other).subtractingReportingOverflow(min(time, other))
     if overflow { return false }
+    return distance <= nearness || isSameDay(time, other)
+  }
+
+  /// Whether one of the two says the day alone, midnight, and it is the other's.
+  static func isSameDay(_ time: Int64, _ other: Int64) -> Bool {
     let isOneTheDayAlone = time.isMultiple(of: day) || other.isMultiple(of: day)
-    return distance <= nearness || isOneTheDayAlone && distance < day && time / day == other / day
+    return isOneTheDayAlone && Double(max(time, other)) - Double(min(time, other)) < Double(day)
+      && time / day == other / day
   }
 
   private static let day: Int64 = 86_400
@@ -119,9 +131,15 @@ struct Comparison {
   private func compare(duration: Int, _ other: Int, _ evidence: inout Evidence) {
     if Self.isSame(duration: duration, other) {
       evidence.add(.sameDuration)
-    } else if Double(max(duration, other)) > Double(min(duration, other)) * 1.3 {
+    } else if Self.isOther(duration: duration, other) {
       evidence.add(.otherDuration)
     }
+  }
+
+  /// By more than a host rounds or adds.
+  static func isOther(duration: Int, _ other: Int) -> Bool {
+    !isSame(duration: duration, other)
+      && Double(max(duration, other)) > Double(min(duration, other)) * 1.3
   }
 
   private func isRare(_ kind: TraitKey.Kind, _ value: String) -> Bool { rarity.isRare(TraitKey(kind, value)) }

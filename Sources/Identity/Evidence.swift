@@ -18,6 +18,8 @@ package struct Evidence: Hashable, Sendable {
   package enum Finding: String, Hashable, Sendable, CaseIterable {
     /// Nothing that tells episodes apart has changed.
     case unchanged
+    /// All is as it was but for what may be a session in the address, and there is neither guid nor date to go by.
+    case unchangedButForSession
     case sameGuid, sharedGuid
     case otherGuid
     /// While other items of the document keep their guids.
@@ -30,6 +32,8 @@ package struct Evidence: Hashable, Sendable {
     case otherAddress
     case sameFileName
     case sameTitle, sharedTitle, otherTitle
+    /// All titles of the show have got or lost the same before or behind them.
+    case sameTitleButForAffix
     /// To the second.
     case sameTime, sharedTime
     /// Within fourteen hours: what a wrong time zone makes.
@@ -38,6 +42,10 @@ package struct Evidence: Hashable, Sendable {
     /// host.
     case nextTime
     case otherTime
+    /// One of the two times is that at which another host has taken all in.
+    case timeOfImport
+    /// All, or nearly all, of what the feed has had is on another host, and tells as much as this one (`WholeMove`).
+    case movedWithAll
     case sameDuration, otherDuration
     case sameLength, otherLength
     /// Season and number.
@@ -48,7 +56,7 @@ package struct Evidence: Hashable, Sendable {
     package var points: Int {
       switch self {
       // The publisher's own word outweighs all that may have been corrected.
-      case .unchanged, .sameGuid: 180
+      case .unchanged, .unchangedButForSession, .sameGuid: 180
       case .sharedGuid: 30
       // A new guid is a new episode, unless much else says otherwise.
       case .otherGuid: -10
@@ -65,6 +73,7 @@ package struct Evidence: Hashable, Sendable {
       case .sameTitle: 36
       case .sharedTitle: 10
       case .otherTitle: -12
+      case .sameTitleButForAffix: 20
       // With the title enough for a show that has moved with all its guids and addresses.
       case .sameTime: 47
       case .sharedTime: 15
@@ -73,6 +82,9 @@ package struct Evidence: Hashable, Sendable {
       case .nextTime: -20
       // Yesterday's news and today's have all but this in common.
       case .otherTime: -40
+      case .timeOfImport: 0
+      // With a title that others have and a day enough: what all of a feed says together is no chance.
+      case .movedWithAll: 45
       case .sameDuration: 12
       case .otherDuration: -20
       case .sameLength: 20

@@ -1,3 +1,5 @@
+internal import PodcastModel
+
 /// Decides which item of a feed is which episode that is known, by evidence (see `Evidence`): nothing by one weak
 /// trait alone, nothing by order among equals, nothing against what speaks for another.
 ///
@@ -20,6 +22,7 @@ package enum IdentityEngine {
   package static func decide(_ items: [ItemTraits], known: [ItemTraits]) -> [Decision] {
     var pairing = Pairing(items: items, known: known)
     pairing.pairUnchanged()
+    pairing.pairRenewedSessions()
     if !pairing.isDone { pairing.pairByEvidence() }
     return pairing.decisions
   }
@@ -54,6 +57,31 @@ private struct Pairing {
     }
   }
 
+  /// Items without guid and date that say the same as before but for what may be a session in their addresses: nobody can
+  /// tell them from what was there, and each refresh would double them. Where they are more than before, something is new,
+  /// and none is told.
+  mutating func pairRenewedSessions() {
+    func groups(_ all: [ItemTraits], where isOpen: (Int) -> Bool) -> [ItemTraits: [Int]] {
+      var groups: [ItemTraits: [Int]] = [:]
+      for (index, one) in all.enumerated() where isOpen(index) && one.guid == nil && one.published == nil {
+        var same = one
+        same.address = WebAddress(AddressForms(one.address).bare)
+        groups[same, default: []].append(index)
+      }
+      // Whatever the order of the document.
+      return groups.mapValues { $0.sorted { all[$0].address.forRequest < all[$1].address.forRequest } }
+    }
+    let new = groups(items) { decisions[$0] == .new }
+    if new.isEmpty { return }
+    let old = groups(known) { !isTaken[$0] }
+    var evidence = Evidence()
+    evidence.add(.unchangedButForSession)
+    for (same, items) in new {
+      guard let places = old[same], items.count <= places.count else { continue }
+      for (item, place) in zip(items, places) { take(item, place, evidence) }
+    }
+  }
+
   mutating func pairByEvidence() {
     let openItems = items.indices.filter { decisions[$0] == .new }
     let openKnown = known.indices.filter { !isTaken[$0] }
@@ -63,9 +91,12 @@ private struct Pairing {
     let comparison = Comparison(
       rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept,
       isSlot: items.count == 1)
+    let moved = hasNothingKept(all, allKnown) ? WholeMove(all, allKnown).pairs : []
     var rated: [Rated] = []
-    for pair in candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }) {
-      let evidence = comparison.evidence(all[pair.item], allKnown[pair.place])
+    let pairs = candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) })
+    for pair in pairs.union(moved) {
+      let evidence = comparison.evidence(
+        all[pair.item], allKnown[pair.place], hasMoved: moved.contains(pair))
       if evidence.score >= Evidence.enough - Evidence.margin {
         rated.append(Rated(item: pair.item, place: pair.place, evidence: evidence))
       }
@@ -78,10 +109,13 @@ private struct Pairing {
     return items.contains { $0.guid.map(guids.contains) ?? false }
   }
 
-  private struct Pair: Hashable {
-    var item: Int
-    var place: Int
+  /// No guid and no address is one that was known: it may be that all of the feed is elsewhere.
+  private func hasNothingKept(_ items: [Candidate], _ known: [Candidate]) -> Bool {
+    if areGuidsKept || decisions.contains(where: { $0 != .new }) { return false }
+    return Set(items.map(\.address.unsigned)).isDisjoint(with: known.map(\.address.unsigned))
   }
+
+  private typealias Pair = WholeMove.Pair
 
   private struct Rated {
     var item: Int

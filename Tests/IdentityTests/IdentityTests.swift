@@ -269,6 +269,23 @@ import Testing
     #expect(places([nothing], [nothing]) == [0], "one that says nothing does not multiply")
   }
 
+  /// Neither guid nor date, and another session in the address each time.
+  @Test(
+    arguments: ["", "News"], ["https://m.example/play.mp3?sid=", "https://m.example/ep12/audio.mp3?ts="])
+  func whatSaysNothingButASessionDoesNotMultiply(title: String, address: String) {
+    for count in 1...3 {
+      let known = (0..<count).map { item(title, address + "\($0)") }
+      let renewed = (0..<count).map { item(title, address + "9\($0)") }
+      #expect(Set(places(renewed, known)) == Set(known.indices.map { $0 }))
+      // One more, and nobody can say which.
+      #expect(places(renewed, known.dropLast()).allSatisfy { $0 == nil } || count == 1)
+    }
+    // What anything else tells apart is new.
+    let known = item(title, address + "1")
+    #expect(places([item("Other", address + "2")], [known]) == [nil])
+    #expect(places([item(title, "https://n.example/other.mp3")], [known]) == [nil])
+  }
+
   @Test func aSignatureThatIsRenewedChangesNothing() {
     let known = (0..<5).map {
       item("T\($0)", "https://m.example/\($0).mp3?Expires=1&Signature=a\($0)", at: Int64($0) * Self.day)

@@ -1,0 +1,157 @@
+/// A show that is on another host with all of its episodes, each with another guid, another address and perhaps
+/// another date. What tells hardly anything of one item tells much where it is true of all.
+///
+/// An item and an episode are the same where each is the only one of its title that is near the other's time, and all
+/// are behind or before by the same; or, where the new (or the old) host says no dates but that of an import, by a title
+/// that nobody else has. At least three must be, and four fifths of all that both feeds can have.
+struct WholeMove {
+  /// An item's place and an episode's.
+  struct Pair: Hashable {
+    var item: Int
+    var place: Int
+  }
+
+  private(set) var pairs: Set<Pair> = []
+
+  private static let fewest = 3
+  private static let day = 86_400.0
+  /// Seconds between the ways in which times are behind: summer time, and what rounds to minutes.
+  private static let tolerance = 3600.0 + 60
+
+  /// - Parameters: all items and all episodes of a feed of which nothing is as it was: no guid, no address.
+  init(_ items: [Candidate], _ known: [Candidate]) {
+    let (itemTitles, knownTitles) = TitleAffix.withoutCommon(items, known)
+    let both = (
+      items: Feed(items, itemTitles, others: known), known: Feed(known, knownTitles, others: items)
+    )
+    let chosen =
+      [false, true].map { byDays in
+        Self.withOneOffset(
+          items.indices.compactMap { partner(of: $0, both.items, both.known, byDays: byDays) })
+      }.max { $0.count < $1.count } ?? []
+    let needed = min(both.items.count(within: both.known), both.known.count(within: both.items))
+    if chosen.count >= Self.fewest, chosen.count * 5 >= needed * 4 { pairs = Set(chosen.map(\.pair)) }
+  }
+
+  private struct Partner {
+    var pair: Pair
+    /// Seconds by which the item's time is later; nil where times tell nothing, or nothing but the day.
+    var offset: Double?
+  }
+
+  /// - Parameter byDays: one of the feeds says the day alone.
+  private func partner(of item: Int, _ items: Feed, _ known: Feed, byDays: Bool) -> Partner? {
+    guard let place = known.only(like: item, of: items, byDays: byDays),
+      items.only(like: place, of: known, byDays: byDays) == item,
+      Self.mayBeSame(items.all[item], known.all[place])
+    else { return nil }
+    let pair = Pair(item: item, place: place)
+    guard let time = items.times[item], let other = known.times[place] else { return Partner(pair: pair) }
+    return Partner(pair: pair, offset: byDays ? nil : Double(time) - Double(other))
+  }
+
+  private static func mayBeSame(_ item: Candidate, _ known: Candidate) -> Bool {
+    if item.address.host == known.address.host { return false }
+    if let number = item.number, let other = known.number, number != other { return false }
+    if let duration = item.traits.duration, let other = known.traits.duration {
+      return !Comparison.isOther(duration: duration, other)
+    }
+    return true
+  }
+
+  /// Those that are behind by the same as most.
+  private static func withOneOffset(_ partners: [Partner]) -> [Partner] {
+    let offsets = partners.compactMap(\.offset).sorted()
+    guard let first = densest(offsets, within: tolerance)?.first else { return partners }
+    return partners.filter { $0.offset.map { $0 >= first && $0 <= first + tolerance } ?? true }
+  }
+
+  /// Where the most of them lie close together.
+  private static func densest(_ sorted: [Double], within length: Double) -> ArraySlice<Double>? {
+    var best: Range<Int>?
+    var first = 0
+    for last in sorted.indices {
+      while sorted[last] - sorted[first] > length { first += 1 }
+      if last + 1 - first > best?.count ?? 0 { best = first..<(last + 1) }
+    }
+    return best.map { sorted[$0] }
+  }
+
+  /// One of the two: the items of a document, or the episodes that are known.
+  private struct Feed {
+    let all: [Candidate]
+    let titles: [String?]
+    /// Nil where it tells nothing: it is that of an import.
+    let times: [Int64?]
+    /// By title: those that have a time, by that; and all.
+    private let timed: [String: [Int]]
+    private let titled: [String: [Int]]
+
+    init(_ all: [Candidate], _ titles: [String?], others: [Candidate]) {
+      self.all = all
+      self.titles = titles
+      let published = all.map(\.traits.published)
+      let imported = Self.timesOfImport(published, others: others.map(\.traits.published))
+      let times = published.map { time in time.flatMap { imported?.contains(Double($0)) == true ? nil : $0 } }
+      self.times = times
+      var titled: [String: [Int]] = [:]
+      for index in all.indices { if let title = titles[index] { titled[title, default: []].append(index) } }
+      self.titled = titled
+      timed = titled.mapValues { indices in
+        indices.filter { times[$0] != nil }.sorted { (times[$0] ?? 0, $0) < (times[$1] ?? 0, $1) }
+      }
+    }
+
+    /// A day on which nearly all came, while those of the other feed came over a long time.
+    private static func timesOfImport(_ own: [Int64?], others: [Int64?]) -> ClosedRange<Double>? {
+      let sorted = [own, others].map { times in times.compactMap { $0.map(Double.init) }.sorted() }
+      guard let most = densest(sorted[0], within: day), most.count >= fewest,
+        most.count * 5 >= sorted[0].count * 4, let first = most.first, let last = most.last,
+        (densest(sorted[1], within: day)?.count ?? 0) * 2 < sorted[1].count
+      else { return nil }
+      return first...last
+    }
+
+    /// How many there are of which the other feed may have the same.
+    func count(within other: Feed) -> Int {
+      let span = other.times.compactMap { $0.map(Double.init) }
+      guard let first = span.min(), let last = span.max() else { return all.count }
+      let nearness = Double(Comparison.nearness)
+      return times.count { time in
+        time.map { Double($0) >= first - nearness && Double($0) <= last + nearness } ?? true
+      }
+    }
+
+    /// The only one of this feed that can be the one at `place` in the other: of the same title and near its time, or, where
+    /// times tell nothing, of a title that is in each feed once.
+    func only(like place: Int, of other: Feed, byDays: Bool) -> Int? {
+      guard let title = other.titles[place], let same = titled[title] else { return nil }
+      if same.count == 1, other.titled[title]?.count == 1, times[same[0]] == nil || other.times[place] == nil
+      {
+        return same[0]
+      }
+      guard let time = other.times[place], let timed = timed[title] else { return nil }
+      // Where very many are about then, none is the only one.
+      let around = Self.around(time, timed, times)
+      guard around.count <= Self.mostAround else { return nil }
+      let near = around.filter { index in
+        times[index].map { byDays ? Comparison.isSameDay($0, time) : Comparison.isNear($0, time) } ?? false
+      }
+      return near.count == 1 ? near[0] : nil
+    }
+
+    private static let mostAround = 64
+
+    private static func around(_ time: Int64, _ sorted: [Int], _ times: [Int64?]) -> ArraySlice<Int> {
+      func firstIndex(from limit: Double) -> Int {
+        var (low, high) = (0, sorted.count)
+        while low < high {
+          let middle = (low + high) / 2
+          if Double(times[sorted[middle]] ?? 0) < limit { low = middle + 1 } else { high = middle }
+        }
+        return low
+      }
+      return sorted[firstIndex(from: Double(time) - day)..<firstIndex(from: (Double(time) + day).nextUp)]
+    }
+  }
+}
