@@ -119,8 +119,9 @@ let package = Package(
     tests(
       "CatalogTests",
       [
-        "Catalog", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit",
-        "TestSupport",
+        "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit",
+        "SQLiteKit",
+        "TestSupport", "podcastfs",
       ],
       exclude: ["Fixtures"]),
     tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),

@@ -49,7 +49,7 @@ extension Catalog {
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(feeds.tasks, completion)
-    feeds.queue.async { [feeds] in
+    feeds.threads.run { [feeds] in
       SubscriptionTrial(feeds: feeds, name: name, task: task).begin(address)
     }
     return task

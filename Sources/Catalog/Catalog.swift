@@ -16,8 +16,8 @@ package final class Catalog: Sendable {
   let texts: TextIndex
   let searching: PodcastSearch
   let feeds: FeedRefresher
-  /// What writes without anybody waiting, and what takes long.
-  private let queues: (short: WorkQueue, long: WorkQueue)
+  /// What is short: writing that nobody waits for, searches.
+  private let queue: WorkQueue
   /// Waits for other processes, so that nothing else does.
   let peers = WorkQueue(name: "catalog-acks", stackSize: 128 * 1024)
   let notices: CommitNotices
@@ -39,23 +39,23 @@ package final class Catalog: Sendable {
     }
     let log = LogFile(places.logFile)
     let requests = RequestMaker(settings: settings)
-    let short = WorkQueue(name: "catalog", threads: 2)
-    let long = WorkQueue(name: "catalog-feeds", threads: 2)
-    queues = (short, long)
+    queue = WorkQueue(name: "catalog", threads: 2)
+    let threads = FeedThreads()
     notices = CommitNotices(directory: "\(places.data)/peers")
     do throws(CatalogError) {
       store = try CatalogStore(
-        path: "\(places.data)/catalog.sqlite", queue: short, notices: notices, logLimit: logLimit)
+        path: "\(places.data)/catalog.sqlite", queue: queue, notices: notices, logLimit: logLimit)
     } catch {
-      for queue in [short, long, peers] { queue.stop() }
+      for queue in [queue, peers] { queue.stop() }
+      threads.stop()
       throw error
     }
-    texts = TextIndex(store: store, queue: long)
+    texts = TextIndex(store: store, queue: threads.behind)
     searching = PodcastSearch(
-      store: store, settings: settings, requests: requests, http: http, queue: short, texts: texts,
+      store: store, settings: settings, requests: requests, http: http, queue: queue, texts: texts,
       tasks: tasks, log: log)
     feeds = FeedRefresher(
-      store: store, settings: settings, requests: requests, http: http, reader: feedReader, queue: long,
+      store: store, settings: settings, requests: requests, http: http, reader: feedReader, threads: threads,
       texts: texts, tasks: tasks, log: log)
   }
 
@@ -65,9 +65,9 @@ package final class Catalog: Sendable {
     feeds.close()
     tasks.close()
     notices.stop()
-    queues.short.stop()
+    queue.stop()
     peers.stop()
-    queues.long.stop()
+    feeds.threads.stop()
     texts.stop()
     store.checkpoint()
     store.flush()
@@ -82,7 +82,7 @@ package final class Catalog: Sendable {
       switch change {
       case .subscriptions:
         // Two podcasts may have become one.
-        feeds.queue.async { [self] in try? FormerKeys.adopt(store, held: held) }
+        feeds.threads.behind.async { [self] in try? FormerKeys.adopt(store, held: held) }
         feeds.scheduler.wake()
       case .subscription, .everything: feeds.scheduler.wake()
       case .refreshed:
@@ -92,7 +92,7 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    queues.long.async { [self] in try? FormerKeys.adopt(store, held: held) }
+    feeds.threads.behind.async { [self] in try? FormerKeys.adopt(store, held: held) }
     feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }
@@ -105,7 +105,7 @@ package final class Catalog: Sendable {
     guard let last else { return Double(Upkeep.period) }
     if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
     // Where the file can't be written, tomorrow's does it.
-    queues.long.async { [self] in try? forgetUnused(keeping: cached()) }
+    feeds.threads.behind.async { [self] in try? forgetUnused(keeping: cached()) }
     return Double(Upkeep.period)
   }
 }

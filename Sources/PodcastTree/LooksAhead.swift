@@ -148,7 +148,7 @@ extension PodcastTree {
       guard looksAhead.begins(ahead: podcast.id, host: podcast.feedURL.host ?? "", for: program) else {
         continue
       }
-      _ = catalog.refresh(podcast: podcast.id, cause: .firstLook) { [weak self] result in
+      _ = catalog.refresh(podcast: podcast.id, cause: .ahead) { [weak self] result in
         var failure: Errno?
         if case .failure(let error) = result { failure = error.errnoOfFolder }
         self?.looksAhead.ended(ahead: podcast.id, failure: failure)

@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import FeedKit
 import HTTPKit
 import PodcastModel
 import PosixKit
@@ -13,7 +14,7 @@ final class CatalogWorld: Sendable {
   let settings: Settings
   let catalog: Catalog
 
-  init(_ adjust: (inout Settings) -> Void = { _ in }) throws {
+  init(reader: FeedReader = .inThisProcess, _ adjust: (inout Settings) -> Void = { _ in }) throws {
     web = try FakeWeb()
     home = try TemporaryPlaces()
     var settings = Settings()
@@ -22,7 +23,7 @@ final class CatalogWorld: Sendable {
     settings.fyydURL = "\(web.address)/fyyd"
     adjust(&settings)
     self.settings = settings
-    catalog = try Catalog(places: home.places, settings: settings, http: http)
+    catalog = try Catalog(places: home.places, settings: settings, http: http, feedReader: reader)
   }
 
   deinit {

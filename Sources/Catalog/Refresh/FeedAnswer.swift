@@ -25,11 +25,13 @@ struct UnreadAnswer: Sendable {
   var body: FeedBody?
 
   /// Parses the body, unless it is the known one. Takes its time.
-  func read(known: Int64?, by reader: FeedReader) -> Result<FeedAnswer, FeedFailure> {
+  /// - Parameter isBehind: nobody waits for it.
+  func read(known: Int64?, by reader: FeedReader, isBehind: Bool) -> Result<FeedAnswer, FeedFailure> {
     guard let body else { return .success(FeedAnswer(head: head)) }
     if body.digest == known { return .success(FeedAnswer(head: head, content: .same, digest: known)) }
     do throws(FeedError) {
-      let feed = try reader.parse(body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset)
+      let feed = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind)
       return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))
     } catch {
       return .failure(FeedFailure(notAFeed: error, head: head))

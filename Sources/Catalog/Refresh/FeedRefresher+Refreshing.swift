@@ -16,7 +16,8 @@ extension FeedRefresher {
     completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
   ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
-    queue.async { [self] in
+    let isAwaited = cause == .firstLook || cause == .forced
+    let begin = { @Sendable [self] in
       do {
         guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {
           throw CatalogError.unknown("podcast")
@@ -29,6 +30,7 @@ extension FeedRefresher {
         guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
         let isFirst: Bool? = table.withLock { $0.isClosed ? nil : $0.join(id, task) }
         guard let isFirst else { throw CatalogError.cancelled }
+        if isAwaited { threads.want(id) }
         guard isFirst else { return }
         if cause == .due, try !claim(id, now: now) { return finishRefresh(id, .success(.unchanged)) }
         RefreshRun(feeds: self, state: state, now: now, isForced: cause == .forced).begin()
@@ -36,6 +38,7 @@ extension FeedRefresher {
         task.finish(.failure(CatalogError(wrapping: error)))
       }
     }
+    if isAwaited { threads.run(begin) } else { threads.behind.async(begin) }
     return task
   }
 
@@ -51,7 +54,7 @@ extension FeedRefresher {
   /// - Throws: the last error, where the server has asked not to be asked again yet.
   private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     switch cause {
-    case .firstLook where state.lastRefresh != nil: return false
+    case .firstLook where state.lastRefresh != nil, .ahead where state.lastRefresh != nil: return false
     case .due where (state.nextRefresh ?? 0) > now: return false
     default: break
     }
@@ -79,6 +82,7 @@ extension FeedRefresher {
 
   /// Tells those who wait.
   func finishRefresh(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
+    threads.settle(id)
     let waiters = table.withLock { $0.end(id) }
     for waiter in waiters { waiter.finish(result) }
     scheduler.wake()

@@ -13,22 +13,21 @@ final class FeedRefresher: Sendable {
   let texts: TextIndex
   let tasks: TaskRegistry
   let log: LogFile
-  /// Parses and merges feeds: what takes long, so that nothing else waits for it.
-  let queue: WorkQueue
+  let threads: FeedThreads
   let network = NetworkHealth()
   let table = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
 
   init(
     store: CatalogStore, settings: Settings, requests: RequestMaker, http: HTTPClient, reader: FeedReader,
-    queue: WorkQueue, texts: TextIndex, tasks: TaskRegistry, log: LogFile
+    threads: FeedThreads, texts: TextIndex, tasks: TaskRegistry, log: LogFile
   ) {
     self.store = store
     self.settings = settings
     self.requests = requests
     self.http = http
     self.reader = reader
-    self.queue = queue
+    self.threads = threads
     self.texts = texts
     self.tasks = tasks
     self.log = log
@@ -39,7 +38,7 @@ final class FeedRefresher: Sendable {
   func start(upkeep: @escaping @Sendable () -> Double) {
     scheduler.start(self, upkeep: upkeep)
     // Where the file can't be written, the next refresh of each goes on.
-    queue.async { [self] in
+    threads.behind.async { [self] in
       try? PodcastMerge(feeds: self, now: wallClockSeconds()).finishAll()
       try? ArchiveWalk.haveOpenOnesRead(store, now: wallClockSeconds())
       scheduler.wake()

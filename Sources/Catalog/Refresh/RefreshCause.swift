@@ -2,7 +2,10 @@
 package enum RefreshCause: Sendable {
   /// Somebody looks into it: fetched unless it was before.
   case firstLook
-  /// Somebody looks, or its time has come: fetched where a refresh is due and no other process is at it.
+  /// Somebody may look into it next: as `firstLook`, but behind what somebody waits for.
+  case ahead
+  /// Somebody looks, or its time has come: fetched where a refresh is due and no other process is at it, behind what
+  /// somebody waits for.
   case due
   /// Somebody asks for it: fetched, due or not, unless the server has asked to wait.
   case forced

@@ -58,8 +58,8 @@ struct RefreshRun: Sendable {
       request,
       receiver: FeedReceiver { result in
         feeds.table.withLock { $0.ended(number) }
-        feeds.queue.async {
-          completion(result.flatMap { $0.read(known: known, by: feeds.reader) })
+        feeds.threads.run(for: id) { isBehind in
+          completion(result.flatMap { $0.read(known: known, by: feeds.reader, isBehind: isBehind) })
           // What comes behind it has begun by now.
           feeds.table.withLockNotifying { $0.activities -= 1 }
         }

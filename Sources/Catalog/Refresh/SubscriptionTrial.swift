@@ -28,7 +28,7 @@ struct SubscriptionTrial: Sendable {
   private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts) {
     let request = feeds.feedRequest(url, privateHosts: privateHosts)
     let receiver = FeedReceiver { result in
-      feeds.queue.async {
+      feeds.threads.run {
         do throws(CatalogError) {
           switch result {
           case .failure(let failure) where failure.isRefusedAddress && isNamed && privateHosts == .refused:
@@ -54,7 +54,7 @@ struct SubscriptionTrial: Sendable {
     }
     let answer: FeedAnswer
     let feed: ParsedFeed
-    switch unread.read(known: nil, by: feeds.reader) {
+    switch unread.read(known: nil, by: feeds.reader, isBehind: false) {
     case .success(let read):
       guard case .feed(let parsed) = read.content else { throw CatalogError(.EPROTO, "no feed") }
       (answer, feed) = (read, parsed)

@@ -24,11 +24,13 @@ package struct FeedReader: Sendable {
   }
 
   /// Parses a feed, and waits for that: not for a thread that others wait for.
-  /// - Parameters: see `FeedParser.parse`.
+  /// - Parameters:
+  ///   - isBehind: nobody waits for it: others' processes go first.
+  ///   - baseURL, httpCharset: see `FeedParser.parse`.
   /// - Throws: besides what the document is, `FeedError.parserEnded` and `FeedError.tooSlow`; `FeedError.storage`
   ///   where this machine could not do it.
   package func parse(
-    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?
+    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
   ) throws(FeedError) -> ParsedFeed {
     switch place {
     case .thisProcess:
@@ -36,7 +38,7 @@ package struct FeedReader: Sendable {
         try FeedParser.parse(file, baseURL: baseURL, httpCharset: httpCharset)
       }
     case .program(let path):
-      return try parse(body, FeedJob(baseURL: baseURL, httpCharset: httpCharset), path)
+      return try parse(body, FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind), path)
     }
   }
 

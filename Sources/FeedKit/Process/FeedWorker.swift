@@ -11,6 +11,9 @@ package enum FeedWorker {
   /// Bytes of memory: the largest feed that is taken, several times over.
   private static let memory = 512 << 20
 
+  /// A third of what others get of a processor, where nobody waits for this one (nice(2)).
+  private static let courtesy: Int32 = 5
+
   /// - Returns: the exit status; 0 also where the document is no feed, which the output says.
   package static func run() -> Int32 {
     let limits = FeedLimits()
@@ -21,6 +24,7 @@ package enum FeedWorker {
     var record = RecordWriter(descriptor: 1)
     do {
       let job = try FeedJob(from: TextFile(FileDescriptor(owning: HelperProcess.thirdDescriptor)))
+      if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
       try outcome(of: job).write(to: &record)
       return 0
     } catch {
