@@ -1,6 +1,8 @@
+import Catalog
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import Testing
 import TransferProtocol
 
@@ -39,6 +41,51 @@ import TransferProtocol
     #expect(try fixture.list(podcast).count == 3)
     try wait(tree.removeDirectory("Lights", in: .subscriptions, for: me))
     #expect(try fixture.list(.subscriptions) == ["subscriptions.opml"])
+  }
+
+  /// Two podcasts have become one while the directory of the one that went was open: what is here is shown where it
+  /// belongs now, or, where no episode has it any more, not at all.
+  @Test func whatIsHereOfAPodcastThatHasBecomeOneWithAnotherIsShownInThatOnesFolder() throws {
+    let fixture = try TreeFixture()
+    let (tree, me, catalog) = (fixture.tree, fixture.me, fixture.catalog)
+    let keys = ["x", "y"].map { MediaKey(address: "http://again.example/\($0).mp3") }
+    catalog.state.withLock { state in
+      state.podcasts[8] = Podcast(
+        id: 8, feedURL: "http://again.example/b.xml", title: "Again", name: "Again")
+      state.directory.append(8)
+      state.feeds[8] = keys.enumerated().map { place, key in
+        Episode(
+          id: 8 << 20 | Int64(place + 1), podcastID: 8, mediaKey: key, stem: "2024-01-0\(place + 1) - Again",
+          fileExtension: ".mp3", title: "Again", published: 1_704_067_200,
+          enclosureURL: "http://again.example/\(place).mp3")
+      }
+    }
+    let first = try fixture.searched()
+    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
+    _ = try fixture.list(first)
+    #expect(try fixture.list(try wait(tree.lookup("Again", in: search, for: me)).node).count == 2)
+    for key in keys {
+      fixture.transfers.set(
+        TransferStatus(key: key, state: .cached, generation: 1, total: 10, received: 10))
+    }
+    #expect(try eventually { try fixture.list(.downloaded) == ["Again"] })
+    catalog.state.withLock { state in
+      (state.podcasts[8], state.episodes[8]) = (nil, nil)
+      for search in state.results.keys { state.results[search]?.removeAll { $0.podcast.id == 8 } }
+      state.episodes[7]?[1].mediaKey = keys[0]
+    }
+    catalog.announce(.everything)
+    #expect(try eventually { try fixture.list(.downloaded) == ["Harbour Lights"] })
+    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
+    #expect(try fixture.list(folder) == ["2024-01-02 - Part 2.mp3"])
+    // What is told of it later brings no old name back.
+    _ = fixture.kernel.take()
+    for key in keys {
+      fixture.transfers.set(
+        TransferStatus(key: key, state: .cached, generation: 2, total: 10, received: 10))
+    }
+    #expect(fixture.kernel.await { !$0.attributes.isEmpty })
+    #expect(try fixture.list(.downloaded) == ["Harbour Lights"])
   }
 
   @Test func anOpenDownloadIsDroppedAtItsLastClose() throws {

@@ -34,12 +34,12 @@ extension PodcastTree {
     try searchesChanged()
     for id in world.withLock({ Array($0.results.keys) }) { try resultsChanged(id) }
     try subscriptionsChanged()
+    try ownersChanged(of: world.withLock { Array($0.downloads.statuses.keys) })
     let podcasts = world.withLock { world in
       Set(world.shelves.keys).union(world.listings.keys.compactMap { world.podcast(shownBy: $0) })
         .union(world.evicted.compactMap { world.podcast(shownBy: $0) })
     }
     for id in podcasts { try podcastChanged(id) }
-    try ownersChanged(of: world.withLock { Array($0.downloads.statuses.keys) })
   }
 
   // MARK: Searches
@@ -215,7 +215,9 @@ extension PodcastTree {
     let old = world.withLock { $0.shelves[id] }
     let isShown = isShown(podcast: id)
     try readAppearances(of: id)
-    if isShown {
+    try knownChanged(of: id)
+    // Of one that is gone (or is another's by now) there is nothing more to be read.
+    if isShown, try catalog.podcast(id) != nil {
       let new = try readShelf(id)
       let (folders, changed) = world.withLock { world -> ([NodeID], [NodeID]) in
         let changed = new.episodes.filter { episode in
@@ -228,7 +230,6 @@ extension PodcastTree {
       tell(difference)
       if let old { recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id) }
     }
-    try knownChanged(of: id)
     tell(try timesChanged(of: id))
     if world.withLock({ $0.subscriptionOfPodcast[id] != nil }) { tell(latest { $0.isStale = true }) }
   }
@@ -298,7 +299,7 @@ extension PodcastTree {
   }
 
   /// Whose episode a key's is may be another than before, where podcasts have become one: that one takes the place of
-  /// the former in the views.
+  /// the former in the views. What is nobody's is in none.
   private func ownersChanged(of keys: [MediaKey]) throws {
     if keys.isEmpty { return }
     let entries = try catalog.entries(forKeys: keys)
@@ -309,13 +310,13 @@ extension PodcastTree {
         var difference = Difference()
         let view = Downloads.view(world.downloads.status(key))
         let old = world.downloads.known[key]
-        guard let known else {
-          if view == .none { world.downloads.forget(key) }
-          return difference
-        }
-        let isSame = old?.episode.id == known.episode.id
+        let isSame = old?.episode.id == known?.episode.id
         if let old, !isSame, world.downloads.key(of: old.episode.id) == key {
           difference.add(place(old, .none, &world))
+        }
+        guard let known else {
+          world.downloads.forget(key)
+          return difference
         }
         world.downloads.know(key, known)
         if !isSame, view != .none {
