@@ -33,6 +33,33 @@ import Testing
     try Self.check("\(world.home.places.data)/catalog.sqlite")
   }
 
+  /// The index writes what it has gathered whenever it is told of an episode before the last one: each such part costs
+  /// more than the words in it.
+  @Test func whatChangesTogetherIsWrittenToTheIndexTogether() throws {
+    let world = try CatalogWorld()
+    func page(_ word: String) -> FakeWeb.Page {
+      // The newest first, as feeds have them.
+      TestFeed(
+        items: (0..<60).reversed().map { number in
+          var item = TestFeed.Item(
+            "Episode \(number)", guid: "\(number)", date: "Wed, 03 Jan 2024 10:\(number):00 GMT")
+          item.extra = "<description>About \(word) \(number)</description>"
+          return item
+        }
+      ).page
+    }
+    world.web.set("/feed", page("foghorns"))
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    let before = try Self.pagesWritten(file)
+    world.web.set("/feed", page("lighthouses"))
+    #expect(try world.refresh(podcast).changedCount == 60)
+    #expect(try Self.pagesWritten(file) - before < 20)
+    #expect(try found(world.catalog, "foghorns").isEmpty)
+    #expect(try found(world.catalog, "lighthouses") == ["Harbour Lights"])
+  }
+
   /// A command brings much and ends; a mount has it in its index soon.
   @Test func whatACommandBringsIsIndexedByAMount() throws {
     let world = try CatalogWorld()
@@ -72,6 +99,22 @@ import Testing
     try world.refresh(try world.podcast())
     #expect(try eventually(60) { try found(world.catalog, words) == ["Harbour Lights"] })
     #expect(try found(world.catalog, words + "x").isEmpty)
+  }
+
+  /// How many pages the index of episodes has written so far: the fourth field of its structure record (fts5_index.c).
+  private static func pagesWritten(_ file: Database) throws -> Int {
+    let record = try #require(
+      try file.first("SELECT block FROM episode_text_data WHERE id = 10") { $0.blob(0) })
+    var numbers: [Int] = []
+    var number = 0
+    for byte in record.dropFirst(4) {
+      number = number << 7 | Int(byte & 0x7f)
+      if byte < 0x80 {
+        numbers.append(number)
+        number = 0
+      }
+    }
+    return try #require(numbers.dropFirst(2).first)
   }
 
   /// FTS5's own check of the index's structure.

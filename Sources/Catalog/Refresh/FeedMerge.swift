@@ -14,8 +14,8 @@ struct FeedMerge: Sendable {
 
   /// What is written in one transaction at the most: some tens of milliseconds.
   private static let pieceEpisodes = 1000
-  /// Of those whose texts may be in the full-text index: taking out the old words takes milliseconds each.
-  private static let pieceUpdates = 40
+  /// Of those whose texts may be in the full-text index, which has to lose the old words.
+  private static let pieceUpdates = 200
   private static let pieceBytes = 2 << 20
   /// How often another process may be at the same podcast at the same time.
   private static let tries = 20

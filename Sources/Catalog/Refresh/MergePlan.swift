@@ -16,6 +16,8 @@ struct MergePlan: Sendable {
     var mediaKey: MediaKey
   }
 
+  /// In the order of their numbers: the full-text index writes all that it has gathered whenever it is told of an
+  /// episode before the last one.
   var updates: ArraySlice<Update> = []
   /// In the order of publication, so that names don't depend on the order of the feed.
   var additions: ArraySlice<Addition> = []
@@ -47,6 +49,7 @@ struct MergePlan: Sendable {
         updates.append(Update(known: one, item: item))
       }
     }
+    updates.sort { $0.known.id < $1.known.id }
     let readdressed = updates.count {
       AddressForms($0.known.traits.address).unsigned != AddressForms($0.item.enclosure.url).unsigned
     }
