@@ -1,6 +1,7 @@
 /// Reads durations as `itunes:duration` has them.
 package enum DurationText {
-  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off), `1h 20m 5s` and `PT1H20M5S`
+  /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off; `1,234` is a thousand and
+  ///   more), `1h 20m 5s` and `PT1H20M5S`
   ///   (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
   package static func seconds(_ text: String) -> Int? {
     var text = text
@@ -10,12 +11,32 @@ package enum DurationText {
   /// - Returns: as above.
   package static func seconds(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     let hasUnits = bytes.contains { $0 | 0x20 >= UInt8(ascii: "a") }
-    guard let seconds = hasUnits ? withUnits(bytes) : withColons(bytes) else { return nil }
+    guard let seconds = hasUnits ? withUnits(bytes) : withThousands(bytes) ?? withColons(bytes) else {
+      return nil
+    }
     return (1...longest).contains(seconds) ? seconds : nil
   }
 
   /// 100 days.
   private static let longest = 8_640_000
+
+  /// Digits in groups of three: "1,234".
+  private static func withThousands(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
+    let text = bytes.drop { $0 <= 0x20 }
+    let number = text.prefix { $0 > 0x20 }
+    if text.dropFirst(number.count).contains(where: { $0 > 0x20 }) { return nil }
+    let groups = number.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+    guard groups.count == 2 || groups.count == 3, groups[0].first != UInt8(ascii: "0") else { return nil }
+    var total = 0
+    for (place, group) in groups.enumerated() {
+      guard place == 0 ? (1...3).contains(group.count) : group.count == 3 else { return nil }
+      for digit in group {
+        guard (48...57).contains(digit) else { return nil }
+        total = total * 10 + Int(digit - 48)
+      }
+    }
+    return total
+  }
 
   private static func withColons(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var total = 0

@@ -256,4 +256,15 @@ import Testing
     let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
     #expect(error.map { $0.errno == .EFBIG || $0.errno == .EPROTO } == true)
   }
+
+  @Test func aFeedThatIsCompleteIsAskedForInAWeekFromTheFirstTimeOn() throws {
+    let world = try CatalogWorld()
+    var feed = TestFeed(items: [.init("One", guid: "1")])
+    feed.channel = "<itunes:complete>Yes</itunes:complete>"
+    world.web.set("/feed", feed.page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    let next = try #require(try world.catalog.podcast(podcast)?.nextRefresh)
+    #expect(next >= wallClockSeconds() + 6 * 86_400)
+  }
 }

@@ -173,18 +173,20 @@ struct RefreshRun: Sendable {
   private func keepTimes(
     _ feed: ParsedFeed, _ head: HTTPResponseHead, _ digest: Int64?, in database: Database
   ) throws {
+    try database.run(
+      """
+      UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
+        not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
+        guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
+        first_refresh = coalesce(first_refresh, ?1)
+      WHERE id = ?9
+      """, now, head.value("etag"), head.value("last-modified"), isPrivate(head), feed.timeToLive, feed.guid,
+      feed.isComplete, digest, id)
+    // By what the feed says now.
     let next = times.next(
       now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
-    try database.run(
-      """
-      UPDATE podcast SET last_refresh = ?, next_refresh = ?, last_whole = ?, error = NULL, failures = 0,
-        not_before = NULL, claimed_until = NULL, etag = ?, last_modified = ?, is_private = ?, ttl = ?,
-        guid = coalesce(?, guid), is_complete = ?, is_away = 0, digest = ?,
-        first_refresh = coalesce(first_refresh, ?1)
-      WHERE id = ?
-      """, now, next, now, head.value("etag"), head.value("last-modified"), isPrivate(head),
-      feed.timeToLive, feed.guid, feed.isComplete, digest, id)
+    try database.run("UPDATE podcast SET next_refresh = ? WHERE id = ?", next, id)
   }
 
   private func fail(_ failure: FeedFailure) {

@@ -34,10 +34,10 @@ enum SearchText {
   }
 
   /// A query for all of these words.
-  /// - Parameter asBeginnings: also long ones may be the beginning of a word; short ones may always, but for one letter.
+  /// - Parameter asBeginnings: also long ones may be the beginning of a word; short ones may always.
   static func episodeQuery(_ words: [String], asBeginnings: Bool) -> String {
     words.map { word in
-      let mayBegin = word.count > 1 && (asBeginnings || word.count <= indexedBeginnings)
+      let mayBegin = asBeginnings || word.count <= indexedBeginnings
       return mayBegin ? "\"\(word)\" *" : "\"\(word)\""
     }.joined(separator: " AND ")
   }
