@@ -1,6 +1,8 @@
 import Catalog
+import Configuration
 import FeedKit
 import PodcastModel
+import SQLiteKit
 import Testing
 
 /// Which item is which episode, from one refresh to the next (Documentation/Catalogue.md).
@@ -135,5 +137,38 @@ import Testing
     let report = FeedReport(feed: feed, feedURL: nil, now: before.map(\.published).max() ?? 0)
     let undated = before.contains { !$0.isDated }
     if !undated { #expect(Set(report.names) == Set(before.map(\.fileName))) }
+  }
+
+  /// Numbers are given once, and there are 1,048,575 for a podcast.
+  @Test func whatAPodcastHasNoNumbersForIsLeftOutAndTold() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    func serve(_ numbers: Range<Int>, _ title: String = "Episode") {
+      world.web.set(
+        "/feed",
+        TestFeed(
+          items: numbers.map {
+            .init("\(title) \($0)", guid: "\($0)", date: "Wed, 0\($0 / 24 + 1) Jan 2020 \($0 % 24):00:00 GMT")
+          }
+        ).page)
+    }
+    serve(0..<10)
+    try world.refresh(podcast)
+    try file.run("UPDATE podcast SET next_episode = (1 << 20) - 5")
+    serve(0..<20)
+    #expect(try world.refresh(podcast).newEpisodes.count == 5)
+    let last = try #require(try world.catalog.episodes(ofPodcast: podcast).map(\.id).max())
+    #expect(last == podcast << 20 | (1 << 20 - 1))
+    for changed in [false, true, false] {
+      serve(0..<40, changed ? "Changed" : "Episode")
+      let outcome = try world.refresh(podcast)
+      #expect(outcome.newEpisodes.isEmpty)
+      #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
+      #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
+    }
+    // An answer without news says so too.
+    try world.refresh(podcast)
+    #expect(try world.catalog.podcast(podcast)?.error?.contains("1048575 episodes") == true)
   }
 }

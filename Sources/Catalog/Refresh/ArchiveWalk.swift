@@ -8,16 +8,8 @@ internal import SQLiteKit
 /// refresh goes on with it.
 struct ArchiveWalk: Sendable {
   let run: RefreshRun
-  private var visited: Set<WebAddress> = []
-  /// The items of the pages so far, as hashes.
-  private var seen: Set<Int> = []
-  /// How many pages in a row had nothing that an earlier one did not have.
-  private var repetitions = 0
+  private var pages = PagesRead()
 
-  /// Pages in a row that only repeat others, after which the archive counts as read: some lead on for ever.
-  private static let longestRepetition = 3
-  /// The most pages at one refresh.
-  private static let pageLimit = 5000
   /// Seconds until a page that failed is asked for again: twice as many each time, up to a day.
   private static let patience: Int64 = 900
   private static let day: Int64 = 24 * 3600
@@ -109,7 +101,7 @@ extension ArchiveWalk {
 
   private func read(_ page: WebAddress, _ privateHosts: FeedRefresher.PrivateHosts) {
     var walk = self
-    walk.visited.insert(page)
+    walk.pages.begin(page)
     let next = walk
     let address = FeedCredentials.lent(by: run.state.feedURL, to: page)
     run.fetch(run.feeds.feedRequest(address, privateHosts: privateHosts)) { result in
@@ -132,39 +124,23 @@ extension ArchiveWalk {
       }
     case .failure(let failure): fail(failure)
     }
-    if let following, visited.count < Self.pageLimit { return walk.read(following, privateHosts) }
+    if let following, !pages.areEnough { return walk.read(following, privateHosts) }
     run.feeds.table.withLock { $0.endWalk(podcast) }
-  }
-
-  /// Whether all of a page was on earlier ones.
-  private mutating func repeats(_ feed: ParsedFeed) -> Bool {
-    var isRepeated = true
-    for item in feed.episodes {
-      var hasher = Hasher()
-      hasher.combine(item.guid)
-      hasher.combine(item.title)
-      hasher.combine(item.enclosure?.url.forRequest)
-      if seen.insert(hasher.finalize()).inserted { isRepeated = false }
-    }
-    return isRepeated
   }
 
   /// - Returns: the page after this one, if it is to be read.
   private mutating func keep(_ feed: ParsedFeed) throws -> WebAddress? {
-    repetitions = repeats(feed) ? repetitions + 1 : 0
-    // Pages that lead back to each other end here.
-    let next = feed.nextPageURL.flatMap { next in
-      next.isWeb && !visited.contains(next) && repetitions < Self.longestRepetition ? next : nil
-    }
+    let next = pages.add(feed.episodes, next: feed.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
-    let soon = visited.count < Self.pageLimit ? nil : wallClockSeconds() + Self.patience
+    let soon = pages.areEnough ? wallClockSeconds() + Self.patience : nil
     var following: WebAddress?
     let (podcast, feeds) = (podcast, run.feeds)
     defer { feeds.texts.fill() }
     try FeedMerge(store: feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
       database, changes, merged in
       let isWhole = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)
-      if isWhole || !merged.outcome.newEpisodes.isEmpty { following = next }
+      let goesOn = isWhole || !merged.outcome.newEpisodes.isEmpty
+      following = goesOn && merged.leftOut == 0 ? next : nil
       try database.run(
         """
         UPDATE podcast SET next_page = ?1, walks_whole = CASE WHEN ?1 IS NULL THEN 0 ELSE walks_whole END,
@@ -174,6 +150,7 @@ extension ArchiveWalk {
             ELSE min(coalesce(next_refresh, ?2), coalesce(?2, next_refresh)) END
         WHERE id = ?3
         """, following?.forRequest, soon, podcast)
+      try FullPodcast.tell(podcast, in: database)
       changes += merged.changes(of: podcast)
       if merged.changesListing { try RefreshRun.touch(podcast, in: database) }
     }

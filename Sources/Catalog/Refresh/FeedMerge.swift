@@ -31,6 +31,8 @@ struct FeedMerge: Sendable {
     /// See `MergePlan`.
     var reachesBack = false
     var isReaddressed = false
+    /// New episodes for which the podcast has no numbers left.
+    var leftOut = 0
 
     /// What has changed, as little as says all of it.
     func changes(of podcast: Int64) -> [CatalogChange] {
@@ -85,21 +87,21 @@ struct FeedMerge: Sendable {
         episodes: whole.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
       rest = whole.isEmpty ? nil : whole
       let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
-      let written = try store.change(.refresh) { [merged] database, changes -> Merged? in
-        guard let ids = try piece.write(podcast: podcast, revision: revision, in: database) else {
+      let written = try store.change(.refresh) { [merged, revision] database, changes -> (Merged, Int64)? in
+        guard let written = try piece.write(podcast: podcast, revision: revision, in: database) else {
           return nil
         }
         var merged = merged
-        merged.outcome.newEpisodes += ids
+        merged.outcome.newEpisodes += written.ids
+        merged.leftOut += written.leftOut
         merged.outcome.changedCount += piece.changedIDs.count
         merged.changed += piece.changedIDs
         merged.changesListing = merged.changesListing || piece.changesListing
         if rest == nil { try finish(database, &changes, merged) }
-        return merged
+        return (merged, written.revision)
       }
       guard let written else { return false }
-      merged = written
-      if !part.isEmpty { revision += 1 }
+      (merged, revision) = written
     }
     return true
   }

@@ -75,9 +75,18 @@ struct MergePiece {
     if !additions.isEmpty { changesListing = true }
   }
 
+  struct Written {
+    /// Of the new episodes.
+    var ids: [Int64]
+    /// New ones for which there is no number.
+    var leftOut = 0
+    /// The podcast's from now on.
+    var revision: Int64
+  }
+
   /// Within a transaction.
-  /// - Returns: the numbers of the new episodes; nil where the podcast is no longer as of `revision`.
-  func write(podcast: Int64, revision: Int64, in database: Database) throws -> [Int64]? {
+  /// - Returns: nil where the podcast is no longer as of `revision`.
+  func write(podcast: Int64, revision: Int64, in database: Database) throws -> Written? {
     let state = try database.first(
       "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
       podcast
@@ -101,7 +110,8 @@ struct MergePiece {
     for (addition, id) in zip(additions, ids) {
       try write(addition.notes, isIndexed ? addition.text : nil, id, in: database)
     }
-    if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return ids }
+    var written = Written(ids: ids, leftOut: additions.count - ids.count, revision: revision)
+    if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return written }
     try database.run(
       """
       UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
@@ -110,7 +120,8 @@ struct MergePiece {
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast, first + Int64(ids.count), ids.count, isIndexed)
-    return ids
+    written.revision += 1
+    return written
   }
 
   /// Everything but its name, its media key and its marks.

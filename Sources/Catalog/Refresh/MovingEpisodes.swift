@@ -91,6 +91,7 @@ struct MovingEpisodes: Sendable {
         try move(step, to: id, in: database)
         continue
       }
+      // The same, or one more than there are numbers for.
       try database.run("DELETE FROM episode WHERE id = ?", step.id)
     }
     for (podcast, change) in [(survivor, number - first), (loser, -Int64(steps.count))] {
@@ -104,6 +105,7 @@ struct MovingEpisodes: Sendable {
       try EpisodeMarks.findNewest(of: podcast, in: database)
     }
     try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, survivor)
+    try FullPodcast.tell(survivor, in: database)
   }
 
   private func giveMarks(of old: Int64, to new: Int64, in database: Database) throws {

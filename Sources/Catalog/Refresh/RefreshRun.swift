@@ -100,6 +100,7 @@ struct RefreshRun: Sendable {
             head.value("last-modified"), id)
         }
         try ArchiveWalk.keepTime(podcast: id, now: now, in: database)
+        try FullPodcast.tell(id, in: database)
         try move.keep(in: database)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
@@ -124,6 +125,7 @@ struct RefreshRun: Sendable {
         try keepTimes(feed, answer.head, answer.digest, in: database)
         try move.keep(in: database)
         try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, now: now, in: database)
+        try FullPodcast.tell(id, in: database)
         if hadNone {
           changes.append(.podcast(id))
         } else {
