@@ -33,7 +33,8 @@ extension Catalog {
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
-  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next.
+  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next. So are its words
+  /// in the full-text index where that is large.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
@@ -45,9 +46,14 @@ extension Catalog {
       return keys
     }
     try Forgetting.finish(store)
+    try store.write(.refresh) { try FullText.beginMerging(in: $0) }
+    _ = try TextIndexer(store: store).merge(until: .after(Self.patience))
     try store.giveBack()
     return keys
   }
+
+  /// Seconds until what is left of a large index is left to a mount.
+  private static let patience = 10.0
 
   /// Bytes of the catalogue's file that are in use.
   package func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }

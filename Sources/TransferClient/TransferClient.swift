@@ -92,6 +92,12 @@ package final class TransferClient: TransferService {
     session.order(completion: completion) { .drop(id: $0, key) }
   }
 
+  /// As `drop`, and a minute later the daemon remembers nothing of it.
+  @discardableResult
+  package func forget(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    session.order(completion: completion) { .forget(id: $0, key) }
+  }
+
   @discardableResult
   package func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .leave(id: $0, key) }

@@ -116,4 +116,35 @@ import Testing
     let size = try Directories.read("\(world.home.places.data)/catalog.sqlite").count
     #expect(Int64(size) < before, "the file became smaller")
   }
+
+  /// Also of its words in the full-text index, and while others stay.
+  @Test func ofWhatIsForgottenNoWordIsLeftInTheFile() throws {
+    let world = try CatalogWorld()
+    for (path, word) in [("/a", "zzyzxquarry"), ("/b", "lighthouse")] {
+      let items = (0..<150).map { number in
+        var item = TestFeed.Item("\(word) \(number)", guid: "\(number)")
+        item.extra = "<description>about \(word) and ships \(number)</description>"
+        return item
+      }
+      world.web.set(path, TestFeed(title: "Podcast \(path)", items: items).page)
+      let podcast = try world.podcast(path)
+      try world.refresh(podcast)
+      #expect(
+        try eventually(60) {
+          try wait { world.catalog.find("\(word) source:local", completion: $0) }.podcasts.count == 1
+        })
+    }
+    let path = "\(world.home.places.data)/catalog.sqlite"
+    func holds(_ word: String) throws -> Bool {
+      world.catalog.close()
+      return try Directories.read(path, limit: 1 << 30).firstRange(of: Array(word.utf8)) != nil
+    }
+    let podcast = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/a"))
+    _ = try world.catalog.forget(podcast: podcast.id)
+    #expect(try wait { world.catalog.find("lighthouse source:local", completion: $0) }.podcasts.count == 1)
+    // Words that follow each other in the index share their beginnings.
+    #expect(try !holds("zxquarry"))
+    #expect(try holds("ghthouse"))
+    try FullTextTests.check(path)
+  }
 }

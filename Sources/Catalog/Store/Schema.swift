@@ -23,8 +23,15 @@ enum Schema {
       { try $0.script(eighth) },
       { try $0.script(ninth) },
       { try $0.script(tenth) },
+      { try $0.script(eleventh) },
     ]
   }
+
+  private static let eleventh = """
+    -- Pages of the full-text index that are still to be put together with others, so that words that are in no text any
+    -- more leave it (`TextIndexer`).
+    ALTER TABLE counter ADD COLUMN pages_to_merge INTEGER NOT NULL DEFAULT 0;
+    """
 
   private static let tenth = """
     -- Media keys of episodes that have become one with others (`FormerKeys`): what came under them may be here.

@@ -20,6 +20,40 @@ enum FullText {
       """, values: [id] + texts)
   }
 
+  /// Has words that were taken out leave the file: until then the index only notes that they are gone. It costs as much
+  /// as the index is large, and is done in pieces (`mergePages`).
+  static func beginMerging(in database: Database) throws {
+    try database.run(
+      """
+      UPDATE counter SET pages_to_merge = 2 * \(pagesAtOnce)
+        + (SELECT count(*) FROM episode_text_data) + (SELECT count(*) FROM podcast_text_data)
+      """)
+  }
+
+  /// Puts some pages of the index together.
+  static func mergePages(in database: Database) throws {
+    var isMoved = false
+    for table in ["podcast_text", "episode_text"] {
+      let before = try totalChanges(in: database)
+      // Less than zero: all of it becomes one, however little each part has
+      // (https://sqlite.org/fts5.html#the_merge_command).
+      try database.run("INSERT INTO \(table) (\(table), rank) VALUES ('merge', ?)", -pagesAtOnce)
+      // Fewer than two changes: there was nothing to do.
+      if try totalChanges(in: database) - before >= 2 { isMoved = true }
+    }
+    // What comes meanwhile makes further parts: they are not run after.
+    try database.run(
+      "UPDATE counter SET pages_to_merge = CASE WHEN ? THEN max(pages_to_merge - ?, 0) ELSE 0 END", isMoved,
+      pagesAtOnce)
+  }
+
+  /// Some tens of milliseconds.
+  private static let pagesAtOnce: Int64 = 200
+
+  private static func totalChanges(in database: Database) throws -> Int64 {
+    try database.first("SELECT total_changes()") { $0.int64(0) } ?? 0
+  }
+
   static func indexEpisode(_ id: Int64, _ text: IndexedText, in database: Database) throws {
     try database.run(
       "INSERT INTO episode_text (rowid, title, notes) VALUES (?, ?, ?)", id, text.title, text.notes)

@@ -40,7 +40,7 @@ enum ForgetCommand: Command {
     defer { transfers.stop() }
     for key in keys where transfers.status(of: key) != nil {
       let isDone = Monitor(false)
-      transfers.drop(key) { _ in isDone.withLockNotifying { $0 = true } }
+      transfers.forget(key) { _ in isDone.withLockNotifying { $0 = true } }
       guard isDone.wait(until: .after(patience), for: { $0 ? true : nil }) == true else {
         throw CommandFailure("the transfer daemon did not drop a download")
       }

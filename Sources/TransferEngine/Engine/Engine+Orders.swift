@@ -31,6 +31,12 @@ extension Engine {
     case .drop(let id, let key):
       if let download = downloads[key] { drop(download) }
       confirm(id, client, key)
+    case .forget(let id, let key):
+      if let download = downloads[key] {
+        drop(download)
+        download.isToBeForgotten = true
+      }
+      confirm(id, client, key)
     case .leave(let id, let key):
       if let download = downloads[key] { leave(download) }
       confirm(id, client, key)
@@ -63,6 +69,7 @@ extension Engine {
   /// The download of a request, with the facts as the client knows them now.
   private func known(_ request: TransferRequest) -> Download {
     if let download = downloads[request.key] {
+      download.isToBeForgotten = false
       if download.record.request.url != request.url {
         download.isDirectRefused = true
         download.sender = nil

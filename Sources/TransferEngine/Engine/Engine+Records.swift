@@ -129,12 +129,12 @@ extension Engine {
     if rested.contains(where: \.isForgettable) { timers.add(.forget, at: now.instant.adding(60)) }
   }
 
-  /// Forgets what holds nothing: all whose size is not even known, and the oldest of too many.
+  /// Forgets what holds nothing: all whose size is not even known, what is to be forgotten, and the oldest of too many.
   func forgetSome() {
     let rows = downloads.all.values.filter(\.isForgettable)
     var kept: [Download] = []
     for download in rows {
-      if download.record.total == nil && download.record.generation == 0 {
+      if download.isToBeForgotten || download.record.total == nil && download.record.generation == 0 {
         forget(download)
       } else {
         kept.append(download)

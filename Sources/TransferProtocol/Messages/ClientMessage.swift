@@ -18,6 +18,8 @@ package enum ClientMessage: Hashable, Sendable {
   case start(id: UInt64, TransferRequest)
   case pause(id: UInt64, TransferRequest)
   case drop(id: UInt64, MediaKey)
+  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
+  case forget(id: UInt64, MediaKey)
   case setKept(id: UInt64, TransferRequest, Bool)
   /// Out of the queue, with what has come kept.
   case leave(id: UInt64, MediaKey)
@@ -34,7 +36,7 @@ package enum ClientMessage: Hashable, Sendable {
 extension ClientMessage: FramedMessage {
   private enum Kind: UInt8 {
     case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
-    case leave, damaged
+    case leave, damaged, forget
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -68,6 +70,9 @@ extension ClientMessage: FramedMessage {
       request.encode(into: &writer)
     case .drop(let id, let key):
       writer.put(Kind.drop.rawValue, id)
+      writer.put(key)
+    case .forget(let id, let key):
+      writer.put(Kind.forget.rawValue, id)
       writer.put(key)
     case .leave(let id, let key):
       writer.put(Kind.leave.rawValue, id)
@@ -113,6 +118,7 @@ extension ClientMessage: FramedMessage {
     case .start: self = .start(id: try reader.uint64(), try TransferRequest(from: &reader))
     case .pause: self = .pause(id: try reader.uint64(), try TransferRequest(from: &reader))
     case .drop: self = .drop(id: try reader.uint64(), try reader.key())
+    case .forget: self = .forget(id: try reader.uint64(), try reader.key())
     case .leave: self = .leave(id: try reader.uint64(), try reader.key())
     case .setKept:
       self = .setKept(id: try reader.uint64(), try TransferRequest(from: &reader), try reader.bool())
