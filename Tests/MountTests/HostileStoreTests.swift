@@ -17,7 +17,7 @@ import Testing
     _ = try Directories.read(
       "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[0])", limit: 1 << 20)
     mkdir(fixture.root + "/Search/harbour", 0o755)
-    try fixture.unmount()
+    try Self.unmount(fixture)
     let path = fixture.environment.home.path("data") + "/podcastfs/catalog.sqlite"
     let columns = try Self.numbers(path)
     #expect(columns.count > 40)
@@ -35,10 +35,17 @@ import Testing
       #expect(fixture.mountProcess != nil, "\(fixture.log.suffix(4000))")
       var statistics = statvfs()
       #expect(statvfs(fixture.root, &statistics) == 0, "\(columns[part...].prefix(20))")
-      try fixture.unmount()
+      try Self.unmount(fixture)
       for ending in ["-wal", "-shm"] { unlink(path + ending) }
       try fixture.environment.home.write("data/podcastfs/catalog.sqlite", copy)
     }
+  }
+
+  /// The process closes its file a moment after the mount has gone.
+  private static func unmount(_ fixture: MountFixture) throws {
+    let process = fixture.mountProcess
+    try fixture.unmount()
+    #expect(eventually(within: 30) { process.map { kill($0, 0) != 0 } ?? true })
   }
 
   /// Looks at all there is, whatever that answers.
