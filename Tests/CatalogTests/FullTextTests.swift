@@ -37,12 +37,13 @@ import Testing
   /// more than the words in it.
   @Test func whatChangesTogetherIsWrittenToTheIndexTogether() throws {
     let world = try CatalogWorld()
-    func page(_ word: String) -> FakeWeb.Page {
+    func page(_ word: String, at host: String = "media") -> FakeWeb.Page {
       // The newest first, as feeds have them.
       TestFeed(
         items: (0..<60).reversed().map { number in
           var item = TestFeed.Item(
-            "Episode \(number)", guid: "\(number)", date: "Wed, 03 Jan 2024 10:\(number):00 GMT")
+            "Episode \(number)", guid: "\(number)", url: "http://\(host).example/\(number).mp3",
+            date: "Wed, 03 Jan 2024 10:\(number):00 GMT")
           item.extra = "<description>About \(word) \(number)</description>"
           return item
         }
@@ -57,6 +58,12 @@ import Testing
     #expect(try world.refresh(podcast).changedCount == 60)
     #expect(try Self.pagesWritten(file) - before < 20)
     #expect(try found(world.catalog, "foghorns").isEmpty)
+    #expect(try found(world.catalog, "lighthouses") == ["Harbour Lights"])
+    // What is changed but for its texts costs the index nothing.
+    let then = try Self.pagesWritten(file)
+    world.web.set("/feed", page("lighthouses", at: "other"))
+    #expect(try world.refresh(podcast).changedCount == 60)
+    #expect(try Self.pagesWritten(file) == then)
     #expect(try found(world.catalog, "lighthouses") == ["Harbour Lights"])
   }
 

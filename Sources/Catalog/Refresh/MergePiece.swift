@@ -8,6 +8,10 @@ struct MergePiece {
   private struct Change {
     var id: Int64
     var values: [(column: String, value: any Bindable)]
+    /// Nil where neither title nor notes are others: the index and the notes stay as they are.
+    var texts: Texts?
+  }
+  private struct Texts {
     var notes: String?
     var old: IndexedText
     var new: IndexedText
@@ -47,10 +51,15 @@ struct MergePiece {
       guard let (title, oldNotes, lacks) = row else { continue }
       let item = update.item
       let notes = item.parsed.notes
+      let texts =
+        Self.isSame(title, item.title) && Self.isSame(notes, oldNotes)
+        ? nil
+        : Texts(
+          notes: notes, old: IndexedText(title: title, notes: oldNotes),
+          new: IndexedText(title: item.title, notes: notes))
       changes.append(
         Change(
-          id: update.known.id, values: item.values(firstSeen: update.known.published), notes: notes,
-          old: IndexedText(title: title, notes: oldNotes), new: IndexedText(title: item.title, notes: notes)))
+          id: update.known.id, values: item.values(firstSeen: update.known.published), texts: texts))
       let lacksNow = [
         item.parsed.transcripts.isEmpty, item.parsed.chaptersURL == nil, item.parsed.imageURL == nil,
       ]
@@ -73,6 +82,12 @@ struct MergePiece {
     }
     replaced = part.replaced
     if !additions.isEmpty { changesListing = true }
+  }
+
+  /// To the byte: the index must be told exactly what went in.
+  private static func isSame(_ text: String?, _ other: String?) -> Bool {
+    guard let text, let other else { return text == nil && other == nil }
+    return text.utf8.elementsEqual(other.utf8)
   }
 
   struct Written {
@@ -126,10 +141,11 @@ struct MergePiece {
 
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
-    if isIndexed { try FullText.removeEpisode(change.id, change.old, in: database) }
     try database.update("episode", id: change.id, change.values + [("is_replaced", false as any Bindable)])
+    guard let texts = change.texts else { return }
+    if isIndexed { try FullText.removeEpisode(change.id, texts.old, in: database) }
     try database.run("DELETE FROM notes WHERE episode_id = ?", change.id)
-    try write(change.notes, isIndexed ? change.new : nil, change.id, in: database)
+    try write(texts.notes, isIndexed ? texts.new : nil, change.id, in: database)
   }
 
   private func write(_ notes: String?, _ text: IndexedText?, _ id: Int64, in database: Database) throws {
