@@ -141,6 +141,7 @@ let package = Package(
         "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
+    tests("PodcastMountTests", ["PodcastMount", "PodcastTree"]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],

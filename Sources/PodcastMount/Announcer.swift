@@ -13,13 +13,8 @@ internal import PosixKit
 ///
 /// Only for directories that somebody watches, in batches.
 final class Announcer: Sendable {
-  private struct Key: Hashable {
-    let directory: NodeID
-    let name: String
-  }
   private struct State {
-    var pending: [Key: Difference.Name] = [:]
-    var order: [Key] = []
+    var announcements = Announcements()
     var isScheduled = false
     /// Not looked for watchers before this.
     var rest = MonotonicTime(nanoseconds: 0)
@@ -33,17 +28,21 @@ final class Announcer: Sendable {
   private let state = Monitor(State())
   private let tree: PodcastTree
   private let numbers: KernelNumbers
+  private let notifier: KernelNotifier
   private let mountPoint: String
   private let isShared: Bool
   private let queue = WorkQueue(name: "announcer")
   /// Seconds in which further changes join a batch.
   private static let delay = 0.05
-  /// More names at once are a new directory rather than news.
-  private static let limit = 20_000
+  /// How often a name is tried: see `perform`.
+  private static let attempts = 3
 
-  init(tree: PodcastTree, numbers: KernelNumbers, mountPoint: String, isShared: Bool) {
+  init(
+    tree: PodcastTree, numbers: KernelNumbers, notifier: KernelNotifier, mountPoint: String, isShared: Bool
+  ) {
     self.tree = tree
     self.numbers = numbers
+    self.notifier = notifier
     self.mountPoint = mountPoint
     self.isShared = isShared
   }
@@ -63,89 +62,96 @@ final class Announcer: Sendable {
   func stop() {
     state.withLock { state in
       state.isStopped = true
-      state.pending = [:]
-      state.order = []
+      state.announcements.removeAll()
     }
   }
 
   func announce(_ difference: Difference, in known: KnownDirectories) {
     let names = (difference.names + difference.states).filter { known.contains(numbers.number($0.directory)) }
     if names.isEmpty { return }
-    let isFirst = state.withLock { state in
+    let isNeeded = state.withLock { state in
       if state.isStopped { return false }
-      for name in names {
-        let key = Key(directory: name.directory, name: name.name)
-        if state.pending.count >= Self.limit { break }
-        guard let old = state.pending[key] else {
-          state.pending[key] = name
-          state.order.append(key)
-          continue
-        }
-        var merged = name
-        switch (old.event, name.event) {
-        // Gone and back before anybody was told: it has changed.
-        case (.vanished, .appeared): merged.event = .replaced
-        // Of what has gone a word on its state says nothing, and what has come has come.
-        case (.vanished, .replaced), (.appeared, .replaced): merged.event = old.event
-        default: break
-        }
-        state.pending[key] = merged
-      }
-      defer { state.isScheduled = true }
-      return !state.isScheduled && !state.pending.isEmpty
+      for name in names { state.announcements.note(name) }
+      return true
     }
-    if isFirst {
-      let rest = state.withLock { $0.rest }.seconds(since: .now)
-      queue.async(after: max(Self.delay, rest)) { [self] in run() }
-    }
+    if isNeeded { schedule() }
   }
 
-  /// The kernel has taken the name away itself, and told who watches.
-  func isTold(_ name: String, in directory: NodeID) {
-    let key = Key(directory: directory, name: name)
-    state.withLock { state in
-      if state.pending[key]?.event == .vanished { state.pending[key] = nil }
+  private func schedule() {
+    let rest = state.withLock { state -> MonotonicTime? in
+      defer { state.isScheduled = true }
+      return state.isScheduled ? nil : state.rest
     }
+    guard let rest else { return }
+    queue.async(after: max(Self.delay, rest.seconds(since: .now))) { [self] in run() }
+  }
+
+  /// The kernel makes a name or takes it away itself, and tells who watches: until that has ended nothing else is said
+  /// of it.
+  func begins(_ name: String, in directory: NodeID) {
+    state.withLock { $0.announcements.begins(name, in: directory) }
+  }
+
+  /// - Parameter told: what the kernel has told; nil where it could not do it.
+  func ends(_ name: String, in directory: NodeID, told: Difference.Event?) {
+    let isPending = state.withLock { state in
+      state.announcements.ends(name, in: directory, told: told) && !state.isStopped
+    }
+    if isPending { schedule() }
   }
 
   private func run() {
-    let names = state.withLock { state in
-      let names = state.order.compactMap { state.pending[$0] }
-      state.pending = [:]
-      state.order = []
+    let (batch, device) = state.withLock { state in
       state.isScheduled = false
-      return names
+      if state.device == nil { state.announcements.removeAll() }
+      return (state.announcements.batch, state.device)
     }
-    guard let device = state.withLock({ $0.device }) else { return }
+    guard let device, !batch.isEmpty else { return }
     let begun = MonotonicTime.now
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes at most this part of the time.
     let taken = MonotonicTime.now.seconds(since: begun)
     state.withLock { $0.rest = .after(taken * 20) }
-    for name in names {
-      if state.withLock({ $0.isStopped }) { return }
-      let isWatched =
-        watched.inodes.contains(name.directory.inode)
-        || watched.inodes.contains(numbers.number(name.directory))
-      guard isWatched || isShared && watched.isPartial, let directory = tree.path(of: name.directory) else {
-        continue
+    for key in batch {
+      let names = state.withLock { $0.announcements.take(key) }
+      guard !names.isEmpty, let directory = path(of: key.directory, watched) else { continue }
+      for name in names {
+        if state.withLock({ $0.isStopped }) { return }
+        state.withLock { $0.current = name }
+        perform(name, "\(directory)/\(name.name)")
+        state.withLock { $0.current = nil }
       }
-      let path = ([mountPoint] + directory + [name.name]).joined(separator: "/")
-      state.withLock { $0.current = name }
-      perform(name, path)
-      state.withLock { $0.current = nil }
     }
   }
 
+  /// - Returns: nil where nobody watches it.
+  private func path(of directory: NodeID, _ watched: Watches.Found) -> String? {
+    let isWatched =
+      watched.inodes.contains(directory.inode) || watched.inodes.contains(numbers.number(directory))
+    guard isWatched || isShared && watched.isPartial, let path = tree.path(of: directory) else { return nil }
+    return ([mountPoint] + path).joined(separator: "/")
+  }
+
+  /// Does to a name what it is to be told of. Who has looked at it since it changed has left it in the kernel's cache as
+  /// it is now, and the call would end there: then the kernel forgets it, and the call is made again.
   private func perform(_ name: Difference.Name, _ path: String) {
+    let isInTheWay: Errno = name.event == .appeared ? .EEXIST : .ENOENT
+    for _ in 0..<Self.attempts {
+      if call(name, path) || Errno.current != isInTheWay { return }
+      notifier.forget(name.name, in: name.directory)
+    }
+  }
+
+  private func call(_ name: Difference.Name, _ path: String) -> Bool {
     switch (name.event, name.isDirectory) {
-    case (.appeared, true): mkdir(path, 0o755)
+    case (.appeared, true): return mkdir(path, 0o755) == 0
     case (.appeared, false):
       let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
       if descriptor >= 0 { Glibc.close(descriptor) }
-    case (.vanished, true): rmdir(path)
-    case (.vanished, false): unlink(path)
-    case (.replaced, _): utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW)
+      return descriptor >= 0
+    case (.vanished, true): return rmdir(path) == 0
+    case (.vanished, false): return unlink(path) == 0
+    case (.replaced, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
     }
   }
 

@@ -53,6 +53,11 @@ final class KernelNotifier: Sendable {
     state.withLock { $0.session }?.invalidate(node: node, data: false)
   }
 
+  /// At once, on the calling thread: it waits for the directory's lock.
+  func forget(_ name: String, in directory: NodeID) {
+    state.withLock { $0.session }?.invalidate(name: name, in: numbers.number(directory))
+  }
+
   func forgetListing(of node: NodeID) {
     plain.async { [self] in state.withLock { $0.session }?.invalidate(node: numbers.number(node), data: true)
     }

@@ -39,12 +39,14 @@ extension MountedTree {
     return entry
   }
 
-  /// open(O_CREAT): what is there is what is made.
+  /// open(O_CREAT): what is there is what is made, or what was there.
   func create(_ announced: Difference.Name, reply: consuming FuseReply) {
     let caller = Caller(user: tree.owner.user, thread: 0)
     fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
       // Handle 0 is nobody's: it is closed at once.
       reply.created(self.entry(attributes), FuseOpenOptions(handle: 0))
+    } failing: { reply, _ in
+      reply.created(self.gone(announced), FuseOpenOptions(handle: 0))
     }
   }
 
@@ -52,6 +54,8 @@ extension MountedTree {
     let caller = Caller(user: tree.owner.user, thread: 0)
     fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
       reply.entry(self.entry(attributes))
+    } failing: { reply, _ in
+      reply.entry(self.gone(announced))
     }
   }
 }

@@ -17,31 +17,29 @@ extension MountedTree {
     parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
   ) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
-    let answer = tree.removeDirectory(name, in: numbers.node(parent), for: self.caller(caller))
     let parent = numbers.node(parent)
-    fulfil(reply, answer) { reply, _ in
-      self.announcer.isTold(name, in: parent)
-      reply.succeed()
-    }
+    let removal = tree.removeDirectory(name, in: parent, for: self.caller(caller))
+    let answer = telling([(name, parent, .vanished)], removal)
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
     let parent = numbers.node(parent)
-    fulfil(reply, tree.remove(name, in: parent, for: self.caller(caller))) { reply, _ in
-      self.announcer.isTold(name, in: parent)
-      reply.succeed()
-    }
+    let answer = telling(
+      [(name, parent, .vanished)], tree.remove(name, in: parent, for: self.caller(caller)))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func rename(
     parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    let newParent = numbers.node(newParent)
+    let (parent, newParent) = (numbers.node(parent), numbers.node(newParent))
     let renaming = tree.rename(
-      name, in: numbers.node(parent), to: newName, in: newParent, flags: flags, for: self.caller(caller))
-    let answer = making(newName, in: newParent, renaming)
+      name, in: parent, to: newName, in: newParent, flags: flags, for: self.caller(caller))
+    let answer = telling(
+      [(name, parent, .vanished), (newName, newParent, .appeared)], making(newName, in: newParent, renaming))
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
@@ -56,6 +54,32 @@ extension MountedTree {
       return start { result in
         self.makes.withLock { _ = $0.remove(made) }
         completion(result)
+      }
+    }
+  }
+
+  /// Notes names that the kernel makes or takes away itself while `answer` is awaited: of what is in `names` it tells who
+  /// watches.
+  private func telling<Value: Sendable>(
+    _ names: [(name: String, directory: NodeID, event: Difference.Event)], _ answer: Answer<Value>
+  ) -> Answer<Value> {
+    let ends = { @Sendable (result: Result<Value, Errno>) in
+      let isDone = (try? result.get()) != nil
+      for name in names {
+        self.announcer.ends(name.name, in: name.directory, told: isDone ? name.event : nil)
+      }
+    }
+    for name in names { announcer.begins(name.name, in: name.directory) }
+    switch answer {
+    case .ready(let result):
+      ends(result)
+      return answer
+    case .pending(let start):
+      return .pending { completion in
+        start { result in
+          ends(result)
+          completion(result)
+        }
       }
     }
   }

@@ -26,7 +26,8 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool) {
     self.tree = tree
     notifier = KernelNotifier(numbers)
-    announcer = Announcer(tree: tree, numbers: numbers, mountPoint: mountPoint, isShared: isShared)
+    announcer = Announcer(
+      tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared)
     tree.observe(self)
   }
 

@@ -91,6 +91,62 @@ import Testing
     #expect(told.count == 1, "\(watcher.output)")
   }
 
+  @Test func whoLooksAtANameThatHasJustGoneKeepsNobodyFromHearingOfIt() throws {
+    let fixture = try subscribed(2)
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let watcher = try watcher([folder], fixture)
+    // The kernel remembers that there is no such name, from before anybody is told.
+    #expect(unlink("\(fixture.root)/Latest/2024-01-01 - Harbour Lights - Part 1.mp3") == 0)
+    #expect(errnoOf { access("\(folder)/\(MountFixture.names[0])", F_OK) } == .ENOENT)
+    #expect(eventually { watcher.output.contains("DELETE \(MountFixture.names[0])") }, "\(watcher.output)")
+    // And that there is one.
+    fixture.publish(count: 3)
+    #expect(try fixture.run("refresh", folder).end == .exit(0))
+    #expect(access("\(folder)/\(MountFixture.names[2])", F_OK) == 0)
+    #expect(eventually { watcher.output.contains("CREATE \(MountFixture.names[2])") }, "\(watcher.output)")
+  }
+
+  @Test func whoWatchesHearsOfEachNameInTurn() throws {
+    let fixture = try subscribed(3)
+    let folder = fixture.root + "/Subscriptions/Harbour Lights"
+    let watcher = try watcher([fixture.root + "/Downloading"], fixture)
+    let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
+    for _ in 0..<30 {
+      for state in ["paused", "remote", "paused", "remote"] {
+        try fixture.set("state", state, "\(folder)/\(MountFixture.names[0])")
+      }
+    }
+    try fixture.set("state", "paused", "\(folder)/\(MountFixture.names[1])")
+    #expect(eventually { watcher.output.contains("CREATE 2024-01-02") }, "\(watcher.output)")
+    let events = watcher.output.split(separator: "\n").filter { $0.hasSuffix(name) }
+    let turns = events.map { $0.hasPrefix("CREATE") ? "CREATE" : $0.hasPrefix("DELETE") ? "DELETE" : "" }
+      .filter { !$0.isEmpty }
+    #expect(turns == turns.indices.map { $0 % 2 == 0 ? "CREATE" : "DELETE" }, "\(watcher.output)")
+    #expect(turns.count % 2 == 0, "\(watcher.output)")
+  }
+
+  @Test func whatWasMovedIsNotDeletedOnceMore() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    let subscriptions = fixture.root + "/Subscriptions"
+    let watcher = try watcher([fixture.searchPath, subscriptions], fixture)
+    #expect(rename(fixture.podcastPath, "\(subscriptions)/Harbour Lights") == 0)
+    #expect(rename("\(subscriptions)/Harbour Lights", "\(subscriptions)/Lights") == 0)
+    // What is told later than anything of these.
+    fixture.origin.serve(
+      "/other.xml", OriginResource(TestFeed("Other").xml, mediaType: "application/rss+xml"))
+    #expect(try fixture.run("subscribe", fixture.origin.url("/other.xml")).end == .exit(0))
+    #expect(eventually { watcher.output.contains("CREATE,ISDIR Other") }, "\(watcher.output)")
+    let events = watcher.output.split(separator: "\n").filter { $0.hasSuffix("Lights") }
+    #expect(
+      events == [
+        "MOVED_FROM,ISDIR Harbour Lights", "MOVED_TO,ISDIR Harbour Lights",
+        "MOVED_FROM,ISDIR Harbour Lights", "MOVED_TO,ISDIR Lights",
+      ], "\(watcher.output)")
+  }
+
   @Test func whoEntersAFolderThatWasJustMovedStaysThere() throws {
     let fixture = try MountFixture(size: 100_000)
     try fixture.mount()

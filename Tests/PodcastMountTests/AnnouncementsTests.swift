@@ -1,0 +1,70 @@
+import PodcastMount
+import PodcastTree
+import Testing
+
+/// What those who watch are told of a name, whatever has happened to it since they last heard of it.
+@Suite struct AnnouncementsTests {
+  private var announcements = Announcements()
+
+  private mutating func note(_ name: String, _ events: Difference.Event...) {
+    for event in events {
+      announcements.note(
+        Difference.Name(
+          name: name, directory: .latest, event: event, isDirectory: false, node: NodeID(.episode, 1)))
+    }
+  }
+
+  /// Whether this is all that is told now, in this order.
+  private mutating func expect(told expected: [String], _ place: SourceLocation = #_sourceLocation) {
+    var told: [String] = []
+    for key in announcements.batch {
+      told += announcements.take(key).map { "\($0.event) \($0.name)" }
+    }
+    #expect(told == expected, sourceLocation: place)
+  }
+
+  @Test mutating func whatHasComeAndGoneIsToldAsBoth() {
+    note("A", .appeared, .vanished)
+    note("B", .appeared, .replaced, .vanished, .replaced)
+    expect(told: ["appeared A", "vanished A", "appeared B", "vanished B"])
+  }
+
+  @Test mutating func whatHasComeGoneAndComeAgainHasCome() {
+    note("A", .appeared, .vanished, .appeared)
+    note("B", .appeared)
+    note("A", .replaced)
+    expect(told: ["appeared A", "appeared B"])
+  }
+
+  @Test mutating func whatHasGoneAndComeAgainHasChanged() {
+    note("A", .vanished, .replaced, .appeared)
+    note("B", .replaced, .vanished)
+    note("C", .vanished, .appeared, .vanished)
+    note("D", .appeared, .vanished, .appeared, .vanished)
+    expect(told: ["replaced A", "vanished B", "vanished C", "appeared D", "vanished D"])
+  }
+
+  @Test mutating func eachNameIsToldOnce() {
+    note("A", .appeared, .vanished, .appeared, .vanished, .appeared)
+    #expect(announcements.batch.count == 1)
+    expect(told: ["appeared A"])
+    expect(told: [])
+  }
+
+  @Test mutating func whatTheKernelHasToldIsNotToldAgain() {
+    announcements.begins("A", in: .latest)
+    note("A", .vanished)
+    expect(told: [])
+    let isLeft = announcements.ends("A", in: .latest, told: .vanished)
+    #expect(!isLeft)
+    expect(told: [])
+  }
+
+  @Test mutating func whatTheKernelCouldNotDoIsToldAfterwards() {
+    announcements.begins("A", in: .latest)
+    note("A", .vanished)
+    let isLeft = announcements.ends("A", in: .latest, told: nil)
+    #expect(isLeft)
+    expect(told: ["vanished A"])
+  }
+}
