@@ -79,6 +79,9 @@ package final class PodcastTree: Sendable {
     transfers.observe { [weak self] key in
       guard let self else { return }
       loader.async { self.transferChanged(key) }
+    } settle: { [weak self] done in
+      guard let self else { return done() }
+      loader.async { self.showTransfers(done) }
     }
     catalog.observe(since: nil) { [weak self] commit, done in
       guard let self else { return done() }
@@ -231,14 +234,20 @@ package final class PodcastTree: Sendable {
       .pending { completion in
         self.loader.async {
           self.transferChanged(key)
-          self.lookAtViews()
-          let once = Once { completion(.success(())) }
-          self.settle(except: self.locked.withLock { Set($0.keys) }) { once.run() }
-          self.loader.async(after: Self.patience) { once.run() }
+          self.showTransfers { completion(.success(())) }
         }
         return {}
       }
     }
+  }
+
+  /// Calls `done` when every directory shows what the transfers have told so far, and the kernel knows. On the loader's
+  /// thread.
+  private func showTransfers(_ done: @escaping @Sendable () -> Void) {
+    lookAtViews()
+    let once = Once(done)
+    settle(except: locked.withLock { Set($0.keys) }) { once.run() }
+    loader.async(after: Self.patience) { once.run() }
   }
 }
 

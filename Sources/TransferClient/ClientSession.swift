@@ -170,6 +170,7 @@ final class ClientSession: @unchecked Sendable {
       } else {
         connection?.send(.freshAddress(key, nil))
       }
+    case .look(let number): mirror.settle { [weak self] in self?.send(.shown(number)) }
     }
   }
 

@@ -5,18 +5,36 @@ internal import TransferProtocol
 
 /// What is known of all downloads, in memory: the store's word, then the daemon's.
 final class StatusMirror: Sendable {
+  /// Who shows what is known: see `TransferService.observe`.
+  struct Observer: Sendable {
+    let changed: @Sendable (MediaKey) -> Void
+    let settle: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+  }
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
-    var observers: [Callback<MediaKey>] = []
+    var observers: [Observer] = []
     var layout: CacheLayout
   }
   private let state: Monitor<State>
 
   init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
 
-  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
-    let callback = Callback(observer)
-    state.withLock { $0.observers.append(callback) }
+  func observe(_ observer: Observer) { state.withLock { $0.observers.append(observer) } }
+
+  /// Calls `done` when all that was taken in is shown.
+  func settle(_ done: @escaping @Sendable () -> Void) {
+    let observers = state.withLock { $0.observers }
+    if observers.isEmpty { return done() }
+    let left = Monitor(observers.count)
+    for observer in observers {
+      observer.settle {
+        let isLast = left.withLock { left in
+          left -= 1
+          return left == 0
+        }
+        if isLast { done() }
+      }
+    }
   }
 
   /// Where the daemon says that its cache is.
@@ -47,13 +65,13 @@ final class StatusMirror: Sendable {
       for status in statuses { state.statuses[status.key] = status }
       return state.observers
     }
-    for status in statuses { for observer in observers { observer(status.key) } }
+    for status in statuses { for observer in observers { observer.changed(status.key) } }
   }
 
   /// Data files have been deleted: of these, or (nil) of any.
   func vanished(_ keys: Set<MediaKey>?) {
     let (known, observers) = state.withLock { (Set($0.statuses.keys), $0.observers) }
-    for key in keys?.intersection(known) ?? known { for observer in observers { observer(key) } }
+    for key in keys?.intersection(known) ?? known { for observer in observers { observer.changed(key) } }
   }
 
   /// Takes over all that are known; others are forgotten.
@@ -64,7 +82,7 @@ final class StatusMirror: Sendable {
       state.statuses = new
       return (changed, state.observers)
     }
-    for key in changed { for observer in observers { observer(key) } }
+    for key in changed { for observer in observers { observer.changed(key) } }
   }
 }
 

@@ -55,7 +55,13 @@ package final class TransferClient: TransferService {
 
   package func status(of key: MediaKey) -> TransferStatus? { mirror.status(of: key) }
   package func allStatuses() -> [TransferStatus] { mirror.all() }
-  package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
+
+  package func observe(
+    _ observer: @escaping @Sendable (MediaKey) -> Void,
+    settle: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
+  ) {
+    mirror.observe(StatusMirror.Observer(changed: observer, settle: settle))
+  }
 
   package func open(
     _ request: TransferRequest, intent: OpenIntent,

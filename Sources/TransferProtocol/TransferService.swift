@@ -10,7 +10,11 @@ package protocol TransferService: AnyObject, Sendable {
   func allStatuses() -> [TransferStatus]
   /// Calls `observer` after each change with what changed (state, size, generation, error, keep, and about
   /// once a second while bytes come), from one thread. Set once, before anything else.
-  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void)
+  /// - Parameter settle: called, from that thread, where somebody waits for what was told so far to be shown; it calls
+  ///   `done` once when it is.
+  func observe(
+    _ observer: @escaping @Sendable (MediaKey) -> Void,
+    settle: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void)
 
   /// Opens an episode for reading. Ends when its exact size is known, or when the server says that it has
   /// none, or with the failure; at the latest after `read_timeout`.
@@ -36,6 +40,13 @@ package protocol TransferService: AnyObject, Sendable {
   func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
+}
+
+extension TransferService {
+  /// For who shows nothing.
+  package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
+    observe(observer) { done in done() }
+  }
 }
 
 /// The end of an order: nil when it is remembered and `status(of:)` shows the change, else why nobody has said

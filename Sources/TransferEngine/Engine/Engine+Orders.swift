@@ -14,7 +14,8 @@ extension Engine {
   func perform(_ message: ClientMessage, of client: ClientID) {
     guard clients[client] != nil else { return }
     switch message {
-    case .hello: break
+    // The others' business.
+    case .hello, .shown: break
     case .settings(let settings): use(settings)
     case .open(let id, let request, let intent, let generation):
       open(HandleName(client: client, id: id), request, intent, generation)

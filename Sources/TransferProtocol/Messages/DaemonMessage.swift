@@ -17,12 +17,14 @@ package enum DaemonMessage: Hashable, Sendable {
   case refused(id: UInt64, TransferFailure)
   /// The address has expired: is there another one?
   case needAddress(MediaKey, url: String)
+  /// Answered by `shown` with the same number, once all that was told before it is shown: somebody waits for that.
+  case look(UInt64)
 }
 
 extension DaemonMessage: FramedMessage {
   private enum Kind: UInt8 {
     case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress,
-      refused
+      refused, look
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -56,6 +58,7 @@ extension DaemonMessage: FramedMessage {
       writer.put(Kind.needAddress.rawValue)
       writer.put(key)
       writer.put(url)
+    case .look(let number): writer.put(Kind.look.rawValue, number)
     }
   }
 
@@ -79,6 +82,7 @@ extension DaemonMessage: FramedMessage {
     case .done: self = .done(id: try reader.uint64())
     case .refused: self = .refused(id: try reader.uint64(), try TransferFailure(from: &reader))
     case .needAddress: self = .needAddress(try reader.key(), url: try reader.string())
+    case .look: self = .look(try reader.uint64())
     }
   }
 }

@@ -26,6 +26,8 @@ final class ClientConnection {
   private var version = FrameWriter.version
   private(set) var observes = false
   private(set) var answersAddresses = false
+  /// Whether it can be asked when it shows what it was told.
+  var saysWhatItShows: Bool { observes && version >= 4 }
   /// What came, and that the other end has gone.
   private let receive: (ClientConnection, ClientMessage) -> Void
   private let ended: (ClientConnection) -> Void

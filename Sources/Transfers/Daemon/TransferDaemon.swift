@@ -167,6 +167,8 @@ package final class TransferDaemon: @unchecked Sendable {
         return connection.leaveWaiting()
       }
       if observes { driver.tellAll(connection) }
+    } else if case .shown(let question) = message {
+      return driver.shown(question, by: connection)
     } else {
       driver.lookForVanished()
       driver.post(.said(connection.id, message))

@@ -22,6 +22,9 @@ final class EngineDriver {
   private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
   private(set) var clients: [ClientID: ClientConnection] = [:]
   private var events: [Event] = []
+  private let orderAnswers: OrderAnswers
+  /// Answers to orders that the engine has given since the clients were last told what has changed.
+  private var newAnswers: [OrderAnswers.Answer] = []
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
@@ -47,6 +50,8 @@ final class EngineDriver {
       records: try store.records(), settings: settings, seed: .random(in: 0 ... .max), now: .current)
     saver = RecordSaver(store)
     mailbox = Mailbox(loop: loop)
+    orderAnswers = OrderAnswers(loop: loop)
+    orderAnswers.release = { [unowned self] in release($0) }
     mailbox.isFull = { [unowned self] in for event in mailbox.take() { post(event) } }
   }
 
@@ -94,6 +99,11 @@ final class EngineDriver {
       events = []
       for event in now { perform(engine.handle(event, at: .current)) }
     }
+    if !newAnswers.isEmpty {
+      let answers = newAnswers
+      newAnswers = []
+      orderAnswers.give(answers, asking: clients.values)
+    }
     isDraining = false
     for client in clients.values { client.flush(engine) }
   }
@@ -101,7 +111,17 @@ final class EngineDriver {
   func add(_ client: ClientConnection) { clients[client.id] = client }
 
   func remove(_ client: ClientConnection) {
-    if clients.removeValue(forKey: client.id) != nil { post(.left(client.id)) }
+    guard clients.removeValue(forKey: client.id) != nil else { return }
+    post(.left(client.id))
+    orderAnswers.left(client.id)
+  }
+
+  /// A client shows what it was told before a question.
+  func shown(_ question: UInt64, by client: ClientConnection) { orderAnswers.shown(question, by: client.id) }
+
+  private func release(_ answers: [OrderAnswers.Answer]) {
+    for answer in answers { clients[answer.client]?.send(answer.message) }
+    scheduleDrain()
   }
 
   /// Sends what a client takes.
@@ -172,7 +192,11 @@ final class EngineDriver {
     case .saveSettings(let settings):
       let saver = saver
       disk.run(.store) { saver.save(settings) }
-    case .send(let client, let message): clients[client]?.send(message)
+    case .send(let client, let message):
+      switch message {
+      case .done, .refused: newAnswers.append((client, message))
+      default: clients[client]?.send(message)
+      }
     case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
     case .log(let line):
       let log = log

@@ -204,7 +204,7 @@ extension Simulation {
       clients[index].orders[number] = nil
       count("orders refused")
     case .needAddress(let key, _): tell(.said(id, .freshAddress(key, nil)))
-    case .welcome, .changed, .snapshotEnd: break
+    case .welcome, .changed, .snapshotEnd, .look: break
     }
   }
 

@@ -1,0 +1,39 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Two mounts of one user show the same.
+@Suite struct TwoMountsTests {
+  private func mountedTwice() throws -> (MountFixture, first: String, second: String) {
+    let fixture = try MountFixture(size: 200_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let inFolder = "/Subscriptions/Harbour Lights"
+    #expect(rename(fixture.podcastPath, fixture.root + inFolder) == 0)
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    #expect(try fixture.list(fixture.root + inFolder).count == 3)
+    #expect(try fixture.list(second + inFolder).count == 3)
+    return (fixture, fixture.root + inFolder, second + inFolder)
+  }
+
+  @Test func whatOneMountHasOrderedIsSeenInTheOtherAtTheNextCall() throws {
+    let (fixture, first, second) = try mountedTwice()
+    let name = MountFixture.names[0]
+    let downloading = fixture.root + "2/Downloading"
+    var stale = 0
+    for step in 0..<60 {
+      let state = step % 2 == 0 ? "paused" : "remote"
+      try fixture.set("state", state, "\(first)/\(name)")
+      if try fixture.attribute("state", "\(second)/\(name)") != state { stale += 1 }
+      if try fixture.list(downloading).isEmpty != (state == "remote") { stale += 1 }
+    }
+    #expect(stale == 0)
+    #expect(try fixture.run("pause", "\(second)/\(name)").end == .exit(0))
+    #expect(try fixture.attribute("state", "\(first)/\(name)") == "paused")
+    #expect(try fixture.run("cancel", "\(second)/\(name)").end == .exit(0))
+    #expect(try fixture.attribute("state", "\(first)/\(name)") == "remote")
+  }
+}
