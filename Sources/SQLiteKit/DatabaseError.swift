@@ -37,6 +37,8 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   package var errno: Errno {
     switch primary {
     case SQLITE_FULL: .ENOSPC
+    // The file that its processes share could not grow.
+    case SQLITE_IOERR where code >> 8 == 19: .ENOSPC
     case SQLITE_BUSY, SQLITE_LOCKED: .EBUSY
     case SQLITE_READONLY: .EROFS
     case SQLITE_PERM, SQLITE_AUTH, SQLITE_CANTOPEN: .EACCES

@@ -9,6 +9,7 @@ extension Engine {
     for name in handles.keys.filter({ $0.client == client }).sorted(by: { $0.id < $1.id }) { close(name) }
     orders.new.removeAll { $0.client == client }
     orders.waiting.removeAll { $0.client == client }
+    orders.afterRemoval.removeAll { $0.client == client }
   }
 
   func perform(_ message: ClientMessage, of client: ClientID) {
@@ -24,36 +25,48 @@ extension Engine {
       wait(id, HandleName(client: client, id: open), offset, count)
     case .endWait(let id): endWait(id, client)
     case .start(let id, let request):
-      want(known(request), isExplicit: true)
-      confirm(id, client, request.key)
+      let download = known(request)
+      let before = download.record
+      want(download, isExplicit: true)
+      confirm(id, client, request.key, before: before)
     case .pause(let id, let request):
-      pause(known(request))
-      confirm(id, client, request.key)
+      let download = known(request)
+      let before = download.record
+      pause(download)
+      confirm(id, client, request.key, before: before)
     case .drop(let id, let key):
-      if let download = downloads[key] { drop(download) }
-      confirm(id, client, key)
+      let download = downloads[key]
+      let before = download.flatMap { $0.isDroppedByItsFiles ? nil : $0.record }
+      if let download { drop(download) }
+      confirm(id, client, key, before: before, triesAgain: true)
     case .forget(let id, let key):
-      if let download = downloads[key] {
+      let download = downloads[key]
+      let before = download?.record
+      if let download {
         drop(download)
         download.isToBeForgotten = true
       }
-      confirm(id, client, key)
+      confirm(id, client, key, before: before, triesAgain: true)
     case .leave(let id, let key):
-      if let download = downloads[key] { leave(download) }
-      confirm(id, client, key)
+      let download = downloads[key]
+      let before = download?.record
+      if let download { leave(download) }
+      confirm(id, client, key, before: before)
     case .setKept(let id, let request, let kept):
       // What is being let go of at this moment is not there to be kept.
       if room.evicting.contains(request.key) { return room.deferred.append((client, message)) }
       let download = known(request)
+      let before = download.record
       download.record.isKept = kept
       // The journal keeps it too, for the day when the store is lost.
       download.mustLook = download.mustLook || download.received > 0 && download.store == nil
       touch(download)
-      confirm(id, client, request.key)
+      confirm(id, client, request.key, before: before)
     case .freshAddress(let key, let url): heardAddress(key, url)
     case .damaged(let id, let key, let generation, let ranges):
+      let before = downloads[key]?.record
       discard(ranges, of: key, generation)
-      confirm(id, client, key)
+      confirm(id, client, key, before: before)
     }
   }
 

@@ -7,12 +7,18 @@ struct OrderBook {
     var client: ClientID
     var id: UInt64
     var key: MediaKey
+    /// How things were, to go back to where the order can't be remembered; nil where it is done all the same.
+    var before: TransferRecord?
+    /// Whether what is dropped may make the room that the store lacks: then it is tried once more.
+    var triesAgain = false
     /// What must be on the disk before it is confirmed.
     var save: SaveID?
   }
   /// Since the last time that records were given to the disk.
   var new: [Order] = []
   var waiting: [Order] = []
+  /// Those that are tried again when the names of their files have been taken away.
+  var afterRemoval: [Order] = []
   var saving: [SaveID: [MediaKey]] = [:]
   /// Generations whose names are being taken away.
   var removals: [MediaKey: Int] = [:]
@@ -73,9 +79,14 @@ extension Engine {
   }
 
   /// Says `done` once what was ordered is remembered.
-  func confirm(_ id: UInt64, _ client: ClientID, _ key: MediaKey) {
+  /// - Parameter before: how things were; nil where nothing need be remembered: what is on the disk says it.
+  /// - Parameter triesAgain: whether it may make room for itself.
+  func confirm(
+    _ id: UInt64, _ client: ClientID, _ key: MediaKey, before: TransferRecord?, triesAgain: Bool = false
+  ) {
     if id == 0 { return }
-    orders.new.append(OrderBook.Order(client: client, id: id, key: key))
+    orders.new.append(
+      OrderBook.Order(client: client, id: id, key: key, before: before, triesAgain: triesAgain))
     // Also where nothing changes.
     if let download = downloads[key] { touch(download, queue: false) }
   }
@@ -100,11 +111,35 @@ extension Engine {
     if let failure {
       for key in keys { downloads[key]?.isUnsaved = true }
       timers.add(.save, at: now.instant.adding(5))
-      let refused = orders.waiting.filter { $0.save == id || keys.contains($0.key) }
+      let concerned = orders.waiting.filter { $0.save == id || keys.contains($0.key) }
       orders.waiting.removeAll { $0.save == id || keys.contains($0.key) }
-      for order in refused { reply(.refused(id: order.id, failure), to: order.client) }
+      // The last one first: each goes back to how it was.
+      for order in concerned.reversed() where !order.triesAgain { takeBack(order) }
+      for var order in concerned {
+        order.save = nil
+        if order.triesAgain {
+          order.triesAgain = false
+          orders.afterRemoval.append(order)
+        } else if order.before != nil {
+          reply(.refused(id: order.id, failure), to: order.client)
+        } else {
+          orders.waiting.append(order)
+        }
+      }
+      tryAgain()
     }
     answerOrders()
+  }
+
+  /// Tries again with what was dropped, where its files are gone.
+  private func tryAgain() {
+    let removals = orders.removals
+    let ready = orders.afterRemoval.filter { removals[$0.key] == nil }
+    orders.afterRemoval.removeAll { removals[$0.key] == nil }
+    for order in ready {
+      orders.new.append(order)
+      if let download = downloads[order.key] { touch(download, queue: false) }
+    }
   }
 
   /// Tries again with records that could not be stored.
@@ -121,6 +156,7 @@ extension Engine {
   func removed(_ key: MediaKey) {
     let left = (orders.removals[key] ?? 1) - 1
     orders.removals[key] = left > 0 ? left : nil
+    tryAgain()
     answerOrders()
   }
 

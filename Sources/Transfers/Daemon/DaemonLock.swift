@@ -34,7 +34,9 @@ struct DaemonLock: ~Copyable {
 
   /// Tells where the daemon listens.
   func publish(socket: String) throws {
-    try file.truncate(to: 0)
-    try file.write(Array((socket + "\n").utf8), at: 0)
+    let line = Array((socket + "\n").utf8)
+    // Over what is there: a full disk has room for that.
+    try file.write(line, at: 0)
+    try file.truncate(to: Int64(line.count))
   }
 }

@@ -1,5 +1,6 @@
 internal import PodcastModel
 internal import PosixKit
+internal import SQLiteKit
 internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
@@ -37,7 +38,9 @@ final class RecordSaver: Sendable {
       flushSoon()
       return nil
     } catch {
-      return .lasting("cannot remember it: \(error)")
+      let errno = (error as? DatabaseError)?.errno ?? .EIO
+      return TransferFailure(
+        errno, errno == .ENOSPC ? "no space left on the disk of \(path)" : "cannot remember it: \(error)")
     }
   }
 
