@@ -49,6 +49,14 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 
+  /// Why the catalogue's file can't be used: a person needs to know where it is.
+  init(opening path: String, _ error: any Error) {
+    let reason = CatalogError(wrapping: error)
+    let isPlain = [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
+    let why = isPlain ? "\(reason.errno)" : reason.message
+    self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
+  }
+
   /// What the status of an answer means that is no 2xx.
   package init(status: Int, host: String) {
     let errno: Errno =

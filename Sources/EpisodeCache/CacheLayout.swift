@@ -34,7 +34,10 @@ package struct CacheLayout: Hashable, Sendable {
         # For information about cache directory tags see https://bford.info/cachedir/
 
         """
-      try Directories.replace(tag, with: Array(text.utf8))
+      do { try Directories.replace(tag, with: Array(text.utf8)) } catch let error as PosixError {
+        // It waits for room: what is cached can be read, and dropped, without it.
+        if error.errno != .ENOSPC && error.errno != .EDQUOT { throw error }
+      }
     }
   }
 

@@ -76,9 +76,10 @@ package enum Directories {
       try bytes.withUnsafeBytes { try file.append($0) }
       try file.synchronize()
       try retrying("replace", path) { rename(temporary, path) }
-    } catch {
+    } catch let error as PosixError {
       unlink(temporary)
-      throw error
+      // The file that was meant, and whatever failed on the way to it.
+      throw PosixError(error.errno, "write", path)
     }
   }
 }

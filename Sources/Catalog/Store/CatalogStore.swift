@@ -48,7 +48,7 @@ final class CatalogStore: Sendable {
       try database.migrate(Schema.steps)
       writer = Monitor(Connection(database: database))
     } catch {
-      throw CatalogError(wrapping: error)
+      throw CatalogError(opening: path, error)
     }
   }
 
