@@ -64,20 +64,20 @@ package struct MountOptions: Hashable, Sendable {
 
   private static let flags: Set<String> = [
     "allow_other", "allow_root", "auto_unmount", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec",
-    "noexec", "async", "sync", "dirsync", "atime", "noatime", "diratime", "nodiratime", "relatime",
-    "norelatime", "strictatime", "nostrictatime",
+    "noexec", "async", "sync", "dirsync", "atime", "noatime",
   ]
 
   private static let valued: Set<String> = ["fsname", "subtype"]
 
   /// For mount(8), systemd and file managers, who have had their use of it; and what would change nothing:
-  /// permissions are checked by podcastfs itself.
+  /// permissions are checked by podcastfs itself, no times of access are kept, and there are no symbolic links.
   private static func isForOthers(_ key: String) -> Bool {
     key.hasPrefix("x-") || key.hasPrefix("X-")
       || [
         "defaults", "auto", "noauto", "user", "nouser", "users", "nousers", "owner", "noowner", "group",
         "nogroup", "_netdev", "nofail", "comment", "silent", "loud", "lazytime", "nolazytime", "mand",
-        "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions",
+        "nomand", "iversion", "noiversion", "helper", "uhelper", "default_permissions", "diratime",
+        "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime", "symfollow", "nosymfollow",
       ].contains(key)
   }
 }

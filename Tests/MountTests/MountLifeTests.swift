@@ -163,7 +163,31 @@ import Testing
     #expect(try fixture.list(fixture.root) == [])
   }
 
+  /// A shell that has become the command is not in the way; one that waits for it is.
+  @Test func aMountCanBeTakenAwayFromWithin() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let waiting = try shell(fixture, "cd \"$MNT/Search\" && { podcastfs unmount ..; true; }")
+    #expect(waiting.wait() == .exit(0))
+    #expect(waiting.errors.contains("it is in use by sh (\(waiting.id))"), "\(waiting.errors)")
+    let process = try shell(fixture, "cd \"$MNT/Search\" && exec podcastfs unmount ..")
+    #expect(process.wait() == .exit(0), "\(process.errors)")
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
   // MARK: mount(8)
+
+  @Test func whatMountKnowsIsUnderstood() throws {
+    let fixture = try MountFixture()
+    let options = [
+      "atime", "noatime", "diratime", "nodiratime", "relatime", "norelatime", "strictatime", "nostrictatime",
+      "symfollow", "nosymfollow", "lazytime", "nolazytime", "sync", "async", "dirsync", "dev", "nodev",
+      "suid",
+      "nosuid", "exec", "noexec", "ro", "rw",
+    ]
+    try fixture.mount(options: options.joined(separator: ",") + ",min_free=0")
+    #expect(try fixture.list(fixture.root).count == 5)
+  }
 
   @Test func aSourceMayBeNamedLikeACommand() throws {
     let fixture = try MountFixture()

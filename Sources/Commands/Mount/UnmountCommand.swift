@@ -24,6 +24,8 @@ enum UnmountCommand: Command {
     guard MountTable.isOurs(path) else {
       throw CommandFailure("cannot unmount \(operands[0]): podcastfs is not mounted there")
     }
+    // Called with the mount as its working directory it would be in the way itself.
+    chdir("/")
     do {
       if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
     } catch {
