@@ -11,6 +11,6 @@ enum CancelCommand: Command {
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try StateChange.run(Self.self, arguments, to: .remote) { $0 != .remote }
+    try StateChange.run(Self.self, arguments, to: .remote, in: .any) { $0 != .remote }
   }
 }

@@ -11,6 +11,6 @@ enum PauseCommand: Command {
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try StateChange.run(Self.self, arguments, to: .paused) { $0 == .queued || $0 == .downloading }
+    try StateChange.run(Self.self, arguments, to: .paused, in: .any) { $0 == .queued || $0 == .downloading }
   }
 }

@@ -11,6 +11,8 @@ enum ResumeCommand: Command {
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
-    try StateChange.run(Self.self, arguments, to: .downloading) { $0 == .paused || $0 == .failed }
+    try StateChange.run(Self.self, arguments, to: .downloading, in: .newestFirst) {
+      $0 == .paused || $0 == .failed
+    }
   }
 }
