@@ -29,59 +29,26 @@ extension ArchiveWalk {
     _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, podcast: Int64, now: Int64,
     in database: Database
   ) throws {
-    if !merged.outcome.newEpisodes.isEmpty {
-      // What is still to be read has moved on to later pages: a page that brings nothing new is not its end.
-      try database.run("UPDATE podcast SET walks_whole = 1 WHERE id = ? AND next_page IS NOT NULL", podcast)
-    }
+    if !merged.outcome.newEpisodes.isEmpty { try ArchiveRows.episodesCame(podcast, in: database) }
     if let next = feed.nextPageURL, next.isWeb {
-      let isReaddressed = merged.isReaddressed ? try readdress(podcast, now: now, in: database) : false
+      // Not each time: some hosts give other addresses at each.
+      let isReaddressed =
+        try merged.isReaddressed
+        && ArchiveRows.readdress(podcast, now: now, period: readdressing, in: database)
       if isFirst || isReaddressed || merged.reachesBack {
-        try database.run(
-          """
-          UPDATE podcast SET next_page = ?, walks_whole = max(walks_whole, ?), page_failures = 0, page_gone = 0,
-            page_error = NULL, page_not_before = NULL
-          WHERE id = ?
-          """, next.forRequest, isFirst || isReaddressed, podcast)
+        try ArchiveRows.begin(podcast, at: next, isWhole: isFirst || isReaddressed, in: database)
       }
     }
-    try keepTime(podcast: podcast, now: now, in: database)
+    try ArchiveRows.keepTime(podcast, now: now, in: database)
   }
 
-  /// Seconds between two walks because of other addresses: some hosts give others each time.
+  /// Seconds between two walks because of other addresses.
   private static let readdressing: Int64 = 7 * day
-
-  /// - Returns: whether it is long enough ago that all pages were read again.
-  private static func readdress(_ podcast: Int64, now: Int64, in database: Database) throws -> Bool {
-    try database.run(
-      """
-      UPDATE podcast SET readdressed = ?1 WHERE id = ?2
-        AND (readdressed IS NULL OR readdressed <= ?1 - ?3 OR readdressed > ?1)
-      """, now, podcast, readdressing)
-    return database.changedRows > 0
-  }
-
-  /// After a refresh that has had an answer: what its archive still lacks is told as before, and is asked for when
-  /// its own time comes.
-  static func keepTime(podcast: Int64, now: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE podcast SET error = page_error,
-        next_refresh = CASE WHEN page_not_before > ?1 THEN min(next_refresh, page_not_before) ELSE next_refresh END
-      WHERE id = ?2 AND next_page IS NOT NULL AND page_error IS NOT NULL
-      """, now, podcast)
-  }
 
   /// Has what processes that have ended have left unread asked for at once, where nothing failed.
   static func haveOpenOnesRead(_ store: CatalogStore, now: Int64) throws {
-    let condition = "next_page IS NOT NULL AND is_followed = 1 AND coalesce(page_not_before, 0) <= \(now)"
-    guard
-      try store.read({ database in
-        try database.exists("SELECT 1 FROM podcast INDEXED BY podcast_paging WHERE \(condition)")
-      })
-    else { return }
-    try store.write(.refresh) { database in
-      try database.run("UPDATE podcast INDEXED BY podcast_paging SET next_refresh = 0 WHERE \(condition)")
-    }
+    guard try store.read({ try ArchiveRows.isAnyOpen(now: now, in: $0) }) else { return }
+    try store.write(.refresh) { try ArchiveRows.haveOpenOnesRead(now: now, in: $0) }
   }
 }
 
@@ -138,21 +105,13 @@ extension ArchiveWalk {
     defer { feeds.texts.fill() }
     try FeedMerge(store: feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
       database, changes, merged in
-      let isWhole = try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)
+      let isWhole = try ArchiveRows.isReadWhole(podcast, in: database)
       let goesOn = isWhole || !merged.outcome.newEpisodes.isEmpty
       following = goesOn && merged.leftOut == 0 ? next : nil
-      try database.run(
-        """
-        UPDATE podcast SET next_page = ?1, walks_whole = CASE WHEN ?1 IS NULL THEN 0 ELSE walks_whole END,
-          error = CASE WHEN error = page_error THEN NULL ELSE error END, page_error = NULL, page_failures = 0,
-          page_gone = 0, page_not_before = NULL, page_retry_after = NULL,
-          next_refresh = CASE WHEN ?1 IS NULL THEN next_refresh
-            ELSE min(coalesce(next_refresh, ?2), coalesce(?2, next_refresh)) END
-        WHERE id = ?3
-        """, following?.forRequest, soon, podcast)
+      try ArchiveRows.pageCame(podcast, next: following, soon: soon, in: database)
       try FullPodcast.tell(podcast, in: database)
       changes += merged.changes(of: podcast)
-      if merged.changesListing { try RefreshRun.touch(podcast, in: database) }
+      if merged.changesListing { try RefreshRows.listingChanged(podcast, in: database) }
     }
     return following
   }
@@ -166,39 +125,22 @@ extension ArchiveWalk {
     let text = "older episodes could not be fetched yet: \(failure.error.message)"
     // What comes of a page that was asked for before its time says nothing about how long to wait for it.
     let isEnd = try? run.feeds.store.change(.refresh) { database, changes in
-      let state = try database.first(
-        "SELECT page_failures, page_gone, coalesce(page_not_before, 0) > ? FROM podcast WHERE id = ?", now,
-        podcast
-      ) { (min(max($0.int64(0), 0), 1000), min(max($0.int64(1), 0), 1000), $0.bool(2)) }
-      guard let state else { return false }
-      var (failures, gone) = (state.0, state.1)
-      let isEarly = state.2
+      guard var failures = try ArchiveRows.failures(of: podcast, now: now, in: database) else { return false }
       changes.append(.refreshed(podcast: podcast, newEpisodes: 0))
-      if !isEarly {
-        failures += 1
-        gone = isGone ? gone + 1 : 0
+      if !failures.isEarly {
+        failures.count += 1
+        failures.gone = isGone ? failures.gone + 1 : 0
       }
-      if gone >= Self.timesGone {
-        try database.run(
-          """
-          UPDATE podcast SET next_page = NULL, walks_whole = 0,
-            error = CASE WHEN error = page_error THEN NULL ELSE error END, page_error = NULL, page_failures = 0,
-            page_gone = 0, page_not_before = NULL, page_retry_after = NULL
-          WHERE id = ?
-          """, podcast)
+      if failures.gone >= Self.timesGone {
+        try ArchiveRows.end(podcast, in: database)
         return true
       }
-      let wait = isGone ? Self.day << max(gone - 1, 0) : min(Self.patience << min(failures - 1, 10), Self.day)
+      let wait =
+        isGone
+        ? Self.day << max(failures.gone - 1, 0)
+        : min(Self.patience << min(failures.count - 1, 10), Self.day)
       let wish = failure.retryAfter.map { now + min(max($0, 0), 7 * Self.day) }
-      try database.run(
-        """
-        UPDATE podcast SET page_failures = ?1, page_gone = ?2, page_error = ?3, error = ?3, page_retry_after = ?4,
-          page_not_before = max(CASE WHEN ?5 THEN page_not_before ELSE ?6 END, coalesce(?4, 0))
-        WHERE id = ?7
-        """, failures, gone, text, wish, isEarly, now + wait, podcast)
-      try database.run(
-        "UPDATE podcast SET next_refresh = min(coalesce(next_refresh, page_not_before), page_not_before) WHERE id = ?",
-        podcast)
+      try ArchiveRows.fail(podcast, failures, text: text, wish: wish, again: now + wait, in: database)
       return false
     }
     if isEnd == true {

@@ -67,14 +67,7 @@ extension FeedRefresher {
   /// Keeps other processes from refreshing the same podcast meanwhile.
   /// - Returns: false where one is at it, or has just been.
   private func claim(_ id: Int64, now: Int64) throws(CatalogError) -> Bool {
-    try store.write(.refresh) { database in
-      try database.run(
-        """
-        UPDATE podcast SET claimed_until = ? WHERE id = ? AND coalesce(next_refresh, 0) <= ?
-          AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_until > ?)
-        """, now + Self.claimTime, id, now, now, now + Self.claimTime)
-      return database.changedRows > 0
-    }
+    try store.write(.refresh) { try RefreshRows.claim(id, now: now, period: Self.claimTime, in: $0) }
   }
 
   /// Seconds after which a process that claimed a refresh counts as gone.

@@ -142,7 +142,7 @@ struct PodcastMerge: Sendable {
       try rows.takeResults()
       try rows.takeSubscription()
       try rows.removeLoser()
-      try RefreshRun.touch(survivor, in: database)
+      try RefreshRows.listingChanged(survivor, in: database)
       changes += [.podcast(survivor), .podcast(loser), .subscriptions, .searches]
       changes += rows.searches.map { .results(search: $0) }
       return true

@@ -88,18 +88,12 @@ struct RefreshRun: Sendable {
         let next = times.next(
           now: now, rhythm: try rhythm(in: database), timeToLive: state.timeToLive,
           maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
-        try database.run(
-          """
-          UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
-            claimed_until = NULL, is_away = 0, last_whole = coalesce(?, last_whole)
-          WHERE id = ?
-          """, now, next, isWhole ? now : nil, id)
+        try RefreshRows.unchanged(id, now: now, next: next, isWhole: isWhole, in: database)
         if isWhole {
-          try database.run(
-            "UPDATE podcast SET etag = ?, last_modified = ? WHERE id = ?", head.value("etag"),
-            head.value("last-modified"), id)
+          try RefreshRows.setValidators(
+            id, etag: head.value("etag"), lastModified: head.value("last-modified"), in: database)
         }
-        try ArchiveWalk.keepTime(podcast: id, now: now, in: database)
+        try ArchiveRows.keepTime(id, now: now, in: database)
         try FullPodcast.tell(id, in: database)
         try move.keep(in: database)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
@@ -134,7 +128,7 @@ struct RefreshRun: Sendable {
         }
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: merged.outcome.newEpisodes.count))
-        if isChanged || merged.changesListing { try Self.touch(id, in: database) }
+        if isChanged || merged.changesListing { try RefreshRows.listingChanged(id, in: database) }
       }
     }
     if case .failure(let error) = result { tell(error) }
@@ -147,7 +141,7 @@ struct RefreshRun: Sendable {
   /// who wait still hear of it.
   private func tell(_ error: CatalogError) {
     try? feeds.store.change(.refresh) { database, changes in
-      try database.run("UPDATE podcast SET error = ? WHERE id = ?", error.message, id)
+      try RefreshRows.setError(id, error.message, in: database)
       changes.append(.refreshed(podcast: id, newEpisodes: 0))
     }
   }
@@ -161,14 +155,6 @@ struct RefreshRun: Sendable {
       try? PodcastMerge(feeds: feeds, now: now).merge(id, movedTo: address)
       ArchiveWalk(run: self).begin()
     case nil: ArchiveWalk(run: self).begin()
-    }
-  }
-
-  /// What its directories list has changed.
-  static func touch(_ podcast: Int64, in database: Database) throws {
-    try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), podcast)
-    if try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1", podcast) {
-      try SubscriptionList.measure(podcast: podcast, in: database)
     }
   }
 
@@ -188,7 +174,7 @@ struct RefreshRun: Sendable {
     let next = times.next(
       now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
-    try database.run("UPDATE podcast SET next_refresh = ? WHERE id = ?", next, id)
+    try RefreshRows.setNext(id, next, in: database)
   }
 
   private func fail(_ failure: FeedFailure) {
@@ -205,15 +191,13 @@ struct RefreshRun: Sendable {
     if state.failures == 0 {
       feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.messageWithAdvice)")
     }
-    let notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
+    let noted = RefreshRows.Failure(
+      message: failure.error.message, count: failures, next: next,
+      notBefore: RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter),
+      mayBeTheNetworks: failure.mayBeTheNetworks)
     finish {
       try feeds.store.change(.refresh) { database, changes in
-        try database.run(
-          """
-          UPDATE podcast SET error = ?, failures = ?, next_refresh = ?, not_before = ?, claimed_until = NULL,
-            is_away = ?
-          WHERE id = ?
-          """, failure.error.message, failures, next, notBefore, failure.mayBeTheNetworks, id)
+        try RefreshRows.fail(id, noted, in: database)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
       }
       throw failure.error

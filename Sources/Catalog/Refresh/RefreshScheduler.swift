@@ -69,15 +69,10 @@ final class RefreshScheduler: Sendable {
     guard feeds.network.hasRoute else { return }
     feeds.network.changed()
     // Where the file can't be written they come when their time comes.
-    guard
-      (try? feeds.store.read { database in
-        try database.exists("SELECT 1 FROM podcast WHERE is_away = 1 AND failures < ?", longestRow)
-      }) == true
-    else { return }
-    _ = try? feeds.store.write(.refresh) { database in
-      try database.run(
-        "UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", longestRow)
+    guard (try? feeds.store.read { try RefreshRows.isAnyAway(failures: longestRow, in: $0) }) == true else {
+      return
     }
+    _ = try? feeds.store.write(.refresh) { try RefreshRows.networkChanged(failures: longestRow, in: $0) }
   }
 
   /// Failures in a row, after which a change of the network says nothing any more.
@@ -88,7 +83,8 @@ final class RefreshScheduler: Sendable {
   private func begin(_ feeds: FeedRefresher) -> Double? {
     let now = wallClockSeconds()
     // While the catalogue's file can't be read nothing can be refreshed either.
-    guard (try? Self.followClock(feeds.store, now: now)) != nil, let due = try? Self.due(feeds.store)
+    guard (try? Self.followClock(feeds.store, now: now)) != nil,
+      let due = try? feeds.store.read({ try RefreshRows.due(in: $0) })
     else { return Self.rest }
     var next: Double?
     for (podcast, time) in due {
@@ -121,33 +117,10 @@ final class RefreshScheduler: Sendable {
     }
   }
 
-  /// Moves the times of refreshes that are in the future: the clock has been set back since, and what was due
-  /// in an hour must not be due in a year and an hour.
+  /// Moves the times of refreshes that are in the future: the clock has been set back since.
   private static func followClock(_ store: CatalogStore, now: Int64) throws(CatalogError) {
     let margin = now + 60
-    let isSetBack = try store.read { try $0.exists("SELECT 1 FROM podcast WHERE last_refresh > ?", margin) }
-    guard isSetBack else { return }
-    try store.write(.refresh) { database in
-      try database.run(
-        """
-        UPDATE podcast SET next_refresh = next_refresh - last_refresh + ?1,
-          not_before = not_before - last_refresh + ?1, page_not_before = page_not_before - last_refresh + ?1,
-          page_retry_after = page_retry_after - last_refresh + ?1, last_whole = NULL, last_refresh = ?1
-        WHERE last_refresh > ?2
-        """, now, margin)
-    }
-  }
-
-  /// The subscriptions whose refresh is nearest, and when each is due. One that another process is refreshing
-  /// is due when that one counts as gone.
-  private static func due(_ store: CatalogStore) throws(CatalogError) -> [(podcast: Int64, time: Int64)] {
-    try store.read { database in
-      try database.all(
-        """
-        SELECT id, max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)) AS due
-        FROM podcast INDEXED BY podcast_due WHERE is_followed = 1 ORDER BY due LIMIT 64
-        """
-      ) { ($0.int64(0), $0.int64(1)) }
-    }
+    guard try store.read({ try RefreshRows.isAnyRefreshed(after: margin, in: $0) }) else { return }
+    try store.write(.refresh) { try RefreshRows.followClock(now: now, refreshedAfter: margin, in: $0) }
   }
 }

@@ -1,0 +1,113 @@
+internal import PosixKit
+internal import SQLiteKit
+
+/// What is noted of the refreshes of a feed, in the podcast's row: when it was asked for, when it will be, what failed.
+/// Within transactions.
+enum RefreshRows {
+  /// The subscriptions whose refresh is nearest, and when each is due. One that another process is refreshing is due
+  /// when that one counts as gone.
+  static func due(in database: Database) throws -> [(podcast: Int64, time: Int64)] {
+    try database.all(
+      """
+      SELECT id, max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)) AS due
+      FROM podcast INDEXED BY podcast_due WHERE is_followed = 1 ORDER BY due LIMIT 64
+      """
+    ) { ($0.int64(0), $0.int64(1)) }
+  }
+
+  /// Keeps other processes from refreshing the same podcast for `period` seconds.
+  /// - Returns: false where one is at it, or has just been.
+  static func claim(_ podcast: Int64, now: Int64, period: Int64, in database: Database) throws -> Bool {
+    try database.run(
+      """
+      UPDATE podcast SET claimed_until = ? WHERE id = ? AND coalesce(next_refresh, 0) <= ?
+        AND (claimed_until IS NULL OR claimed_until <= ? OR claimed_until > ?)
+      """, now + period, podcast, now, now, now + period)
+    return database.changedRows > 0
+  }
+
+  /// The server has said that nothing is new, or has sent the same.
+  /// - Parameter isWhole: the feed came.
+  static func unchanged(
+    _ podcast: Int64, now: Int64, next: Int64, isWhole: Bool, in database: Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
+        claimed_until = NULL, is_away = 0, last_whole = coalesce(?, last_whole)
+      WHERE id = ?
+      """, now, next, isWhole ? now : nil, podcast)
+  }
+
+  /// What the next request says (RFC 9110 §13.1).
+  static func setValidators(
+    _ podcast: Int64, etag: String?, lastModified: String?, in database: Database
+  ) throws {
+    try database.run(
+      "UPDATE podcast SET etag = ?, last_modified = ? WHERE id = ?", etag, lastModified, podcast)
+  }
+
+  static func setNext(_ podcast: Int64, _ time: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET next_refresh = ? WHERE id = ?", time, podcast)
+  }
+
+  struct Failure {
+    var message: String
+    /// In a row.
+    var count: Int
+    var next: Int64
+    /// The server's wish.
+    var notBefore: Int64?
+    /// Another network may give another answer.
+    var mayBeTheNetworks: Bool
+  }
+
+  static func fail(_ podcast: Int64, _ failure: Failure, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET error = ?, failures = ?, next_refresh = ?, not_before = ?, claimed_until = NULL,
+        is_away = ?
+      WHERE id = ?
+      """, failure.message, failure.count, failure.next, failure.notBefore, failure.mayBeTheNetworks, podcast)
+  }
+
+  static func setError(_ podcast: Int64, _ message: String, in database: Database) throws {
+    try database.run("UPDATE podcast SET error = ? WHERE id = ?", message, podcast)
+  }
+
+  /// Its directories list other things than before.
+  static func listingChanged(_ podcast: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), podcast)
+    if try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1", podcast) {
+      try SubscriptionList.measure(podcast: podcast, in: database)
+    }
+  }
+
+  /// Whether any was refreshed later than `time`: the clock has been set back since.
+  static func isAnyRefreshed(after time: Int64, in database: Database) throws -> Bool {
+    try database.exists("SELECT 1 FROM podcast WHERE last_refresh > ?", time)
+  }
+
+  /// Moves the times of what was refreshed later than `time`: what was due in an hour must not be due in a year and an
+  /// hour.
+  static func followClock(now: Int64, refreshedAfter time: Int64, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET next_refresh = next_refresh - last_refresh + ?1,
+        not_before = not_before - last_refresh + ?1, page_not_before = page_not_before - last_refresh + ?1,
+        page_retry_after = page_retry_after - last_refresh + ?1, last_whole = NULL, last_refresh = ?1
+      WHERE last_refresh > ?2
+      """, now, time)
+  }
+
+  /// Whether any failed fewer times in a row than `limit` where another network may give another answer.
+  static func isAnyAway(failures limit: Int, in database: Database) throws -> Bool {
+    try database.exists("SELECT 1 FROM podcast WHERE is_away = 1 AND failures < ?", limit)
+  }
+
+  /// Has these asked for at once.
+  static func networkChanged(failures limit: Int, in database: Database) throws {
+    try database.run(
+      "UPDATE podcast SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", limit)
+  }
+}
