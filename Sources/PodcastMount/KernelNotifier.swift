@@ -91,7 +91,7 @@ final class KernelNotifier: Sendable {
   // MARK: Names
 
   private func tellNames(_ names: [Difference.Name]) {
-    let needsThread = state.withLock { state in
+    let needsThread = state.withLockNotifyingOne { state in
       guard state.session != nil else { return false }
       for name in names {
         let node = name.directory
@@ -115,8 +115,10 @@ final class KernelNotifier: Sendable {
   }
 
   private func startThread() {
-    if PosixThread.attempt("names", stackSize: 128 * 1024, { [self] in serve() }) { return }
-    plain.async { [self] in serve() }
+    if PosixThread.attempt("names", stackSize: 128 * 1024, { [self] in serve(waiting: Self.idleTime) }) {
+      return
+    }
+    plain.async { [self] in serve(waiting: 0) }
   }
 
   /// A thread that is held up leaves others' directories waiting: these get another one.
@@ -137,19 +139,25 @@ final class KernelNotifier: Sendable {
     }
   }
 
-  /// Tells names as long as there are any that wait.
-  private func serve() {
+  /// In seconds: programs give one order after the other.
+  private static let idleTime = 2.0
+
+  /// Tells names, and ends when there have been none for a while.
+  private func serve(waiting idleTime: Double) {
     while true {
-      let work = state.withLock { state -> (NodeID, [String], FuseSession?)? in
-        guard let node = state.ready.first else {
-          state.threads -= 1
-          return nil
-        }
+      let work = state.wait(until: .after(idleTime)) { state -> (NodeID, [String], FuseSession?)? in
+        guard let node = state.ready.first else { return nil }
         state.ready.removeFirst()
         state.active.insert(node)
         return (node, state.pending.removeValue(forKey: node) ?? [], state.session)
       }
-      guard let (node, names, session) = work else { return }
+      guard let (node, names, session) = work else {
+        let ends = state.withLock { state in
+          if state.ready.isEmpty { state.threads -= 1 }
+          return state.ready.isEmpty
+        }
+        if ends { return } else { continue }
+      }
       for name in names { session?.invalidate(name: name, in: numbers.number(node)) }
       let done = state.withLock { state in
         Self.finish(node, names.count, &state)
