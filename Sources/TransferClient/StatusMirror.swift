@@ -1,10 +1,10 @@
-internal import EpisodeCache
+package import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
-internal import TransferProtocol
+package import TransferProtocol
 
 /// What is known of all downloads, in memory: the store's word, then the daemon's.
-final class StatusMirror: Sendable {
+package final class StatusMirror: Sendable {
   /// Who shows what is known: see `TransferService.observe`.
   struct Observer: Sendable {
     let changed: @Sendable (MediaKey) -> Void
@@ -13,11 +13,13 @@ final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
+    /// How many there are when it is next looked for those that rest.
+    var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
   }
   private let state: Monitor<State>
 
-  init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
+  package init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
 
   func observe(_ observer: Observer) { state.withLock { $0.observers.append(observer) } }
 
@@ -45,7 +47,7 @@ final class StatusMirror: Sendable {
     return status?.checked(layout)
   }
 
-  func all() -> [TransferStatus] {
+  package func all() -> [TransferStatus] {
     let (statuses, layout) = state.withLock { (Array($0.statuses.values), $0.layout) }
     return statuses.map { $0.checked(layout) }
   }
@@ -60,12 +62,24 @@ final class StatusMirror: Sendable {
     }
   }
 
-  func update(_ statuses: [TransferStatus]) {
-    let observers = state.withLock { state in
+  package func update(_ statuses: [TransferStatus]) {
+    let (forgotten, observers) = state.withLock { state in
       for status in statuses { state.statuses[status.key] = status }
-      return state.observers
+      return (Self.forgetResting(&state), state.observers)
     }
-    for status in statuses { for observer in observers { observer.changed(status.key) } }
+    for key in statuses.map(\.key) + forgotten { for observer in observers { observer.changed(key) } }
+  }
+
+  /// So many downloads that hold nothing are known at least, those that changed last: as many as the daemon remembers.
+  private static let restingRows = 4096
+
+  private static func forgetResting(_ state: inout State) -> [MediaKey] {
+    if state.statuses.count < state.nextLook { return [] }
+    let resting = state.statuses.values.filter(\.isResting).sorted { $0.changed < $1.changed }
+    let forgotten = resting.dropLast(restingRows).map(\.key)
+    for key in forgotten { state.statuses[key] = nil }
+    state.nextLook = state.statuses.count + restingRows
+    return forgotten
   }
 
   /// Data files have been deleted: of these, or (nil) of any.
@@ -87,6 +101,8 @@ final class StatusMirror: Sendable {
 }
 
 extension TransferStatus {
+  fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
+
   /// As it is where its data file has been deleted: the cache may be at any time.
   fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {
     guard received > 0, generation > 0 else { return self }

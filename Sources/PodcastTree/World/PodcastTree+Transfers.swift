@@ -23,6 +23,7 @@ extension PodcastTree {
         difference.add(place(known, view, &world))
       }
       if old?.state != status?.state { difference.states += names(of: known.episode, .replaced, world).names }
+      if status == nil { world.downloads.forget(key) }
       return (known, old, difference)
     }
     guard let (known, old, difference) = change else { return }
