@@ -19,6 +19,36 @@ import Testing
     return (fixture, fixture.root + inFolder, second + inFolder)
   }
 
+  @Test func viewsHaveTheSameTimeInBothFromTheStart() throws {
+    let (fixture, first, second) = try mountedTwice()
+    func times(_ root: String) throws -> [[Int]] {
+      try ["Downloading", "Downloaded", "Latest"].map {
+        let time = try fixture.status("\(root)/\($0)").st_mtim
+        return [time.tv_sec, time.tv_nsec]
+      }
+    }
+    #expect(try fixture.list(fixture.root + "/Latest") == (try fixture.list(fixture.root + "2/Latest")))
+    var last: [[Int]] = []
+    for step in 0..<20 {
+      let (folder, state) = (step % 4 < 2 ? first : second, step % 2 == 0 ? "paused" : "remote")
+      try fixture.set("state", state, "\(folder)/\(MountFixture.names[0])")
+      let now = try times(fixture.root)
+      #expect(try times(fixture.root + "2") == now)
+      #expect(now != last)
+      last = now
+    }
+    #expect(unlink("\(second)/\(MountFixture.names[2])") == 0)
+    #expect(try fixture.list(fixture.root + "/Latest").count == 2)
+    #expect(try fixture.list(fixture.root + "2/Latest").count == 2)
+    last = try times(fixture.root)
+    #expect(try times(fixture.root + "2") == last)
+    // As the catalogue keeps them.
+    #expect(try fixture.run("unmount", fixture.root + "2").end == .exit(0))
+    #expect(try times(fixture.root) == last)
+    try fixture.mount(at: fixture.root + "2")
+    #expect(try times(fixture.root + "2") == last)
+  }
+
   @Test func whatOneMountHasOrderedIsSeenInTheOtherAtTheNextCall() throws {
     let (fixture, first, second) = try mountedTwice()
     let name = MountFixture.names[0]

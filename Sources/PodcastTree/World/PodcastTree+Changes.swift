@@ -187,7 +187,7 @@ extension PodcastTree {
     if !isKnown { return Difference() }
     if isStale { freshenSoon() }
     var difference = remake([.latest])
-    difference.attributes += viewsChanged([.latest], isForced: false)
+    difference.attributes += latestChanged()
     // What may have come is looked up when the directory is next listed.
     if isStale { difference.listings.append(.latest) }
     return difference
@@ -203,8 +203,17 @@ extension PodcastTree {
     let latest = try readLatest()
     world.withLock { $0.latest = latest }
     var difference = remake([.latest])
-    difference.attributes += viewsChanged([.latest], isForced: false)
+    difference.attributes += latestChanged()
     tell(difference)
+  }
+
+  /// Its time is that of the subscriptions that it is made of: they say when a commit has changed them.
+  func latestChanged() -> [NodeID] {
+    let time = world.withLock { world in
+      let folders = world.subscriptionByID.values.compactMap(\.modified)
+      return (folders + [world.time(\.subscriptions)].compactMap(\.self)).max()
+    }
+    return viewsChanged([.latest], at: time.map { [.latest: $0] } ?? [:], isForced: false)
   }
 
   // MARK: Podcasts and episodes
@@ -368,11 +377,11 @@ extension PodcastTree {
       return (difference, new.isHidden ? isLatest : !isSame)
     }
     tell(difference)
+    tell(try timesChanged(of: podcast.id))
     if changesLatest, world.withLock({ $0.subscriptionOfPodcast[podcast.id] != nil }) {
       tell(
         latest { latest in if new.isHidden { latest.remove { $0.id == id } } else { latest.isStale = true } })
     }
-    tell(try timesChanged(of: podcast.id))
   }
 
   /// An episode's own name, and those beside it.

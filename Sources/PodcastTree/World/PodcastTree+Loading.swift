@@ -81,7 +81,7 @@ extension PodcastTree {
     try loadSubscriptions()
     let latest = try readLatest()
     world.withLock { $0.latest = latest }
-    _ = viewsChanged([.latest], isForced: false)
+    _ = latestChanged()
   }
 
   /// Which episodes the transfers know.

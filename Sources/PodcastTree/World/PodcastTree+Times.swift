@@ -46,7 +46,8 @@ extension PodcastTree {
       return others
     }
     tell(known)
-    settleSoon()
+    // At once: the next mount is to begin with the same.
+    settleViewTimes()
     // What has changed while no mount was there; the daemon may first have to say how things stand.
     loader.async(after: 1) { [weak self] in
       guard let self else { return }
@@ -58,27 +59,37 @@ extension PodcastTree {
 
   /// Views that may list something else: looked at when all that is known by now has been taken in, because states
   /// come one by one that belong together.
-  func viewsMayHaveChanged(_ nodes: some Sequence<NodeID>) {
+  /// - Parameter time: when that happened, as every mount hears it; nil where it is not known, or nothing has moved.
+  func viewsMayHaveChanged(_ nodes: some Sequence<NodeID>, at time: FileTime?) {
     let isFirst = world.withLock { world in
-      defer { world.doubtfulViews.formUnion(nodes) }
-      return world.doubtfulViews.isEmpty
+      let isFirst = world.doubtfulViews.isEmpty
+      for node in nodes {
+        let known = world.doubtfulViews[node] ?? nil
+        world.doubtfulViews[node] = .some([known, time].compactMap(\.self).max())
+      }
+      return isFirst
     }
     if isFirst { loader.async { [weak self] in self?.lookAtViews() } }
   }
 
   func lookAtViews() {
-    let nodes = world.withLock { world in
-      defer { world.doubtfulViews = [] }
+    let views = world.withLock { world in
+      defer { world.doubtfulViews = [:] }
       return world.doubtfulViews
     }
+    if views.isEmpty { return }
     var difference = Difference()
-    difference.attributes = viewsChanged(nodes, isForced: false)
+    difference.attributes = viewsChanged(views.keys, at: views.compactMapValues(\.self), isForced: false)
     tell(difference)
   }
 
   /// Views that list something else, or may: moves their times.
-  /// - Parameter isForced: names have come or gone.
-  func viewsChanged(_ nodes: some Sequence<NodeID>, isForced: Bool) -> [NodeID] {
+  /// - Parameters:
+  ///   - times: when that happened, for every mount the same; now where it is not known.
+  ///   - isForced: names have come or gone.
+  func viewsChanged(
+    _ nodes: some Sequence<NodeID>, at times: [NodeID: FileTime] = [:], isForced: Bool
+  ) -> [NodeID] {
     let now = FileTime.now
     let changed = world.withLock { world in
       nodes.filter { node in
@@ -86,7 +97,9 @@ extension PodcastTree {
           world.viewTimes.forget(node)
           return false
         }
-        return world.viewTimes.change(node, to: mark, at: now, isForced: isForced)
+        // What lies ahead is of a clock that has been set back.
+        let time = min(times[node] ?? now, now)
+        return world.viewTimes.change(node, to: mark, at: time, isForced: isForced)
       }
     }
     if !changed.isEmpty { settleSoon() }

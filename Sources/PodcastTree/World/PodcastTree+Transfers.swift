@@ -8,7 +8,7 @@ extension PodcastTree {
   func transferChanged(_ key: MediaKey) {
     let status = transfers.status(of: key)
     if status != nil { try? loadKnown([key]) }
-    let change = world.withLock { world -> (known: KnownEpisode, old: TransferStatus?, Difference)? in
+    let change = world.withLock { world -> (KnownEpisode, TransferStatus?, Difference, isMoved: Bool)? in
       let old = world.downloads.set(status, for: key)
       guard let known = world.downloads.known[key] else { return nil }
       var difference = Difference()
@@ -19,15 +19,16 @@ extension PodcastTree {
         difference.add(names(of: known.episode, .replaced, world))
       }
       let view = world.open.dropsAtClose.contains(known.episode.id) ? .none : Downloads.view(status)
-      if view != Downloads.view(old) || (view == .none) == world.downloads.shows(known.episode.id) {
-        difference.add(place(known, view, &world))
-      }
+      let isMoved = view != Downloads.view(old) || (view == .none) == world.downloads.shows(known.episode.id)
+      if isMoved { difference.add(place(known, view, &world)) }
       if old?.state != status?.state { difference.states += names(of: known.episode, .replaced, world).names }
       if status == nil { world.downloads.forget(key) }
-      return (known, old, difference)
+      return (known, old, difference, isMoved)
     }
-    guard let (known, old, difference) = change else { return }
-    viewsMayHaveChanged([.downloading, .downloaded, NodeID(.downloadedPodcast, known.episode.podcast)])
+    guard let (known, old, difference, isMoved) = change else { return }
+    let moment = isMoved ? status.flatMap { $0.moment > 0 ? FileTime(sinceEpoch: $0.moment) : nil } : nil
+    viewsMayHaveChanged(
+      [.downloading, .downloaded, NodeID(.downloadedPodcast, known.episode.podcast)], at: moment)
     tell(difference)
     if let status { report(status, before: old, known.episode) }
   }

@@ -7,8 +7,10 @@ struct ViewTimes: Sendable {
   private struct Entry {
     var mark: Int64
     var time: FileTime
-    /// Its names are others, though its mark says the same: a sidecar has come or gone.
+    /// Its names are others or have been, though its mark says the same as the catalogue's: a sidecar has come or gone.
     var isForced = false
+    /// The mark that the catalogue has.
+    var settled: Int64?
   }
 
   private var entries: [NodeID: Entry] = [:]
@@ -22,7 +24,8 @@ struct ViewTimes: Sendable {
   /// - Returns: whether its time is another.
   mutating func adopt(_ stored: ViewTime, of node: NodeID) -> Bool {
     if unsettled.contains(node) { return false }
-    let entry = Entry(mark: stored.mark, time: FileTime(sinceEpoch: stored.changed))
+    let entry = Entry(
+      mark: stored.mark, time: FileTime(sinceEpoch: stored.changed), settled: stored.mark)
     defer { entries[node] = entry }
     return entries[node]?.time != entry.time
   }
@@ -38,8 +41,11 @@ struct ViewTimes: Sendable {
     if let old, time <= old.time, old.time.seconds < time.seconds + 86_400 {
       time = FileTime(sinceEpoch: old.time.sinceEpoch &+ 1)
     }
+    // It has been something else meanwhile: the catalogue, which has not heard of that, would keep its time.
+    let isBack = unsettled.contains(node) && old?.settled == mark
     entries[node] = Entry(
-      mark: mark, time: time, isForced: isForced && old?.mark == mark || old?.isForced ?? false)
+      mark: mark, time: time, isForced: isForced && old?.mark == mark || isBack || old?.isForced ?? false,
+      settled: old?.settled)
     unsettled.insert(node)
     return true
   }
@@ -51,6 +57,7 @@ struct ViewTimes: Sendable {
       unsettled.compactMap { node in
         guard let entry = entries[node] else { return nil }
         entries[node]?.isForced = false
+        entries[node]?.settled = entry.mark
         return (node, ViewTime(mark: entry.mark, changed: entry.time.sinceEpoch, isForced: entry.isForced))
       }, uniquingKeysWith: { first, _ in first })
   }
@@ -60,6 +67,7 @@ struct ViewTimes: Sendable {
     for (node, time) in times {
       unsettled.insert(node)
       if time.isForced { entries[node]?.isForced = true }
+      entries[node]?.settled = nil
     }
   }
 

@@ -23,8 +23,8 @@ struct World: Sendable {
   /// When the catalogue's lists last changed.
   var folderTimes = FolderTimes()
   var viewTimes = ViewTimes()
-  /// Views that may list something else than their time says.
-  var doubtfulViews: Set<NodeID> = []
+  /// Views that may list something else than their time says, and since when at the latest where that is known.
+  var doubtfulViews: [NodeID: FileTime?] = [:]
   /// Whether the catalogue is about to be told of the views' times.
   var isSettling = false
   /// In bytes, of the list of subscriptions as it is now; nil before it has been made.

@@ -104,6 +104,8 @@ final class Download {
   /// What observers and the store have been told.
   var published: TransferStatus?
   var saved: TransferRecord?
+  /// When its state last changed since this daemon began, in nanoseconds since 1970; 0 where it has not.
+  var moment: Int64 = 0
   /// Whether the store could not be written when it was told.
   var isUnsaved = false
 
@@ -161,6 +163,7 @@ final class Download {
   var status: TransferStatus {
     var status = record.status
     status.received = received
+    status.moment = moment
     if record.state == .downloading {
       status.rate = meter.rate
       if let rate = meter.rate, rate > 0, let total = record.total {

@@ -42,6 +42,7 @@ extension Engine {
       if !status.isSame(as: download.published) || download.isProgressDue {
         if status.isNews(after: download.published) {
           download.record.changed = now.wall
+          download.moment = now.wallNanoseconds
           if let line = status.logLine(after: download.published) { emit(.log(line)) }
         }
         download.published = download.status
@@ -231,7 +232,8 @@ extension TransferStatus {
   /// Equal but for what changes all the time while bytes come.
   fileprivate func isSame(as other: TransferStatus?) -> Bool {
     guard var other else { return false }
-    (other.received, other.rate, other.eta, other.changed) = (received, rate, eta, changed)
+    (other.received, other.rate, other.eta) = (received, rate, eta)
+    (other.changed, other.moment) = (changed, moment)
     return self == other
   }
 

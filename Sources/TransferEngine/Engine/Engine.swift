@@ -88,7 +88,9 @@ package final class Engine {
 
   /// What follows from an event.
   package func handle(_ event: Event, at moment: Moment) -> [Effect] {
-    now = Moment(instant: max(moment.instant, now.instant), wall: moment.wall)
+    let before = now
+    now = moment
+    now.instant = max(moment.instant, before.instant)
     hear(event)
     return finish()
   }

@@ -24,7 +24,7 @@ package enum DaemonMessage: Hashable, Sendable {
 extension DaemonMessage: FramedMessage {
   private enum Kind: UInt8 {
     case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress,
-      refused, look
+      refused, look, changedAt
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -35,9 +35,14 @@ extension DaemonMessage: FramedMessage {
       writer.put(cache)
       writer.put(runtime)
     case .changed(let statuses):
-      writer.put(Kind.changed.rawValue)
+      // The version before knows no moments.
+      let hasMoments = statuses.contains { $0.moment != 0 }
+      writer.put(hasMoments ? Kind.changedAt.rawValue : Kind.changed.rawValue)
       writer.put(UInt32(statuses.count))
-      for status in statuses { status.encode(into: &writer) }
+      for status in statuses {
+        status.encode(into: &writer)
+        if hasMoments { writer.put(status.moment) }
+      }
     case .snapshotEnd: writer.put(Kind.snapshotEnd.rawValue)
     case .opened(let id, let generation, let total):
       writer.put(Kind.opened.rawValue, id)
@@ -67,10 +72,14 @@ extension DaemonMessage: FramedMessage {
     switch kind {
     case .welcome:
       self = .welcome(version: try reader.uint32(), cache: try reader.string(), runtime: try reader.string())
-    case .changed:
+    case .changed, .changedAt:
       let count = try reader.uint32()
       var statuses: [TransferStatus] = []
-      for _ in 0..<count { statuses.append(try TransferStatus(from: &reader)) }
+      for _ in 0..<count {
+        var status = try TransferStatus(from: &reader)
+        if kind == .changedAt { status.moment = try reader.int64() }
+        statuses.append(status)
+      }
       self = .changed(statuses)
     case .snapshotEnd: self = .snapshotEnd
     case .opened:

@@ -111,7 +111,9 @@ final class ClientConnection {
     if !untold.isEmpty {
       var statuses: [TransferStatus] = []
       while statuses.count < 256, let key = untold.popFirst() {
-        if let status = engine.status(of: key) { statuses.append(status) }
+        guard var status = engine.status(of: key) else { continue }
+        if version < 4 { status.moment = 0 }
+        statuses.append(status)
       }
       for frame in DaemonMessage.frames(of: statuses) { append(frame) }
       if !untold.isEmpty { return }

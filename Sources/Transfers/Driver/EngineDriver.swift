@@ -320,8 +320,10 @@ final class EngineDriver {
 
 extension Moment {
   static var current: Moment {
-    Moment(
-      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)), wall: wallClockSeconds())
+    let wall = wallClockNanoseconds()
+    return Moment(
+      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)),
+      wall: wall / 1_000_000_000, fraction: wall % 1_000_000_000)
   }
 }
 
