@@ -33,6 +33,7 @@ let package = Package(
   products: [
     .executable(name: "podcastfs", targets: ["podcastfs"]),
     .executable(name: "podcastfs-transferd", targets: ["podcastfs-transferd"]),
+    .executable(name: "podcastfs-keep", targets: ["podcastfs-keep"]),
   ],
   targets: [
     // System libraries: each imported by exactly one wrapper.
@@ -45,7 +46,7 @@ let package = Package(
 
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux"]),
-    library("FuseKit", ["CFuse3", "PosixKit"]),
+    library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
@@ -91,6 +92,8 @@ let package = Package(
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
         "PosixKit",
       ]),
+    // Plain C: it lives as long as a mount, and has to be small.
+    .executableTarget(name: "podcastfs-keep", dependencies: ["CLinux"], linkerSettings: standalone),
     .executableTarget(
       name: "podcastfs", dependencies: ["Commands", "PosixKit"], swiftSettings: strict,
       linkerSettings: standalone),
@@ -163,7 +166,8 @@ let package = Package(
     .testTarget(
       name: "MountTests",
       dependencies: [
-        "CTestLinux", "PosixKit", "SQLiteKit", "TestSupport", "podcastfs", "podcastfs-transferd",
+        "CTestLinux", "PosixKit", "SQLiteKit", "TestSupport", "podcastfs", "podcastfs-keep",
+        "podcastfs-transferd",
       ],
       swiftSettings: strict),
   ]

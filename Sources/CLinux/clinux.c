@@ -7,9 +7,11 @@
 #include <linux/rtnetlink.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -105,15 +107,39 @@ void podcastfs_set_thread_name(const char *name) {
   pthread_setname_np(pthread_self(), kept);
 }
 
+struct podcastfs_start {
+  void *(*function)(void *);
+  void *argument;
+};
+
+// A stack of its own for the handler of faults: also one that comes of a stack's end is noted.
+static void *podcastfs_run_thread(void *argument) {
+  struct podcastfs_start start = *(struct podcastfs_start *)argument;
+  free(argument);
+  char space[16384];
+  stack_t faults = {.ss_sp = space, .ss_size = sizeof space}, none = {.ss_flags = SS_DISABLE}, old;
+  int is_ours = sigaltstack(NULL, &old) == 0 && old.ss_flags & SS_DISABLE && sigaltstack(&faults, NULL) == 0;
+  void *result = start.function(start.argument);
+  if (is_ours) sigaltstack(&none, NULL);
+  return result;
+}
+
 int podcastfs_start_detached(void *(*function)(void *), void *argument, size_t stack) {
+  struct podcastfs_start *start = malloc(sizeof *start);
+  if (start == NULL) return ENOMEM;
+  *start = (struct podcastfs_start){function, argument};
   pthread_attr_t attributes;
   int error = pthread_attr_init(&attributes);
-  if (error != 0) return error;
+  if (error != 0) {
+    free(start);
+    return error;
+  }
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   if (stack > 0) pthread_attr_setstacksize(&attributes, stack);
   pthread_t thread;
-  error = pthread_create(&thread, &attributes, function, argument);
+  error = pthread_create(&thread, &attributes, podcastfs_run_thread, start);
   pthread_attr_destroy(&attributes);
+  if (error != 0) free(start);
   return error;
 }
 
@@ -278,12 +304,72 @@ int podcastfs_spawn_following(const char *path, char *const arguments[], int rep
   return error;
 }
 
+int podcastfs_spawn_holding(const char *path, char *const arguments[], int first, int second, int third, pid_t *pid) {
+  // Out of the way of the numbers that they are to have.
+  int held[3] = {first, second, third};
+  int error = 0;
+  for (int index = 0; index < 3; index++) {
+    if ((held[index] = fcntl(held[index], F_DUPFD_CLOEXEC, 16)) < 0) error = errno;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_init(&attributes);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setsigdefault(&attributes, &all);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  if (error == 0 && (error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, 1, 2)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, held[0], 3)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, held[1], 4)) == 0 &&
+      (error = posix_spawn_file_actions_adddup2(&actions, held[2], 5)) == 0 &&
+      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 6)) == 0 &&
+      (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
+    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  for (int index = 0; index < 3; index++) {
+    if (held[index] >= 0) close(held[index]);
+  }
+  return error;
+}
+
+int podcastfs_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
+
+int podcastfs_leave_descriptors(int kept) {
+  if (unshare(CLONE_FILES) != 0) return -1;
+  if (kept < 0) return close_range(0, ~0u, 0);
+  if (kept > 0 && close_range(0, (unsigned)kept - 1, 0) != 0) return -1;
+  return close_range((unsigned)kept + 1, ~0u, 0);
+}
+
+static uint64_t *podcastfs_fault_word;
+
+static void podcastfs_note_fault(int signal) {
+  // SA_RESETHAND: what raised it does so again, or abort(3) does, and that ends the program.
+  __atomic_store_n(podcastfs_fault_word, (uint64_t)signal, __ATOMIC_RELEASE);
+  raise(signal);
+}
+
+void podcastfs_note_faults(uint64_t *word) {
+  podcastfs_fault_word = word;
+  struct sigaction action = {.sa_handler = podcastfs_note_fault, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+  const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
+  for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigaction(faults[index], &action, NULL);
+}
+
+_Thread_local uint64_t podcastfs_served_request, podcastfs_served_poll;
+
 int podcastfs_interrupt_with(int signal) {
   struct sigaction action = {.sa_handler = podcastfs_do_nothing};
   return sigaction(signal, &action, NULL);
 }
 
-int podcastfs_send_datagram(const char *path, const char *text, size_t length) {
+int podcastfs_send_datagram(const char *path, const char *text, size_t length, int descriptor) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   size_t size = strlen(path);
   if (size >= sizeof address.sun_path) return -1;
@@ -292,8 +378,26 @@ int podcastfs_send_datagram(const char *path, const char *text, size_t length) {
   if (path[0] == '@') address.sun_path[0] = 0;
   int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (sender < 0) return -1;
-  ssize_t sent = sendto(sender, text, length, MSG_NOSIGNAL, (struct sockaddr *)&address,
-                        offsetof(struct sockaddr_un, sun_path) + size);
+  struct iovec part = {.iov_base = (void *)text, .iov_len = length};
+  union {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr header;
+  } control;
+  struct msghdr message = {.msg_name = &address,
+                           .msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size),
+                           .msg_iov = &part,
+                           .msg_iovlen = 1};
+  if (descriptor >= 0) {
+    memset(&control, 0, sizeof control);
+    message.msg_control = control.bytes;
+    message.msg_controllen = sizeof control.bytes;
+    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
+  }
+  ssize_t sent = sendmsg(sender, &message, MSG_NOSIGNAL);
   close(sender);
   return sent < 0 ? -1 : 0;
 }

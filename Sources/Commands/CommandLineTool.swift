@@ -7,7 +7,7 @@ package enum CommandLineTool {
   /// In the order of `podcastfs help`.
   package static var commands: [any Command.Type] {
     [
-      MountCommand.self, UnmountCommand.self, SearchCommand.self, SubscribeCommand.self,
+      MountCommand.self, UnmountCommand.self, RestartCommand.self, SearchCommand.self, SubscribeCommand.self,
       UnsubscribeCommand.self, ForgetCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self,
       RefreshCommand.self,
       FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
@@ -37,6 +37,7 @@ package enum CommandLineTool {
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64
     }
+    if first == GivenUp.word { return try GivenUp.run(Array(arguments.dropFirst())) }
     if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
     if first == FeedWorker.argument { return FeedWorker.run() }
     if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }

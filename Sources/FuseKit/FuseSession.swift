@@ -10,22 +10,29 @@ package final class FuseSession: @unchecked Sendable {
   private let session: OpaquePointer
   private let handler: Unmanaged<FuseHandler>
   package let mountPoint: String
+  private let memory: LastingMemory?
   private let serving = Monitor(Serving())
 
   /// The threads that serve.
   private struct Serving: ~Copyable {
     var count = 0
     var threads: Set<PosixThread.Identity> = []
+    /// Whether the kernel's greeting has been answered.
+    var isGreeted = false
   }
 
-  /// Mounts `fileSystem` on `mountPoint`.
+  /// Mounts `fileSystem` on `mountPoint`, or takes a mount over from a process that has gone.
   /// - Parameters:
   ///   - options: for the kernel and fusermount3: "allow_other", "fsname=…".
+  ///   - memory: what the next process will need.
+  ///   - connection: the mount's descriptor of /dev/fuse, whose greeting is in `memory`; taken over. nil to mount.
   /// - Throws: `FuseMountError`.
   package init(
-    _ fileSystem: any FuseFileSystem, at mountPoint: String, options: [String]
+    _ fileSystem: any FuseFileSystem, at mountPoint: String, options: [String], memory: LastingMemory? = nil,
+    connection: Int32? = nil
   ) throws(FuseMountError) {
     self.mountPoint = mountPoint
+    self.memory = memory
     podcastfs_fuse_collect_messages()
     let handler = Unmanaged.passRetained(FuseHandler(fileSystem))
     self.handler = handler
@@ -48,12 +55,13 @@ package final class FuseSession: @unchecked Sendable {
       throw FuseMountError("an option was not understood: \(options.joined(separator: ","))")
     }
     session = created
-    guard fuse_session_mount(session, mountPoint) == 0 else {
+    guard fuse_session_mount(session, connection.map { "/dev/fd/\($0)" } ?? mountPoint) == 0 else {
       let reason = String(cString: podcastfs_fuse_last_message())
       fuse_session_destroy(session)
       handler.release()
       throw FuseMountError("cannot mount on \(mountPoint)" + (reason.isEmpty ? "" : ": \(reason)"))
     }
+    if connection != nil { greet() }
   }
 
   /// Serves requests on `threads` threads until the file system is unmounted; then `ended` is called once.
@@ -64,7 +72,7 @@ package final class FuseSession: @unchecked Sendable {
       PosixThread.start("fuse-\(index)") { [self] in
         let own = PosixThread.Identity.current
         serving.withLock { _ = $0.threads.insert(own) }
-        serveRequests()
+        serveRequests(thread: index)
         let isLast = serving.withLockNotifying { serving in
           serving.threads.remove(own)
           serving.count -= 1
@@ -75,16 +83,76 @@ package final class FuseSession: @unchecked Sendable {
     }
   }
 
-  private func serveRequests() {
+  private func serveRequests(thread: Int) {
     var buffer = fuse_buf()
     defer { free(buffer.mem) }
+    var hasServed = false
     while fuse_session_exited(session) == 0 {
       let result = fuse_session_receive_buf(session, &buffer)
       if result == -EINTR { continue }
       if result <= 0 { break }
+      let head = KernelRequest(buffer)
+      head.isServed(buffer)
+      if head.isGreeting { note(greeting: buffer) }
+      memory?.note(thread: thread, operation: head.operation, node: head.node)
+      if !hasServed && !head.isGreeting {
+        hasServed = true
+        memory?[.served] = 1
+      }
       fuse_session_process_buf(session, &buffer)
+      memory?.noteDone(thread: thread)
+      if head.isGreeting { serving.withLockNotifying { $0.isGreeted = true } }
     }
     fuse_session_exit(session)
+  }
+
+  // MARK: Handing over
+
+  /// The connection to the kernel: whoever holds it last keeps the mount alive.
+  package var connection: Int32 { fuse_session_fd(session) }
+
+  private func note(greeting buffer: fuse_buf) {
+    memory?.greeting = Array(UnsafeRawBufferPointer(start: buffer.mem, count: buffer.size))
+  }
+
+  /// Whether the kernel gives to the next process what this one has not answered (Linux 6.9). Known once the mount has
+  /// been greeted.
+  package var canBeHandedOver: Bool { KernelRequest.offersResending(memory?.greeting ?? []) }
+
+  /// Waits for the kernel's greeting, which comes before everything else.
+  /// - Returns: whether it has come.
+  package func waitForGreeting() -> Bool {
+    serving.wait(until: .after(5)) { $0.isGreeted ? true : nil } ?? false
+  }
+
+  /// libfuse learns from the greeting of old what was agreed on; the kernel throws the answer away.
+  private func greet() {
+    var bytes = memory?.greeting ?? []
+    bytes.withUnsafeMutableBytes { bytes in
+      var buffer = fuse_buf()
+      buffer.mem = bytes.baseAddress
+      buffer.size = bytes.count
+      if bytes.count > 0 { fuse_session_process_buf(session, &buffer) }
+    }
+  }
+
+  /// Has the kernel give again what the process before had not answered.
+  /// - Throws: `PosixError`: EINVAL where it can't.
+  package func resume() throws(PosixError) { try notify(KernelRequest.resend, "resume the mount") }
+
+  /// Has the kernel look up again every name that it knows (Linux 6.16).
+  /// - Returns: false where it can't.
+  package func forgetNames() -> Bool {
+    (try? notify(KernelRequest.newEpoch, "forget names")) != nil
+  }
+
+  /// Wakes somebody who waits in poll(2): he asks again.
+  /// - Parameter number: the kernel's for him.
+  package func wakePoll(_ number: UInt64) { try? notify(KernelRequest.poll, "wake who waits", number) }
+
+  private func notify(_ code: Int32, _ what: String, _ number: UInt64? = nil) throws(PosixError) {
+    let header = KernelRequest.notification(code, number)
+    try retrying(what, mountPoint) { header.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) } }
   }
 
   /// Whether the kernel still has the mount; false after it was unmounted, or its connection aborted.

@@ -50,6 +50,9 @@ extension FuseCaller {
       self.init(user: 0, group: 0, thread: 0)
       return
     }
-    self.init(user: context.pointee.uid, group: context.pointee.gid, thread: context.pointee.pid)
+    let number = KernelRequest.current
+    self.init(
+      user: context.pointee.uid, group: context.pointee.gid, thread: context.pointee.pid,
+      request: number & ~KernelRequest.repeatedBit, isRepeated: number & KernelRequest.repeatedBit != 0)
   }
 }

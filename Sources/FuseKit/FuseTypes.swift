@@ -49,6 +49,10 @@ package struct FuseCaller: Sendable {
   package var group: UInt32
   /// A thread's number, not a process's; 0 for the kernel itself or another pid namespace.
   package var thread: Int32
+  /// The kernel's number of the request.
+  package var request: UInt64 = 0
+  /// Whether a process that served before had the request already, and may have done what it asks for.
+  package var isRepeated = false
 }
 
 /// How an open file is to be treated by the kernel.

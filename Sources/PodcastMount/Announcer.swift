@@ -1,3 +1,4 @@
+internal import FuseKit
 internal import Glibc
 internal import PodcastTree
 internal import PosixKit
@@ -31,6 +32,9 @@ final class Announcer: Sendable {
   private let notifier: KernelNotifier
   private let mountPoint: String
   private let isShared: Bool
+  private let memory: LastingMemory?
+  /// The thread of the process before: what it was at when that died comes again, and means nothing.
+  private let predecessor: Int32
   private let queue = WorkQueue(name: "announcer")
   /// Seconds in which further changes join a batch.
   private static let delay = 0.05
@@ -38,8 +42,11 @@ final class Announcer: Sendable {
   private static let attempts = 3
 
   init(
-    tree: PodcastTree, numbers: KernelNumbers, notifier: KernelNotifier, mountPoint: String, isShared: Bool
+    tree: PodcastTree, numbers: KernelNumbers, notifier: KernelNotifier, mountPoint: String, isShared: Bool,
+    memory: LastingMemory?
   ) {
+    self.memory = memory
+    predecessor = Int32(truncatingIfNeeded: memory?[.announcer] ?? 0)
     self.tree = tree
     self.numbers = numbers
     self.notifier = notifier
@@ -47,10 +54,13 @@ final class Announcer: Sendable {
     self.isShared = isShared
   }
 
-  func begin(device: String?) {
+  func begin(device: String?, connection: Int32) {
     // The kernel's own numbers, without a look at the mount: that would keep it busy for a moment.
     let numbers = device?.split(separator: ":").compactMap { UInt64($0) } ?? []
     queue.async { [self] in
+      // It waits for answers of its own mount, which the next process may have to give.
+      PosixThread.leaveDescriptors(but: connection)
+      memory?[.announcer] = UInt64(PosixThread.currentID)
       state.withLock { state in
         if numbers.count == 2 { state.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
         state.thread = PosixThread.currentID
@@ -156,6 +166,11 @@ final class Announcer: Sendable {
   }
 
   // MARK: What the file system asks
+
+  /// Whether a request is what the announcer of the process before was at.
+  func isInherited(_ caller: FuseCaller) -> Bool {
+    caller.isRepeated && predecessor != 0 && caller.thread == predecessor
+  }
 
   /// What the announcer is at, where a request comes from its thread: such a request does nothing.
   func announcement(from thread: Int32) -> Difference.Name? {

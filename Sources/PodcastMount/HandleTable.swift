@@ -1,38 +1,172 @@
 internal import PodcastTree
 internal import PosixKit
 
-/// What is open, by the numbers that the kernel carries for us.
+/// What is open, by the numbers that the kernel carries for us; also what a process that served before had open: that is
+/// opened again when it is next asked for.
 final class HandleTable: Sendable {
   struct File: Sendable {
     var node: NodeID
     var file: any OpenFile
   }
+  /// How something was opened.
+  struct Opening: Sendable {
+    var node: NodeID
+    /// Who has opened it.
+    var user: UInt32
+    var thread: Int32
+    /// Whether it was opened with O_NOATIME.
+    var sniffs = false
+    /// Whether it was opened to be written: what had come of it is lost.
+    var writes = false
+    /// The kernel's number of the request.
+    var request: UInt64 = 0
+  }
   private struct State {
     var next: UInt64 = 1
     var files: [UInt64: File] = [:]
     var directories: [UInt64: OpenDirectory] = [:]
+    /// Where each is in the mount's memory.
+    var records: [UInt64: Int] = [:]
+    /// What a process before had open, and has not been opened again.
+    var inheritedFiles: [UInt64: Opening] = [:]
+    var inheritedDirectories: [UInt64: NodeID] = [:]
+    /// Of these, by the numbers of the requests that opened them.
+    var requests: [UInt64: UInt64] = [:]
+    /// The kernel's numbers for those who waited in poll(2) then.
+    var polls: [UInt64] = []
   }
-  private let state = Monitor(State())
+  private let state: Monitor<State>
+  private let memory: LastingMemory?
 
-  func add(_ file: File) -> UInt64 {
+  /// - Parameter records: what a process before has left in the memory.
+  init(memory: LastingMemory?, _ records: [LastingMemory.Record]) {
+    self.memory = memory
+    var state = State()
+    for record in records {
+      switch record.kind {
+      case .openFile: Self.inherit(file: record, &state)
+      case .openDirectory: Self.inherit(directory: record, &state)
+      default: continue
+      }
+    }
+    if let memory { state.next = max(1, memory[.nextHandle]) }
+    self.state = Monitor(state)
+  }
+
+  /// Number, node, user and thread, whether it sniffs and writes, request, who waits in poll(2).
+  private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
+    let number = record.values[0]
+    state.inheritedFiles[number] = Opening(
+      node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
+      thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
+      writes: record.values[3] & 2 != 0, request: record.values[4])
+    state.requests[record.values[4]] = number
+    if record.values[5] != 0 { state.polls.append(record.values[5]) }
+    state.records[number] = record.index
+  }
+
+  /// Number, node, request.
+  private static func inherit(directory record: LastingMemory.Record, _ state: inout State) {
+    let number = record.values[0]
+    state.inheritedDirectories[number] = NodeID(rawValue: record.values[1])
+    state.requests[record.values[2]] = number
+    state.records[number] = record.index
+  }
+
+  func add(_ file: File, _ opening: Opening) -> UInt64 {
     state.withLock { state in
-      defer { state.next += 1 }
-      state.files[state.next] = file
-      return state.next
+      let number = takeNumber(&state)
+      state.files[number] = file
+      let flags: UInt64 = (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
+      let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
+      state.records[number] = memory?.add(
+        .openFile, [number, opening.node.rawValue, caller, flags, opening.request])
+      return number
     }
   }
 
-  func add(_ directory: OpenDirectory) -> UInt64 {
+  func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
     state.withLock { state in
-      defer { state.next += 1 }
-      state.directories[state.next] = directory
-      return state.next
+      let number = takeNumber(&state)
+      state.directories[number] = directory
+      state.records[number] = memory?.add(.openDirectory, [number, directory.node.rawValue, request])
+      return number
     }
+  }
+
+  private func takeNumber(_ state: inout State) -> UInt64 {
+    defer {
+      state.next += 1
+      memory?[.nextHandle] = state.next
+    }
+    return state.next
   }
 
   func file(_ handle: UInt64) -> File? { state.withLock { $0.files[handle] } }
   func directory(_ handle: UInt64) -> OpenDirectory? { state.withLock { $0.directories[handle] } }
-  func removeFile(_ handle: UInt64) -> File? { state.withLock { $0.files.removeValue(forKey: handle) } }
-  func removeDirectory(_ handle: UInt64) { state.withLock { _ = $0.directories.removeValue(forKey: handle) } }
+
+  func removeFile(_ handle: UInt64) -> File? {
+    let (file, record) = state.withLock { state in
+      state.inheritedFiles[handle] = nil
+      return (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
+    }
+    if let record { memory?.remove(record) }
+    return file
+  }
+
+  func removeDirectory(_ handle: UInt64) {
+    let record = state.withLock { state in
+      state.inheritedDirectories[handle] = nil
+      state.directories[handle] = nil
+      return state.records.removeValue(forKey: handle)
+    }
+    if let record { memory?.remove(record) }
+  }
+
   var count: Int { state.withLock { $0.files.count + $0.directories.count } }
+
+  // MARK: What a process before had open
+
+  /// How a file was opened that has not been opened again.
+  func inheritedFile(_ handle: UInt64) -> Opening? { state.withLock { $0.inheritedFiles[handle] } }
+  func inheritedDirectory(_ handle: UInt64) -> NodeID? { state.withLock { $0.inheritedDirectories[handle] } }
+  var inheritedFiles: [UInt64] { state.withLock { $0.inheritedFiles.keys.sorted() } }
+
+  /// It has been opened again.
+  /// - Returns: false where it has been closed meanwhile, or somebody else was first.
+  func restore(_ handle: UInt64, _ file: File) -> Bool {
+    state.withLock { state in
+      guard state.inheritedFiles.removeValue(forKey: handle) != nil else { return false }
+      state.files[handle] = file
+      return true
+    }
+  }
+
+  func restore(_ handle: UInt64, _ directory: OpenDirectory) {
+    state.withLock { state in
+      if state.inheritedDirectories.removeValue(forKey: handle) != nil {
+        state.directories[handle] = directory
+      }
+    }
+  }
+
+  /// Notes the kernel's number for who waits in poll(2).
+  func notePoll(_ handle: UInt64, _ number: UInt64) {
+    if let record = state.withLock({ $0.records[handle] }) { memory?.set(record, 5, to: number) }
+  }
+
+  /// The numbers of those who waited in poll(2) when the process before died; each once.
+  func takePolls() -> [UInt64] {
+    state.withLock { state in
+      defer { state.polls = [] }
+      return state.polls
+    }
+  }
+
+  /// An open comes again: what the process before gave for it never reached anybody.
+  func forgetAnswer(to request: UInt64) {
+    guard let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) else { return }
+    _ = removeFile(handle)
+    removeDirectory(handle)
+  }
 }

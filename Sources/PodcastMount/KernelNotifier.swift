@@ -115,10 +115,14 @@ final class KernelNotifier: Sendable {
   }
 
   private func startThread() {
-    if PosixThread.attempt("names", stackSize: 128 * 1024, { [self] in serve(waiting: Self.idleTime) }) {
-      return
+    let isStarted = PosixThread.attempt("names", stackSize: 128 * 1024) { [self] in
+      // Whoever holds a directory's lock may wait for the next process to answer.
+      if let session = state.withLock({ $0.session }) {
+        PosixThread.leaveDescriptors(but: session.connection)
+      }
+      serve(waiting: Self.idleTime)
     }
-    plain.async { [self] in serve(waiting: 0) }
+    if !isStarted { plain.async { [self] in serve(waiting: 0) } }
   }
 
   /// A thread that is held up leaves others' directories waiting: these get another one.
@@ -159,12 +163,17 @@ final class KernelNotifier: Sendable {
         if ends { return } else { continue }
       }
       for name in names { session?.invalidate(name: name, in: numbers.number(node)) }
-      let done = state.withLock { state in
+      let isSettled = state.withLock { state in
         Self.finish(node, names.count, &state)
-        return Self.takeDone(&state)
+        return state.waiters.values.contains { $0.isPlainDone && $0.names.isEmpty }
       }
-      for body in done { body() }
+      if isSettled { plain.async { [self] in settleDone() } }
     }
+  }
+
+  /// Not on the threads that tell names: these have no descriptor but the connection.
+  private func settleDone() {
+    for body in state.withLock({ Self.takeDone(&$0) }) { body() }
   }
 
   private static func finish(_ node: NodeID, _ count: Int, _ state: inout State) {

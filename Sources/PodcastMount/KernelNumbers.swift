@@ -10,14 +10,35 @@ final class KernelNumbers: Sendable {
   private struct State {
     var inward: [NodeID: NodeID] = [:]
     var outward: [NodeID: NodeID] = [:]
+    /// Where each is in the mount's memory, by the kernel's number.
+    var records: [NodeID: Int] = [:]
   }
-  private let state = Monitor(State())
+  private let state: Monitor<State>
+  private let memory: LastingMemory?
+
+  /// - Parameter records: what a process before has left in the memory.
+  init(memory: LastingMemory?, _ records: [LastingMemory.Record]) {
+    self.memory = memory
+    var state = State()
+    for record in records where record.kind == .movedNode {
+      let (number, node) = (NodeID(rawValue: record.values[0]), NodeID(rawValue: record.values[1]))
+      state.inward[number] = node
+      state.outward[node] = number
+      state.records[number] = record.index
+    }
+    self.state = Monitor(state)
+  }
 
   /// From now on the kernel's number of `node` stands for `other`.
   func move(_ node: NodeID, to other: NodeID) {
     state.withLock { state in
       state.inward[node] = other
       state.outward[other] = node
+      if let record = state.records[node] {
+        memory?.set(record, 1, to: other.rawValue)
+      } else {
+        state.records[node] = memory?.add(.movedNode, [node.rawValue, other.rawValue])
+      }
     }
   }
 
@@ -40,7 +61,9 @@ final class KernelNumbers: Sendable {
       else {
         return nil
       }
-      if let number = state.outward.removeValue(forKey: other) { state.inward[number] = nil }
+      let number = state.outward.removeValue(forKey: other) ?? node
+      state.inward[number] = nil
+      if let record = state.records.removeValue(forKey: number) { memory?.remove(record) }
       return other
     }
   }

@@ -6,8 +6,9 @@ internal import PosixKit
 extension MountedTree {
   package func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
+    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
     fulfil(reply, tree.openDirectory(numbers.node(node), for: self.caller(caller))) { reply, directory in
-      let handle = self.handles.add(directory)
+      let handle = self.handles.add(directory, request: caller.request)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
       options.keepsCache = directory.isCacheable
@@ -18,7 +19,11 @@ extension MountedTree {
   package func readDirectory(
     handle: UInt64, offset: Int64, size: Int, plus: Bool, reply: consuming FuseReply
   ) {
-    guard let directory = handles.directory(handle) else { return reply.fail(.EBADF) }
+    guard let directory = handles.directory(handle) else {
+      return reopenDirectory(handle, reply) { reply in
+        self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
+      }
+    }
     let dots = [".", ".."]
     var items: [DirectoryItem] = []
     var first = 0

@@ -9,9 +9,13 @@ extension MountedTree {
     if isShut(to: caller) { return reply.fail(.EACCES) }
     let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     let sniffs = flags & Self.noAccessTime != 0
+    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
     let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
-      let handle = self.handles.add(HandleTable.File(node: self.numbers.node(node), file: file))
+      let known = self.numbers.node(node)
+      let handle = self.handles.add(
+        HandleTable.File(node: known, file: file), self.opening(known, caller, sniffs: sniffs, writes: writes)
+      )
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = file.isDirect
       options.keepsCache = file.keepsCache
@@ -29,7 +33,12 @@ extension MountedTree {
     handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    guard let file = handles.file(handle)?.file else {
+      return reopen(handle, reply) { reply in
+        self.read(
+          handle: handle, offset: offset, count: count, options: options, caller: caller, reply: reply)
+      }
+    }
     let takesParts = file.givesParts && options.isCall
     var waiting: FuseReply? = consume reply
     withUnsafeTemporaryAllocation(byteCount: count, alignment: 16) { buffer in
@@ -45,8 +54,13 @@ extension MountedTree {
   }
 
   package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
-    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
-    if let waiter { file.whenPollable { waiter.notify() } }
+    guard let file = handles.file(handle)?.file else {
+      return reopen(handle, reply) { reply in self.poll(handle: handle, waiter: waiter, reply: reply) }
+    }
+    if let waiter {
+      handles.notePoll(handle, waiter.number)
+      file.whenPollable { waiter.notify() }
+    }
     reply.pollable(isReadable: file.isReadable)
   }
 
@@ -74,7 +88,10 @@ extension MountedTree {
     handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    // What an upload had got from the process before has gone with that.
+    guard let file = handles.file(handle)?.file else {
+      return reply.fail(handles.inheritedFile(handle) == nil ? .EBADF : .EIO)
+    }
     switch file.write(at: offset, bytes) {
     case .success(let count): reply.written(count)
     case .failure(let errno): reply.fail(errno)
@@ -82,7 +99,7 @@ extension MountedTree {
   }
 
   package func flush(handle: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
-    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    guard let file = handles.file(handle)?.file else { return flushInherited(handle, reply) }
     fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
   }
 
@@ -95,7 +112,11 @@ extension MountedTree {
   /// yet. The kernel does the other kinds itself.
   package func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply) {
     let (data, hole): (Int32, Int32) = (3, 4)
-    guard let file = handles.file(handle)?.file else { return reply.fail(.EBADF) }
+    guard let file = handles.file(handle)?.file else {
+      return reopen(handle, reply) { reply in
+        self.seek(handle: handle, offset: offset, whence: whence, reply: reply)
+      }
+    }
     guard let size = file.size, whence == data || whence == hole else { return reply.fail(.EINVAL) }
     guard offset >= 0, offset < size else { return reply.fail(.ENXIO) }
     reply.position(whence == data ? offset : size)

@@ -34,6 +34,7 @@ extension MountedTree {
     node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
+    if announcer.isInherited(caller) { return reply.fail(.EIO) }
     if let announced = announcement(nil, in: nil, caller), announced.event == .replaced {
       return attributes(node: node, handle: handle, caller: caller, reply: reply)
     }

@@ -8,8 +8,12 @@ extension MountedTree {
     if let announced = announcement(name, in: parent, caller) {
       return makeDirectory(announced, reply: reply)
     }
+    if announcer.isInherited(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
-    let answer = making(name, in: parent, tree.makeDirectory(name, in: parent, for: self.caller(caller)))
+    let made = making(name, in: parent, tree.makeDirectory(name, in: parent, for: self.caller(caller)))
+    let answer = repeated(caller, made, done: .EEXIST) {
+      self.tree.lookup(name, in: parent, for: self.caller(caller))
+    }
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
@@ -17,17 +21,19 @@ extension MountedTree {
     parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
   ) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
+    if announcer.isInherited(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
     let removal = tree.removeDirectory(name, in: parent, for: self.caller(caller))
-    let answer = telling([(name, parent, .vanished)], removal)
+    let answer = telling([(name, parent, .vanished)], repeated(caller, removal, done: .ENOENT) { .value(()) })
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
   package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
+    if announcer.isInherited(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
-    let answer = telling(
-      [(name, parent, .vanished)], tree.remove(name, in: parent, for: self.caller(caller)))
+    let removal = tree.remove(name, in: parent, for: self.caller(caller))
+    let answer = telling([(name, parent, .vanished)], repeated(caller, removal, done: .ENOENT) { .value(()) })
     fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 
@@ -38,9 +44,23 @@ extension MountedTree {
     let (parent, newParent) = (numbers.node(parent), numbers.node(newParent))
     let renaming = tree.rename(
       name, in: parent, to: newName, in: newParent, flags: flags, for: self.caller(caller))
-    let answer = telling(
-      [(name, parent, .vanished), (newName, newParent, .appeared)], making(newName, in: newParent, renaming))
+    let done = repeated(caller, making(newName, in: newParent, renaming), done: .ENOENT) {
+      self.tree.lookup(newName, in: newParent, for: self.caller(caller)).map { _ in }
+    }
+    let answer = telling([(name, parent, .vanished), (newName, newParent, .appeared)], done)
     fulfil(reply, answer) { reply, _ in reply.succeed() }
+  }
+
+  /// The answer to a verb that the process before may have carried out without telling.
+  /// - Parameters:
+  ///   - answer: what carrying it out once more gives.
+  ///   - done: the failure of that where it had been carried out.
+  ///   - found: the answer then.
+  private func repeated<Value: Sendable>(
+    _ caller: FuseCaller, _ answer: Answer<Value>, done: Errno,
+    _ found: @escaping @Sendable () -> Answer<Value>
+  ) -> Answer<Value> {
+    caller.isRepeated ? answer.recover { $0 == done ? found() : .failure($0) } : answer
   }
 
   /// Notes a name that the kernel makes itself while `answer` is awaited: it is not to forget it, and tells who watches.
@@ -90,10 +110,13 @@ extension MountedTree {
 
   package func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if let announced = announcement(name, in: parent, caller) { return create(announced, reply: reply) }
+    if announcer.isInherited(caller) { return reply.fail(.EIO) }
+    if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
     let answer = tree.create(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, created in
       let node = created.attributes.node
-      let handle = self.handles.add(HandleTable.File(node: node, file: created.file))
+      let handle = self.handles.add(
+        HandleTable.File(node: node, file: created.file), self.opening(node, caller, writes: true))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
       let isTaken = reply.created(self.entry(created.attributes), options)

@@ -1,7 +1,7 @@
 package import FuseKit
 internal import PodcastModel
 package import PodcastTree
-internal import PosixKit
+package import PosixKit
 
 /// A name in a directory.
 struct MadeName: Hashable, Sendable {
@@ -12,22 +12,28 @@ struct MadeName: Hashable, Sendable {
 /// The tree as a FUSE file system: decodes, asks the tree, answers; parks what the tree can't answer at once.
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
-  let handles = HandleTable()
-  let numbers = KernelNumbers()
+  let handles: HandleTable
+  let numbers: KernelNumbers
   let notifier: KernelNotifier
   /// Names that the kernel is making: by mkdir(2) or rename(2).
   let makes = Monitor<Set<MadeName>>([])
-  let directories = KnownDirectories()
+  let directories: KnownDirectories
   let announcer: Announcer
 
   /// - Parameters:
   ///   - mountPoint: where it will be seen.
   ///   - isShared: whether other users may look into it, whose watches this process can't see.
-  package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool) {
+  ///   - memory: what the next process needs to know, and what the one before has left.
+  package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: LastingMemory? = nil) {
     self.tree = tree
+    let records = memory?.records ?? []
+    handles = HandleTable(memory: memory, records)
+    numbers = KernelNumbers(memory: memory, records)
+    directories = KnownDirectories(memory: memory, records)
     notifier = KernelNotifier(numbers)
     announcer = Announcer(
-      tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared)
+      tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared,
+      memory: memory)
     tree.observe(self)
   }
 
@@ -35,7 +41,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
   package func attach(to session: FuseSession, device: String?) {
     notifier.attach(session)
-    announcer.begin(device: device)
+    announcer.begin(device: device, connection: session.connection)
   }
 
   /// Before the mount goes: nothing is told to the kernel from here on.

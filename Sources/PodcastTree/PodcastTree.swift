@@ -1,7 +1,7 @@
 internal import Catalog
 package import Configuration
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 package import TransferProtocol
 
 /// The file system proper: nodes, views, names, attributes and verbs, in plain values. It knows no FUSE, and
@@ -31,6 +31,7 @@ package final class PodcastTree: Sendable {
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let looksAhead: LooksAhead
+  let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events = EventLog()
   /// Directories that the kernel locks for verbs under way, and how many of these.
@@ -50,12 +51,15 @@ package final class PodcastTree: Sendable {
     weak var kernel: (any ViewObserver)?
   }
 
-  /// - Parameter programs: tells which program a request comes from.
+  /// - Parameters:
+  ///   - programs: tells which program a request comes from.
+  ///   - memory: what the process that serves the mount next needs to know, and what the one before has left.
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms(),
-    looksAhead: LooksAhead = LooksAhead()
+    looksAhead: LooksAhead = LooksAhead(), memory: LastingMemory? = nil
   ) {
+    dropMarks = DropMarks(memory: memory)
     self.looksAhead = looksAhead
     self.catalog = catalog
     self.transfers = transfers
@@ -68,6 +72,8 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
+    let dropped = dropMarks.all
+    if !dropped.isEmpty { world.withLock { $0.open.dropsAtClose = dropped } }
     // Before anybody sees a directory: the kernel keeps what it is shown.
     readFirstTimes()
     // Before anything else that runs there: what is asked for meanwhile waits for it.

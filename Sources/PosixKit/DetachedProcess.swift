@@ -25,6 +25,19 @@ package enum DetachedProcess {
     return process
   }
 
+  /// Starts `path` in a session of its own, with three descriptors as its numbers 3 to 5, and nothing else of ours but the
+  /// environment. Nobody has to reap it where SIGCHLD is ignored; else it is a zombie in the end.
+  package static func startHolding(
+    _ path: String, _ first: Int32, _ second: Int32, _ third: Int32
+  ) throws(PosixError) -> Int32 {
+    let texts = copies([String(path.split(separator: "/").last ?? "")])
+    defer { for text in texts { free(text) } }
+    var process: pid_t = 0
+    let reason = podcastfs_spawn_holding(path, texts, first, second, third, &process)
+    guard reason == 0 else { throw PosixError(Errno(rawValue: reason), "start", path) }
+    return process
+  }
+
   private static func copies(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
     texts.map { strdup($0) } + [nil]
   }

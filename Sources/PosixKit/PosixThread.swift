@@ -44,6 +44,13 @@ package enum PosixThread {
     return error == 0
   }
 
+  /// For a thread that may have to wait for somebody who waits for this program's next process: from here on it has no
+  /// descriptor but `descriptor` (-1: none at all), and when the program is killed all that the others have open, and
+  /// their locks, go without it.
+  package static func leaveDescriptors(but descriptor: Int32 = -1) {
+    _ = podcastfs_leave_descriptors(descriptor)
+  }
+
   /// A thread that runs.
   package struct Identity: Hashable, Sendable {
     private let thread: pthread_t

@@ -29,6 +29,15 @@ package enum UnixSocket {
     return socket
   }
 
+  /// Two sockets that are connected with each other, and keep the bounds of messages.
+  package static func pair() throws(PosixError) -> UnixSocketPair {
+    var ends: (Int32, Int32) = (-1, -1)
+    try retrying("create sockets") {
+      withUnsafeMutableBytes(of: &ends) { podcastfs_socket_pair($0.bindMemory(to: Int32.self).baseAddress!) }
+    }
+    return UnixSocketPair(first: FileDescriptor(owning: ends.0), second: FileDescriptor(owning: ends.1))
+  }
+
   /// The next connection, non-blocking; nil when there is none.
   package static func accept(on listener: Int32) -> FileDescriptor? {
     let number = podcastfs_accept(listener)
@@ -73,4 +82,13 @@ package enum UnixSocket {
     }
     _ = directory
   }
+}
+
+/// Both ends of a connection within this machine.
+package struct UnixSocketPair: ~Copyable {
+  package let first: FileDescriptor
+  package let second: FileDescriptor
+
+  /// Keeps the first, and closes the second.
+  package consuming func takeFirst() -> FileDescriptor { first }
 }

@@ -28,7 +28,7 @@ import Testing
     try fixture.mount()
     try fixture.makeSearch()
     _ = try Directories.read(fixture.episode(1), limit: 1000)
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     #expect(fixture.origin.wait(seconds: 20) { $0.last?.sent ?? 0 >= 1_500_000 })
     try fixture.mount()
     #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
@@ -46,7 +46,7 @@ import Testing
     #expect(
       try eventually { try fixture.attribute("bytes_received", episode).flatMap { Int($0) } ?? 0 > 1_000_000 }
     )
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     kill(try #require(fixture.daemon), SIGKILL)
     fixture.origin.change("/1.mp3") { $0.behaviour.rate = nil }
     try fixture.mount()

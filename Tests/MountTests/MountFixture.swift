@@ -37,7 +37,7 @@ final class MountFixture {
 
   deinit {
     for mount in mounts { Self.unmountLazily(mount) }
-    for process in [daemon, mountProcess].compactMap({ $0 }) { kill(process, SIGKILL) }
+    for process in keepers + [daemon, mountProcess].compactMap({ $0 }) { kill(process, SIGKILL) }
   }
 
   /// Puts the newest `count` of the episodes into the feed, their addresses with `query` at the end.
@@ -86,7 +86,36 @@ final class MountFixture {
   }
 
   /// The number of the process that serves the mount.
-  var mountProcess: Int32? { Self.process { $0.contains("--background") && $0.last == self.root } }
+  var mountProcess: Int32? {
+    Self.process { words in
+      words.last == self.root && (words.contains("--background") || words.contains("--resume"))
+    }
+  }
+
+  /// The numbers of the processes that keep this home's mounts.
+  var keepers: [Int32] {
+    let home = Array("HOME=\(environment.variables["HOME"] ?? "")".utf8)
+    return ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }.filter { number in
+      guard (try? Directories.read("/proc/\(number)/comm")) == Array("podcastfs-keep\n".utf8),
+        let variables = try? Directories.read("/proc/\(number)/environ")
+      else { return false }
+      return variables.split(separator: 0).contains { Array($0) == home }
+    }
+  }
+
+  /// Kills the process that serves the mount, and who would start another one: the mount is dead.
+  func killForGood() throws {
+    guard let process = mountProcess else { throw Failed("there is no mount") }
+    // Stopped, it starts no other keeper.
+    kill(process, SIGSTOP)
+    let isStopped = eventually {
+      let text = (try? Directories.read("/proc/\(process)/stat")) ?? []
+      return String(decoding: text, as: UTF8.self).contains(") T ")
+    }
+    for keeper in keepers { kill(keeper, SIGKILL) }
+    kill(process, SIGKILL)
+    if !isStopped { throw Failed("the mount's process does not stop") }
+  }
 
   /// The number of the daemon.
   var daemon: Int32? {

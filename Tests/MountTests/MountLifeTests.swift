@@ -18,7 +18,7 @@ import Testing
     let fixture = try MountFixture()
     try fixture.mount()
     _ = try fixture.status(fixture.root)
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     #expect(eventually { fixture.mountProcess == nil })
     try fixture.mount()
     #expect(try fixture.list(fixture.root).count == 5)
@@ -138,7 +138,7 @@ import Testing
   @Test func aDeadMountIsTakenAwayByUnmountToo() throws {
     let fixture = try MountFixture()
     try fixture.mount()
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     #expect(eventually { fixture.mountProcess == nil })
     #expect(try fixture.run("unmount", fixture.root + "/.").end == .exit(0))
     #expect(try fixture.list(fixture.root) == [])

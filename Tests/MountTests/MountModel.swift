@@ -242,10 +242,10 @@ final class MountModel: ReferenceModel {
     let triggers = ["open", "open", "open", "read", "never"]
     let sizes = ["10G", "10G", "900K"]
     options = "trigger=\(triggers[next(below: 5)]),cache_size=\(sizes[next(below: 3)])"
-    note("kill the mount, then \(options)")
-    guard let process = fixture.mountProcess, kill(process, SIGKILL) == 0 else {
-      return fail("there is no mount")
-    }
+    let isForGood = next(below: 2) == 0
+    note("kill the mount\(isForGood ? " for good" : ""), then \(options)")
+    guard let process = fixture.mountProcess else { return fail("there is no mount") }
+    if isForGood { try fixture.killForGood() } else { kill(process, SIGKILL) }
     kills += 1
     let isGone = eventually { kill(process, 0) != 0 || Self.isZombie(process) }
     if !isGone { fail("a killed mount stays") }

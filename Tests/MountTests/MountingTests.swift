@@ -49,7 +49,7 @@ import Testing
   @Test func aDeadMountThatACrashHasLeftIsCleared() throws {
     let fixture = try MountFixture()
     try fixture.mount()
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     var status = stat()
     #expect(eventually { stat(fixture.root, &status) != 0 })
     try fixture.mount()

@@ -70,7 +70,7 @@ import Testing
     let fixture = try MountFixture()
     try fixture.mount()
     #expect(try fixture.run("doctor").output.contains("ok       mounted on \(fixture.root)\n"))
-    kill(try #require(fixture.mountProcess), SIGKILL)
+    try fixture.killForGood()
     #expect(eventually { fixture.mountProcess == nil })
     let doctor = try fixture.run("doctor")
     #expect(doctor.end == .exit(1))

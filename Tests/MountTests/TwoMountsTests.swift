@@ -33,7 +33,10 @@ import Testing
       let (folder, state) = (step % 4 < 2 ? first : second, step % 2 == 0 ? "paused" : "remote")
       try fixture.set("state", state, "\(folder)/\(MountFixture.names[0])")
       let now = try times(fixture.root)
-      #expect(try times(fixture.root + "2") == now)
+      let other = try times(fixture.root + "2")
+      #expect(
+        other == now,
+        "\(step): \(now), \(other); then \(try times(fixture.root)), \(try times(fixture.root + "2"))")
       #expect(now != last)
       last = now
     }

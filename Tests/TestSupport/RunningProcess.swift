@@ -24,14 +24,16 @@ package final class RunningProcess: Sendable {
   ///   - path: its file, or a name to look for in PATH.
   ///   - environment: all of it.
   ///   - third: what it has open as number 3.
+  ///   - fourth: what it has open as number 4; itself no lower number.
   package init(
-    _ path: String, _ arguments: [String] = [], environment: [String: String], third: Int32? = nil
+    _ path: String, _ arguments: [String] = [], environment: [String: String], third: Int32? = nil,
+    fourth: Int32? = nil
   ) throws {
     let output = try Pipe()
     let errors = try Pipe()
     id = try Self.spawn(
       path, arguments, environment, output: output.writer.rawValue, errors: errors.writer.rawValue,
-      third: third)
+      third: third, fourth: fourth)
     let (id, state) = (id, state)
     collect(output.takeReader().release(), \.output)
     collect(errors.takeReader().release(), \.errors)
@@ -89,7 +91,7 @@ package final class RunningProcess: Sendable {
 
   private static func spawn(
     _ path: String, _ arguments: [String], _ environment: [String: String], output: Int32, errors: Int32,
-    third: Int32?
+    third: Int32?, fourth: Int32?
   ) throws -> Int32 {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -98,6 +100,7 @@ package final class RunningProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, output, 1)
     posix_spawn_file_actions_adddup2(&actions, errors, 2)
     if let third { posix_spawn_file_actions_adddup2(&actions, third, 3) }
+    if let fourth { posix_spawn_file_actions_adddup2(&actions, fourth, 4) }
     // The threads of a test may have signals blocked, which a program would inherit.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)

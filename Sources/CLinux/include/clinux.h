@@ -91,10 +91,30 @@ int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_
 /// Starts `path` in this process's group, with its standard streams, `report` as number 3, and no other descriptor of
 /// ours; 0 or an errno value.
 int podcastfs_spawn_following(const char *path, char *_Nullable const arguments[_Nonnull], int report, pid_t *pid);
-/// Sends one datagram to a Unix socket, without waiting; a path that begins with @ is an abstract name. 0, or -1.
-int podcastfs_send_datagram(const char *path, const char *text, size_t length);
+/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, `first` to `third`
+/// as numbers 3 to 5, no other descriptor of ours, and no signal blocked or ignored; 0 or an errno value.
+int podcastfs_spawn_holding(const char *path, char *_Nullable const arguments[_Nonnull], int first, int second, int third,
+                            pid_t *pid);
+/// A pair of connected sockets that keep the bounds of messages (SOCK_SEQPACKET), close-on-exec; 0, or -1 with errno.
+int podcastfs_socket_pair(int ends[_Nonnull 2]);
+/// Gives the calling thread a table of descriptors of its own with `kept` only (-1: with none); 0, or -1 with errno.
+int podcastfs_leave_descriptors(int kept);
+/// From here on a fault of this program's own (SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT) leaves its number in
+/// `word` before it ends the program.
+void podcastfs_note_faults(uint64_t *word);
+/// Sends one datagram to a Unix socket, with a copy of `descriptor` where it is not -1, without waiting; a path that begins with @ is an abstract name. 0, or -1.
+int podcastfs_send_datagram(const char *path, const char *text, size_t length, int descriptor);
 /// From here on `signal` does nothing but interrupt the call that a thread waits in (EINTR); 0, or -1 with errno.
 int podcastfs_interrupt_with(int signal);
+
+/// The number of the kernel's request that the calling thread serves.
+extern _Thread_local uint64_t podcastfs_served_request;
+static inline uint64_t podcastfs_request(void) { return podcastfs_served_request; }
+static inline void podcastfs_set_request(uint64_t number) { podcastfs_served_request = number; }
+/// Its number for who waits in poll(2), where it is about that.
+extern _Thread_local uint64_t podcastfs_served_poll;
+static inline uint64_t podcastfs_poll_number(void) { return podcastfs_served_poll; }
+static inline void podcastfs_set_poll_number(uint64_t number) { podcastfs_served_poll = number; }
 
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {

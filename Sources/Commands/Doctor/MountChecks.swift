@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import PosixKit
 
@@ -17,7 +18,37 @@ package enum MountChecks {
           mend: "podcastfs unmount --lazy \(mount.mountPoint), then podcastfs mount \(mount.mountPoint)")
       }
     }
-    return mounts + [table("/etc/mtab", isRoot: geteuid() == 0)].compactMap { $0 }
+    return mounts + keeping() + [table("/etc/mtab", isRoot: geteuid() == 0)].compactMap { $0 }
+  }
+
+  /// What there is to say of mounts that outlive their process.
+  private static func keeping() -> [Finding] {
+    var findings: [Finding] = []
+    if !canKeep {
+      findings.append(
+        .note("a mount ends with its process here: handing it over takes Linux 6.9 (this is \(kernel))"))
+    } else if Keeper.program == nil {
+      findings.append(
+        .problem(
+          "podcastfs-keep is missing: a mount ends with its process", mend: "install it beside podcastfs"))
+    }
+    guard let places = try? Places() else { return findings }
+    return findings
+      + GivenUp.all(places: places).map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
+  }
+
+  private static var kernel: String {
+    var names = utsname()
+    uname(&names)
+    return withUnsafeBytes(of: &names.release) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+  }
+
+  /// By its version: the kernel itself tells only when something is mounted.
+  private static var canKeep: Bool {
+    let numbers = kernel.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
+    return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
   }
 
   /// fusermount3 looks into it before it unmounts for anybody but root.

@@ -25,11 +25,19 @@ enum MountCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
+    let isResumed = arguments.takeFlag(MountCall.flag)
     let staysInForeground = arguments.takeFlag("-f", "--foreground")
     let options = try arguments.takeValues("-o")
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("mount takes one mount point") }
+    if isResumed { return try resume(nil, on: operands.first ?? "", options) }
     try MountRequest.prepareUser(options)
+    // Where the service manager has kept what the process before had, there is nothing to be mounted.
+    if staysInForeground, let path = MountPoint.absolutePath(try operands.first ?? MountPoint.usualPath()),
+      let kept = MountInheritance.fromServiceManager(path)
+    {
+      return try serve(nil, path, options, kept, ServiceManager.tellReady)
+    }
     return try mount(
       nil, on: try operands.first ?? MountPoint.usual(), options, isBackground: isBackground,
       staysInForeground: staysInForeground)
@@ -39,6 +47,7 @@ enum MountCommand: Command {
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
     let isBackground = arguments.takeFlag(backgroundFlag)
+    let isResumed = arguments.takeFlag(MountCall.flag)
     let staysInForeground = arguments.takeFlag("--foreground")
     let isFake = arguments.takeFlag("-f")
     let options = try arguments.takeValues("-o")
@@ -47,6 +56,7 @@ enum MountCommand: Command {
     for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("mount takes one mount point") }
+    if isResumed { return try resume(call.source, on: operands[0], options) }
     Account.correctHome()
     try MountRequest.prepareUser(options)
     if isFake {
@@ -63,15 +73,65 @@ enum MountCommand: Command {
     _ source: String?, on mountPoint: String, _ options: [String], isBackground: Bool, staysInForeground: Bool
   ) throws -> Int32 {
     if !staysInForeground && !isBackground {
+      if try replaces(source, mountPoint, options) { return 0 }
       // The process that was called ends when the mount can be listed, or with the reason why not.
       let call = source.map { [HelperCall.flag, $0] } ?? [name]
       let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
       if let failure = try BackgroundProcess.start(call + rest) { throw CommandFailure(failure) }
       return 0
     }
-    let request = { try MountRequest(source: source, mountPoint: mountPoint, options: options) }
-    if !isBackground { return try MountProcess(try request()).run(ready: ServiceManager.tellReady) }
-    return reporting { ready in try MountProcess(try request()).run(ready: ready) }
+    if !isBackground { return try serve(source, mountPoint, options, nil, ServiceManager.tellReady) }
+    return reporting { ready in try serve(source, mountPoint, options, nil, ready) }
+  }
+
+  private static func serve(
+    _ source: String?, _ mountPoint: String, _ options: [String], _ inheritance: MountInheritance?,
+    _ ready: () -> Void
+  ) throws -> Int32 {
+    let request = try MountRequest(
+      source: source, mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
+    let call = self.call(source, request.mountPoint, options)
+    return try MountProcess(request, call: call, inheritance).run(ready: ready)
+  }
+
+  // MARK: The mount outlives its process
+
+  /// How the next process is to be called.
+  private static func call(_ source: String?, _ mountPoint: String, _ options: [String]) -> MountCall {
+    let begin = source.map { [HelperCall.flag, $0] } ?? [name]
+    return MountCall(
+      program: ProgramArguments.file,
+      words: begin + [MountCall.flag] + options.flatMap { ["-o", $0] } + ["--", mountPoint])
+  }
+
+  /// As the keeper calls it.
+  private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
+    let inheritance = try MountInheritance.fromKeeper()
+    do {
+      return try serve(source, mountPoint, options, inheritance, {})
+    } catch {
+      inheritance.memory.noteFailure()
+      (try? Places()).map {
+        LogFile($0.logFile).write("cannot take over the mount on \(mountPoint): \(error)")
+      }
+      throw error
+    }
+  }
+
+  /// Has a mount that another version of this program serves handed over to this one, with these options; also one whose
+  /// process has died since it was mounted: who mounts it again is not to care whether another one has taken its place.
+  /// - Returns: false where there is none.
+  private static func replaces(_ source: String?, _ mountPoint: String, _ options: [String]) throws -> Bool {
+    let places = try Places()
+    guard let path = MountPoint.absolutePath(mountPoint),
+      let record = MountRecord.findLiving(path, places: places), record.isOfOtherProgram || record.isRevived
+    else { return false }
+    // What is wrong with the options is found here, and not when the mount has no process any more.
+    _ = try MountRequest(source: nil, mountPoint: path, options: options, isResumed: true)
+    var call = self.call(source, path, options)
+    call.environment = MountCall.ownEnvironment
+    try record.handOver(to: call, places: places)
+    return true
   }
 
   /// Marks the process that stays when the one that was called has ended.

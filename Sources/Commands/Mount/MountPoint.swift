@@ -6,12 +6,16 @@ internal import PosixKit
 enum MountPoint {
   /// `~/Podcasts`, made where it is missing.
   static func usual() throws -> String {
+    let path = try usualPath()
+    try make(path)
+    return path
+  }
+
+  static func usualPath() throws -> String {
     guard let home = Places.processEnvironment["HOME"], home.hasPrefix("/") else {
       throw CommandFailure("no home directory: set HOME, or name a mount point")
     }
-    let path = (home == "/" ? "" : home) + "/Podcasts"
-    try make(path)
-    return path
+    return (home == "/" ? "" : home) + "/Podcasts"
   }
 
   /// Makes the directory and what is missing above it, with the user's own permissions.

@@ -13,14 +13,26 @@ internal import TransferProtocol
 /// The process that serves a mount, from its start to its end.
 struct MountProcess {
   let request: MountRequest
+  /// How the next process is to be called; nil where the mount ends with this one.
+  private let call: MountCall?
+  /// What this one takes over; nil where it mounts.
+  private let inheritance: MountInheritance?
 
-  init(_ request: MountRequest) { self.request = request }
+  init(_ request: MountRequest, call: MountCall? = nil, _ inheritance: MountInheritance? = nil) {
+    self.request = request
+    self.call = call
+    self.inheritance = inheritance
+  }
 
   /// Mounts and serves until the file system is unmounted or a signal comes.
   /// - Parameter ready: called when the mount can be listed.
   /// - Returns: the exit status.
   func run(ready: () -> Void) throws -> Int32 {
     Signals.blockEnding()
+    let memory = call == nil ? nil : try inheritance?.memory ?? LastingMemory()
+    let obituary = inheritance?.obituary(request.mountPoint)
+    if let obituary { request.log.write(obituary) }
+    memory?.noteFaults()
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(
       places: request.places, settings: request.settings, http: http, feedReader: .program())
@@ -29,17 +41,28 @@ struct MountProcess {
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
     let tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
-      places: request.places, owner: request.owner)
+      places: request.places, owner: request.owner, memory: memory)
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
     FailureWatch.begin(transfers, failed: notice.failed)
-    let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared)
-    let session = try FuseSession(mounted, at: request.mountPoint, options: request.fuseOptions)
-    let device = MountTable.mount(on: request.mountPoint)?.device
+    let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
+    let session = try FuseSession(
+      mounted, at: request.mountPoint, options: request.fuseOptions, memory: memory,
+      connection: inheritance?.connection)
+    let mount = MountTable.mount(on: request.mountPoint)
+    let device = mount?.device
     mounted.attach(to: session, device: device)
     session.serve(threads: Self.threads) { Signals.requestEnd() }
-    request.log.write("mounted on \(request.mountPoint)")
+    if inheritance == nil {
+      request.log.write("mounted on \(request.mountPoint)")
+      memory?[.device] = mount?.deviceNumber ?? 0
+    } else {
+      do { try mounted.resume(session) } catch { request.log.write("\(error)") }
+      request.log.write("serves the mount on \(request.mountPoint) from now on")
+    }
+    let succession = Succession(request, call: call, memory: memory, session, device: device)
+    succession.begin(keeper: inheritance?.keeper, isRevived: obituary != nil)
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler {
       let worths = transfers.allStatuses().map { status in
@@ -53,8 +76,11 @@ struct MountProcess {
     tree.keepWhatIsWanted()
     ready()
 
-    _ = Signals.waitForEnding()
+    while Signals.waitForEndingOrHandOver() == Signals.handOver {
+      succession.handOver { tree.end() }
+    }
     ServiceManager.tellStopping()
+    succession.end()
     mounted.detach()
     takeAway(session, device)
     session.end(until: .after(Self.patience))

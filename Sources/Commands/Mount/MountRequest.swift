@@ -14,16 +14,19 @@ struct MountRequest: Sendable {
   var places: Places
   var log: LogFile
 
-  init(source: String?, mountPoint: String, options: [String]) throws {
+  /// - Parameter isResumed: whether the mount is there, and taken over.
+  init(source: String?, mountPoint: String, options: [String], isResumed: Bool = false) throws {
     places = try Places()
     let loaded = try Settings.load(
       file: places.configurationFile, environment: Places.processEnvironment, options: options)
     settings = loaded.settings
     self.options = loaded.mount
-    self.mountPoint = try MountPoint.prepare(mountPoint)
+    // A look at it would have to be answered by the process that this one is to become.
+    self.mountPoint = isResumed ? mountPoint : try MountPoint.prepare(mountPoint)
     try places.create()
     log = LogFile(places.logFile)
-    self.source = source.flatMap { HelperCall.nothing.contains($0) ? nil : Self.absolute($0) }
+    self.source =
+      isResumed ? nil : source.flatMap { HelperCall.nothing.contains($0) ? nil : Self.absolute($0) }
   }
 
   /// Checks the options of a call, and becomes the user whom `setuid` names.

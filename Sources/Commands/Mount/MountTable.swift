@@ -9,6 +9,12 @@ enum MountTable {
     /// The file system's device number, "0:53": each mount of ours is one of its own.
     var device: String
 
+    /// The same as one number: the major one before 32 bits of the minor.
+    var deviceNumber: UInt64 {
+      let numbers = device.split(separator: ":").compactMap { UInt64($0) }
+      return numbers.count == 2 ? numbers[0] << 32 | numbers[1] : 0
+    }
+
     /// Whether it is a mount of podcastfs, as far as its type tells.
     var isOurs: Bool { type == "fuse.podcastfs" || type == "fuse" }
   }

@@ -42,6 +42,8 @@ final class Notifications: Sendable {
   }
 
   private func gather() {
+    // It looks at a cover in its own mount, which the next process may have to answer.
+    PosixThread.leaveDescriptors()
     let last = MonotonicTime.after(Self.longest)
     var count = 0
     while true {

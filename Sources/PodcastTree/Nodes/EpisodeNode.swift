@@ -21,13 +21,14 @@ struct EpisodeNode: TreeNode {
     if writes { return .failure(.EROFS) }
     let program = tree.programs.program(ofThread: caller.thread)
     let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
-    let intent = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
+    let first = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
     return tree.listed(id.row).then { episode in
+      let intent = caller.comesAgain ? self.intent(first, again: episode) : first
       // Nothing of it is here: an error now, rather than a file that can't be read.
       if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
         return .failure(.EIO)
       }
-      if intent == .download || intent == .downloadAtRead {
+      if !caller.comesAgain, intent == .download || intent == .downloadAtRead {
         tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode))
       }
       return tree.entry(ofEpisode: id.row).then { entry in
@@ -38,6 +39,15 @@ struct EpisodeNode: TreeNode {
         }
         return open(episode, tree.request(for: entry), intent, program)
       }
+    }
+  }
+
+  /// What was paused or dropped while it was open is not begun anew because another process serves now.
+  private func intent(_ intent: OpenIntent, again episode: ListedEpisode) -> OpenIntent {
+    switch tree.currentStatus(episode.mediaKey)?.state ?? .remote {
+    case .queued, .downloading, .cached: intent
+    case .remote: intent == .download ? .cachedOnly : intent
+    case .paused, .failed: .cachedOnly
     }
   }
 
@@ -118,14 +128,7 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
     let drops = tree.world.withLock { $0.open.close(id) }
-    if drops {
-      tree.transfers.drop(episode.mediaKey) { _ in
-        tree.loader.async {
-          tree.world.withLock { _ = $0.open.dropsAtClose.remove(episode.id) }
-          tree.transferChanged(episode.mediaKey)
-        }
-      }
-    }
+    if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     guard intent == .download || intent == .downloadAtRead, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10

@@ -41,6 +41,24 @@ package enum Answer<Value: Sendable>: Sendable {
     then { .value(transform($0)) }
   }
 
+  /// Another answer where it fails.
+  package func recover(_ other: @escaping @Sendable (Errno) -> Answer) -> Answer {
+    let asResult = Answer<Result<Value, Errno>>.pending { completion in
+      switch self {
+      case .ready(let result):
+        completion(.success(result))
+        return {}
+      case .pending(let start): return start { completion(.success($0)) }
+      }
+    }
+    return asResult.then { result in
+      switch result {
+      case .success(let value): .value(value)
+      case .failure(let errno): other(errno)
+      }
+    }
+  }
+
   /// Runs `note` where it fails.
   func onFailure(_ note: @escaping @Sendable () -> Void) -> Answer {
     switch self {

@@ -5,10 +5,13 @@ package struct Caller: Hashable, Sendable {
   package var thread: Int32
   /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
   package var sniffs: Bool
+  /// Whether it opens what it has open already, for the process that serves now.
+  package var comesAgain: Bool
 
-  package init(user: UInt32, thread: Int32, sniffs: Bool = false) {
+  package init(user: UInt32, thread: Int32, sniffs: Bool = false, comesAgain: Bool = false) {
     self.user = user
     self.thread = thread
     self.sniffs = sniffs
+    self.comesAgain = comesAgain
   }
 }

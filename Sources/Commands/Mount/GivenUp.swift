@@ -1,0 +1,55 @@
+internal import Configuration
+internal import Glibc
+internal import PosixKit
+
+/// A mount whose process has died again and again: it is taken away, and the user is told.
+enum GivenUp {
+  /// The word that the keeper calls the program with, before the words that it was to be called with.
+  static let word = "--given-up"
+
+  /// In that process, which has the mount's memory as descriptor 4.
+  static func run(_ words: [String]) throws -> Int32 {
+    guard let mountPoint = words.last, mountPoint.hasPrefix("/") else { return 64 }
+    let memory = try? LastingMemory(inherited: FileDescriptor(owning: 4))
+    let reason =
+      "the mount on \(mountPoint) is given up: its process died again and again"
+      + (memory?.takeFault().map { " (\($0))" } ?? "")
+      + MountInheritance.text(of: memory?.takeServed() ?? [])
+    let places = try Places()
+    LogFile(places.logFile).write(reason)
+    try? Directories.createPrivate(directory(places))
+    try? Directories.replace(file(mountPoint, places), with: Array((mountPoint + "\n" + reason + "\n").utf8))
+    if MountTable.isOurs(mountPoint) { try? Unmount.lazily(mountPoint) }
+    if let program = Notifications.program {
+      let arguments = [
+        "--app-name=podcastfs", "--icon=dialog-warning", "--", "Podcasts are not mounted any more",
+      ]
+      _ = try? DetachedProcess.wait(DetachedProcess.start(program, arguments + [PrintableText.line(reason)]))
+    }
+    return 0
+  }
+
+  /// What is to be said of mounts that were given up and have not been mounted since.
+  static func all(places: Places) -> [(mountPoint: String, reason: String)] {
+    let names = (try? Directories.names(in: directory(places))) ?? []
+    return names.sorted().compactMap { name in
+      guard let bytes = try? Directories.readRegular(directory(places) + "/" + name, limit: 1 << 16) else {
+        return nil
+      }
+      let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+      return lines.count == 2 ? (String(lines[0]), String(lines[1])) : nil
+    }
+  }
+
+  /// It is mounted again.
+  static func forget(_ mountPoint: String, places: Places) { unlink(file(mountPoint, places)) }
+
+  private static func directory(_ places: Places) -> String { places.state + "/given-up" }
+
+  /// Named by a sum of the path: that may be longer than a name.
+  private static func file(_ mountPoint: String, _ places: Places) -> String {
+    var sum = CRC32C()
+    Array(mountPoint.utf8).withUnsafeBytes { sum.update($0) }
+    return directory(places) + "/" + String(sum.value, radix: 16)
+  }
+}

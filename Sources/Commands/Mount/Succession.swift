@@ -1,0 +1,88 @@
+internal import Configuration
+internal import FuseKit
+internal import Glibc
+internal import PosixKit
+
+/// What makes a mount outlive the process that serves it: the keeper, or the service manager, has the connection to the
+/// kernel too, and the next process gets it from there.
+final class Succession: Sendable {
+  private let request: MountRequest
+  private let call: MountCall?
+  private let memory: LastingMemory?
+  private let session: FuseSession
+  private let device: String?
+  private let keeper = Monitor<Keeper?>(nil)
+
+  /// - Parameters:
+  ///   - call: how the next process is called; nil where the mount is to end with this one.
+  ///   - memory: what it needs to know.
+  ///   - device: the mount's.
+  init(
+    _ request: MountRequest, call: MountCall?, memory: LastingMemory?, _ session: FuseSession, device: String?
+  ) {
+    self.request = request
+    self.call = call
+    self.memory = memory
+    self.session = session
+    self.device = device
+  }
+
+  /// To be called when requests are served; before anybody relies on the mount.
+  /// - Parameters:
+  ///   - inherited: the socket to the keeper that has started this process.
+  ///   - isRevived: whether it has done so because the one before died.
+  func begin(keeper inherited: Int32?, isRevived: Bool) {
+    guard let call, let memory, let device else { return }
+    if inherited == nil && !(session.waitForGreeting() && session.canBeHandedOver) {
+      request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
+      return
+    }
+    GivenUp.forget(request.mountPoint, places: request.places)
+    if ServiceManager.keepsDescriptors {
+      ServiceManager.keep(session.connection, as: MountInheritance.connectionName)
+      ServiceManager.keep(memory.file, as: MountInheritance.memoryName)
+    } else {
+      let keeper = Keeper(
+        connection: session.connection, memory: memory, call: call, log: request.log, inherited: inherited)
+      keeper.begin()
+      self.keeper.withLock { $0 = keeper }
+    }
+    do {
+      try MountRecord.write(
+        request.mountPoint, device: device, isRevived: isRevived, places: request.places)
+    } catch {
+      request.log.write("podcastfs restart will not find the mount: \(error)")
+    }
+  }
+
+  /// Makes way for the next process, if there can be one: then this does not return.
+  /// - Parameter prepare: keeps what that is to find; requests are served meanwhile.
+  func handOver(_ prepare: () -> Void) {
+    guard let call, let memory, let device else { return }
+    var next = MountRecord.takeCall(device: device, places: request.places) ?? call
+    if next.words.isEmpty { next.words = call.words }
+    prepare()
+    let isKept = ServiceManager.keepsDescriptors
+    guard isKept || keeper.withLock({ $0 })?.handOver(to: next) ?? false else {
+      request.log.write("the mount cannot be handed over: nobody keeps it")
+      return
+    }
+    memory[.handingOver] = 1
+    request.log.write("hands the mount on \(request.mountPoint) over")
+    // What it has not answered is asked of the next one. The service manager starts that after a failure.
+    _exit(isKept ? Self.temporaryFailure : 0)
+  }
+
+  /// EX_TEMPFAIL of sysexits.h.
+  private static let temporaryFailure: Int32 = 75
+
+  /// The mount ends with this process.
+  func end() {
+    keeper.withLock { $0 }?.dismiss()
+    if ServiceManager.keepsDescriptors {
+      ServiceManager.release(MountInheritance.connectionName)
+      ServiceManager.release(MountInheritance.memoryName)
+    }
+    if let device { MountRecord.remove(device: device, places: request.places) }
+  }
+}

@@ -1,0 +1,110 @@
+package import FuseKit
+internal import PodcastTree
+internal import PosixKit
+
+/// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
+extension MountedTree {
+  /// To be called when requests are served again, with nothing told yet of what has changed meanwhile.
+  /// - Throws: `PosixError` where the kernel does not give again what was not answered.
+  package func resume(_ session: FuseSession) throws {
+    let knowsNoNames = session.forgetNames()
+    try session.resume()
+    // What was there may have changed while nobody told.
+    for number in directories.all + [NodeID.root.rawValue] {
+      notifier.forgetListing(of: numbers.node(number))
+    }
+    if !knowsNoNames {
+      for node in tree.nodesOfTransfers { notifier.forgetListing(of: node) }
+    }
+    for number in handles.takePolls() { session.wakePoll(number) }
+    // Readers go on to count as such, also where they pause.
+    let files = handles.inheritedFiles
+    if files.isEmpty { tree.dropWhatNobodyHasOpen() }
+    let left = Monitor(files.count)
+    for handle in files {
+      reopen(handle) { _ in
+        let isLast = left.withLock { left in
+          left -= 1
+          return left == 0
+        }
+        if isLast { self.tree.dropWhatNobodyHasOpen() }
+      }
+    }
+  }
+
+  /// How a file is opened, for the process after this one.
+  func opening(
+    _ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool
+  ) -> HandleTable.Opening {
+    HandleTable.Opening(
+      node: node, user: caller.user, thread: caller.thread, sniffs: sniffs, writes: writes,
+      request: caller.request)
+  }
+
+  /// Opens again what a process before had open, then asks `again`.
+  func reopen(
+    _ handle: UInt64, _ reply: consuming FuseReply,
+    _ again: @escaping @Sendable (consuming FuseReply) -> Void
+  ) {
+    if handles.inheritedFile(handle) == nil {
+      // Somebody else may have opened it again just now.
+      return handles.file(handle) == nil ? reply.fail(.EBADF) : again(reply)
+    }
+    let answer = Answer<Void>.pending { completion in
+      self.reopen(handle) { errno in completion(errno.map { .failure($0) } ?? .success(())) }
+    }
+    fulfil(reply, answer) { reply, _ in again(reply) }
+  }
+
+  /// - Parameter completion: gets the reason where it can't be opened: it has gone, or was an upload.
+  @discardableResult
+  private func reopen(
+    _ handle: UInt64, _ completion: @escaping @Sendable (Errno?) -> Void
+  ) -> @Sendable () -> Void {
+    guard let opening = handles.inheritedFile(handle) else {
+      completion(nil)
+      return {}
+    }
+    if opening.writes {
+      completion(.EIO)
+      return {}
+    }
+    let done: @Sendable (Result<any OpenFile, Errno>) -> Void = { result in
+      switch result {
+      case .success(let file):
+        if !self.handles.restore(handle, HandleTable.File(node: opening.node, file: file)) { file.close() }
+        completion(nil)
+      case .failure(let errno): completion(errno == .ENOENT ? .EIO : errno)
+      }
+    }
+    let caller = Caller(
+      user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true)
+    switch tree.open(opening.node, writes: false, for: caller) {
+    case .ready(let result):
+      done(result)
+      return {}
+    case .pending(let start): return start(done)
+    }
+  }
+
+  func reopenDirectory(
+    _ handle: UInt64, _ reply: consuming FuseReply,
+    _ again: @escaping @Sendable (consuming FuseReply) -> Void
+  ) {
+    guard let node = handles.inheritedDirectory(handle) else {
+      return handles.directory(handle) == nil ? reply.fail(.EBADF) : again(reply)
+    }
+    fulfil(reply, tree.openDirectory(node, for: Caller(user: tree.owner.user, thread: 0))) {
+      reply, directory in
+      self.handles.restore(handle, directory)
+      again(reply)
+    }
+  }
+
+  /// A file that was read has nothing to be flushed; an upload has lost what was written.
+  func flushInherited(_ handle: UInt64, _ reply: consuming FuseReply) {
+    guard let opening = handles.inheritedFile(handle) else { return reply.fail(.EBADF) }
+    if opening.writes { return reply.fail(.EIO) }
+    reply.succeed()
+  }
+}

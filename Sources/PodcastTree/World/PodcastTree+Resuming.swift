@@ -1,0 +1,40 @@
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// What a process that takes over a mount has to see to.
+extension PodcastTree {
+  /// Of all episodes that the transfers know: their state, size and blocks may have changed.
+  package var nodesOfTransfers: [NodeID] {
+    world.withLock { world in
+      world.downloads.known.values.compactMap { known in
+        world.episode(known.episode.id).map { world.node(of: $0) }
+      }
+    }
+  }
+
+  /// Drops what was to be dropped when its last reader closed it, where that has happened meanwhile.
+  package func dropWhatNobodyHasOpen() {
+    loader.async { [self] in
+      for episode in dropMarks.all where !world.withLock({ $0.open.isOpen(episode) }) {
+        guard let key = world.withLock({ $0.downloads.known.first { $0.value.episode.id == episode }?.key })
+        else {
+          dropMarks.remove(episode)
+          continue
+        }
+        dropAfterClose(episode, key)
+      }
+    }
+  }
+
+  /// The last reader has closed what was to be dropped then.
+  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
+    transfers.drop(key) { _ in
+      self.loader.async {
+        self.world.withLock { _ = $0.open.dropsAtClose.remove(episode) }
+        self.dropMarks.remove(episode)
+        self.transferChanged(key)
+      }
+    }
+  }
+}
