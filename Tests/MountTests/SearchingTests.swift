@@ -109,4 +109,16 @@ import Testing
     #expect(try fixture.list("\(second)/Search/\(MountFixture.search)") == ["Harbour Lights"])
     try fixture.run("unmount", second)
   }
+
+  @Test func aSearchThatWasRenamedIsThereAtOnceUnderItsNewName() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let (old, new) = (fixture.root + "/Search/harbour", fixture.root + "/Search/lights")
+    #expect(mkdir(old, 0o755) == 0)
+    #expect(rename(old, new) == 0)
+    #expect(try fixture.list(new) == [MountFixture.podcast])
+    #expect(try fixture.list(new + "/" + MountFixture.podcast) == MountFixture.names)
+    #expect(errnoOf { access(old, F_OK) } == .ENOENT)
+    #expect(try fixture.list(fixture.root + "/Search") == ["lights"])
+  }
 }

@@ -52,7 +52,6 @@ extension PodcastSearch {
           try SearchRows.checkFree(name, except: old, in: database)
           let id = try SearchRows.record(
             name, findings, replacing: old, now: wallClockSeconds(), in: database)
-          if let old, old != id { changes.append(.search(old)) }
           changes += [.search(id), .results(search: id)]
           guard let search = try SearchRows.search(id, in: database) else {
             throw CatalogError.unknown("search")

@@ -20,8 +20,13 @@ enum SearchRows {
       try database.run(
         "UPDATE result SET state = ? WHERE search_id = ? AND state <> ?", ResultState.gone.rawValue, same,
         ResultState.hidden.rawValue)
+    } else if let old {
+      // The kernel moves a directory with its number: what the new name leads to is what it has led to.
+      search = old
+      try database.run("DELETE FROM result WHERE search_id = ?", old)
+      try database.run(
+        "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, findings.source, now, old)
     } else {
-      if let old { try database.run("DELETE FROM search WHERE id = ?", old) }
       try database.run(
         "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, findings.source, now)
       search = database.lastInsertedID
