@@ -94,7 +94,7 @@ package final class FuseSession: @unchecked Sendable {
       let head = KernelRequest(buffer)
       head.isServed(buffer)
       if head.isGreeting { note(greeting: buffer) }
-      memory?.note(thread: thread, operation: head.operation, node: head.node)
+      if !head.isGreeting { memory?.note(thread: thread, operation: head.operation, node: head.node) }
       if !hasServed && !head.isGreeting {
         hasServed = true
         memory?[.served] = 1

@@ -25,6 +25,8 @@ final class HandleTable: Sendable {
     var next: UInt64 = 1
     var files: [UInt64: File] = [:]
     var directories: [UInt64: OpenDirectory] = [:]
+    /// What is being written.
+    var writers: Set<UInt64> = []
     /// Where each is in the mount's memory.
     var records: [UInt64: Int] = [:]
     /// What a process before had open, and has not been opened again.
@@ -77,6 +79,7 @@ final class HandleTable: Sendable {
     state.withLock { state in
       let number = takeNumber(&state)
       state.files[number] = file
+      if opening.writes { state.writers.insert(number) }
       let flags: UInt64 = (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
       state.records[number] = memory?.add(
@@ -106,8 +109,9 @@ final class HandleTable: Sendable {
   func directory(_ handle: UInt64) -> OpenDirectory? { state.withLock { $0.directories[handle] } }
 
   func removeFile(_ handle: UInt64) -> File? {
-    let (file, record) = state.withLock { state in
+    let (file, record) = state.withLockNotifying { state in
       state.inheritedFiles[handle] = nil
+      state.writers.remove(handle)
       return (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
     }
     if let record { memory?.remove(record) }
@@ -121,6 +125,11 @@ final class HandleTable: Sendable {
       return state.records.removeValue(forKey: handle)
     }
     if let record { memory?.remove(record) }
+  }
+
+  /// Waits until nothing is being written.
+  func waitForWriters(until deadline: MonotonicTime) {
+    _ = state.wait(until: deadline) { $0.writers.isEmpty ? true : nil }
   }
 
   var count: Int { state.withLock { $0.files.count + $0.directories.count } }

@@ -32,6 +32,9 @@ extension MountedTree {
     }
   }
 
+  /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.
+  package func waitForWriters(_ patience: Double) { handles.waitForWriters(until: .after(patience)) }
+
   /// How a file is opened, for the process after this one.
   func opening(
     _ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool

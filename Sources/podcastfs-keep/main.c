@@ -5,7 +5,8 @@
 // (its locks too), and the program is started again with the same three descriptors; the kernel hands it what had not been
 // answered.
 //
-// Messages of the process that serves, one datagram each: "E": it ends, and the mount with it. "N" and then strings, each
+// Messages of the process that serves, one datagram each: "B": it serves from now on; one that does not say so within half a
+// minute is killed. "E": it ends, and the mount with it. "N" and then strings, each
 // ended by a NUL: the umask in octal digits, the program's path, its arguments from the name on, an empty one, the
 // environment, where that differs from this program's: what to start. "C": the same, and the process is about to go.
 //
@@ -15,6 +16,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,6 +38,8 @@ enum { FAULTS = 3, WITHIN = 60 };
 enum { FAILURES = 10 };
 // Milliseconds that a program which is being replaced may be missing.
 enum { PATIENCE = 5000, STEP = 20 };
+// Milliseconds that a process has to come up in.
+enum { BEGINNING = 30000 };
 
 extern char **environ;
 
@@ -49,6 +53,8 @@ struct call {
 static volatile uint64_t *words;
 static struct call call;
 static int64_t faults[FAULTS];
+// The process that has been started and does not serve yet; 0 for none.
+static pid_t beginner;
 
 static int64_t seconds(void) {
   struct timespec now;
@@ -127,6 +133,7 @@ static int start(void) {
   close(ends[1]);
   dup3(ends[0], SOCKET, O_CLOEXEC);
   close(ends[0]);
+  beginner = child;
   return child > 0;
 }
 
@@ -179,13 +186,23 @@ int main(void) {
   signal(SIGINT, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
-  // Nobody asks how the processes ended: none stays as a zombie.
+  // Nobody asks how the processes ended: none stays as a zombie, and no number is another's while its socket is there.
   signal(SIGCHLD, SIG_IGN);
 
   int is_handing_over = 0;
   for (;;) {
+    struct pollfd socket = {.fd = SOCKET, .events = POLLIN};
+    if (poll(&socket, 1, beginner > 0 ? BEGINNING : -1) == 0) {
+      kill(beginner, SIGKILL);
+      beginner = 0;
+      continue;
+    }
     ssize_t length = recv(SOCKET, message, sizeof message, 0);
     if (length < 0 && errno == EINTR) continue;
+    if (length > 0 && message[0] == 'B') {
+      beginner = 0;
+      continue;
+    }
     if (length > 0 && message[0] == 'E') return 0;
     if (length > 0) {
       int is_call = take_call(message + 1, (size_t)length - 1);

@@ -214,6 +214,17 @@ import Testing
     #expect(try !fixture.run("doctor").output.contains("given up"))
   }
 
+  @Test func aConfigurationThatHasBecomeUnusableEndsNoMount() throws {
+    let fixture = try prepared()
+    _ = try fixture.environment.home.write("config/podcastfs/config", Array("downloads = foo\n".utf8))
+    let process = try #require(fixture.mountProcess)
+    #expect(try fixture.run("restart", fixture.root).end == .exit(1))
+    #expect(fixture.mountProcess == process)
+    _ = try killNext(fixture, after: nil)
+    #expect(try fixture.isWhole(subscribed(fixture, 1), 1))
+    #expect(fixture.log.contains("the mount goes on without the configuration file"))
+  }
+
   @Test func whoMountsAgainAfterADeathGetsTheNewSettings() throws {
     let fixture = try prepared()
     kill(try #require(fixture.mountProcess), SIGKILL)

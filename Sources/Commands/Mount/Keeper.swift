@@ -38,7 +38,11 @@ final class Keeper: Sendable {
 
   /// Starts one where none is there, and looks after it from now on.
   func begin() {
-    if state.withLock({ $0.socket == nil }) && !start() { return }
+    if let inherited = state.withLock({ $0.socket?.rawValue }) {
+      _ = send([UInt8(ascii: "B")], to: inherited)
+    } else if !start() {
+      return
+    }
     _ = PosixThread.attempt("keeper", stackSize: 64 * 1024) { [self] in watch() }
   }
 

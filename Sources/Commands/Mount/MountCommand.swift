@@ -127,7 +127,7 @@ enum MountCommand: Command {
       let record = MountRecord.findLiving(path, places: places), record.isOfOtherProgram || record.isRevived
     else { return false }
     // What is wrong with the options is found here, and not when the mount has no process any more.
-    _ = try MountRequest(source: nil, mountPoint: path, options: options, isResumed: true)
+    try MountRequest.check(options, places: places)
     var call = self.call(source, path, options)
     call.environment = MountCall.ownEnvironment
     try record.handOver(to: call, places: places)

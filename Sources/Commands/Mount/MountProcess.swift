@@ -77,7 +77,10 @@ struct MountProcess {
     ready()
 
     while Signals.waitForEndingOrHandOver() == Signals.handOver {
-      succession.handOver { tree.end() }
+      succession.handOver {
+        mounted.waitForWriters(Self.writersPatience)
+        tree.end()
+      }
     }
     ServiceManager.tellStopping()
     succession.end()
@@ -103,6 +106,9 @@ struct MountProcess {
 
   /// Seconds that programs have at the end to close what they have open.
   private static let patience = 1.0
+
+  /// Seconds that a list which is being written has before the mount is handed over.
+  private static let writersPatience = 2.0
 
   /// More idle ones cost latency: 8 µs a call with one, 21 with four.
   private static let threads = 3

@@ -17,8 +17,7 @@ struct MountRequest: Sendable {
   /// - Parameter isResumed: whether the mount is there, and taken over.
   init(source: String?, mountPoint: String, options: [String], isResumed: Bool = false) throws {
     places = try Places()
-    let loaded = try Settings.load(
-      file: places.configurationFile, environment: Places.processEnvironment, options: options)
+    let loaded = try Self.load(places, options, isResumed: isResumed)
     settings = loaded.settings
     self.options = loaded.mount
     // A look at it would have to be answered by the process that this one is to become.
@@ -27,6 +26,27 @@ struct MountRequest: Sendable {
     log = LogFile(places.logFile)
     self.source =
       isResumed ? nil : source.flatMap { HelperCall.nothing.contains($0) ? nil : Self.absolute($0) }
+  }
+
+  /// - Parameter isResumed: then a file that can't be used is left out: what is mounted is not to end with it.
+  private static func load(
+    _ places: Places, _ options: [String], isResumed: Bool
+  ) throws -> (settings: Settings, mount: MountOptions) {
+    func load(_ file: String) throws -> (settings: Settings, mount: MountOptions) {
+      try Settings.load(file: file, environment: Places.processEnvironment, options: options)
+    }
+    do {
+      return try load(places.configurationFile)
+    } catch {
+      guard isResumed, let rest = try? load("/dev/null") else { throw error }
+      LogFile(places.logFile).write("the mount goes on without the configuration file: \(error)")
+      return rest
+    }
+  }
+
+  /// What is wrong with the configuration or these options is thrown.
+  static func check(_ options: [String], places: Places) throws {
+    _ = try load(places, options, isResumed: false)
   }
 
   /// Checks the options of a call, and becomes the user whom `setuid` names.

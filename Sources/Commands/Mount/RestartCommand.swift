@@ -22,6 +22,8 @@ enum RestartCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= (isAll ? 0 : 1) else { throw UsageError("restart takes one mount point") }
     let places = try Places()
+    // Found here, and not by a process that is to serve a mount already.
+    try MountRequest.check([], places: places)
     if isAll { return try restartAll(places) }
     let mountPoint = try operands.first ?? MountPoint.usualPath()
     guard let path = MountPoint.absolutePath(mountPoint), MountTable.isOurs(path) else {
