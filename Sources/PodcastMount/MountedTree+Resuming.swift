@@ -5,15 +5,13 @@ internal import PosixKit
 /// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
 extension MountedTree {
   /// To be called when requests are served again, with nothing told yet of what has changed meanwhile.
-  /// - Throws: `PosixError` where the kernel does not give again what was not answered.
-  package func resume(_ session: FuseSession) throws {
-    let knowsNoNames = session.forgetNames()
-    try session.resume()
+  /// - Parameter forgetsNames: whether the kernel looks up all names again.
+  package func resume(_ session: FuseSession, forgetsNames: Bool) {
     // What was there may have changed while nobody told.
     for number in directories.all + [NodeID.root.rawValue] {
       notifier.forgetListing(of: numbers.node(number))
     }
-    if !knowsNoNames {
+    if !forgetsNames {
       for node in tree.nodesOfTransfers { notifier.forgetListing(of: node) }
     }
     for number in handles.takePolls() { session.wakePoll(number) }

@@ -53,12 +53,13 @@ struct MountProcess {
     let mount = MountTable.mount(on: request.mountPoint)
     let device = mount?.device
     mounted.attach(to: session, device: device)
+    let forgetsNames = inheritance == nil ? false : takeBack(session)
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     if inheritance == nil {
       request.log.write("mounted on \(request.mountPoint)")
       memory?[.device] = mount?.deviceNumber ?? 0
     } else {
-      do { try mounted.resume(session) } catch { request.log.write("\(error)") }
+      mounted.resume(session, forgetsNames: forgetsNames)
       request.log.write("serves the mount on \(request.mountPoint) from now on")
     }
     let succession = Succession(request, call: call, memory: memory, session, device: device)
@@ -91,6 +92,15 @@ struct MountProcess {
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
     return 0
+  }
+
+  /// Has the kernel give again what the process before had not answered. Before a request is read: those that this process
+  /// had read by then would come once more too, and be carried out twice at the same time.
+  /// - Returns: whether the kernel looks up all names again.
+  private func takeBack(_ session: FuseSession) -> Bool {
+    let forgetsNames = session.forgetNames()
+    do { try session.resume() } catch { request.log.write("\(error)") }
+    return forgetsNames
   }
 
   /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One
