@@ -82,10 +82,7 @@ import TransferProtocol
     client.start(other) { _ in }
     let pid = user.daemon
     #expect(client.reaches(.cached, other, within: 8))
-    #expect(!eventually(within: 3) { false })
-    #expect(user.daemon == pid, "\(String(describing: pid)) \(String(describing: user.daemon))")
-    let now = user.daemon
-    #expect(!eventually(within: 12) { self.user.daemon != now }, "it dies again and again")
+    #expect(!eventually(within: 15) { self.user.daemon != pid }, "it has died")
   }
 
   @Test(arguments: [OriginBehaviour.with { $0.status = 503 }, .with { $0.refusesToAnswer = true }])

@@ -46,9 +46,6 @@ final class Keeper: Sendable {
     _ = PosixThread.attempt("keeper", stackSize: 64 * 1024) { [self] in watch() }
   }
 
-  /// Whether there is one.
-  var isThere: Bool { state.withLock { $0.socket != nil } }
-
   private func start() -> Bool {
     guard let program = Self.program else {
       log.write("podcastfs-keep is not installed: the mount ends with its process")
