@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import Glibc
 import HTTPServerKit
 import PodcastModel
 import PosixKit
@@ -37,6 +38,39 @@ import Testing
     #expect(known.error == nil)
     #expect(try #require(known.nextRefresh) >= wallClockSeconds() + 3500)
     #expect(try world.catalog.podcast(podcast)?.allowsPrivateHosts == true)
+  }
+
+  /// What looks for refreshes that are due finds that another process is at this one, while somebody looks.
+  @Test func whoLooksFirstGetsTheFeedThoughAnotherProcessIsAtIt() throws {
+    let world = try CatalogWorld()
+    let mayAnswer = Monitor(false)
+    defer { mayAnswer.withLockNotifying { $0 = true } }
+    world.web.set("/feed") { _ in
+      if world.web.requests("/feed").count == 1 {
+        let _: Bool? = mayAnswer.wait(until: .after(20)) { $0 ? true : nil }
+      }
+      return TestFeed(items: [.init("One", guid: "1")]).page
+    }
+    let podcast = try world.podcast()
+    let other = try world.open()
+    defer { other.close() }
+    other.refresh(podcast: podcast, cause: .due)
+    #expect(world.web.wait("/feed", count: 1))
+    // As a verb of a third process that is waiting to write.
+    let gate = try FileDescriptor(openingRegular: world.home.places.data + "/catalog.sqlite-order", O_RDWR)
+    let isLocked = gate.tryLock(.shared)
+    #expect(isLocked)
+    world.catalog.refresh(podcast: podcast, cause: .due)
+    for _ in 0..<200 { _ = try world.catalog.podcast(podcast) }
+    let outcome = Monitor<Result<RefreshOutcome, CatalogError>?>(nil)
+    world.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
+      outcome.withLockNotifying { $0 = result }
+    }
+    #expect(world.web.wait("/feed", count: 2, seconds: 3))
+    gate.unlock()
+    let result = try #require(outcome.wait(until: .after(20)) { $0 })
+    #expect(try result.get().newEpisodes.count == 1)
+    #expect(try world.catalog.podcast(podcast)?.isFetched == true)
   }
 
   @Test(arguments: [

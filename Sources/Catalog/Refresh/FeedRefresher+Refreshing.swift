@@ -28,11 +28,12 @@ extension FeedRefresher {
           return task.finish(.success(.unchanged))
         }
         guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
+        // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
+        if cause == .due, try !claim(id, now: now) { return task.finish(.success(.unchanged)) }
         let isFirst: Bool? = table.withLock { $0.isClosed ? nil : $0.join(id, task) }
         guard let isFirst else { throw CatalogError.cancelled }
         if isAwaited { threads.want(id) }
         guard isFirst else { return }
-        if cause == .due, try !claim(id, now: now) { return finishRefresh(id, .success(.unchanged)) }
         RefreshRun(feeds: self, state: state, now: now, isForced: cause == .forced).begin()
       } catch {
         task.finish(.failure(CatalogError(wrapping: error)))
