@@ -172,6 +172,17 @@ int podcastfs_is_locked(int descriptor) {
   return lock.l_type != F_UNLCK;
 }
 
+int podcastfs_lock_byte(int descriptor, off_t place) {
+  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
+  return fcntl(descriptor, F_OFD_SETLK, &lock);
+}
+
+off_t podcastfs_find_locked(int descriptor, off_t first, off_t count) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count};
+  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return -1;
+  return lock.l_start > first ? lock.l_start : first;
+}
+
 #ifndef STATX_MNT_ID_UNIQUE
 #define STATX_MNT_ID_UNIQUE 0x00004000U
 #endif

@@ -13,6 +13,7 @@ package final class TransferClient: TransferService {
   private let mirror: StatusMirror
   private let layout: CacheLayout
   private let readTimeout: Double
+  private let mark: MountMark?
 
   /// - Parameters:
   ///   - isMount: whether `settings` are the daemon's from now on, and unfinished downloads go on.
@@ -26,6 +27,8 @@ package final class TransferClient: TransferService {
       try Directories.createPrivate(places.state)
       _ = try FileDescriptor(openingRegular: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
     }
+    // Before anything of it is read: a daemon that begins now waits for this one.
+    mark = isMount ? try? MountMark(in: places.state) : nil
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
     let store = try? TransferStore(reading: places.state)

@@ -86,9 +86,11 @@ final class MountFixture {
   }
 
   /// The number of the process that serves the mount.
-  var mountProcess: Int32? {
+  var mountProcess: Int32? { mountProcess(at: root) }
+
+  func mountProcess(at path: String) -> Int32? {
     Self.process { words in
-      words.last == self.root && (words.contains("--background") || words.contains("--resume"))
+      words.last == path && (words.contains("--background") || words.contains("--resume"))
     }
   }
 

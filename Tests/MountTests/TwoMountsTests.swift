@@ -67,4 +67,25 @@ import Testing
     #expect(try fixture.run("cancel", "\(second)/\(name)").end == .exit(0))
     #expect(try fixture.attribute("state", "\(first)/\(name)") == "remote")
   }
+
+  /// The daemon begins for the order; the other mount has yet to hear of it, and has no time.
+  @Test func anOrderThatTheDaemonBeginsForIsSeenInTheOtherToo() throws {
+    let (fixture, first, second) = try mountedTwice()
+    let process = try #require(fixture.mountProcess(at: fixture.root + "2"))
+    let name = MountFixture.names[0]
+    #expect(fixture.daemon == nil)
+    kill(process, SIGSTOP)
+    defer { kill(process, SIGCONT) }
+    let isDone = Monitor(false)
+    PosixThread.start("order") {
+      try? ExtendedAttributes.set("user.podcastfs.state", of: "\(first)/\(name)", to: "paused")
+      isDone.withLockNotifying { $0 = true }
+    }
+    #expect(eventually { fixture.daemon != nil })
+    #expect(isDone.wait(until: .after(0.3)) { $0 ? true : nil } == nil)
+    kill(process, SIGCONT)
+    #expect(isDone.wait(until: .after(30)) { $0 ? true : nil } == true)
+    #expect(try fixture.attribute("state", "\(second)/\(name)") == "paused")
+    #expect(try fixture.list(fixture.root + "2/Downloading").count == 1)
+  }
 }

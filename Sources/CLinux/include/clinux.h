@@ -56,6 +56,10 @@ int podcastfs_try_lock_shared(int descriptor);
 int podcastfs_unlock(int descriptor);
 /// Whether somebody has a lock of this kind on the file (F_OFD_GETLK), without taking one; -1 with errno.
 int podcastfs_is_locked(int descriptor);
+/// A lock on one byte, of this open file description, that many may share; 0, or -1 with errno.
+int podcastfs_lock_byte(int descriptor, off_t place);
+/// The place of a byte in a range that another open file has locked, any of them; -1 where there is none.
+off_t podcastfs_find_locked(int descriptor, off_t first, off_t count);
 /// Which mounted file system a file is reached by (STATX_MNT_ID_UNIQUE, else STATX_MNT_ID); 0 where unknown.
 uint64_t podcastfs_mount_identity(int descriptor);
 /// When the file was made, in nanoseconds since 1970 (STATX_BTIME); 0 where unknown.

@@ -10,6 +10,8 @@ internal import TransferProtocol
 /// and is told how things stand when it reads again.
 final class ClientConnection {
   let id: ClientID
+  /// The number of the process at the other end.
+  let process: Int32
   private let socket: FileDescriptor
   private let loop: EventLoop
   private var incoming = FrameBuffer()
@@ -19,7 +21,7 @@ final class ClientConnection {
   private var answers: [DaemonMessage] = []
   private var untold: Set<MediaKey> = []
   private var isClosed = false
-  private var hasGreeted = false
+  private(set) var hasGreeted = false
   /// Whether nothing that it says is heard.
   private var isLeftWaiting = false
   /// The protocol that it speaks.
@@ -38,10 +40,11 @@ final class ClientConnection {
   private static let mostAnswers = 10_000
 
   init(
-    _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
+    _ id: ClientID, _ process: Int32, _ socket: consuming FileDescriptor, loop: EventLoop,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
     self.id = id
+    self.process = process
     self.socket = socket
     self.loop = loop
     self.receive = receive

@@ -73,6 +73,9 @@ package final class TransferDaemon: @unchecked Sendable {
       try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
+    driver.absentMounts = AbsentMounts(state: configuration.state, loop: loop) { [weak driver] in
+      driver?.answerOrders()
+    }
     driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
       self?.accept(on: number)
@@ -137,7 +140,8 @@ package final class TransferDaemon: @unchecked Sendable {
       else { continue }
       lastClient += 1
       let connection = ClientConnection(
-        ClientID(lastClient), socket, loop: loop, receive: { [weak self] in self?.received($1, from: $0) },
+        ClientID(lastClient), peer.process, socket, loop: loop,
+        receive: { [weak self] in self?.received($1, from: $0) },
         ended: { [weak self] in self?.driver?.remove($0) })
       connection.writable = { [weak self] in self?.driver?.flush($0) }
       driver?.add(connection)

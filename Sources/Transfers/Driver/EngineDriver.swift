@@ -25,6 +25,7 @@ final class EngineDriver {
   private let orderAnswers: OrderAnswers
   /// Answers to orders that the engine has given since the clients were last told what has changed.
   private var newAnswers: [OrderAnswers.Answer] = []
+  var absentMounts: AbsentMounts?
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
@@ -99,7 +100,8 @@ final class EngineDriver {
       events = []
       for event in now { perform(engine.handle(event, at: .current)) }
     }
-    if !newAnswers.isEmpty {
+    // It is as if they had joined, and are asked when they show what has come of it.
+    if !newAnswers.isEmpty, absentMounts?.areExpected(besides: clients.values) != true {
       let answers = newAnswers
       newAnswers = []
       orderAnswers.give(answers, asking: clients.values)
@@ -107,6 +109,9 @@ final class EngineDriver {
     isDraining = false
     for client in clients.values { client.flush(engine) }
   }
+
+  /// Those that waited for mounts to join.
+  func answerOrders() { scheduleDrain() }
 
   func add(_ client: ClientConnection) { clients[client.id] = client }
 
