@@ -15,6 +15,11 @@ package struct ViewTime: Hashable, Sendable {
     self.changed = changed
     self.isForced = isForced
   }
+
+  /// One that a wrong clock has left far ahead does not count.
+  fileprivate func isNewer(than other: ViewTime) -> Bool {
+    changed > other.changed && changed / 1_000_000_000 < other.changed / 1_000_000_000 + 86_400
+  }
 }
 
 // The times of directories that are made of more than the catalogue's rows: who shows them says what they list, by a
@@ -25,7 +30,8 @@ extension Catalog {
     try store.read { try Self.viewTimes(in: $0) }
   }
 
-  /// Takes in what views list by now. Where another process has said the same before, its time stays.
+  /// Takes in what views list by now. Where another process has said the same before, its time stays, and what it lists
+  /// since a later time is not replaced.
   /// - Returns: what holds for each of them.
   package func settleViews(_ views: [Int64: ViewTime]) throws(CatalogError) -> [Int64: ViewTime] {
     let known = try viewTimes()
@@ -36,7 +42,7 @@ extension Catalog {
       var settled = try Self.viewTimes(in: database)
       for (key, view) in views {
         let old = settled[key]
-        if let old, old.mark == view.mark, !view.isForced { continue }
+        if let old, old.mark == view.mark && !view.isForced || old.isNewer(than: view) { continue }
         let time = ViewTime(mark: view.mark, changed: view.changed)
         try database.run(
           """

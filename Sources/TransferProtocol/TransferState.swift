@@ -12,6 +12,17 @@ package enum TransferState: UInt8, Sendable, CaseIterable {
   /// All of it is here.
   case cached
 
+  /// Where views show it: what changes within one of these moves no episode.
+  package enum Stage: Sendable { case remote, underWay, cached }
+
+  package var stage: Stage {
+    switch self {
+    case .remote: .remote
+    case .queued, .downloading, .paused, .failed: .underWay
+    case .cached: .cached
+    }
+  }
+
   /// The attribute's text.
   package var name: String {
     switch self {

@@ -20,7 +20,8 @@ package struct TransferStatus: Hashable, Sendable {
   package var isKept: Bool
   /// When it last changed, in seconds since 1970.
   package var changed: Int64
-  /// The same in nanoseconds; 0 where that is not known: it is told while a daemon runs, and not stored.
+  /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
+  /// at once, has it by the same time. 0 where that is not known: it is told while a daemon runs, and not stored.
   package var moment: Int64 = 0
   /// The place in the queue: lower comes first.
   package var order: Int64

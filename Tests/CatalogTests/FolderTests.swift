@@ -7,6 +7,22 @@ import Testing
 
 /// What directories need to know cheaply: when what they list changed, and how long the list is.
 @Suite struct FolderTests {
+  /// A mount that has no time says late what another one has said otherwise since.
+  @Test func whatIsSaidLateOfAViewDoesNotReplaceWhatIsNewer() throws {
+    let world = try CatalogWorld()
+    let now = wallClockNanoseconds()
+    let newer = ViewTime(mark: 2, changed: now)
+    #expect(try world.catalog.settleViews([9: newer]) == [9: newer])
+    let older = ViewTime(mark: 1, changed: now - 1000, isForced: true)
+    #expect(try world.catalog.settleViews([9: older]) == [9: newer])
+    #expect(try world.catalog.viewTimes()[9] == newer)
+    // But not where a clock has been set back.
+    let ahead = ViewTime(mark: 3, changed: now + 200_000_000_000_000)
+    #expect(try world.catalog.settleViews([9: ahead]) == [9: ahead])
+    let back = ViewTime(mark: 4, changed: now + 1000)
+    #expect(try world.catalog.settleViews([9: back]) == [9: back])
+  }
+
   @Test func eachChangeMovesTheTimesOfWhatListsItAndOfNothingElse() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog

@@ -28,7 +28,9 @@ import TransferProtocol
     }
 
     static func moment(_ seconds: Double) -> Moment {
-      Moment(instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds))
+      Moment(
+        instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds),
+        fraction: Int64(seconds * 1e9) % 1_000_000_000)
     }
 
     func say(_ message: (UInt64) -> ClientMessage) {
@@ -102,5 +104,21 @@ import TransferProtocol
     #expect(world.asked == 2)
     for request in world.requests.filter({ $0.url.contains("h1") }) { world.say { .start(id: $0, request) } }
     #expect(world.asked == 3)
+  }
+
+  /// Who hears of it at once, and who hears later, show the same time for the view that it is in.
+  @Test func theMomentIsThatAtWhichADownloadCameToBeUnderWay() throws {
+    let world = World(4, hosts: 4)
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    let key = world.requests[3].key
+    let queued = try #require(world.engine.status(of: key))
+    #expect(queued.state == .queued)
+    world.say { .drop(id: $0, world.requests[0].key) }
+    world.wait(0.25)
+    let begun = try #require(world.engine.status(of: key))
+    #expect(begun.state == .downloading)
+    #expect(begun.moment == queued.moment)
+    world.say { .drop(id: $0, key) }
+    #expect(try #require(world.engine.status(of: key)).moment > queued.moment)
   }
 }

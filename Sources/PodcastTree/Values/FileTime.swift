@@ -17,7 +17,7 @@ package struct FileTime: Hashable, Comparable, Sendable {
   }
 
   /// In nanoseconds since 1970.
-  var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
+  package var sinceEpoch: Int64 { seconds &* 1_000_000_000 &+ Int64(nanoseconds) }
 
   package static var now: FileTime {
     var time = timespec()

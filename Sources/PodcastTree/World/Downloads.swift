@@ -36,8 +36,8 @@ struct Downloads: Sendable {
   }
 
   static func view(_ status: TransferStatus?) -> View {
-    switch status?.state {
-    case .queued, .downloading, .paused, .failed: .downloading
+    switch status?.state.stage {
+    case .underWay: .downloading
     case .cached: .downloaded
     case .remote, nil: .none
     }

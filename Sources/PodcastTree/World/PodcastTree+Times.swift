@@ -136,7 +136,9 @@ extension PodcastTree {
       stored.compactMap { key, time in
         let node = NodeID(key: key)
         // A folder of downloads that is not here, or not yet.
-        guard world.mark(of: node) != nil || node == .latest else { return nil }
+        guard let mark = world.mark(of: node) ?? (node == .latest ? time.mark : nil) else { return nil }
+        // What it lists by now, or still, has another time, which is that of the change itself.
+        if mark != time.mark { return nil }
         return world.viewTimes.adopt(time, of: node) ? node : nil
       }
     }

@@ -104,7 +104,7 @@ final class Download {
   /// What observers and the store have been told.
   var published: TransferStatus?
   var saved: TransferRecord?
-  /// When its state last changed since this daemon began, in nanoseconds since 1970; 0 where it has not.
+  /// See `TransferStatus.moment`; 0 where its stage is the same since this daemon began.
   var moment: Int64 = 0
   /// Whether the store could not be written when it was told.
   var isUnsaved = false

@@ -42,7 +42,9 @@ extension Engine {
       if !status.isSame(as: download.published) || download.isProgressDue {
         if status.isNews(after: download.published) {
           download.record.changed = now.wall
-          download.moment = now.wallNanoseconds
+          if status.state.stage != download.published?.state.stage ?? .remote {
+            download.moment = now.wallNanoseconds
+          }
           if let line = status.logLine(after: download.published) { emit(.log(line)) }
         }
         download.published = download.status
