@@ -35,29 +35,27 @@ enum MergeFuzzing {
         let feed = try FeedParser.parse(bytes: Array(document(&source).utf8), baseURL: "http://h.example/")
         try catalog.merge(feed.episodes, into: podcast, now: 1_600_000_000)
         let episodes = try catalog.episodes(ofPodcast: podcast)
-        precondition(
-          Set(episodes.map { UniqueNames.key($0.stem) }).count == episodes.count, "a name is given twice")
+        require(Set(episodes.map { UniqueNames.key($0.stem) }).count == episodes.count, "a name given once")
         let count = try catalog.podcast(podcast)?.episodeCount
-        precondition(count == episodes.count)
+        require(count == episodes.count, "\(count ?? -1) of \(episodes.count)")
         for (id, stem) in stems {
-          precondition(
-            episodes.contains { $0.id == id && $0.stem == stem }, "\(stem) has changed or vanished")
+          require(episodes.contains { $0.id == id && $0.stem == stem }, "that \(stem) stays")
         }
         stems = Dictionary(uniqueKeysWithValues: episodes.map { ($0.id, $0.stem) })
         // Bytes of one address are not shown under an episode that has another.
         for (key, same) in Dictionary(grouping: episodes, by: \.mediaKey) where same.count > 1 {
-          precondition(
+          require(
             Set(same.map(\.fileExtension)).count == 1 || same.contains(where: \.isReplaced), "\(key)")
         }
         try catalog.merge(feed.episodes, into: podcast, now: 1_600_000_000)
         let again = try catalog.episodes(ofPodcast: podcast)
-        precondition(again == episodes, "the same again changes something")
+        require(again == episodes, "that the same again changes nothing")
       }
       _ = try catalog.forget(podcast: podcast)
       let left = try catalog.episodes(ofPodcast: podcast)
-      precondition(left.isEmpty)
+      require(left.isEmpty, "that nothing is left")
     } catch {
-      preconditionFailure("\(error)")
+      require(false, "\(error)")
     }
     return 0
   }

@@ -46,7 +46,10 @@ extension Catalog {
       return keys
     }
     try Forgetting.finish(store)
-    try store.write(.refresh) { try FullText.beginMerging(in: $0) }
+    try store.change(.refresh) { database, changes in
+      // Whoever fills the index hears of it.
+      if try FullText.beginMerging(in: database) { changes.append(.everything) }
+    }
     _ = try TextIndexer(store: store).merge(until: .after(Self.patience))
     try store.giveBack()
     return keys

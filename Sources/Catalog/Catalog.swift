@@ -84,8 +84,8 @@ package final class Catalog: Sendable {
         // Two podcasts may have become one.
         feeds.threads.behind.async { [self] in try? FormerKeys.adopt(store, held: held) }
         feeds.scheduler.wake()
-      case .subscription, .everything: feeds.scheduler.wake()
-      case .refreshed:
+      case .subscription: feeds.scheduler.wake()
+      case .refreshed, .everything:
         feeds.scheduler.wake()
         // Also where a command has refreshed it, which leaves the index to us.
         texts.fill()

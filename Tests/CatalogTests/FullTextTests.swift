@@ -108,20 +108,63 @@ import Testing
     #expect(try found(world.catalog, words + "x").isEmpty)
   }
 
-  /// How many pages the index of episodes has written so far: the fourth field of its structure record (fts5_index.c).
+  /// Each `forget` adds levels to the index, and SQLite can't read one that has more than 2,000.
+  @Test func anIndexThatWasPutTogetherAThousandTimesIsBegunAnew() throws {
+    let world = try CatalogWorld()
+    for path in ["/a", "/b"] {
+      let items = (0..<5).map { TestFeed.Item("Foghorn \($0) of \(path)", guid: "\($0)") }
+      world.web.set(path, TestFeed(title: "Podcast \(path)", items: items).page)
+      try world.refresh(try world.podcast(path))
+    }
+    let path = "\(world.home.places.data)/catalog.sqlite"
+    let file = try Database(path: path)
+    for table in ["podcast_text", "episode_text"] { try Self.setLevels(2_000, of: table, in: file) }
+    let podcast = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/a"))
+    _ = try world.catalog.forget(podcast: podcast.id)
+    #expect(try found(world.catalog, "foghorn") == ["Podcast /b"])
+    try Self.check(path)
+    #expect(try Self.structure(of: "episode_text", in: file)[0] < 10)
+    #expect(try file.first("SELECT sum(indexed_upto) FROM podcast") { $0.int(0) } == 5)
+    // It is a usual one again.
+    let again = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
+    try world.refresh(again)
+    #expect(try found(world.catalog, "foghorn").sorted() == ["Podcast /a", "Podcast /b"])
+    _ = try world.catalog.forget(podcast: again)
+    #expect(try found(world.catalog, "foghorn") == ["Podcast /b"])
+    try Self.check(path)
+  }
+
+  /// How many pages the index of episodes has written so far.
   private static func pagesWritten(_ file: Database) throws -> Int {
-    let record = try #require(
-      try file.first("SELECT block FROM episode_text_data WHERE id = 10") { $0.blob(0) })
+    try structure(of: "episode_text", in: file)[2]
+  }
+
+  /// The first numbers of an index's structure record (fts5_index.c): its levels, segments and pages written.
+  private static func structure(of table: String, in file: Database) throws -> [Int] {
+    let record = try file.first("SELECT block FROM \(table)_data WHERE id = 10") { $0.blob(0) }
     var numbers: [Int] = []
     var number = 0
-    for byte in record.dropFirst(4) {
+    for byte in try #require(record).dropFirst(4) {
       number = number << 7 | Int(byte & 0x7f)
       if byte < 0x80 {
         numbers.append(number)
         number = 0
       }
     }
-    return try #require(numbers.dropFirst(2).first)
+    return numbers
+  }
+
+  /// Adds levels without anything in them.
+  private static func setLevels(_ count: Int, of table: String, in file: Database) throws {
+    let record = try file.first("SELECT block FROM \(table)_data WHERE id = 10") { $0.blob(0) }
+    let old = try #require(record)
+    let levels = try structure(of: table, in: file)[0]
+    try #require(levels < 128)
+    // Two numbers of each: how many segments are merged, and how many there are.
+    let new =
+      old[..<4] + [UInt8(count >> 7) | 0x80, UInt8(count & 0x7f)] + old[5...]
+      + [UInt8](repeating: 0, count: 2 * (count - levels))
+    try file.run("UPDATE \(table)_data SET block = ? WHERE id = 10", Array(new))
   }
 
   /// FTS5's own check of the index's structure.
