@@ -123,7 +123,7 @@ struct Comparison {
   }
 
   /// Hosts round to minutes, and put in advertisements of some minutes.
-  private static func isSame(duration: Int, _ other: Int) -> Bool {
+  static func isSame(duration: Int, _ other: Int) -> Bool {
     let (short, long) = (Double(min(duration, other)), Double(max(duration, other)))
     return long - short <= min(60, 2 + long / 20)
   }

@@ -2,8 +2,9 @@
 /// another date. What tells hardly anything of one item tells much where it is true of all.
 ///
 /// An item and an episode are the same where each is the only one of its title that is near the other's time, and all
-/// are behind or before by the same; or, where the new (or the old) host says no dates but that of an import, by a title
-/// that nobody else has. At least three must be, and four fifths of all that both feeds can have.
+/// are behind or before by the same; where several are near, if there is one time by which all are behind, and no second
+/// one that nearly all may be; or, where the new (or the old) host says no dates but that of an import, by a title that
+/// nobody else has. At least three must be, and four fifths of all that both feeds can have.
 struct WholeMove {
   /// An item's place and an episode's.
   struct Pair: Hashable {
@@ -24,13 +25,19 @@ struct WholeMove {
     let both = (
       items: Feed(items, itemTitles, others: known), known: Feed(known, knownTitles, others: items)
     )
-    let chosen =
-      [false, true].map { byDays in
-        Self.withOneOffset(
-          items.indices.compactMap { partner(of: $0, both.items, both.known, byDays: byDays) })
-      }.max { $0.count < $1.count } ?? []
     let needed = min(both.items.count(within: both.known), both.known.count(within: both.items))
-    if chosen.count >= Self.fewest, chosen.count * 5 >= needed * 4 { pairs = Set(chosen.map(\.pair)) }
+    let alone = [false, true].map { byDays in
+      Self.withOneOffset(
+        items.indices.compactMap { partner(of: $0, both.items, both.known, byDays: byDays) })
+    }
+    for chosen in alone + [byOffset(both.items, both.known, needed: needed)]
+    where chosen.count > pairs.count && Self.isNearlyAll(chosen.count, of: needed) {
+      pairs = Set(chosen.map(\.pair))
+    }
+  }
+
+  private static func isNearlyAll(_ count: Int, of needed: Int) -> Bool {
+    count >= fewest && count * 5 >= needed * 4
   }
 
   private struct Partner {
@@ -48,6 +55,43 @@ struct WholeMove {
     let pair = Pair(item: item, place: place)
     guard let time = items.times[item], let other = known.times[place] else { return Partner(pair: pair) }
     return Partner(pair: pair, offset: byDays ? nil : Double(time) - Double(other))
+  }
+
+  /// Where several of a title are near each other, as the morning's and the evening's are, all together say which is which:
+  /// by what they are behind. Where they come at even intervals that can be said in more than one way, and is not.
+  private func byOffset(_ items: Feed, _ known: Feed, needed: Int) -> [Partner] {
+    var near: [(pair: Pair, offset: Double)] = []
+    for item in items.all.indices {
+      guard let time = items.times[item], let title = items.titles[item] else { continue }
+      for place in known.near(time, title, byDays: false) {
+        guard Self.isLikely(items.all[item], known.all[place]), let other = known.times[place] else {
+          continue
+        }
+        near.append((Pair(item: item, place: place), Double(time) - Double(other)))
+      }
+    }
+    let offsets = near.map(\.offset).sorted()
+    guard let first = Self.densest(offsets, within: Self.tolerance)?.first else { return [] }
+    func only(from first: Double) -> [Partner] {
+      let some = near.filter { $0.offset >= first && $0.offset <= first + Self.tolerance }
+      let ofItem = Dictionary(grouping: some, by: \.pair.item)
+      let ofPlace = Dictionary(grouping: some, by: \.pair.place)
+      return some.filter { ofItem[$0.pair.item]?.count == 1 && ofPlace[$0.pair.place]?.count == 1 }
+        .map { Partner(pair: $0.pair, offset: $0.offset) }
+    }
+    let others = [
+      offsets.filter { $0 < first - Self.tolerance }, offsets.filter { $0 > first + 2 * Self.tolerance },
+    ]
+    for second in others.compactMap({ Self.densest($0, within: Self.tolerance)?.first })
+    where Self.isNearlyAll(only(from: second).count, of: needed) { return [] }
+    return only(from: first)
+  }
+
+  /// Among several, a duration that is known must be the same.
+  private static func isLikely(_ item: Candidate, _ known: Candidate) -> Bool {
+    guard mayBeSame(item, known) else { return false }
+    guard let duration = item.traits.duration, let other = known.traits.duration else { return true }
+    return Comparison.isSame(duration: duration, other)
   }
 
   private static func mayBeSame(_ item: Candidate, _ known: Candidate) -> Bool {
@@ -130,14 +174,18 @@ struct WholeMove {
       {
         return same[0]
       }
-      guard let time = other.times[place], let timed = timed[title] else { return nil }
-      // Where very many are about then, none is the only one.
-      let around = Self.around(time, timed, times)
-      guard around.count <= Self.mostAround else { return nil }
-      let near = around.filter { index in
+      guard let time = other.times[place] else { return nil }
+      let near = near(time, title, byDays: byDays)
+      return near.count == 1 ? near[0] : nil
+    }
+
+    /// Those of a title that are near a time; none where very many are.
+    func near(_ time: Int64, _ title: String, byDays: Bool) -> [Int] {
+      let around = Self.around(time, timed[title] ?? [], times)
+      guard around.count <= Self.mostAround else { return [] }
+      return around.filter { index in
         times[index].map { byDays ? Comparison.isSameDay($0, time) : Comparison.isNear($0, time) } ?? false
       }
-      return near.count == 1 ? near[0] : nil
     }
 
     private static let mostAround = 64

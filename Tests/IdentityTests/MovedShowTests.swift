@@ -77,7 +77,66 @@ import Testing
     #expect(places(moved, known) == Array(0..<20))
   }
 
-  @Test func twoOfOneTitleADayInAnotherTimeZoneAreNotTold() {
+  /// A morning's and an evening's edition: by what all are behind. (Ten hours later may be fourteen earlier.)
+  @Test(arguments: [-9, -5, 1, 6, 9], [[7, 17], [6, 13, 18], [7, 8]])
+  func editionsOfOneTitleAreKnownInAnotherTimeZone(offset: Int64, hours: [Int64]) {
+    let times = (0..<10).flatMap { day in hours.map { Int64(day) * Self.day + $0 * Self.hour } }
+    let count = times.count
+    let known = times.enumerated().map { item("Update", "old", $0, at: $1) }
+    let moved = times.enumerated().map { item("Update", "new", $0, at: $1 + offset * Self.hour) }
+    // Two within an hour are taken for one another.
+    if hours[1] - hours[0] <= 1 {
+      #expect(places(moved, known) == Array(repeating: nil, count: count))
+      return
+    }
+    #expect(places(moved, known) == Array(0..<count))
+    // Where only the last are shown, or few were known; and without guids.
+    #expect(places(Array(moved.suffix(8)), known) == Array((count - 8)..<count))
+    #expect(
+      places(moved, Array(known.suffix(8))) == Array(repeating: nil, count: count - 8) + Array(0..<8))
+    #expect(places(withoutGuids(moved), known) == Array(0..<count))
+    // With summer time in between.
+    let summer = moved.enumerated().map { index, one in
+      var one = one
+      if index >= count / 2 { one.published = one.published.map { $0 + Self.hour } }
+      return one
+    }
+    #expect(places(summer, known) == Array(0..<count))
+  }
+
+  /// At even intervals it may be the one or the next; but not where they are not equally long.
+  @Test func evenIntervalsInAnotherTimeZoneAreToldByDurations() {
+    let times = (0..<20).map { Int64($0) * 6 * Self.hour }
+    let feeds = [("old", Int64(0)), ("new", 2 * Self.hour)].map { host, offset in
+      times.enumerated().map { number, time in
+        var one = item("Update", host, number, at: time + offset)
+        one.duration = 300 + number * 7919 % 20 * 40 + (host == "new" ? 1 : 0)
+        return one
+      }
+    }
+    #expect(places(feeds[1], feeds[0]) == Array(0..<20))
+    let without = feeds.map { feed in
+      feed.map { one in
+        var one = one
+        one.duration = nil
+        return one
+      }
+    }
+    #expect(places(without[1], without[0]) == Array(repeating: nil, count: 20))
+  }
+
+  /// The next days of a programme that comes several times a day, on another host.
+  @Test(arguments: [[7, 17], [6, 13, 18], [0, 6, 12, 18], [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]])
+  func editionsThatFollowAreNew(hours: [Int64]) {
+    let times = (0..<8).flatMap { day in hours.map { Int64(day) * Self.day + $0 * Self.hour } }
+    let known = times.enumerated().map { item("Update", "old", $0, at: $1) }
+    for offset in [0, 2 * Self.hour] {
+      let next = times.enumerated().map { item("Update", "new", $0 + 900, at: $1 + 8 * Self.day + offset) }
+      #expect(places(next, known) == Array(repeating: nil, count: times.count))
+    }
+  }
+
+  @Test func twoOfOneTitleADayAtEvenIntervalsInAnotherTimeZoneAreNotTold() {
     let times = (0..<20).map { Int64($0) * Self.day / 2 }
     let known = times.enumerated().map { item("Update", "old", $0, at: $1) }
     let moved = times.enumerated().map { item("Update", "new", $0, at: $1 + 6 * Self.hour) }
