@@ -1,35 +1,18 @@
 internal import Configuration
-internal import FeedKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 // What leaves the catalogue.
 extension Catalog {
   /// The podcast whose feed has this address, written in any way that means the same.
   package func podcast(feedURL: String) throws(CatalogError) -> Podcast? {
-    let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
-    return try store.read { database in
-      try database.first("SELECT \(PodcastRow.columns) FROM podcast p WHERE p.feed_key = ?", key) {
-        PodcastRow.read($0)
-      }
-    }
+    try store.read { try PodcastRow.podcast(feedURL: feedURL, in: $0) }
   }
 
   /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
   /// the same download.
   package func mediaKeys(ofPodcast id: Int64) throws(CatalogError) -> [MediaKey] {
-    try store.read { try Self.mediaKeys(ofPodcast: id, in: $0) }
-  }
-
-  private static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
-    let (first, last) = (EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id))
-    return try database.all(
-      """
-      SELECT DISTINCT media_key FROM episode e WHERE id BETWEEN ?1 AND ?2 AND NOT EXISTS
-        (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
-      """, first, last
-    ) { EpisodeRow.mediaKey($0.blob(0)) }
+    try store.read { try EpisodeRow.mediaKeys(ofPodcast: id, in: $0) }
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
@@ -38,10 +21,8 @@ extension Catalog {
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
-      guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", id) else {
-        throw CatalogError.unknown("podcast")
-      }
-      let keys = try Self.mediaKeys(ofPodcast: id, in: database)
+      guard try PodcastRow.isKnown(id, in: database) else { throw CatalogError.unknown("podcast") }
+      let keys = try EpisodeRow.mediaKeys(ofPodcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
       return keys
     }
@@ -59,7 +40,7 @@ extension Catalog {
   private static let patience = 10.0
 
   /// Bytes of the catalogue's file that are in use.
-  package func usedBytes() throws(CatalogError) -> Int64 { try store.read { try $0.usedBytes() } }
+  package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
 
   /// Forgets what nobody follows, sees in a search, keeps or has in the cache, when it is a while ago that it was
   /// looked at, and more of it where the catalogue is larger than it may be; then gives room back to the disk.

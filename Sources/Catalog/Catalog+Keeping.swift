@@ -1,5 +1,4 @@
 package import PodcastModel
-internal import SQLiteKit
 
 /// What a feed's setting `keep` asks for: new episodes that are here before anybody opens them.
 package struct KeepPlan: Hashable, Sendable {
@@ -16,16 +15,10 @@ extension Catalog {
   /// Changes nothing: what has been done is told by `markKept` and `unmarkKept`, so that a plan whose process
   /// dies is made again.
   package func keepPlan(podcast id: Int64) throws(CatalogError) -> KeepPlan {
-    guard try store.read({ try $0.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", id) }),
+    guard try store.read({ try SubscriptionRows.isSubscribed(id, in: $0) }),
       let kept = try keptEpisodes(ofPodcast: id)
     else { return KeepPlan() }
-    let marked = try store.read { database in
-      Set(
-        try database.all(
-          "SELECT episode_id FROM kept WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
-          EpisodeID.last(ofPodcast: id)
-        ) { $0.int64(0) })
-    }
+    let marked = try store.read { try KeptRows.episodes(ofPodcast: id, in: $0) }
     var plan = KeepPlan()
     plan.wanted = kept.filter { !marked.contains($0.id) }
     for released in marked.subtracting(kept.map(\.id)).sorted() {
@@ -36,13 +29,11 @@ extension Catalog {
 
   /// Its download was started by the setting.
   package func markKept(episode: Int64) throws(CatalogError) {
-    try store.change { database, _ in
-      try database.run("INSERT OR IGNORE INTO kept (episode_id) VALUES (?)", episode)
-    }
+    try store.change { database, _ in try KeptRows.add(episode, in: database) }
   }
 
   /// The setting keeps it no longer.
   package func unmarkKept(episode: Int64) throws(CatalogError) {
-    try store.change { database, _ in try database.run("DELETE FROM kept WHERE episode_id = ?", episode) }
+    try store.change { database, _ in try KeptRows.remove(episode, in: database) }
   }
 }

@@ -1,7 +1,6 @@
 internal import FeedKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 extension Catalog {
   /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does.
@@ -13,7 +12,7 @@ extension Catalog {
       result.refused = list.refusals
       for feed in list.feeds {
         let podcast = try PodcastRow.recordNamed(feed.url, title: feed.title, in: database)
-        if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
+        if try SubscriptionRows.isSubscribed(podcast, in: database) {
           result.known += 1
         } else {
           _ = try SubscriptionRows.subscribe(podcast, as: nil, or: feed.name, in: database)

@@ -1,7 +1,6 @@
 package import FeedKit
 package import PodcastModel
 package import PosixKit
-internal import SQLiteKit
 
 // Feeds, over the network.
 extension Catalog {
@@ -27,12 +26,7 @@ extension Catalog {
 
   /// What a podcast's archive (RFC 5005) still lacks, in words for a person; nil where it is whole.
   package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
-    try store.read { database in
-      try database.first(
-        "SELECT coalesce(page_error, 'older episodes are still to come') FROM podcast WHERE id = ? AND next_page IS NOT NULL",
-        id
-      ) { $0.string(0) }
-    }
+    try store.read { try ArchiveRows.missing(of: id, in: $0) }
   }
 
   /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or

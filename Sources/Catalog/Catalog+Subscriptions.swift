@@ -1,7 +1,6 @@
 internal import FeedKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 // What a user follows. Each verb is durable when it returns, and none needs the network.
 extension Catalog {
@@ -10,10 +9,9 @@ extension Catalog {
   /// - Throws: EEXIST where the name is taken, or the podcast is subscribed to already.
   package func subscribe(result id: Int64, name: String? = nil) throws(CatalogError) -> ListedPodcast {
     try store.change { database, changes in
-      let result = try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {
-        ($0.int64(0), $0.string(1))
+      guard let (podcast, ownName) = try SearchRows.result(id, in: database) else {
+        throw CatalogError.unknown("result")
       }
-      guard let (podcast, ownName) = result else { throw CatalogError.unknown("result") }
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: ownName, in: database)
       let search = try SearchRows.setState(.subscribed, ofResult: id, in: database)
       changes += [
@@ -47,11 +45,8 @@ extension Catalog {
   /// - Parameter id: the subscription's.
   package func unsubscribe(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
-      let podcast = try database.first("SELECT podcast_id FROM subscription WHERE id = ?", id) { $0.int64(0) }
-      guard let podcast else { throw CatalogError.unknown("subscription") }
-      try database.run("DELETE FROM subscription WHERE id = ?", id)
+      let podcast = try SubscriptionRows.remove(id, in: database)
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
-      try SubscriptionRows.changed(in: database)
       changes.append(.subscription(id, podcast: podcast))
     }
   }
@@ -61,21 +56,7 @@ extension Catalog {
   /// - Throws: EEXIST where the name is taken.
   package func rename(subscription id: Int64, to name: String) throws(CatalogError) {
     try store.change { database, changes in
-      let old = try database.first("SELECT podcast_id, name FROM subscription WHERE id = ?", id) {
-        ($0.int64(0), $0.string(1))
-      }
-      guard let (podcast, oldName) = old else { throw CatalogError.unknown("subscription") }
-      if name == oldName { return }
-      // Another case of the same name is free.
-      if UniqueNames.key(name) != UniqueNames.key(oldName), try SubscriptionRows.isTaken(name, in: database) {
-        throw CatalogError(.EEXIST, "a subscription has that name")
-      }
-      try database.run(
-        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
-        name,
-        UniqueNames.key(name), id)
-      try SubscriptionList.measure(podcast: podcast, in: database)
-      try SubscriptionRows.changed(in: database)
+      guard let podcast = try SubscriptionRows.rename(id, to: name, in: database) else { return }
       changes.append(.subscription(id, podcast: podcast))
     }
   }

@@ -1,5 +1,4 @@
 internal import PosixKit
-internal import SQLiteKit
 
 /// Since when a view lists what it lists.
 package struct ViewTime: Hashable, Sendable {
@@ -27,7 +26,7 @@ package struct ViewTime: Hashable, Sendable {
 extension Catalog {
   /// By the view's own number.
   package func viewTimes() throws(CatalogError) -> [Int64: ViewTime] {
-    try store.read { try Self.viewTimes(in: $0) }
+    try store.read { try ViewRows.times(in: $0) }
   }
 
   /// Takes in what views list by now. Where another process has said the same before, its time stays, and what it lists
@@ -39,31 +38,16 @@ extension Catalog {
       return known.filter { views[$0.key] != nil }
     }
     return try store.change(.verb, waitsForDisk: false) { database, changes in
-      var settled = try Self.viewTimes(in: database)
+      var settled = try ViewRows.times(in: database)
       for (key, view) in views {
         let old = settled[key]
         if let old, old.mark == view.mark && !view.isForced || old.isNewer(than: view) { continue }
         let time = ViewTime(mark: view.mark, changed: view.changed)
-        try database.run(
-          """
-          INSERT INTO folder (name, changed, size) VALUES (?, ?, ?)
-          ON CONFLICT (name) DO UPDATE SET changed = excluded.changed, size = excluded.size
-          """, "\(Self.viewPrefix)\(key)", time.changed, time.mark)
+        try ViewRows.set(key, time, in: database)
         settled[key] = time
         changes = [.views]
       }
       return settled.filter { views[$0.key] != nil }
     }
-  }
-
-  private static let viewPrefix = "view/"
-
-  private static func viewTimes(in database: Database) throws -> [Int64: ViewTime] {
-    let rows = try database.all(
-      "SELECT name, changed, size FROM folder WHERE name BETWEEN ? AND ?", viewPrefix, viewPrefix + "~"
-    ) { (Int64($0.string(0).dropFirst(viewPrefix.utf8.count)), $0.int64(1), $0.int64(2)) }
-    return Dictionary(
-      rows.compactMap { key, changed, mark in key.map { ($0, ViewTime(mark: mark, changed: changed)) } },
-      uniquingKeysWith: { first, _ in first })
   }
 }

@@ -3,7 +3,6 @@ package import FeedKit
 package import HTTPKit
 package import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 /// What is known: podcasts, episodes, searches, subscriptions, in `catalog.sqlite` of the data directory,
 /// shared by all mounts and commands of a user; and how more comes to be known.
@@ -101,7 +100,7 @@ package final class Catalog: Sendable {
   /// - Returns: the seconds until it is due again.
   private func lookAfter(cached: @escaping @Sendable () -> [MediaKey]) -> Double {
     let now = wallClockSeconds()
-    let last = (try? store.read { try $0.first("SELECT upkeep FROM counter") { $0.int64(0) } }) ?? nil
+    let last = (try? store.read { try UpkeepRows.last(in: $0) }) ?? nil
     guard let last else { return Double(Upkeep.period) }
     if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
     // Where the file can't be written, tomorrow's does it.

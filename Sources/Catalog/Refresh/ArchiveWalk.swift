@@ -85,7 +85,7 @@ extension ArchiveWalk {
     case .success(let answer):
       if case .feed(let feed) = answer.content {
         // Where the catalogue's file fails, the next refresh reads the page again.
-        following = try? walk.keep(feed)
+        following = try? walk.store(feed)
       } else {
         fail(FeedFailure(status: answer.head, now: run.now))
       }
@@ -96,7 +96,7 @@ extension ArchiveWalk {
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private mutating func keep(_ feed: ParsedFeed) throws -> WebAddress? {
+  private mutating func store(_ feed: ParsedFeed) throws -> WebAddress? {
     let next = pages.add(feed.episodes, next: feed.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
     let soon = pages.areEnough ? wallClockSeconds() + Self.patience : nil

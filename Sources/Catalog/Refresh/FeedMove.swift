@@ -44,7 +44,7 @@ struct FeedMove: Sendable {
     case merge(WebAddress)
   }
 
-  /// What is to be done when `keep` has been committed.
+  /// What is to be done when `note` has been committed.
   var next: Next? {
     switch decision {
     case .tryOut(let address): .tryOut(address)
@@ -53,38 +53,19 @@ struct FeedMove: Sendable {
     }
   }
 
-  func keep(in database: Database) throws {
+  func note(in database: Database) throws {
     switch decision {
     case .none:
-      if state.movedTo != nil { try Self.remember(nil, since: nil, of: state.id, in: database) }
+      if state.movedTo != nil { try MoveRows.remember(nil, since: nil, of: state.id, in: database) }
     case .remember(let address):
       if address == state.movedTo { return }
-      try Self.remember(address, since: now, isAnnounced: isAnnounced, of: state.id, in: database)
+      try MoveRows.remember(address, since: now, isAnnounced: isAnnounced, of: state.id, in: database)
     case .follow(let address):
       // Where another podcast is there already, what becomes of the two is decided behind (`next`).
-      let key = FeedKey.text(address)
-      if try database.exists("SELECT 1 FROM podcast WHERE feed_key = ? AND id <> ?", key, state.id) { return }
-      try Self.follow(address, state.id, in: database)
+      if try PodcastRow.other(than: state.id, at: address, in: database) != nil { return }
+      try MoveRows.follow(address, state.id, in: database)
     case .tryOut: break
     }
-  }
-
-  /// Not tried again before `since`.
-  static func remember(
-    _ address: WebAddress?, since: Int64?, isAnnounced: Bool = false, of podcast: Int64, in database: Database
-  ) throws {
-    try database.run(
-      "UPDATE podcast SET moved_to = ?, moved_since = ?, is_announced = ? WHERE id = ?", address?.forRequest,
-      since, isAnnounced, podcast)
-  }
-
-  /// Changes the address to one that no other podcast has.
-  static func follow(_ address: WebAddress, _ podcast: Int64, in database: Database) throws {
-    try remember(nil, since: nil, of: podcast, in: database)
-    try database.run(
-      "UPDATE podcast SET feed_url = ?, feed_key = ? WHERE id = ?", address.forRequest, FeedKey.text(address),
-      podcast)
-    try SubscriptionList.measure(podcast: podcast, in: database)
   }
 
   /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a

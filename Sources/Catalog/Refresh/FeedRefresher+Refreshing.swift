@@ -1,7 +1,6 @@
 internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 extension FeedRefresher {
   /// Fetches a podcast's feed and puts what is new into the catalogue. Those who want the same at the same

@@ -1,5 +1,3 @@
-internal import SQLiteKit
-
 /// How often a feed brings something, learnt from when its episodes were published: asked often when the next one
 /// is near, seldom before, and less and less where none comes.
 package struct FeedRhythm: Hashable, Sendable {
@@ -69,18 +67,5 @@ package struct FeedRhythm: Hashable, Sendable {
     if since < Self.day { return false }
     guard let usual, let newest, !isComplete, now - newest <= Self.year else { return since > 30 * Self.day }
     return now - newest > 2 * usual && since > min(usual, Self.week)
-  }
-
-  init(podcast: Int64, in database: Database) throws {
-    let times = try database.all(
-      """
-      SELECT published FROM episode INDEXED BY episode_newest
-      WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
-      """, podcast, Self.memory
-    ) { $0.int64(0) }
-    let facts = try database.first("SELECT first_refresh, is_complete FROM podcast WHERE id = ?", podcast) {
-      ($0.int64IfPresent(0), $0.bool(1))
-    }
-    self.init(published: times, firstRead: facts?.0 ?? .max, isComplete: facts?.1 ?? false)
   }
 }

@@ -29,7 +29,7 @@ struct FeedTrial: Sendable {
       }
     }
     try feeds.store.change(.refresh) { database, _ in
-      try FeedMove.remember(
+      try MoveRows.remember(
         address, since: run.now + Self.patience, isAnnounced: true, of: id, in: database)
     }
   }

@@ -42,13 +42,8 @@ struct MergePiece {
   ///   - database: as of the plan's revision.
   init(_ part: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
     for update in part.updates {
-      let row = try database.first(
-        """
-        SELECT e.title, n.text, e.transcripts IS NULL, e.chapters_url IS NULL, e.image_url IS NULL
-        FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?
-        """, update.known.id
-      ) { ($0.string(0), $0.stringIfPresent(1), [$0.bool(2), $0.bool(3), $0.bool(4)]) }
-      guard let (title, oldNotes, lacks) = row else { continue }
+      guard let known = try EpisodeRow.described(update.known.id, in: database) else { continue }
+      let (title, oldNotes) = (known.title, known.notes)
       let item = update.item
       let notes = item.parsed.notes
       let texts =
@@ -60,10 +55,10 @@ struct MergePiece {
       changes.append(
         Change(
           id: update.known.id, values: item.values(firstSeen: update.known.published), texts: texts))
-      let lacksNow = [
-        item.parsed.transcripts.isEmpty, item.parsed.chaptersURL == nil, item.parsed.imageURL == nil,
-      ]
-      if lacks != lacksNow || (notes == nil) != (oldNotes == nil) { changesListing = true }
+      let sidecars = EpisodeRow.Sidecars(
+        hasTranscripts: !item.parsed.transcripts.isEmpty, hasChapters: item.parsed.chaptersURL != nil,
+        hasImage: item.parsed.imageURL != nil)
+      if known.sidecars != sidecars || (notes == nil) != (oldNotes == nil) { changesListing = true }
     }
     for addition in part.additions {
       let item = addition.item
@@ -102,54 +97,41 @@ struct MergePiece {
   /// Within a transaction.
   /// - Returns: nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> Written? {
-    let state = try database.first(
-      "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
-      podcast
-    ) { ($0.int64(0), $0.int64(1), $0.int64(2), $0.bool(3)) }
-    guard let (found, first, indexed, isMerging) = state else { throw CatalogError.unknown("podcast") }
-    // What has gone over to the other podcast would be taken for new here.
-    if isMerging { throw CatalogError(.EAGAIN, "this podcast is becoming one with another") }
-    guard found == revision else { return nil }
-    let lastIndexed = EpisodeID.first(ofPodcast: podcast) + indexed
-    for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
-    for id in replaced { try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id) }
-    var ids: [Int64] = []
-    let insertion = Database.insertion(into: "episode", columns + ["id"])
-    for addition in additions {
-      guard let id = EpisodeID.make(podcast: podcast, number: first + Int64(ids.count)) else { break }
-      try database.run(insertion, values: addition.values + [id])
-      ids.append(id)
+    guard let state = try EpisodeNumbers(podcast: podcast, in: database) else {
+      throw CatalogError.unknown("podcast")
     }
+    // What has gone over to the other podcast would be taken for new here.
+    if state.isMerging { throw CatalogError(.EAGAIN, "this podcast is becoming one with another") }
+    guard state.revision == revision else { return nil }
+    let lastIndexed = EpisodeID.first(ofPodcast: podcast) + state.indexed
+    for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
+    for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
+    let ids = try EpisodeRow.add(
+      additions.map(\.values), columns: columns, to: podcast, from: state.next, in: database)
     // Afterwards, so that a listing finds the rows in pages that follow each other.
-    let isIndexed = indexed == first - 1 && ids.count <= Self.indexedAtOnce
+    let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
     for (addition, id) in zip(additions, ids) {
       try write(addition.notes, isIndexed ? addition.text : nil, id, in: database)
     }
     var written = Written(ids: ids, leftOut: additions.count - ids.count, revision: revision)
     if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return written }
-    try database.run(
-      """
-      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
-        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END,
-        newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
-          WHERE podcast_id = ?1 AND hidden = 0)
-      WHERE id = ?1
-      """, podcast, first + Int64(ids.count), ids.count, isIndexed)
+    try EpisodeNumbers.added(
+      ids.count, to: podcast, next: state.next + Int64(ids.count), areIndexed: isIndexed, in: database)
     written.revision += 1
     return written
   }
 
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
-    try database.update("episode", id: change.id, change.values + [("is_replaced", false as any Bindable)])
+    try EpisodeRow.change(change.id, change.values, in: database)
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(change.id, texts.old, in: database) }
-    try database.run("DELETE FROM notes WHERE episode_id = ?", change.id)
+    try EpisodeRow.removeNotes(of: change.id, in: database)
     try write(texts.notes, isIndexed ? texts.new : nil, change.id, in: database)
   }
 
   private func write(_ notes: String?, _ text: IndexedText?, _ id: Int64, in database: Database) throws {
-    if let notes { try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes) }
+    if let notes { try EpisodeRow.addNotes(notes, to: id, in: database) }
     if let text { try FullText.indexEpisode(id, text, in: database) }
   }
 }

@@ -60,73 +60,35 @@ struct MovingEpisodes: Sendable {
       var texts: [IndexedText] = []
       var room = Self.pieceBytes
       for episode in episodes.prefix(Self.pieceEpisodes) where texts.isEmpty || room > 0 {
-        let text = try database.first(
-          "SELECT e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?",
-          episode.id
-        ) { row in
-          let notes = row.stringIfPresent(1)
-          room -= notes?.utf8.count ?? 0
-          return IndexedText(title: row.string(0), notes: notes)
-        }
-        texts.append(text ?? IndexedText(title: "", notes: nil))
+        let text = try EpisodeRow.text(episode.id, in: database)
+        room -= text?.notes?.utf8.count ?? 0
+        texts.append(IndexedText(title: text?.title ?? "", notes: text?.notes))
       }
       return (texts, texts.count)
     }
   }
 
   private func write(_ steps: [Step], in database: Database) throws {
-    let state = try database.first(
-      "SELECT s.next_episode, l.indexed_upto FROM podcast s, podcast l WHERE s.id = ? AND l.id = ?", survivor,
-      loser
-    ) { ($0.int64(0), $0.int64(1)) }
-    guard var (number, indexed) = state else { throw CatalogError.unknown("podcast") }
-    indexed += EpisodeID.first(ofPodcast: loser)
-    let first = number
+    guard let kept = try EpisodeNumbers(podcast: survivor, in: database),
+      let given = try EpisodeNumbers(podcast: loser, in: database)
+    else { throw CatalogError.unknown("podcast") }
+    let indexed = EpisodeID.first(ofPodcast: loser) + given.indexed
+    var number = kept.next
     for step in steps {
       if step.id <= indexed { try FullText.removeEpisode(step.id, step.text, in: database) }
       if let same = step.same {
-        try giveMarks(of: step.id, to: same, in: database)
+        try EpisodeMarks.give(of: step.id, to: same, in: database)
       } else if let id = EpisodeID.make(podcast: survivor, number: number) {
         number += 1
-        try move(step, to: id, in: database)
+        try EpisodeRow.move(step.id, to: id, of: survivor, stem: step.stem, in: database)
         continue
       }
       // The same, or one more than there are numbers for.
-      try database.run("DELETE FROM episode WHERE id = ?", step.id)
+      try EpisodeRow.remove(step.id, in: database)
     }
-    for (podcast, change) in [(survivor, number - first), (loser, -Int64(steps.count))] {
-      try database.run(
-        """
-        UPDATE podcast SET revision = revision + 1, episode_count = episode_count + ?2,
-          hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_hidden
-            WHERE podcast_id = ?1 AND hidden = 1)
-        WHERE id = ?1
-        """, podcast, change)
-      try EpisodeMarks.findNewest(of: podcast, in: database)
-    }
-    try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, survivor)
+    try EpisodeNumbers.moved(number - kept.next, of: survivor, in: database)
+    try EpisodeNumbers.moved(-Int64(steps.count), of: loser, in: database)
+    try EpisodeNumbers.setNext(number, of: survivor, in: database)
     try FullPodcast.tell(survivor, in: database)
-  }
-
-  private func giveMarks(of old: Int64, to new: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE episode SET played = max(episode.played, o.played), hidden = max(episode.hidden, o.hidden)
-      FROM (SELECT played, hidden FROM episode WHERE id = ?) o WHERE id = ?
-      """, old, new)
-    try FormerKeys.note(of: old, for: new, in: database)
-    try database.run("INSERT OR IGNORE INTO kept SELECT ? FROM kept WHERE episode_id = ?", new, old)
-    try database.run("DELETE FROM kept WHERE episode_id = ?", old)
-    try database.run(
-      "UPDATE OR IGNORE hidden_in_search SET episode_id = ? WHERE episode_id = ?", new, old)
-  }
-
-  private func move(_ step: Step, to id: Int64, in database: Database) throws {
-    try database.run("PRAGMA defer_foreign_keys = 1")
-    try database.run(
-      "UPDATE episode SET id = ?, podcast_id = ?, stem = ? WHERE id = ?", id, survivor, step.stem, step.id)
-    for table in ["notes", "kept", "hidden_in_search", "former_key"] {
-      try database.run("UPDATE \(table) SET episode_id = ? WHERE episode_id = ?", id, step.id)
-    }
   }
 }

@@ -1,7 +1,6 @@
 internal import Identity
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 /// A podcast that has moved to an address: takes it, and where another podcast of the catalogue is there already,
 /// makes one of the two, where their episodes say that they are the same.
@@ -18,19 +17,12 @@ struct PodcastMerge: Sendable {
 
   /// - Parameter address: where the podcast has moved for good.
   func merge(_ podcast: Int64, movedTo address: WebAddress) throws {
-    let key = FeedKey.text(address)
-    let other = try feeds.store.read { database in
-      try database.first("SELECT id FROM podcast WHERE feed_key = ? AND id <> ?", key, podcast) {
-        $0.int64(0)
-      }
-    }
-    guard let other else {
+    guard let other = try feeds.store.read({ try PodcastRow.other(than: podcast, at: address, in: $0) })
+    else {
       return try feeds.store.change(.refresh) { database, changes in
         // Another process may have made one meanwhile: then the next refresh sees it.
-        if try database.exists("SELECT 1 FROM podcast WHERE feed_key = ? AND id <> ?", key, podcast) {
-          return
-        }
-        try FeedMove.follow(address, podcast, in: database)
+        if try PodcastRow.other(than: podcast, at: address, in: database) != nil { return }
+        try MoveRows.follow(address, podcast, in: database)
         changes.append(.facts(podcast: podcast))
       }
     }
@@ -41,14 +33,16 @@ struct PodcastMerge: Sendable {
     // Who redirects to another's feed must not bring episodes of its own into that one's directory.
     guard common * 2 >= min(kept.all.count, given.all.count) else {
       return try feeds.store.change(.refresh) { database, _ in
-        try FeedMove.remember(nil, since: nil, of: podcast, in: database)
+        try MoveRows.remember(nil, since: nil, of: podcast, in: database)
       }
     }
     let isBegun = try feeds.store.change(.refresh) { database, changes in
       guard try KnownEpisodes.revision(survivor, in: database) == kept.revision,
         try KnownEpisodes.revision(loser, in: database) == given.revision
       else { return false }
-      try begin(loser, into: survivor, at: address, in: database)
+      try MergedRows.begin(loser, into: survivor, in: database)
+      try MoveRows.follow(address, survivor, in: database)
+      try RefreshRows.forgetAnswer(survivor, in: database)
       changes += [.facts(podcast: survivor), .facts(podcast: loser)]
       return true
     }
@@ -58,11 +52,7 @@ struct PodcastMerge: Sendable {
 
   /// The one that is followed (of two, the one followed first), else the one that moves: its directory stays.
   private func survivor(_ podcast: Int64, _ other: Int64) throws -> (Int64, Int64) {
-    let followed = try feeds.store.read { database in
-      try database.first(
-        "SELECT podcast_id FROM subscription WHERE podcast_id IN (?, ?) ORDER BY id", podcast, other
-      ) { $0.int64(0) }
-    }
+    let followed = try feeds.store.read { try SubscriptionRows.followed(podcast, or: other, in: $0) }
     return followed == other ? (other, podcast) : (podcast, other)
   }
 
@@ -72,43 +62,19 @@ struct PodcastMerge: Sendable {
     }
   }
 
-  private func begin(
-    _ loser: Int64, into survivor: Int64, at address: WebAddress, in database: Database
-  ) throws {
-    // Of several that become one, all end in the last.
-    try database.run(
-      "UPDATE podcast SET merges_into = ?1 WHERE id = ?2 OR merges_into = ?2", survivor, loser)
-    // The address is free for the one that stays.
-    try database.run("UPDATE podcast SET feed_key = 'merging ' || id WHERE id = ?", loser)
-    try FeedMove.follow(address, survivor, in: database)
-    try database.run(
-      "UPDATE podcast SET etag = NULL, last_modified = NULL, digest = NULL WHERE id = ?", survivor)
-  }
-
   /// Goes on with all that were begun by a process that has ended.
   func finishAll() throws {
-    let begun = try feeds.store.read { database in
-      try database.all("SELECT id FROM podcast INDEXED BY podcast_merging WHERE merges_into IS NOT NULL") {
-        $0.int64(0)
-      }
-    }
-    for loser in begun { try finish(loser) }
+    for loser in try feeds.store.read({ try MergedRows.begun(in: $0) }) { try finish(loser) }
   }
 
   /// Goes on with a podcast that is to become one with another, to the end.
   func finish(_ loser: Int64) throws {
     for _ in 0..<Self.tries {
-      let target = try feeds.store.read { database in
-        try database.first("SELECT merges_into FROM podcast WHERE id = ? AND is_forgotten = 0", loser) {
-          $0.int64IfPresent(0)
-        }
+      // Nil where another process has ended it.
+      guard let survivor = try feeds.store.read({ try MergedRows.target(of: loser, in: $0) }) else { return }
+      guard try feeds.store.read({ try PodcastRow.isKnown(survivor, in: $0) }) else {
+        return try forget(loser)
       }
-      // Another process has ended it.
-      guard let survivor = target ?? nil else { return }
-      let isThere = try feeds.store.read {
-        try $0.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", survivor)
-      }
-      guard isThere else { return try forget(loser) }
       let (kept, given) = try episodes(survivor, loser)
       let moving = MovingEpisodes(store: feeds.store, survivor: survivor, loser: loser)
       if try moving.move(given, to: kept), try end(loser, into: survivor) {
@@ -121,9 +87,7 @@ struct PodcastMerge: Sendable {
   /// Whoever forgets the one that stays means the other too.
   private func forget(_ loser: Int64) throws {
     try feeds.store.change(.refresh) { database, changes in
-      guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", loser) else {
-        return
-      }
+      guard try PodcastRow.isKnown(loser, in: database) else { return }
       try Forgetting.hide(loser, in: database, &changes)
     }
     try Forgetting.finish(feeds.store)
@@ -132,11 +96,8 @@ struct PodcastMerge: Sendable {
   /// - Returns: false where it has episodes again.
   private func end(_ loser: Int64, into survivor: Int64) throws -> Bool {
     try feeds.store.change(.refresh) { database, changes in
-      guard try database.exists("SELECT 1 FROM podcast WHERE id = ? AND merges_into = ?", loser, survivor),
-        try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", survivor),
-        try !database.exists(
-          "SELECT 1 FROM episode WHERE id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: loser),
-          EpisodeID.last(ofPodcast: loser))
+      guard try MergedRows.target(of: loser, in: database) == survivor,
+        try PodcastRow.isKnown(survivor, in: database), try !EpisodeRow.isAny(ofPodcast: loser, in: database)
       else { return false }
       var rows = MergedRows(survivor: survivor, loser: loser, database: database)
       try rows.takeResults()
@@ -147,11 +108,5 @@ struct PodcastMerge: Sendable {
       changes += rows.searches.map { .results(search: $0) }
       return true
     }
-  }
-}
-
-extension KnownEpisodes {
-  static func revision(_ podcast: Int64, in database: Database) throws -> Int64? {
-    try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) { $0.int64(0) }
   }
 }

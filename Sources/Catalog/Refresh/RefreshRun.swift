@@ -35,7 +35,7 @@ struct RefreshRun: Sendable {
       case .failure(let failure): fail(failure)
       case .success(let answer):
         switch answer.content {
-        case .feed(let feed): keep(feed, answer)
+        case .feed(let feed): store(feed, answer)
         case .same: unchanged(answer.head, isWhole: true)
         case .none where answer.head.status == 304 && isConditional: unchanged(answer.head, isWhole: false)
         case .none: receivedNoFeed(answer.head)
@@ -95,7 +95,7 @@ struct RefreshRun: Sendable {
         }
         try ArchiveRows.keepTime(id, now: now, in: database)
         try FullPodcast.tell(id, in: database)
-        try move.keep(in: database)
+        try move.note(in: database)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
         return .unchanged
@@ -107,7 +107,7 @@ struct RefreshRun: Sendable {
   /// Puts a feed that has come into the catalogue.
   /// - Returns: what is told to those who wait.
   @discardableResult
-  func keep(_ feed: ParsedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
+  func store(_ feed: ParsedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
     feeds.network.reached(state.feedURL.host ?? "")
     let move = FeedMove(
       state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
@@ -116,8 +116,8 @@ struct RefreshRun: Sendable {
       return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
         let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
-        try keepTimes(feed, answer.head, answer.digest, in: database)
-        try move.keep(in: database)
+        try noteAnswer(feed, answer.head, answer.digest, in: database)
+        try move.note(in: database)
         try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, now: now, in: database)
         try FullPodcast.tell(id, in: database)
         if hadNone {
@@ -158,18 +158,13 @@ struct RefreshRun: Sendable {
     }
   }
 
-  private func keepTimes(
+  private func noteAnswer(
     _ feed: ParsedFeed, _ head: HTTPResponseHead, _ digest: Int64?, in database: Database
   ) throws {
-    try database.run(
-      """
-      UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
-        not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
-        guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
-        first_refresh = coalesce(first_refresh, ?1)
-      WHERE id = ?9
-      """, now, head.value("etag"), head.value("last-modified"), isPrivate(head), feed.timeToLive, feed.guid,
-      feed.isComplete, digest, id)
+    let answer = RefreshRows.Answer(
+      etag: head.value("etag"), lastModified: head.value("last-modified"), isPrivate: isPrivate(head),
+      timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete, digest: digest)
+    try RefreshRows.came(id, answer, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
       now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
@@ -220,7 +215,7 @@ struct RefreshRun: Sendable {
   /// Nil where the user has said himself how often the feed is to be asked for.
   private func rhythm(in database: Database) throws -> FeedRhythm? {
     if feeds.feedSettings(state.feedURL)?.refresh != nil { return nil }
-    return try FeedRhythm(podcast: id, in: database)
+    return try RefreshRows.rhythm(of: id, in: database)
   }
 
   private var times: RefreshTimes {

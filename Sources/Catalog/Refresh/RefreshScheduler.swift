@@ -1,7 +1,6 @@
 internal import Glibc
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 /// Refreshes subscriptions when their time comes. Its thread sleeps until the next one is due, or until
 /// something is subscribed to or refreshed.

@@ -2,7 +2,6 @@ internal import FeedKit
 internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 /// Looks at an address that a user gave, then subscribes to the feed that is there.
 struct SubscriptionTrial: Sendable {
@@ -83,7 +82,7 @@ struct SubscriptionTrial: Sendable {
     }
     guard let state else { return listed }
     let run = RefreshRun(feeds: feeds, state: state, now: wallClockSeconds(), isForced: true)
-    if case .failure(let error) = run.keep(feed, answer) {
+    if case .failure(let error) = run.store(feed, answer) {
       throw CatalogError(
         error.errno,
         "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")

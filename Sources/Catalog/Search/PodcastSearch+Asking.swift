@@ -73,7 +73,7 @@ extension PodcastSearch {
       let answer = SearchAnswer(
         source: service.name, found: try service.podcasts(in: response.body),
         mayBePrivate: response.head.isFromPrivateHost)
-      try store.write { try AnswerCache.keep(answer, for: key, now: wallClockSeconds(), in: $0) }
+      try store.write { try AnswerCache.store(answer, for: key, now: wallClockSeconds(), in: $0) }
       return .success(answer)
     } catch {
       return staleAnswer(key, CatalogError(wrapping: error))

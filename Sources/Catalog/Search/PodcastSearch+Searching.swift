@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
-internal import SQLiteKit
 
 extension PodcastSearch {
   /// Searches for what `name` asks for and keeps the search under that name. Takes ten seconds at the most.

@@ -54,6 +54,16 @@ enum ArchiveRows {
     try database.run("UPDATE podcast INDEXED BY podcast_paging SET next_refresh = 0 WHERE \(isOpen)", now)
   }
 
+  /// What is still to be read, in words for a person; nil for nothing.
+  static func missing(of podcast: Int64, in database: Database) throws -> String? {
+    try database.first(
+      """
+      SELECT coalesce(page_error, 'older episodes are still to come') FROM podcast
+      WHERE id = ? AND next_page IS NOT NULL
+      """, podcast
+    ) { $0.string(0) }
+  }
+
   /// Whether all pages are to be read, known or not.
   static func isReadWhole(_ podcast: Int64, in database: Database) throws -> Bool {
     try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)

@@ -94,6 +94,9 @@ final class CatalogStore: Sendable {
     _ = try? writer.withLock { connection in try connection.database.checkpoint() }
   }
 
+  /// Bytes of the file that are in use.
+  func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
+
   /// Gives pages that hold nothing back to the disk, a few at a time, so that no verb waits long.
   func giveBack() throws(CatalogError) {
     do {

@@ -44,7 +44,7 @@ struct FeedState: Sendable {
     self = state
     let now = wallClockSeconds()
     if let lastWhole, lastWhole <= now {
-      isDoubtful = try FeedRhythm(podcast: id, in: database).isDoubtful(now: now, lastWhole: lastWhole)
+      isDoubtful = try RefreshRows.rhythm(of: id, in: database).isDoubtful(now: now, lastWhole: lastWhole)
     }
   }
 

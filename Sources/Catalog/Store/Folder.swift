@@ -10,6 +10,17 @@ enum Folder: String {
   func touch(in database: Database) throws {
     try database.run("UPDATE folder SET changed = ? WHERE name = ?", wallClockNanoseconds(), rawValue)
   }
+
+  static func times(in database: Database) throws -> FolderTimes {
+    let times = Dictionary(
+      try database.all("SELECT name, changed FROM folder") { ($0.string(0), $0.int64(1)) },
+      uniquingKeysWith: { first, _ in first })
+    var folders = FolderTimes()
+    folders.searches = times[searches.rawValue] ?? 0
+    folders.subscriptions = times[subscriptions.rawValue] ?? 0
+    folders.subscriptionList = times[list.rawValue] ?? 0
+    return folders
+  }
 }
 
 /// When what these directories list last changed, in nanoseconds since 1970.

@@ -19,9 +19,14 @@ struct KnownEpisodes: Sendable {
   var revision: Int64
   var all: [One]
 
+  static func revision(_ podcast: Int64, in database: Database) throws -> Int64? {
+    try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) { $0.int64(0) }
+  }
+
   init(podcast: Int64, in database: Database) throws {
-    let revision = try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) { $0.int64(0) }
-    guard let revision else { throw CatalogError.unknown("podcast") }
+    guard let revision = try Self.revision(podcast, in: database) else {
+      throw CatalogError.unknown("podcast")
+    }
     self.revision = revision
     all = try database.all(
       "SELECT \(Self.columns) FROM episode e WHERE id BETWEEN ? AND ? ORDER BY id",

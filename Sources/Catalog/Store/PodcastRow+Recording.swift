@@ -4,10 +4,6 @@ internal import SQLiteKit
 
 // How podcasts come into the catalogue; within a transaction.
 extension PodcastRow {
-  static func podcast(_ id: Int64, in database: Database) throws -> Podcast? {
-    try database.first("SELECT \(columns) FROM podcast p WHERE p.id = ?", id) { read($0) }
-  }
-
   /// A podcast that the user names himself.
   /// - Parameter mayBePrivate: whether he named the very address, which then may be on a private host.
   static func recordNamed(

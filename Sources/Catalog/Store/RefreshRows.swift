@@ -39,6 +39,48 @@ enum RefreshRows {
       """, now, next, isWhole ? now : nil, podcast)
   }
 
+  /// What is known of how often a feed brings something.
+  static func rhythm(of podcast: Int64, in database: Database) throws -> FeedRhythm {
+    let facts = try database.first("SELECT first_refresh, is_complete FROM podcast WHERE id = ?", podcast) {
+      ($0.int64IfPresent(0), $0.bool(1))
+    }
+    return FeedRhythm(
+      published: try EpisodeRow.times(ofPodcast: podcast, limit: FeedRhythm.memory, in: database),
+      firstRead: facts?.0 ?? .max, isComplete: facts?.1 ?? false)
+  }
+
+  /// What a feed that has come says, but for its episodes.
+  struct Answer {
+    var etag: String?
+    var lastModified: String?
+    /// See `FeedState`.
+    var isPrivate: Bool
+    var timeToLive: Int?
+    /// `podcast:guid`
+    var guid: String?
+    var isComplete: Bool
+    /// Of the body.
+    var digest: Int64?
+  }
+
+  static func came(_ podcast: Int64, _ answer: Answer, now: Int64, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
+        not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
+        guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
+        first_refresh = coalesce(first_refresh, ?1)
+      WHERE id = ?9
+      """, now, answer.etag, answer.lastModified, answer.isPrivate, answer.timeToLive, answer.guid,
+      answer.isComplete, answer.digest, podcast)
+  }
+
+  /// The next answer is read, whatever it says of changes.
+  static func forgetAnswer(_ podcast: Int64, in database: Database) throws {
+    try database.run(
+      "UPDATE podcast SET etag = NULL, last_modified = NULL, digest = NULL WHERE id = ?", podcast)
+  }
+
   /// What the next request says (RFC 9110 §13.1).
   static func setValidators(
     _ podcast: Int64, etag: String?, lastModified: String?, in database: Database

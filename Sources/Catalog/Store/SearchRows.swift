@@ -85,20 +85,69 @@ enum SearchRows {
     return search
   }
 
-  static let columns = """
-    SELECT s.id, s.name, count(r.id), s.source, s.searched, s.changed
+  /// A result's podcast and name.
+  static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {
+    try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {
+      (podcast: $0.int64(0), name: $0.string(1))
+    }
+  }
+
+  /// The results, over all searches, that show a podcast.
+  static func results(showing podcast: Int64, in database: Database) throws -> [Int64] {
+    try database.all(
+      "SELECT id FROM result WHERE podcast_id = ? AND state = ? ORDER BY id", podcast,
+      ResultState.shown.rawValue
+    ) { $0.int64(0) }
+  }
+
+  static func hiddenEpisodes(ofResult id: Int64, in database: Database) throws -> Set<Int64> {
+    Set(try database.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) })
+  }
+
+  /// Hides an episode from one result.
+  /// - Returns: false where it is hidden already.
+  static func hide(_ episode: Int64, inResult result: Int64, in database: Database) throws -> Bool {
+    guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
+      throw CatalogError.unknown("result")
+    }
+    try EpisodeRow.check(episode, in: database)
+    try database.run(
+      "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
+    if database.changedRows == 0 { return false }
+    try database.run("UPDATE result SET changed = ? WHERE id = ?", wallClockNanoseconds(), result)
+    return true
+  }
+
+  /// - Returns: its name.
+  static func remove(_ id: Int64, in database: Database) throws -> String {
+    let name = try database.first("SELECT name FROM search WHERE id = ?", id) { $0.string(0) }
+    guard let name else { throw CatalogError.unknown("search") }
+    try database.run("DELETE FROM search WHERE id = ?", id)
+    try Folder.searches.touch(in: database)
+    return name
+  }
+
+  private enum Column: Int, ColumnList { case id, name, source, searched, changed }
+
+  private static let rows = """
+    SELECT \(Column.list(of: "s")), count(r.id)
     FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
     """
 
-  static func read(_ row: borrowing Row) -> Search {
+  private static func read(_ row: borrowing Row) -> Search {
     var search = Search(
-      id: row.int64(0), name: row.string(1), resultCount: row.int(2), source: row.string(3),
-      searched: row.int64(4))
-    search.changed = row.int64(5)
+      id: row.int64(Column.id), name: row.string(Column.name), resultCount: row.int(Column.count),
+      source: row.string(Column.source), searched: row.int64(Column.searched))
+    search.changed = row.int64(Column.changed)
     return search
   }
 
   static func search(_ id: Int64, in database: Database) throws -> Search? {
-    try database.first("\(columns) WHERE s.id = ? GROUP BY s.id", id, as: read)
+    try database.first("\(rows) WHERE s.id = ? GROUP BY s.id", id, as: read)
+  }
+
+  /// By name.
+  static func searches(in database: Database) throws -> [Search] {
+    try database.all("\(rows) GROUP BY s.id ORDER BY s.name", as: read)
   }
 }

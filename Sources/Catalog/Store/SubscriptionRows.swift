@@ -8,7 +8,7 @@ enum SubscriptionRows {
   /// The subscription whose feed has this address, written in any way that means the same.
   static func subscription(feedURL: String, in database: Database) throws -> ListedPodcast? {
     let key = FeedKey.text(SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL))
-    return try database.first("\(ListedRow.subscriptions) WHERE p.feed_key = ?", key, as: ListedRow.read)
+    return try ListedRow.subscription(feedKey: key, in: database)
   }
 
   /// - Parameters:
@@ -17,7 +17,7 @@ enum SubscriptionRows {
   static func subscribe(
     _ podcast: Int64, as name: String?, or usual: String?, in database: Database
   ) throws -> ListedPodcast {
-    if try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast) {
+    if try isSubscribed(podcast, in: database) {
       throw CatalogError(.EEXIST, "already subscribed to")
     }
     let chosen: String
@@ -41,9 +41,50 @@ enum SubscriptionRows {
     let id = database.lastInsertedID
     try SubscriptionList.measure(podcast: podcast, in: database)
     try changed(in: database)
-    let listed = try database.first("\(ListedRow.subscriptions) WHERE s.id = ?", id, as: ListedRow.read)
-    guard let listed else { throw CatalogError.unknown("subscription") }
+    guard let listed = try ListedRow.subscription(id, in: database) else {
+      throw CatalogError.unknown("subscription")
+    }
     return listed
+  }
+
+  static func isSubscribed(_ podcast: Int64, in database: Database) throws -> Bool {
+    try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast)
+  }
+
+  /// Which of two podcasts is followed, of both the one followed first.
+  static func followed(_ podcast: Int64, or other: Int64, in database: Database) throws -> Int64? {
+    try database.first(
+      "SELECT podcast_id FROM subscription WHERE podcast_id IN (?, ?) ORDER BY id", podcast, other
+    ) { $0.int64(0) }
+  }
+
+  /// - Returns: the podcast.
+  static func remove(_ id: Int64, in database: Database) throws -> Int64 {
+    let podcast = try database.first("SELECT podcast_id FROM subscription WHERE id = ?", id) { $0.int64(0) }
+    guard let podcast else { throw CatalogError.unknown("subscription") }
+    try database.run("DELETE FROM subscription WHERE id = ?", id)
+    try changed(in: database)
+    return podcast
+  }
+
+  /// Gives it a name of the user's own.
+  /// - Returns: the podcast; nil where it has that name.
+  static func rename(_ id: Int64, to name: String, in database: Database) throws -> Int64? {
+    let old = try database.first("SELECT podcast_id, name FROM subscription WHERE id = ?", id) {
+      ($0.int64(0), $0.string(1))
+    }
+    guard let (podcast, oldName) = old else { throw CatalogError.unknown("subscription") }
+    if name == oldName { return nil }
+    // Another case of the same name is free.
+    if UniqueNames.key(name) != UniqueNames.key(oldName), try isTaken(name, in: database) {
+      throw CatalogError(.EEXIST, "a subscription has that name")
+    }
+    try database.run(
+      "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
+      name, UniqueNames.key(name), id)
+    try SubscriptionList.measure(podcast: podcast, in: database)
+    try changed(in: database)
+    return podcast
   }
 
   /// `subscriptions.opml` lies in the same directory.

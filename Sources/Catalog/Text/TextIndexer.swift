@@ -91,9 +91,9 @@ struct TextIndexer: Sendable {
         left -= min(max(size, 0), Self.pieceBytes)
       }
       let texts = try ids.compactMap { id in
-        try database.first(
-          "SELECT e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?", id
-        ) { Text(id: id, text: IndexedText(title: $0.string(0), notes: $0.stringIfPresent(1))) }
+        try EpisodeRow.text(id, in: database).map {
+          Text(id: id, text: IndexedText(title: $0.title, notes: $0.notes))
+        }
       }
       let isEnd = ids.count == sizes.count && sizes.count < Self.pieceEpisodes
       return (revision, texts, isEnd ? next - 1 : (ids.last ?? first) - first)

@@ -1,7 +1,7 @@
 internal import PodcastModel
 internal import SQLiteKit
 
-/// Answers of search services, kept for all processes: a day long they spare the service the question, and
+/// Answers of search services, stored for all processes: a day long they spare the service the question, and
 /// longer they serve when it can't be asked.
 enum AnswerCache {
   static let freshness: Int64 = 24 * 3600
@@ -21,10 +21,18 @@ enum AnswerCache {
     return SearchAnswer(json: json)
   }
 
-  static func keep(_ answer: SearchAnswer, for key: String, now: Int64, in database: Database) throws {
-    try database.run("DELETE FROM answer WHERE fetched < ?", now - longest)
+  static func store(_ answer: SearchAnswer, for key: String, now: Int64, in database: Database) throws {
+    try removeOld(now: now, in: database)
     try database.run(
       "INSERT OR REPLACE INTO answer (key, body, fetched) VALUES (?, ?, ?)", key, answer.json.compactText, now
     )
+  }
+
+  static func removeOld(now: Int64, in database: Database) throws {
+    try database.run("DELETE FROM answer WHERE fetched < ?", now - longest)
+  }
+
+  static func remove(_ key: String, in database: Database) throws {
+    try database.run("DELETE FROM answer WHERE key = ?", key)
   }
 }

@@ -1,0 +1,62 @@
+internal import SQLiteKit
+
+/// What a podcast's row says of the numbers of its episodes.
+struct EpisodeNumbers {
+  /// Changes with every change of the episodes.
+  var revision: Int64
+  /// That of the next episode.
+  var next: Int64
+  /// Up to which they are in the full-text index.
+  var indexed: Int64
+  /// They are going over to another podcast.
+  var isMerging: Bool
+
+  init?(podcast: Int64, in database: Database) throws {
+    let numbers = try database.first(
+      "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
+      podcast
+    ) {
+      EpisodeNumbers(revision: $0.int64(0), next: $0.int64(1), indexed: $0.int64(2), isMerging: $0.bool(3))
+    }
+    guard let numbers else { return nil }
+    self = numbers
+  }
+
+  private init(revision: Int64, next: Int64, indexed: Int64, isMerging: Bool) {
+    self.revision = revision
+    self.next = next
+    self.indexed = indexed
+    self.isMerging = isMerging
+  }
+
+  /// Within the transaction that has added so many; also where that are none and others have changed.
+  /// - Parameter areIndexed: with all before them.
+  static func added(
+    _ count: Int, to podcast: Int64, next: Int64, areIndexed: Bool, in database: Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
+        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END,
+        newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
+          WHERE podcast_id = ?1 AND hidden = 0)
+      WHERE id = ?1
+      """, podcast, next, count, areIndexed)
+  }
+
+  /// Within the transaction that has brought in or taken away so many, hidden ones too.
+  static func moved(_ change: Int64, of podcast: Int64, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET revision = revision + 1, episode_count = episode_count + ?2,
+        hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_hidden
+          WHERE podcast_id = ?1 AND hidden = 1)
+      WHERE id = ?1
+      """, podcast, change)
+    try EpisodeMarks.findNewest(of: podcast, in: database)
+  }
+
+  static func setNext(_ number: Int64, of podcast: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, podcast)
+  }
+}

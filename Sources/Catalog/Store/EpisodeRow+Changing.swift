@@ -1,0 +1,84 @@
+internal import SQLiteKit
+
+// How episodes come into the catalogue and change; within a transaction.
+extension EpisodeRow {
+  /// What else than its audio directories list of an episode.
+  struct Sidecars: Hashable {
+    var hasTranscripts: Bool
+    var hasChapters: Bool
+    var hasImage: Bool
+  }
+
+  /// What a change of an episode is compared with.
+  struct Description {
+    var title: String
+    var notes: String?
+    var sidecars: Sidecars
+  }
+
+  static func described(_ id: Int64, in database: Database) throws -> Description? {
+    try database.first(
+      """
+      SELECT e.title, n.text, e.transcripts IS NOT NULL, e.chapters_url IS NOT NULL, e.image_url IS NOT NULL
+      FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?
+      """, id
+    ) {
+      Description(
+        title: $0.string(0), notes: $0.stringIfPresent(1),
+        sidecars: Sidecars(hasTranscripts: $0.bool(2), hasChapters: $0.bool(3), hasImage: $0.bool(4)))
+    }
+  }
+
+  /// Adds episodes, as far as the podcast has numbers for them.
+  /// - Parameter next: the podcast's next number.
+  /// - Returns: their numbers.
+  static func add(
+    _ episodes: [[any Bindable]], columns: [String], to podcast: Int64, from next: Int64,
+    in database: Database
+  ) throws -> [Int64] {
+    var ids: [Int64] = []
+    let insertion = Database.insertion(into: "episode", columns + ["id"])
+    for values in episodes {
+      guard let id = EpisodeID.make(podcast: podcast, number: next + Int64(ids.count)) else { break }
+      try database.run(insertion, values: values + [id])
+      ids.append(id)
+    }
+    return ids
+  }
+
+  /// Its address is its own again.
+  static func change(
+    _ id: Int64, _ values: [(column: String, value: any Bindable)], in database: Database
+  ) throws {
+    try database.update("episode", id: id, values + [("is_replaced", false as any Bindable)])
+  }
+
+  /// Its address is another episode's by now.
+  static func markReplaced(_ id: Int64, in database: Database) throws {
+    try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
+  }
+
+  static func addNotes(_ notes: String, to id: Int64, in database: Database) throws {
+    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes)
+  }
+
+  static func removeNotes(of id: Int64, in database: Database) throws {
+    try database.run("DELETE FROM notes WHERE episode_id = ?", id)
+  }
+
+  static func remove(_ id: Int64, in database: Database) throws {
+    try database.run("DELETE FROM episode WHERE id = ?", id)
+  }
+
+  /// Gives an episode to another podcast, under another number and name.
+  static func move(
+    _ id: Int64, to new: Int64, of podcast: Int64, stem: String, in database: Database
+  ) throws {
+    try database.run("PRAGMA defer_foreign_keys = 1")
+    try database.run(
+      "UPDATE episode SET id = ?, podcast_id = ?, stem = ? WHERE id = ?", new, podcast, stem, id)
+    for table in ["notes", "kept", "hidden_in_search", "former_key"] {
+      try database.run("UPDATE \(table) SET episode_id = ? WHERE episode_id = ?", new, id)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+internal import PodcastModel
+internal import SQLiteKit
+
+// Queries for episodes; all but `episode` give them without their notes.
+extension EpisodeRow {
+  /// One episode, with its notes.
+  static func episode(_ id: Int64, in database: Database) throws -> Episode? {
+    try database.first(
+      "SELECT \(columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?", id
+    ) { row in
+      var episode = read(row)
+      episode.notes = row.stringIfPresent(count)
+      return episode
+    }
+  }
+
+  /// - Throws: `CatalogError` (ENOENT) where there is no such episode.
+  static func check(_ id: Int64, in database: Database) throws {
+    guard try database.exists("SELECT 1 FROM episode WHERE id = ?", id) else {
+      throw CatalogError.unknown("episode")
+    }
+  }
+
+  /// Those that are known, by number.
+  static func episodes(_ ids: [Int64], in database: Database) throws -> [Episode] {
+    try database.all(
+      "SELECT \(columns) FROM episode e WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+      list(ids)
+    ) { read($0) }
+  }
+
+  /// Numbers as a value for `json_each`.
+  static func list(_ ids: [Int64]) -> String { "[" + ids.map { String($0) }.joined(separator: ",") + "]" }
+
+  /// All of a podcast, also hidden ones, in the order in which they were first seen.
+  static func episodes(ofPodcast id: Int64, in database: Database) throws -> [Episode] {
+    try database.all(
+      "SELECT \(columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { read($0) }
+  }
+
+  /// Whether a podcast has any.
+  static func isAny(ofPodcast id: Int64, in database: Database) throws -> Bool {
+    try database.exists(
+      "SELECT 1 FROM episode WHERE id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
+      EpisodeID.last(ofPodcast: id))
+  }
+
+  /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
+  static func newest(
+    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
+  ) throws -> [Episode] {
+    try database.all(
+      """
+      SELECT \(columns) FROM episode e INDEXED BY episode_newest
+      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
+      """, id, time, limit
+    ) { read($0) }
+  }
+
+  /// When the newest of a podcast that have dates were published.
+  static func times(ofPodcast id: Int64, limit: Int, in database: Database) throws -> [Int64] {
+    try database.all(
+      """
+      SELECT published FROM episode INDEXED BY episode_newest
+      WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
+      """, id, limit
+    ) { $0.int64(0) }
+  }
+
+  /// The episodes with these keys, those of subscriptions first, then by number.
+  /// - Parameter keys: as many as `keysAtOnce` at the most.
+  static func entries(forKeys keys: some Collection<MediaKey>, in database: Database) throws -> [EpisodeEntry]
+  {
+    // The number of placeholders is the same each time, so that the statement is prepared once.
+    let padding = [any Bindable](repeating: DatabaseValue.null, count: keysAtOnce - keys.count)
+    let marks = Array(repeating: "?", count: keysAtOnce).joined(separator: ",")
+    return try database.all(
+      """
+      SELECT \(columns), \(PodcastRow.columns)
+      FROM episode e JOIN podcast p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
+      WHERE e.media_key IN (\(marks)) ORDER BY s.id IS NULL, e.id
+      """, values: keys.map(blob) + padding
+    ) { EpisodeEntry(episode: read($0), podcast: PodcastRow.read($0, from: count)) }
+  }
+
+  static let keysAtOnce = 500
+
+  /// The keys of a podcast's enclosures, but for those that another feed names too.
+  static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
+    try database.all(
+      """
+      SELECT DISTINCT media_key FROM episode e WHERE id BETWEEN ?1 AND ?2 AND NOT EXISTS
+        (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
+      """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { mediaKey($0.blob(0)) }
+  }
+
+  /// An episode's title and notes, as they are in the full-text index where that has them.
+  static func text(_ id: Int64, in database: Database) throws -> (title: String, notes: String?)? {
+    try database.first(
+      "SELECT e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?", id
+    ) { (title: $0.string(0), notes: $0.stringIfPresent(1)) }
+  }
+}

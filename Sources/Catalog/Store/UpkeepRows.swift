@@ -1,0 +1,56 @@
+internal import SQLiteKit
+
+/// What may leave the catalogue, and when it was last looked after.
+enum UpkeepRows {
+  static func last(in database: Database) throws -> Int64? {
+    try database.first("SELECT upkeep FROM counter") { $0.int64(0) }
+  }
+
+  static func setLast(_ time: Int64, in database: Database) throws {
+    try database.run("UPDATE counter SET upkeep = ?", time)
+  }
+
+  /// Which of the podcasts that nobody follows.
+  enum Condition {
+    case shownNowhere, withEpisodes
+
+    fileprivate var text: String {
+      switch self {
+      case .shownNowhere:
+        """
+        NOT EXISTS
+          (SELECT 1 FROM result r WHERE r.podcast_id = p.id AND r.state <> \(ResultState.gone.rawValue))
+        """
+      case .withEpisodes: "p.episode_count > 0"
+      }
+    }
+  }
+
+  /// Podcasts that nobody follows, of which nothing is kept, and that were not looked at since `time`: those longest
+  /// unused first.
+  static func unused(before time: Int64, _ condition: Condition, in database: Database) throws -> [Int64] {
+    try database.all(
+      """
+      SELECT p.id FROM podcast p
+      WHERE p.is_followed = 0 AND p.is_forgotten = 0 AND coalesce(p.last_refresh, p.created) < ?
+        AND \(condition.text)
+        AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.episode_id BETWEEN p.id << \(EpisodeID.bits)
+          AND (p.id + 1) << \(EpisodeID.bits))
+      ORDER BY coalesce(p.last_refresh, p.created)
+      """, time
+    ) { $0.int64(0) }
+  }
+
+  static func isUnfollowed(_ podcast: Int64, in database: Database) throws -> Bool {
+    try database.exists(
+      "SELECT 1 FROM podcast WHERE id = ? AND is_followed = 0 AND is_forgotten = 0", podcast)
+  }
+
+  /// Its episodes have gone: it is as if it had never been fetched.
+  static func emptied(_ podcast: Int64, in database: Database) throws {
+    try database.run(
+      """
+      UPDATE podcast SET last_refresh = NULL, next_refresh = NULL, indexed_upto = next_episode - 1 WHERE id = ?
+      """, podcast)
+  }
+}
