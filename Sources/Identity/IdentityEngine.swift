@@ -46,14 +46,22 @@ private struct Pairing {
 
   var isDone: Bool { known.isEmpty || !decisions.contains(.new) || !isTaken.contains(false) }
 
-  /// Items that are equal in all traits cannot be told apart by anybody: as many of them as there were stay.
+  /// Items that are equal in all traits cannot be told apart by anybody: as many of them as there were stay. Those that are
+  /// as they were in what else is said of them, too, stay what they were.
   mutating func pairUnchanged() {
+    pairEqual { $0 }
+    if !isDone { pairEqual(\.withoutFingerprint) }
+  }
+
+  private mutating func pairEqual(_ traits: (ItemTraits) -> ItemTraits) {
     var places: [ItemTraits: [Int]] = [:]
-    for place in known.indices.reversed() { places[known[place], default: []].append(place) }
+    for place in known.indices.reversed() where !isTaken[place] {
+      places[traits(known[place]), default: []].append(place)
+    }
     var evidence = Evidence()
     evidence.add(.unchanged)
-    for item in items.indices {
-      if let place = places[items[item]]?.popLast() { take(item, place, evidence) }
+    for item in items.indices where decisions[item] == .new {
+      if let place = places[traits(items[item])]?.popLast() { take(item, place, evidence) }
     }
   }
 
@@ -64,7 +72,7 @@ private struct Pairing {
     func groups(_ all: [ItemTraits], where isOpen: (Int) -> Bool) -> [ItemTraits: [Int]] {
       var groups: [ItemTraits: [Int]] = [:]
       for (index, one) in all.enumerated() where isOpen(index) && one.guid == nil && one.published == nil {
-        var same = one
+        var same = one.withoutFingerprint
         same.address = WebAddress(AddressForms(one.address).bare)
         groups[same, default: []].append(index)
       }

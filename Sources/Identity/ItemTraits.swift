@@ -14,9 +14,18 @@ package struct ItemTraits: Hashable, Sendable {
   package var length: Int64?
   package var season: Int?
   package var number: Int?
+  /// A sum of all that the feed says of it, notes too: of those that are equal in all else, it tells which was which.
+  package var fingerprint: Int64 = 0
 
   package init(address: WebAddress, title: String) {
     self.address = address
     self.title = title
+  }
+
+  /// What tells it from others.
+  var withoutFingerprint: ItemTraits {
+    var traits = self
+    traits.fingerprint = 0
+    return traits
   }
 }

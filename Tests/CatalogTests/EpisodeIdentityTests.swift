@@ -52,6 +52,29 @@ import Testing
     #expect(states[2].map(\.title) == ["One", "Two", "Three"])
   }
 
+  /// All that tells episodes apart is the same: their notes tell which was which.
+  @Test func itemsThatAreEqualButForTheirNotesStayWhatTheyWere() throws {
+    let items = ["one", "two", "three"].map { notes in
+      var item = TestFeed.Item("Same", guid: "same", url: "http://a.example/1.mp3")
+      item.extra = "<description>Notes \(notes)</description>"
+      return item
+    }
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    func refresh(_ items: [TestFeed.Item]) throws -> (outcome: RefreshOutcome, notes: [String?]) {
+      world.web.set("/feed", TestFeed(items: items).page)
+      let outcome = try world.refresh(podcast)
+      let ids = try world.catalog.episodes(ofPodcast: podcast).map(\.id)
+      return (outcome, try ids.map { try world.catalog.episode($0)?.notes })
+    }
+    let first = try refresh(items)
+    #expect(first.notes == ["Notes one", "Notes two", "Notes three"])
+    let reversed = try refresh(items.reversed())
+    #expect(reversed.outcome.changedCount == 0)
+    #expect(reversed.notes == first.notes)
+    #expect(try refresh([items[2], items[1]]).notes == first.notes)
+  }
+
   @Test func anotherGuidForTheSameAddressIsTheSameEpisode() throws {
     let states = try states([
       [.init("One", guid: "old", url: "http://a.example/1.mp3")],

@@ -13,7 +13,6 @@ struct IncomingEpisode: Sendable {
   var title: String
   /// The feed's date, where it has one that is not in the future.
   var published: Int64?
-  var fingerprint: Int64
   /// Bytes of the show notes.
   var notesLength: Int
 
@@ -35,7 +34,7 @@ struct IncomingEpisode: Sendable {
     // The notes may come from a file: they are read once here, and once more where they are kept.
     let notes = parsed.notes
     notesLength = notes?.utf8.count ?? 0
-    fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
+    traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
   }
 
   private static func fingerprint(
@@ -58,7 +57,7 @@ struct IncomingEpisode: Sendable {
   func values(firstSeen: Int64) -> [(column: String, value: any Bindable)] {
     [
       ("guid", guid), ("title", title), ("published", published ?? firstSeen), ("is_dated", published != nil),
-      ("fingerprint", fingerprint), ("enclosure_url", enclosure.url.forRequest),
+      ("fingerprint", traits.fingerprint), ("enclosure_url", enclosure.url.forRequest),
       ("media_type", enclosure.type.map(MediaType.essence)), ("feed_length", enclosure.length),
       ("duration", parsed.duration), ("season", parsed.season), ("number", parsed.episode),
       ("explicit", parsed.explicit), ("link", parsed.link?.forRequest),

@@ -45,7 +45,7 @@ struct MergePlan: Sendable {
       knownCount += 1
       ofPlace[place] = item
       let one = known.all[place]
-      if one.fingerprint != item.fingerprint || one.isReplaced {
+      if one.traits.fingerprint != item.traits.fingerprint || one.isReplaced {
         updates.append(Update(known: one, item: item))
       }
     }

@@ -10,7 +10,6 @@ struct KnownEpisodes: Sendable {
     var stem: String
     /// When it was published, or first seen.
     var published: Int64
-    var fingerprint: Int64
     /// Its address is another episode's by now.
     var isReplaced: Bool
   }
@@ -50,9 +49,10 @@ struct KnownEpisodes: Sendable {
     traits.length = row.int64IfPresent(Column.feedLength)
     traits.season = row.intIfPresent(Column.season)
     traits.number = row.intIfPresent(Column.number)
+    traits.fingerprint = row.int64(Column.fingerprint)
     return One(
       id: row.int64(Column.id), traits: traits, stem: row.string(Column.stem),
-      published: row.int64(Column.published), fingerprint: row.int64(Column.fingerprint),
+      published: row.int64(Column.published),
       isReplaced: row.bool(Column.isReplaced))
   }
 }
