@@ -45,7 +45,7 @@ let package = Package(
     .target(name: "CCurl", cSettings: [.define("_GNU_SOURCE")]),
 
     // Wrappers: no C type in their surface.
-    library("PosixKit", ["CLinux"]),
+    library("PosixKit", ["CLinux", "WebValues"]),
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),

@@ -60,7 +60,7 @@ enum CatalogBenchmark {
   /// Words that are in nearly all texts, in some, in few and in none; beginnings of words; several words.
   private static func measureSearch(_ catalog: Catalog) throws {
     let start = MonotonicTime.now
-    let _: Findings = try wait { catalog.find("foghorn source:local", completion: $0) }
+    let _: MergedAnswer = try wait { catalog.find("foghorn source:local", completion: $0) }
     print("first full-text search of a process: \(milliseconds(since: start))")
     let isFilled = catalog.waitForTexts(seconds: 3600)
     print("index filled: \(isFilled), after \(milliseconds(since: start))")
@@ -75,7 +75,7 @@ enum CatalogBenchmark {
     for query in queries {
       for _ in 0..<3 {
         let start = MonotonicTime.now
-        let found: Findings = try wait { catalog.find("\(query) source:local limit:50", completion: $0) }
+        let found: MergedAnswer = try wait { catalog.find("\(query) source:local limit:50", completion: $0) }
         let seconds = MonotonicTime.now.seconds(since: start)
         slowest = max(slowest, seconds)
         print("  \(query): \(found.podcasts.count) results, \(text(seconds))")

@@ -24,7 +24,7 @@ extension Catalog {
   @discardableResult
   package func find(
     _ text: String,
-    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+    completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
   ) -> any Cancellable {
     searching.find(text, completion: completion)
   }

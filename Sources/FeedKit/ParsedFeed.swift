@@ -50,10 +50,10 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var link: WebAddress?
   /// Show notes, often HTML. Those of a feed with very many of them wait in a temporary file.
   package var notes: String? {
-    get { keptNotes?.text }
-    set { keptNotes = newValue.map(KeptText.init) }
+    get { spooledNotes?.text }
+    set { spooledNotes = newValue.map(SpooledText.init) }
   }
-  var keptNotes: KeptText?
+  var spooledNotes: SpooledText?
   package var imageURL: WebAddress?
   package var season: Int?
   package var episode: Int?

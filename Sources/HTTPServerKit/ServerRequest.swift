@@ -1,3 +1,5 @@
+internal import WebValues
+
 /// A request that the server has read (RFC 9112 §3).
 package struct ServerRequest: Sendable {
   /// GET or HEAD: the server answers all others itself.
@@ -29,20 +31,7 @@ package struct ServerRequest: Sendable {
   package func query(_ name: String) -> String? { query.last { $0.name == name }?.value }
 
   private static func decoded(_ text: Substring, plusIsBlank: Bool) -> String {
-    let bytes = Array(text.utf8)
-    var result: [UInt8] = []
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-        let byte = UInt8(String(decoding: bytes[index + 1...index + 2], as: UTF8.self), radix: 16)
-      {
-        result.append(byte)
-        index += 3
-      } else {
-        result.append(plusIsBlank && bytes[index] == UInt8(ascii: "+") ? 32 : bytes[index])
-        index += 1
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
+    let bytes = text.utf8.map { plusIsBlank && $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+    return String(decoding: PercentEncoding.decode(bytes), as: UTF8.self)
   }
 }

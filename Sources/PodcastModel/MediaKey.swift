@@ -7,16 +7,14 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   private let low: UInt64
 
   /// 32 lower-case hexadecimal digits.
-  package var text: String { Self.digits(high) + Self.digits(low) }
+  package var text: String { Hexadecimal.text(bytes) }
 
   /// - Returns: nil where `text` is not 32 lower-case hexadecimal digits.
   package init?(_ text: String) {
-    guard text.utf8.count == 32,
-      text.utf8.allSatisfy({ (48...57).contains($0) || (97...102).contains($0) }),
-      let high = UInt64(text.prefix(16), radix: 16), let low = UInt64(text.suffix(16), radix: 16)
+    guard text.utf8.count == 32, !text.utf8.contains(where: { (65...70).contains($0) }),
+      let bytes = Hexadecimal.bytes(text)
     else { return nil }
-    self.high = high
-    self.low = low
+    self.init(bytes: bytes)
   }
 
   /// The key of an enclosure's address. A fragment does not count.
@@ -53,9 +51,4 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   package var description: String { text }
 
   package static func < (a: MediaKey, b: MediaKey) -> Bool { (a.high, a.low) < (b.high, b.low) }
-
-  private static func digits(_ number: UInt64) -> String {
-    let digits = String(number, radix: 16)
-    return String(repeating: "0", count: 16 - digits.count) + digits
-  }
 }

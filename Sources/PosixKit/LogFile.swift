@@ -1,4 +1,5 @@
 internal import Glibc
+internal import WebValues
 
 /// A file that programs append lines to, each with its time and process; it is kept under 1 MiB, with the one
 /// before beside it. Lines must hold no credentials.
@@ -10,17 +11,9 @@ package struct LogFile: Sendable {
 
   /// Appends one line; what can't be written is dropped.
   package func write(_ text: String) {
-    var now = time(nil)
-    var parts = tm()
-    gmtime_r(&now, &parts)
-    let stamp = [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map(Self.padded).joined(
-      separator: "-")
-    let clock = [parts.tm_hour, parts.tm_min, parts.tm_sec].map(Self.padded).joined(separator: ":")
-    let line = "\(stamp)T\(clock)Z [\(getpid())] " + PrintableText.line(text) + "\n"
+    let line = "\(CivilTime.iso8601(Int64(time(nil)))) [\(getpid())] " + PrintableText.line(text) + "\n"
     guard let file = try? FileDescriptor(openingRegular: path, O_WRONLY | O_APPEND | O_CREAT) else { return }
     if let size = try? file.status().st_size, size > Self.limit { rename(path, path + ".old") }
     Array(line.utf8).withUnsafeBytes { try? file.append($0) }
   }
-
-  private static func padded(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -13,18 +13,18 @@ package enum ServiceManager {
 
   /// Whether it keeps descriptors for this service: it says how many (FDSTORE, sd_pid_notify_with_fds(3)); before systemd
   /// 254 the unit does.
-  package static var keepsDescriptors: Bool {
+  package static var storesDescriptors: Bool {
     guard getenv("NOTIFY_SOCKET") != nil, let room = getenv("FDSTORE") else { return false }
     return (Int(String(cString: room)) ?? 0) > 0
   }
 
   /// Has a copy of a descriptor kept until this service is stopped, and handed to its next process.
-  package static func keep(_ descriptor: borrowing FileDescriptor, as name: String) {
-    keep(descriptor.rawValue, as: name)
+  package static func store(_ descriptor: borrowing FileDescriptor, as name: String) {
+    store(descriptor.rawValue, as: name)
   }
 
   /// FDPOLL=0: the service manager would wake up with each request of the kernel.
-  package static func keep(_ descriptor: Int32, as name: String) {
+  package static func store(_ descriptor: Int32, as name: String) {
     tell("FDSTORE=1\nFDNAME=\(name)\nFDPOLL=0", with: descriptor)
   }
 

@@ -1,8 +1,16 @@
 /// Bytes as digits of base 16.
 package enum Hexadecimal {
   /// Two digits a byte, lower-case.
-  package static func text(_ bytes: some Sequence<UInt8>) -> String {
-    String(decoding: bytes.flatMap { [digit($0 >> 4), digit($0 & 15)] }, as: UTF8.self)
+  package static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(unsafeUninitializedCapacity: 2 * bytes.count) { buffer in
+      var count = 0
+      for byte in bytes {
+        buffer[count] = digit(byte >> 4)
+        buffer[count + 1] = digit(byte & 15)
+        count += 2
+      }
+      return count
+    }
   }
 
   /// The lower-case digit of a value from 0 to 15.

@@ -15,6 +15,23 @@ package enum PercentEncoding {
     }
   }
 
+  /// The bytes that a text stands for; what is no encoded byte stands for itself.
+  package static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
+    var result: [UInt8] = []
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let high = rest.first.flatMap(Hexadecimal.value),
+        let low = rest.dropFirst().first.flatMap(Hexadecimal.value)
+      {
+        result.append(high << 4 | low)
+        rest = rest.dropFirst(2)
+      } else {
+        result.append(byte)
+      }
+    }
+    return result
+  }
+
   private static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

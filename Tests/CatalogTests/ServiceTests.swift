@@ -139,7 +139,7 @@ import Testing
   @Test func findingKeepsNoSearch() throws {
     let world = try CatalogWorld()
     world.web.set("/search", world.web.answer([("One", "/1"), ("Two", "/2"), ("One again", "/1/")]))
-    let found: Findings = try wait { completion in
+    let found: MergedAnswer = try wait { completion in
       world.catalog.find("x limit:7", completion: completion)
     }
     #expect(found.source == "apple")

@@ -25,31 +25,31 @@ struct MovingEpisodes: Sendable {
 
   /// - Returns: false where another process has changed one of the podcasts meanwhile: what has gone over counts, the
   ///   rest is to be decided anew.
-  func move(_ given: KnownEpisodes, to kept: KnownEpisodes) throws -> Bool {
-    let decisions = IdentityEngine.decide(given.all.map(\.traits), known: kept.all.map(\.traits))
-    var names = UniqueNames(taken: kept.all.lazy.map(\.stem))
-    var rest = given.all.indices[...]
-    var revisions = (kept: kept.revision, given: given.revision)
+  func move(_ going: KnownEpisodes, to staying: KnownEpisodes) throws -> Bool {
+    let decisions = IdentityEngine.decide(going.all.map(\.traits), known: staying.all.map(\.traits))
+    var names = UniqueNames(taken: staying.all.lazy.map(\.stem))
+    var rest = going.all.indices[...]
+    var revisions = (staying: staying.revision, going: going.revision)
     while !rest.isEmpty {
-      let (texts, end) = try texts(of: given.all[rest])
+      let (texts, end) = try texts(of: going.all[rest])
       var steps: [Step] = []
       for (index, text) in zip(rest, texts) {
-        let episode = given.all[index]
-        let same = decisions[index].place.map { kept.all[$0].id }
+        let episode = going.all[index]
+        let same = decisions[index].place.map { staying.all[$0].id }
         let stem = same == nil ? names.claim(episode.stem) : episode.stem
         steps.append(Step(id: episode.id, same: same, stem: stem, text: text))
       }
       rest = rest.dropFirst(end)
       let isWritten = try store.change(.refresh) { [revisions] database, changes in
-        guard try KnownEpisodes.revision(survivor, in: database) == revisions.kept,
-          try KnownEpisodes.revision(loser, in: database) == revisions.given
+        guard try KnownEpisodes.revision(survivor, in: database) == revisions.staying,
+          try KnownEpisodes.revision(loser, in: database) == revisions.going
         else { return false }
         try write(steps, in: database)
         changes += [.podcast(survivor), .podcast(loser)]
         return true
       }
       if !isWritten { return false }
-      revisions = (revisions.kept + 1, revisions.given + 1)
+      revisions = (revisions.staying + 1, revisions.going + 1)
     }
     return true
   }
@@ -69,11 +69,11 @@ struct MovingEpisodes: Sendable {
   }
 
   private func write(_ steps: [Step], in database: Database) throws {
-    guard let kept = try EpisodeNumbers(podcast: survivor, in: database),
-      let given = try EpisodeNumbers(podcast: loser, in: database)
+    guard let staying = try EpisodeNumbers(podcast: survivor, in: database),
+      let going = try EpisodeNumbers(podcast: loser, in: database)
     else { throw CatalogError.unknown("podcast") }
-    let indexed = EpisodeID.first(ofPodcast: loser) + given.indexed
-    var number = kept.next
+    let indexed = EpisodeID.first(ofPodcast: loser) + going.indexed
+    var number = staying.next
     for step in steps {
       if step.id <= indexed { try FullText.removeEpisode(step.id, step.text, in: database) }
       if let same = step.same {
@@ -86,7 +86,7 @@ struct MovingEpisodes: Sendable {
       // The same, or one more than there are numbers for.
       try EpisodeRow.remove(step.id, in: database)
     }
-    try EpisodeNumbers.moved(number - kept.next, of: survivor, in: database)
+    try EpisodeNumbers.moved(number - staying.next, of: survivor, in: database)
     try EpisodeNumbers.moved(-Int64(steps.count), of: loser, in: database)
     try EpisodeNumbers.setNext(number, of: survivor, in: database)
     try FullPodcast.tell(survivor, in: database)

@@ -27,18 +27,18 @@ struct PodcastMerge: Sendable {
       }
     }
     let (survivor, loser) = try survivor(podcast, other)
-    let (kept, given) = try episodes(survivor, loser)
-    let common = IdentityEngine.decide(given.all.map(\.traits), known: kept.all.map(\.traits))
+    let (staying, going) = try episodes(survivor, loser)
+    let common = IdentityEngine.decide(going.all.map(\.traits), known: staying.all.map(\.traits))
       .count { $0.place != nil }
     // Who redirects to another's feed must not bring episodes of its own into that one's directory.
-    guard common * 2 >= min(kept.all.count, given.all.count) else {
+    guard common * 2 >= min(staying.all.count, going.all.count) else {
       return try feeds.store.change(.refresh) { database, _ in
         try MoveRows.remember(nil, since: nil, of: podcast, in: database)
       }
     }
     let isBegun = try feeds.store.change(.refresh) { database, changes in
-      guard try KnownEpisodes.revision(survivor, in: database) == kept.revision,
-        try KnownEpisodes.revision(loser, in: database) == given.revision
+      guard try KnownEpisodes.revision(survivor, in: database) == staying.revision,
+        try KnownEpisodes.revision(loser, in: database) == going.revision
       else { return false }
       try MergedRows.begin(loser, into: survivor, in: database)
       try MoveRows.follow(address, survivor, in: database)
@@ -75,9 +75,9 @@ struct PodcastMerge: Sendable {
       guard try feeds.store.read({ try PodcastRow.isKnown(survivor, in: $0) }) else {
         return try forget(loser)
       }
-      let (kept, given) = try episodes(survivor, loser)
+      let (staying, going) = try episodes(survivor, loser)
       let moving = MovingEpisodes(store: feeds.store, survivor: survivor, loser: loser)
-      if try moving.move(given, to: kept), try end(loser, into: survivor) {
+      if try moving.move(going, to: staying), try end(loser, into: survivor) {
         return feeds.texts.fill()
       }
     }

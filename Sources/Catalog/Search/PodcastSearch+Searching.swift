@@ -33,11 +33,11 @@ extension PodcastSearch {
 
   private func finish(
     _ task: CatalogWork<Search>, name: String, replacing old: Int64?,
-    _ result: Result<Findings, CatalogError>
+    _ result: Result<MergedAnswer, CatalogError>
   ) {
-    let findings: Findings
+    let answer: MergedAnswer
     switch result {
-    case .success(let found): findings = found
+    case .success(let found): answer = found
     case .failure(let error):
       if error.errno != .ECANCELED && error.errno != .EINTR {
         log.write("cannot search for \"\(name)\": \(error.messageWithAdvice)")
@@ -50,7 +50,7 @@ extension PodcastSearch {
         try store.change { database, changes in
           try SearchRows.checkFree(name, except: old, in: database)
           let id = try SearchRows.record(
-            name, findings, replacing: old, now: wallClockSeconds(), in: database)
+            name, answer, replacing: old, now: wallClockSeconds(), in: database)
           changes += [.search(id), .results(search: id)]
           guard let search = try SearchRows.search(id, in: database) else {
             throw CatalogError.unknown("search")

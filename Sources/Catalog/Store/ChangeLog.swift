@@ -13,10 +13,10 @@ enum ChangeLog {
   static func append(_ changes: [CatalogChange], in database: Database) throws -> Int64 {
     try database.run("UPDATE counter SET commits = commits + 1")
     let number = try count(in: database)
-    let kept = changes.count > changeLimit ? [.everything] : changes
+    let told = changes.count > changeLimit ? [.everything] : changes
     try database.run(
       "INSERT OR REPLACE INTO change_log (number, changes) VALUES (?, ?)", number,
-      kept.map(\.text).joined(separator: "\n"))
+      told.map(\.text).joined(separator: "\n"))
     try database.run("DELETE FROM change_log WHERE number <= ?", number - length)
     return number
   }

@@ -6,7 +6,7 @@ internal import SQLiteKit
 enum SearchRows {
   /// - Returns: the search's number.
   static func record(
-    _ name: String, _ findings: Findings, replacing old: Int64?, now: Int64, in database: Database
+    _ name: String, _ answer: MergedAnswer, replacing old: Int64?, now: Int64, in database: Database
   ) throws -> Int64 {
     let same = try old.flatMap { old in
       try database.first("SELECT id FROM search WHERE id = ? AND name = ?", old, name) { $0.int64(0) }
@@ -15,7 +15,7 @@ enum SearchRows {
     if let same {
       search = same
       try database.run(
-        "UPDATE search SET source = ?, searched = ? WHERE id = ?", findings.source, now, same)
+        "UPDATE search SET source = ?, searched = ? WHERE id = ?", answer.source, now, same)
       // What is no longer found keeps its row, and so its name.
       try database.run(
         "UPDATE result SET state = ? WHERE search_id = ? AND state <> ?", ResultState.gone.rawValue, same,
@@ -25,18 +25,18 @@ enum SearchRows {
       search = old
       try database.run("DELETE FROM result WHERE search_id = ?", old)
       try database.run(
-        "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, findings.source, now, old)
+        "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, answer.source, now, old)
     } else {
       try database.run(
-        "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, findings.source, now)
+        "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, answer.source, now)
       search = database.lastInsertedID
     }
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
     try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
     if same == nil { try Folder.searches.touch(in: database) }
-    for (position, found) in findings.podcasts.enumerated() {
-      let mayBePrivate = findings.privateFeeds.contains(found.feedURL)
+    for (position, found) in answer.podcasts.enumerated() {
+      let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
       let podcast = try PodcastRow.record(found, mayBePrivate: mayBePrivate, in: database)
       try recordResult(podcast, found, of: search, at: position, &names, in: database)
     }

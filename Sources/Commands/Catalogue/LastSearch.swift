@@ -30,7 +30,7 @@ struct LastSearch {
   }
 
   /// Keeps the results of a search; one that can't be kept is merely not remembered.
-  static func keep(_ results: [Result], in places: Places) {
+  static func store(_ results: [Result], in places: Places) {
     let json = JSONValue.array(
       results.map { result in
         .object([

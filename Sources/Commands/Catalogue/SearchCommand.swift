@@ -36,34 +36,34 @@ enum SearchCommand: Command {
       if let limit { settings.searchLimit = limit }
       if let country { settings.country = country.lowercased() }
     }
-    let findings = try session.wait { session.catalog.find(query, completion: $0) }
-    LastSearch.keep(
-      findings.podcasts.map { podcast in
+    let answer = try session.wait { session.catalog.find(query, completion: $0) }
+    LastSearch.store(
+      answer.podcasts.map { podcast in
         LastSearch.Result(
           title: TitleText.plain(podcast.title), shown: podcast.feedURL.shown(isListed: podcast.isListed),
           address: podcast.feedURL.forRequest)
       }, in: session.places)
     if isJSON {
-      StandardStreams.print(json(findings, query).indentedText)
+      StandardStreams.print(json(answer, query).indentedText)
     } else {
-      let width = String(findings.podcasts.count).count
-      for (number, podcast) in zip(1..., findings.podcasts) {
+      let width = String(answer.podcasts.count).count
+      for (number, podcast) in zip(1..., answer.podcasts) {
         StandardStreams.print(ColumnText.right("\(number)", width) + "  " + text(podcast, width + 2))
       }
-      if findings.podcasts.isEmpty {
+      if answer.podcasts.isEmpty {
         StandardStreams.complain("nothing found for \(PrintableText.line(query))")
       }
     }
     return 0
   }
 
-  private static func json(_ findings: Findings, _ query: String) -> JSONValue {
+  private static func json(_ answer: MergedAnswer, _ query: String) -> JSONValue {
     .object([
-      ("query", .string(query)), ("source", .string(findings.source)),
+      ("query", .string(query)), ("source", .string(answer.source)),
       (
         "results",
         .array(
-          findings.podcasts.map { podcast in
+          answer.podcasts.map { podcast in
             .object([
               ("title", .string(podcast.title)), ("author", .optional(podcast.author)),
               ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),

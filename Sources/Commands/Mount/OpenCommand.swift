@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// `podcastfs open`: what the desktop calls.
@@ -61,19 +62,7 @@ enum OpenCommand: Command {
       return operand.contains(":") && access(operand, F_OK) != 0 ? nil : operand
     }
     // Behind a host's name, which is this machine's.
-    var bytes: [UInt8] = []
-    var rest = Array(path.drop { $0 != "/" }.utf8)[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"),
-        let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      {
-        bytes.append(value)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return String(decoding: PercentEncoding.decode(path.drop { $0 != "/" }.utf8), as: UTF8.self)
   }
 
   private static func tell(_ summary: String, _ body: String) {

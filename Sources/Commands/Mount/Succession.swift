@@ -38,9 +38,9 @@ final class Succession: Sendable {
       return
     }
     GivenUp.forget(request.mountPoint, places: request.places)
-    if ServiceManager.keepsDescriptors {
-      ServiceManager.keep(session.connection, as: MountInheritance.connectionName)
-      ServiceManager.keep(memory.file, as: MountInheritance.memoryName)
+    if ServiceManager.storesDescriptors {
+      ServiceManager.store(session.connection, as: MountInheritance.connectionName)
+      ServiceManager.store(memory.file, as: MountInheritance.memoryName)
     } else {
       let keeper = Keeper(
         connection: session.connection, memory: memory, call: call, log: request.log, inherited: inherited)
@@ -62,7 +62,7 @@ final class Succession: Sendable {
     var next = MountRecord.takeCall(device: device, places: request.places) ?? call
     if next.words.isEmpty { next.words = call.words }
     prepare()
-    let isKept = ServiceManager.keepsDescriptors
+    let isKept = ServiceManager.storesDescriptors
     guard isKept || keeper.withLock({ $0 })?.handOver(to: next) ?? false else {
       request.log.write("the mount cannot be handed over: nobody keeps it")
       return
@@ -79,7 +79,7 @@ final class Succession: Sendable {
   /// The mount ends with this process.
   func end() {
     keeper.withLock { $0 }?.dismiss()
-    if ServiceManager.keepsDescriptors {
+    if ServiceManager.storesDescriptors {
       ServiceManager.release(MountInheritance.connectionName)
       ServiceManager.release(MountInheritance.memoryName)
     }

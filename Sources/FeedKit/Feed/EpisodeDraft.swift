@@ -31,7 +31,7 @@ struct EpisodeDraft {
   }
 
   /// The episode, which is taken out; nil for an item with nothing to play.
-  mutating func finish(_ warnings: inout FeedWarnings, _ keeper: inout TextKeeper) -> ParsedEpisode? {
+  mutating func finish(_ warnings: inout FeedWarnings, _ spool: inout TextSpool) -> ParsedEpisode? {
     guard let found = firstKind else {
       warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
       return nil
@@ -44,7 +44,7 @@ struct EpisodeDraft {
     {
       warnings.add("an enclosure is neither audio nor video: *\(result.fileExtension)")
     }
-    if !notes.isEmpty { result.keptNotes = notes.withUnsafeBufferPointer { keeper.keep($0) } }
+    if !notes.isEmpty { result.spooledNotes = notes.withUnsafeBufferPointer { spool.store($0) } }
     if result.guid == nil { result.guid = about }
     return result
   }

@@ -22,7 +22,7 @@ final class FeedBuilder: XMLReceiver {
   /// How many elements are open within one that means nothing to us.
   private var ignoredDepth = 0
   private var itemCount = 0
-  private var keeper: TextKeeper
+  private var spool: TextSpool
   /// The element whose text is being collected, and how many elements are open within it.
   private var captured = FeedElement.other
   private var isCapturing = false { didSet { wantsText = isCapturing } }
@@ -46,7 +46,7 @@ final class FeedBuilder: XMLReceiver {
   init(documentURL: WebAddress?, limits: FeedLimits) {
     self.documentURL = documentURL
     self.limits = limits
-    keeper = TextKeeper(memoryLimit: limits.notesInMemory)
+    spool = TextSpool(memoryLimit: limits.notesInMemory)
     buffer.reserveCapacity(4096)
     super.init()
     wantsText = false
@@ -57,7 +57,7 @@ final class FeedBuilder: XMLReceiver {
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
     warnings = FeedWarnings()
-    keeper = TextKeeper(memoryLimit: limits.notesInMemory)
+    spool = TextSpool(memoryLimit: limits.notesInMemory)
     (output, isExhausted) = (0, false)
     (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
     (isCapturing, capturedDepth, bases) = (false, 0, [])
@@ -67,7 +67,7 @@ final class FeedBuilder: XMLReceiver {
 
   /// The document has ended.
   /// - Throws: where texts were lost that had to wait in a file.
-  func finish() throws(PosixError) { try keeper.finish() }
+  func finish() throws(PosixError) { try spool.finish() }
 
   override func startElement(_ element: XMLElement) {
     if ignoredDepth > 0 {
@@ -185,7 +185,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&warnings, &keeper) else { return }
+    guard let episode = draft.finish(&warnings, &spool) else { return }
     if feed.episodes.count < limits.episodes {
       feed.episodes.append(consume episode)
     } else {

@@ -91,7 +91,7 @@ extension ParsedEpisode {
       let type = try record.optionalText()
       return Transcript(url: url, type: type, language: try record.optionalText())
     }
-    if try record.flag() { keptNotes = try record.keptText(room: &room) }
+    if try record.flag() { spooledNotes = try record.spooledText(room: &room) }
   }
 }
 

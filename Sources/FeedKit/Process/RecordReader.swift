@@ -50,15 +50,15 @@ struct RecordReader {
   mutating func address() throws(Damaged) -> WebAddress { WebAddress(try text()) }
 
   /// A long text, which stays in the file where it does not fit into `room` bytes of memory.
-  mutating func keptText(room: inout Int) throws(Damaged) -> KeptText {
+  mutating func spooledText(room: inout Int) throws(Damaged) -> SpooledText {
     let count = try length()
     if count <= room {
       room -= count
       try fill(count)
       defer { position += count }
-      return KeptText(String(decoding: buffer[position..<position + count], as: UTF8.self))
+      return SpooledText(String(decoding: buffer[position..<position + count], as: UTF8.self))
     }
-    let text = KeptText(in: file, offset: offset, length: count)
+    let text = SpooledText(in: file, offset: offset, length: count)
     if count <= buffer.count - position {
       position += count
     } else {

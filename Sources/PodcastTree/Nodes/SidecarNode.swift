@@ -93,7 +93,7 @@ extension PodcastTree {
       return { task.cancel() }
     }.then { bytes in
       .on(self.sidecars.disk) {
-        self.sidecars.keep(bytes, sidecar.key)
+        self.sidecars.store(bytes, sidecar.key)
         self.copyChanged(ListedSidecar(sidecar), podcast: sidecar.podcastID)
         return TextFile(bytes, isDirect: true, changesAttributes: true)
       }

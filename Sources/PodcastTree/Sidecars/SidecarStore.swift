@@ -55,7 +55,7 @@ final class SidecarStore: Sendable {
   }
 
   /// Keeps what was fetched; where the disk has no room for it, it is fetched again next time.
-  func keep(_ bytes: [UInt8], _ key: SidecarKey) {
+  func store(_ bytes: [UInt8], _ key: SidecarKey) {
     do {
       try Directories.create(directory)
       try Directories.replace(path(key), with: bytes)

@@ -28,7 +28,7 @@ final class EpisodeDetails: Sendable {
 
   func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }
 
-  func keep(_ detail: Detail) {
+  func store(_ detail: Detail) {
     let id = detail.entry.episode.id
     state.withLock { state in
       if state.details.updateValue(detail, forKey: id) != nil { return }

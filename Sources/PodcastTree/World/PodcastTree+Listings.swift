@@ -11,7 +11,7 @@ extension PodcastTree {
     let made = world.withLock { world -> Listing? in
       guard let items = folder.items(world) else { return nil }
       let listing = Listing(items)
-      world.keep(listing, of: id)
+      world.store(listing, of: id)
       return listing
     }
     guard let made else { throw Errno.ENOENT }

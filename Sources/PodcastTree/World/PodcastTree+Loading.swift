@@ -125,7 +125,7 @@ extension PodcastTree {
       else { throw Errno.ENOENT }
       try self.loadAppearances(of: [podcast.id])
       let detail = EpisodeDetails.detail(EpisodeEntry(episode: episode, podcast: podcast))
-      self.details.keep(detail)
+      self.details.store(detail)
       return detail
     }
   }

@@ -139,7 +139,7 @@ struct World: Sendable {
     listingUse.append(node)
   }
 
-  mutating func keep(_ listing: Listing, of node: NodeID) {
+  mutating func store(_ listing: Listing, of node: NodeID) {
     listings[node] = listing
     evicted.remove(node)
     touch(node)

@@ -43,16 +43,16 @@ final class SpareMemory: Sendable {
   }
 
   func give(_ memory: Memory) {
-    let isKept = state.withLock { state in
+    let isWanted = state.withLock { state in
       guard state.free.count < state.most else { return false }
       state.free.append(memory)
       return true
     }
-    if !isKept { memory.bytes.deallocate() }
+    if !isWanted { memory.bytes.deallocate() }
   }
 
   /// Keeps some while bytes come, and none else.
-  func keep(_ isNeeded: Bool) {
+  func setNeeded(_ isNeeded: Bool) {
     let free = state.withLock { state in
       state.most = isNeeded ? Self.most : 0
       defer { if !isNeeded { state.free = [] } }

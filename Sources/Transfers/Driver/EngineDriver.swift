@@ -208,7 +208,7 @@ final class EngineDriver {
       disk.run(.log) { log.write(line) }
     case .wake(let time): wake(at: time)
     case .idle(let isIdle):
-      Chunk.spare.keep(!isIdle)
+      Chunk.spare.setNeeded(!isIdle)
       idlenessChanged(isIdle)
     }
   }

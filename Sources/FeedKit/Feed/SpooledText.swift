@@ -2,7 +2,7 @@ internal import Glibc
 internal import PosixKit
 
 /// A long text of a feed: in memory, or, where a feed has very many of them, in a temporary file.
-struct KeptText: Hashable, Sendable {
+struct SpooledText: Hashable, Sendable {
   private enum Place {
     case memory(String)
     case file(TextFile, offset: Int64, length: Int)
@@ -24,7 +24,7 @@ struct KeptText: Hashable, Sendable {
     }
   }
 
-  static func == (a: KeptText, b: KeptText) -> Bool { a.text == b.text }
+  static func == (a: SpooledText, b: SpooledText) -> Bool { a.text == b.text }
 
   func hash(into hasher: inout Hasher) { hasher.combine(text) }
 }
@@ -62,7 +62,7 @@ final class TextFile: Sendable {
 }
 
 /// Decides which long texts of one feed stay in memory.
-struct TextKeeper {
+struct TextSpool {
   /// What all texts together may take in memory, in bytes.
   private let memoryLimit: Int
   private static let pieceSize = 65_536
@@ -78,17 +78,17 @@ struct TextKeeper {
   init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
 
   /// - Returns: the text, which may be read after `finish`.
-  mutating func keep(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
-    if inMemory + bytes.count <= memoryLimit { return keepInMemory(bytes) }
+  mutating func store(_ bytes: UnsafeBufferPointer<UInt8>) -> SpooledText {
+    if inMemory + bytes.count <= memoryLimit { return storeInMemory(bytes) }
     do throws(PosixError) {
       let file = try openFile()
       if pending.count + bytes.count > Self.pieceSize { try write() }
-      let text = KeptText(in: file, offset: fileSize + Int64(pending.count), length: bytes.count)
+      let text = SpooledText(in: file, offset: fileSize + Int64(pending.count), length: bytes.count)
       pending.append(contentsOf: bytes)
       return text
     } catch {
       failure = error
-      return keepInMemory(bytes)
+      return storeInMemory(bytes)
     }
   }
 
@@ -115,8 +115,8 @@ struct TextKeeper {
     pending.removeAll(keepingCapacity: true)
   }
 
-  private mutating func keepInMemory(_ bytes: UnsafeBufferPointer<UInt8>) -> KeptText {
+  private mutating func storeInMemory(_ bytes: UnsafeBufferPointer<UInt8>) -> SpooledText {
     inMemory += bytes.count
-    return KeptText(FeedText.string(bytes))
+    return SpooledText(FeedText.string(bytes))
   }
 }

@@ -1,7 +1,7 @@
 internal import PodcastModel
 
 /// What the services have answered to a query, as one.
-package struct Findings: Hashable, Sendable {
+package struct MergedAnswer: Hashable, Sendable {
   /// Who answered: "apple", "apple+podcastindex", "local".
   package var source: String
   /// The best of each first; a feed that several name is here once, with what each says of it.

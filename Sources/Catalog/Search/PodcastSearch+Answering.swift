@@ -7,7 +7,7 @@ extension PodcastSearch {
   /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
   func find(
     _ text: String,
-    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+    completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
     queue.async { [self] in
@@ -24,14 +24,14 @@ extension PodcastSearch {
   /// the network is away and the catalogue itself knows something that fits.
   func ask(
     _ query: SearchQuery, for task: CatalogWork<some Sendable>,
-    completion: @escaping @Sendable (Result<Findings, CatalogError>) -> Void
+    completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
   ) throws(CatalogError) {
     if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
     let services = try services.services(for: query)
     let isLocal = query.sources.contains("local") || query.sources.contains("all")
     let limit = query.limit ?? settings.searchLimit
     if services.isEmpty {
-      return completion(.success(Findings([texts.answer(query, limit: limit)], limit: limit)))
+      return completion(.success(MergedAnswer([texts.answer(query, limit: limit)], limit: limit)))
     }
     let answers = Monitor([Result<SearchAnswer, CatalogError>?](repeating: nil, count: services.count))
     for (index, service) in services.enumerated() {
@@ -47,7 +47,7 @@ extension PodcastSearch {
         let local = isLocal || good.isEmpty && isAway ? texts.answer(query, limit: limit) : nil
         if let local, isLocal && !good.isEmpty || !local.found.isEmpty { good.append(local) }
         if good.isEmpty, case .failure(let error) = all[0] { return completion(.failure(error)) }
-        completion(.success(Findings(good, limit: limit)))
+        completion(.success(MergedAnswer(good, limit: limit)))
       }
     }
   }
