@@ -24,7 +24,8 @@ struct FeedTrial: Sendable {
     let (feeds, id) = (run.feeds, run.state.id)
     if let feed, !feed.episodes.isEmpty {
       let overlap = try FeedMerge(store: feeds.store, podcast: id, now: run.now).overlap(feed.episodes)
-      if overlap.known == 0 || overlap.common > 0 {
+      let hasSameGuid = feed.guid != nil && feed.guid == run.state.guid
+      if overlap.known == 0 || overlap.common > 0 || hasSameGuid {
         return try PodcastMerge(feeds: feeds, now: run.now).merge(id, movedTo: address)
       }
     }

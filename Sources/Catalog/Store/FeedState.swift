@@ -29,6 +29,8 @@ struct FeedState: Sendable {
   var pageRetryAfter: Int64?
   /// Of the last body that was read.
   var digest: Int64?
+  /// `podcast:guid`: names the podcast wherever it is.
+  var guid: String?
   /// `movedTo` is the feed's own word.
   var isAnnounced = false
   /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
@@ -52,7 +54,7 @@ struct FeedState: Sendable {
     case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
       lastModified
     case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto,
-      pageRetryAfter
+      pageRetryAfter, guid
   }
 
   private static let columns = Column.list(of: "p")
@@ -77,6 +79,7 @@ struct FeedState: Sendable {
     pageNotBefore = Self.time(row, .pageNotBefore)
     pageRetryAfter = Self.time(row, .pageRetryAfter)
     digest = row.int64IfPresent(Column.digest)
+    guid = row.stringIfPresent(Column.guid)
     isAnnounced = row.bool(Column.isAnnounced)
     isMerging = row.int64IfPresent(Column.mergesInto) != nil
   }
