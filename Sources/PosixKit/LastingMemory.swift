@@ -40,6 +40,11 @@ package final class LastingMemory: Sendable {
     case announcer = 6
     /// 1 where the process is about to go and has said so.
     case handingOver = 7
+    /// Seconds of CLOCK_BOOTTIME at which processes were found to have ended by a fault of their own: the last three,
+    /// the latest last; 0 where there were not so many.
+    case thirdLastFault = 8
+    case secondLastFault = 9
+    case lastFault = 10
   }
 
   package let file: FileDescriptor
@@ -97,6 +102,22 @@ package final class LastingMemory: Sendable {
     self[.fault] = 0
     return fault == 0 ? nil : fault == UInt64(PODCASTFS_FAULT_EXIT) ? "it gave up" : "signal \(fault)"
   }
+
+  /// Counts a fault, where nobody else does (the keeper counts by itself).
+  /// - Returns: whether it is the third within a minute.
+  package func countFault() -> Bool {
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    let now = UInt64(time.tv_sec)
+    self[.thirdLastFault] = self[.secondLastFault]
+    self[.secondLastFault] = self[.lastFault]
+    self[.lastFault] = now
+    let first = self[.thirdLastFault]
+    return first != 0 && now >= first && now - first <= Self.faultPeriod
+  }
+
+  /// Seconds.
+  private static let faultPeriod: UInt64 = 60
 
   // MARK: Records
 

@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -137,7 +138,19 @@ static int start(void) {
   return child > 0;
 }
 
+// Whether a child has done its work, in time.
+static int has_succeeded(pid_t child) {
+  int status = 0;
+  for (int waited = 0; child > 0 && waited < 2 * PATIENCE; waited += STEP) {
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended != 0) return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    rest(STEP);
+  }
+  return 0;
+}
+
 // Tells the user, and takes the mount away, by the program itself: "--given-up" in the place of what it was called for.
+// Where the program is the one that is missing or broken, the mount goes without it, and the system's log says so.
 static void give_up(void) {
   size_t count = 0;
   while (call.strings[count + 1] != NULL) count++;
@@ -146,16 +159,21 @@ static void give_up(void) {
   arguments[0] = call.strings[1];
   arguments[1] = "--given-up";
   memcpy(arguments + 2, call.strings + 2, count * sizeof *arguments);
+  const char *mount_point = call.strings[count];
   signal(SIGCHLD, SIG_DFL);
   pid_t child = fork();
   if (child == 0) {
     fcntl(MEMORY, F_SETFD, 0);
     run(arguments);
   }
-  for (int waited = 0; child > 0 && waited < 2 * PATIENCE; waited += STEP) {
-    if (waitpid(child, NULL, WNOHANG) != 0) break;
-    rest(STEP);
+  if (has_succeeded(child)) return;
+  syslog(LOG_USER | LOG_ERR, "podcastfs: the mount on %s is given up: %s does not run", mount_point, call.strings[0]);
+  child = fork();
+  if (child == 0) {
+    execlp("fusermount3", "fusermount3", "-u", "-z", "--", mount_point, NULL);
+    _exit(127);
   }
+  has_succeeded(child);
 }
 
 // Whether processes have gone by a fault of their own too often. One that was killed from outside is not at fault; but

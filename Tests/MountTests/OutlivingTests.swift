@@ -214,6 +214,26 @@ import Testing
     #expect(try !fixture.run("doctor").output.contains("given up"))
   }
 
+  /// As when the package was removed meanwhile.
+  @Test(arguments: ["removed", "broken"])
+  func aProgramThatIsGoneLeavesNoDeadMount(what: String) throws {
+    let fixture = try prepared()
+    let new = try copyOfTheProgram(fixture)
+    #expect(
+      try RunningProcess(new, ["restart", fixture.root], environment: fixture.environment.variables).wait()
+        == .exit(0))
+    if what == "removed" {
+      unlink(new)
+    } else {
+      try Directories.replace(new, with: Array("#!/bin/sh\nexit 1\n".utf8))
+      chmod(new, 0o755)
+    }
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    // A dead mount cannot be listed.
+    #expect(eventually(within: 60) { (try? fixture.list(fixture.root)) == [] })
+    #expect(eventually { fixture.keepers.isEmpty })
+  }
+
   @Test func aConfigurationThatHasBecomeUnusableEndsNoMount() throws {
     let fixture = try prepared()
     _ = try fixture.environment.home.write("config/podcastfs/config", Array("downloads = foo\n".utf8))

@@ -21,7 +21,13 @@ import Testing
       setsockopt(socket.rawValue, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    deinit { for descriptor in kept.values { close(descriptor) } }
+    deinit { forget() }
+
+    /// Lets go of what it keeps.
+    func forget() {
+      for descriptor in kept.values { close(descriptor) }
+      kept = [:]
+    }
 
     /// Takes messages up to the one that begins so.
     func listen(until beginning: String) -> Bool {
@@ -89,6 +95,39 @@ import Testing
     #expect(third.wait() == .exit(0))
     #expect(manager.listen(until: "FDSTOREREMOVE=1\nFDNAME=podcastfs-memory"))
     #expect(manager.kept.isEmpty)
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func aMountThatDiesAgainAndAgainIsGivenUp() throws {
+    let fixture = try MountFixture()
+    let manager = try Manager(fixture.environment)
+    for _ in 0..<3 {
+      let process = try manager.start(fixture)
+      #expect(manager.listen(until: "READY=1"), "\(process.errors)")
+      process.signal(SIGSEGV)
+      #expect(process.wait() == .signal(SIGSEGV))
+    }
+    // The status that the unit starts no other after.
+    #expect(try manager.start(fixture).wait() == .exit(70))
+    #expect(fixture.log.contains("is given up: its process died again and again (signal 11)"))
+    #expect(try fixture.list(fixture.root) == [])
+    #expect(try fixture.run("doctor").output.contains("PROBLEM  the mount on \(fixture.root) is given up"))
+  }
+
+  /// The service manager has tried often enough to start a program that can't even begin.
+  @Test func whatIsLeftDeadIsTakenAway() throws {
+    let fixture = try MountFixture()
+    let manager = try Manager(fixture.environment)
+    let process = try manager.start(fixture)
+    #expect(manager.listen(until: "READY=1"), "\(process.errors)")
+    // One that is served is left alone.
+    #expect(try fixture.run("--given-up").end == .exit(0))
+    #expect(try !fixture.list(fixture.root).isEmpty)
+    process.signal(SIGKILL)
+    #expect(process.wait() == .signal(SIGKILL))
+    manager.forget()
+    #expect(try fixture.run("--given-up").end == .exit(0))
+    #expect(fixture.log.contains("is given up"))
     #expect(try fixture.list(fixture.root) == [])
   }
 }

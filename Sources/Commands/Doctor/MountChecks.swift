@@ -37,7 +37,7 @@ package enum MountChecks {
       + GivenUp.all(places: places).map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
   }
 
-  private static var kernel: String {
+  static var kernel: String {
     var names = utsname()
     uname(&names)
     return withUnsafeBytes(of: &names.release) { bytes in
@@ -46,7 +46,7 @@ package enum MountChecks {
   }
 
   /// By its version: the kernel itself tells only when something is mounted.
-  private static var canKeep: Bool {
+  static var canKeep: Bool {
     let numbers = kernel.split { !$0.isNumber }.prefix(2).compactMap { Int($0) }
     return numbers.count == 2 && (numbers[0], numbers[1]) >= (6, 9)
   }

@@ -7,15 +7,29 @@ enum GivenUp {
   /// The word that the keeper calls the program with, before the words that it was to be called with.
   static let word = "--given-up"
 
-  /// In that process, which has the mount's memory as descriptor 4.
+  /// Of a process that has found out by itself that its mount is given up: the service manager starts no other then.
+  static let status: Int32 = 70
+
+  /// In that process, which has the mount's memory as descriptor 4. Without a mount point in its words the service manager
+  /// calls, which has given up starting the service: what has died and is still there is meant.
   static func run(_ words: [String]) throws -> Int32 {
-    guard let mountPoint = words.last, mountPoint.hasPrefix("/") else { return 64 }
-    let memory = try? LastingMemory(inherited: FileDescriptor(owning: 4))
-    let reason =
-      "the mount on \(mountPoint) is given up: its process died again and again"
-      + (memory?.takeFault().map { " (\($0))" } ?? "")
-      + MountInheritance.text(of: memory?.takeServed() ?? [])
     let places = try Places()
+    guard let mountPoint = words.last else {
+      for mountPoint in MountRecord.abandoned(places: places) where MountProbe.look(at: mountPoint) == .dead {
+        end(mountPoint, "", places)
+      }
+      return 0
+    }
+    guard mountPoint.hasPrefix("/") else { return 64 }
+    let memory = try? LastingMemory(inherited: FileDescriptor(owning: 4))
+    end(mountPoint, memory.map(MountInheritance.cause) ?? "", places)
+    return 0
+  }
+
+  /// Takes the mount away, and tells the log, `doctor` and the desktop.
+  /// - Parameter cause: what ended the last process, and what it was at, as `MountInheritance.cause` says it.
+  static func end(_ mountPoint: String, _ cause: String, _ places: Places) {
+    let reason = "the mount on \(mountPoint) is given up: its process died again and again\(cause)"
     LogFile(places.logFile).write(reason)
     try? Directories.createPrivate(directory(places))
     try? Directories.replace(file(mountPoint, places), with: Array((mountPoint + "\n" + reason + "\n").utf8))
@@ -26,7 +40,6 @@ enum GivenUp {
       ]
       _ = try? DetachedProcess.wait(DetachedProcess.start(program, arguments + [PrintableText.line(reason)]))
     }
-    return 0
   }
 
   /// What is to be said of mounts that were given up and have not been mounted since.

@@ -44,19 +44,29 @@ struct MountInheritance {
     return MountInheritance(connection: connection, memory: memory, keeper: nil)
   }
 
-  /// What is to be said of the process before; nil where it went in order.
-  func obituary(_ mountPoint: String) -> String? {
-    let fault = memory.takeFault()
-    let served = memory.takeServed()
-    defer { memory[.handingOver] = 0 }
-    if memory[.handingOver] == 1 { return nil }
-    return "the process that served \(mountPoint) has died"
-      + (fault.map { " (\($0))" } ?? "")
-      + Self.text(of: served)
+  /// What ended the process before, and what it was at.
+  struct Death {
+    /// As it is said after "has died".
+    let cause: String
+    /// Whether it was the third in a minute that was the process's own fault, and nobody else counts them.
+    let isHopeless: Bool
   }
 
-  /// What it was at.
-  static func text(of served: [LastingMemory.Served]) -> String {
+  /// How the process before died; nil where it went in order.
+  func death() -> Death? {
+    let isFault = memory[.fault] != 0
+    let cause = Self.cause(memory)
+    defer { memory[.handingOver] = 0 }
+    if memory[.handingOver] == 1 { return nil }
+    return Death(cause: cause, isHopeless: keeper == nil && isFault && memory.countFault())
+  }
+
+  /// What the memory says of a process that has died; it says nothing any more then.
+  static func cause(_ memory: LastingMemory) -> String {
+    (memory.takeFault().map { " (\($0))" } ?? "") + text(of: memory.takeServed())
+  }
+
+  private static func text(of served: [LastingMemory.Served]) -> String {
     let underWay = served.filter(\.isUnderWay)
     if !underWay.isEmpty { return " while it served " + underWay.map(text).joined(separator: ", ") }
     return served.isEmpty ? "" : "; the last that it served: " + served.map(text).joined(separator: ", ")

@@ -30,8 +30,14 @@ struct MountProcess {
   func run(ready: () -> Void) throws -> Int32 {
     Signals.blockEnding()
     let memory = call == nil ? nil : try inheritance?.memory ?? LastingMemory()
-    let obituary = inheritance?.obituary(request.mountPoint)
-    if let obituary { request.log.write(obituary) }
+    let death = inheritance?.death()
+    if let death {
+      request.log.write("the process that served \(request.mountPoint) has died\(death.cause)")
+      if death.isHopeless {
+        GivenUp.end(request.mountPoint, death.cause, request.places)
+        return GivenUp.status
+      }
+    }
     memory?.noteFaults()
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(
@@ -63,7 +69,7 @@ struct MountProcess {
       request.log.write("serves the mount on \(request.mountPoint) from now on")
     }
     let succession = Succession(request, call: call, memory: memory, session, device: device)
-    succession.begin(keeper: inheritance?.keeper, isRevived: obituary != nil)
+    succession.begin(keeper: inheritance?.keeper, isRevived: death != nil)
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler {
       let worths = transfers.allStatuses().map { status in

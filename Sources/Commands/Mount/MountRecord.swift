@@ -61,6 +61,14 @@ struct MountRecord {
     MountTable.all().filter(\.isOurs).compactMap { read(path($0.device, places)) }
   }
 
+  /// The mount points of this user whose process has gone, and has been followed by no other so far.
+  static func abandoned(places: Places) -> [String] {
+    MountTable.all().filter(\.isOurs).compactMap { mount in
+      let file = path(mount.device, places)
+      return access(file, F_OK) == 0 && read(file) == nil ? mount.mountPoint : nil
+    }
+  }
+
   private static func read(_ path: String) -> MountRecord? {
     guard let bytes = try? Directories.read(path, limit: 8192) else { return nil }
     let lines = String(decoding: bytes, as: UTF8.self).split(

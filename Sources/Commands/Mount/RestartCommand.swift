@@ -30,6 +30,10 @@ enum RestartCommand: Command {
       throw CommandFailure("cannot restart \(mountPoint): podcastfs is not mounted there")
     }
     guard let record = MountRecord.find(path, places: places) else {
+      guard MountChecks.canKeep else {
+        throw CommandFailure(
+          "cannot restart \(mountPoint): handing it over takes Linux 6.9 (this is \(MountChecks.kernel))")
+      }
       throw CommandFailure(
         "cannot restart \(mountPoint): its process has gone, or is of a version that cannot hand it over, or of another user"
       )
