@@ -73,7 +73,12 @@ package final class PodcastTree: Sendable {
     self.owner = owner
     self.programs = programs
     let dropped = dropMarks.all
-    if !dropped.isEmpty { world.withLock { $0.open.dropsAtClose = dropped } }
+    if !dropped.isEmpty {
+      world.withLock { world in
+        world.open.dropsAtClose = dropped
+        world.open.isTakingOver = true
+      }
+    }
     // Before anybody sees a directory: the kernel keeps what it is shown.
     readFirstTimes()
     // Before anything else that runs there: what is asked for meanwhile waits for it.

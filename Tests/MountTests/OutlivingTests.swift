@@ -35,7 +35,8 @@ import Testing
     -> Int32
   {
     let isNew = eventually { fixture.mountProcess.map { $0 != last && !isEnding($0) } ?? false }
-    let process = try #require(isNew ? fixture.mountProcess : nil)
+    let process = try #require(
+      isNew ? fixture.mountProcess : nil, "keepers \(fixture.keepers)\n\(fixture.log)")
     kill(process, signal)
     return process
   }
@@ -156,16 +157,37 @@ import Testing
     #expect(try fixture.run("list").output.contains("127.0.0.1:1") == false)
   }
 
+  /// What is logged while somebody reads the log reaches who reads on (`tail -f`), whichever process serves.
+  @Test func theLogCanBeFollowed() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let file = Glibc.open(fixture.root + "/.podcastfs/log", O_RDONLY)
+    defer { close(file) }
+    var text = ""
+    func readOn() -> String {
+      var bytes = [UInt8](repeating: 0, count: 4096)
+      let count = read(file, &bytes, bytes.count)
+      text += String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+      return text
+    }
+    #expect(eventually { readOn().contains("mounted on") })
+    _ = try killNext(fixture, after: nil)
+    #expect(eventually { readOn().contains("serves the mount on") })
+    #expect(try fixture.run("restart", fixture.root).end == .exit(0))
+    #expect(eventually { readOn().contains("hands the mount on") }, "\(text)")
+  }
+
   @Test func whatWasRemovedWhileItWasOpenIsDroppedWhenItIsClosedByTheNext() throws {
     let fixture = try prepared()
+    mkfifo(fixture.environment.home.path("go"), 0o600)
     let reader = try RunningProcess(
       "sh", ["-c", "exec 5<\"\(subscribed(fixture, 1))\"; echo open; read -r line <\"$HOME/go\""],
       environment: fixture.environment.variables)
-    mkfifo(fixture.environment.home.path("go"), 0o600)
     #expect(reader.waitForOutput { $0.contains("open") })
     #expect(unlink("\(fixture.root)/Downloaded/\(MountFixture.podcast)/\(MountFixture.names[0])") == 0)
     _ = try killNext(fixture, after: nil)
-    #expect(try fixture.attribute("state", subscribed(fixture, 1)) == "cached")
+    let state = try fixture.attribute("state", subscribed(fixture, 1))
+    #expect(state == "cached", "\(fixture.log)")
     reader.signal(SIGKILL)
     #expect(try eventually { try fixture.attribute("state", subscribed(fixture, 1)) == "remote" })
   }
@@ -202,7 +224,12 @@ import Testing
     let fixture = try prepared()
     var last: Int32?
     for _ in 0..<3 {
-      _ = try fixture.list(fixture.root + "/Subscriptions")
+      // From then on its faults are noted; what is asked before may be answered by the one that is dying.
+      let begun = last == nil ? "mounted on" : "serves the mount on"
+      #expect(
+        eventually {
+          fixture.mountProcess.map { $0 != last && fixture.log.contains("[\($0)] \(begun)") } ?? false
+        }, "\(fixture.log)")
       last = try killNext(fixture, after: last, SIGSEGV)
     }
     #expect(eventually { fixture.log.contains("is given up: its process died again and again (signal 11)") })

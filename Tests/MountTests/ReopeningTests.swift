@@ -50,8 +50,7 @@ import Testing
       #expect(again.bytes == found.bytes && again.size == 300_000)
       #expect(try fixture.isWhole(fixture.episode(number), number))
     }
-    let log = (try? Directories.read(fixture.environment.home.path("state") + "/podcastfs/log")) ?? []
-    #expect(!String(decoding: log, as: UTF8.self).contains("another file"))
+    #expect(fixture.log.contains("mounted on") && !fixture.log.contains("another file"))
   }
 
   @Test func aDropAndANewDownloadOfTheSameFileAreOneNode() throws {

@@ -85,14 +85,26 @@ import Testing
     let second = try manager.start(fixture)
     #expect(manager.listen(until: "READY=1"), "\(second.errors)")
     #expect(reader.wait(seconds: 60) == .exit(0), "\(reader.output)\(reader.errors)")
-    // Wanted, it goes with a status that has it started again.
-    second.signal(SIGUSR2)
+    #expect(!fixture.log.contains("the mount ends with its process"))
+    // Wanted, it goes with a status that has it started again; whoever wants it finds the process that serves now.
+    let restart = try RunningProcess(
+      Products.path("podcastfs"), ["mount", "-o", "min_free=0,cache_size=3G", fixture.root],
+      environment: fixture.environment.variables)
     #expect(second.wait() == .exit(75))
     let third = try manager.start(fixture)
     #expect(manager.listen(until: "READY=1"), "\(third.errors)")
+    #expect(restart.wait(seconds: 30) == .exit(0), "\(restart.errors)")
     #expect(try fixture.isWhole(fixture.episode(1), 1))
-    third.signal(SIGTERM)
-    #expect(third.wait() == .exit(0))
+    third.signal(SIGKILL)
+    #expect(third.wait() == .signal(SIGKILL))
+    let fourth = try manager.start(fixture)
+    #expect(manager.listen(until: "READY=1"), "\(fourth.errors)")
+    // What it was asked for then holds on.
+    var status = statvfs()
+    #expect(
+      statvfs(fixture.root, &status) == 0 && UInt64(status.f_blocks) * UInt64(status.f_frsize) == 3 << 30)
+    fourth.signal(SIGTERM)
+    #expect(fourth.wait() == .exit(0))
     #expect(manager.listen(until: "FDSTOREREMOVE=1\nFDNAME=podcastfs-memory"))
     #expect(manager.kept.isEmpty)
     #expect(try fixture.list(fixture.root) == [])

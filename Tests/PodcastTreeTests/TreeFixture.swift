@@ -21,7 +21,7 @@ final class TreeFixture {
   static let key = MediaKey(address: "http://media.example/1.mp3")
 
   /// - Parameter cache: the cache's directory; the root is there, and nothing is written to it.
-  init(settings: Settings = Settings(), cache: String = "/") throws {
+  init(settings: Settings = Settings(), cache: String = "/", memory: LastingMemory? = nil) throws {
     catalog.state.withLock { state in
       state.nextID = 100
       var podcast = Podcast(
@@ -52,7 +52,7 @@ final class TreeFixture {
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
       owner: Owner(user: 1000, group: 1000), programs: programs,
       // On a busy machine a program takes long from one call to the next.
-      looksAhead: LooksAhead(pause: 3600))
+      looksAhead: LooksAhead(pause: 3600), memory: memory)
     tree.observe(kernel)
   }
 

@@ -36,6 +36,7 @@ enum MountCommand: Command {
     if staysInForeground, let path = MountPoint.absolutePath(try operands.first ?? MountPoint.usualPath()),
       let kept = MountInheritance.fromServiceManager(path)
     {
+      let options = MountRecord.keptOptions(path, places: try Places()) ?? options
       return try serve(nil, path, options, kept, ServiceManager.tellReady)
     }
     return try mount(

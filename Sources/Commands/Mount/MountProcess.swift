@@ -39,11 +39,13 @@ struct MountProcess {
       }
     }
     memory?.noteFaults()
+    let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(
       places: request.places, settings: request.settings, http: http, feedReader: .program())
     try MountSource.begin(request, catalog)
-    let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
+    // A daemon that runs may know what it has not stored yet.
+    transfers.waitUntilCurrent(until: .after(Self.daemonPatience))
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
     let tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
@@ -69,7 +71,7 @@ struct MountProcess {
       request.log.write("serves the mount on \(request.mountPoint) from now on")
     }
     let succession = Succession(request, call: call, memory: memory, session, device: device)
-    succession.begin(keeper: inheritance?.keeper, isRevived: death != nil)
+    succession.begin(inheritance, isRevived: death != nil)
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler {
       let worths = transfers.allStatuses().map { status in
@@ -119,6 +121,9 @@ struct MountProcess {
       request.log.write("cannot unmount \(request.mountPoint): \(error)")
     }
   }
+
+  /// Seconds that a daemon which runs has to tell what it knows: it answers within a millisecond, unless it is stuck.
+  private static let daemonPatience = 0.1
 
   /// Seconds that programs have at the end to close what they have open.
   private static let patience = 1.0

@@ -25,14 +25,31 @@ struct MountRecord {
   }
 
   static func remove(device: String, places: Places) {
-    unlink(path(device, places))
-    unlink(path(device, places) + callEnding)
+    for ending in ["", callEnding, optionsEnding] { unlink(path(device, places) + ending) }
+  }
+
+  /// Remembers what a mount is called with, for a process that the service manager starts: that has its own words only.
+  static func keepOptions(_ call: MountCall, device: String, places: Places) throws {
+    try Directories.replace(path(device, places) + optionsEnding, with: call.text)
+  }
+
+  /// The values of -o that were kept for the mount on `mountPoint`; nil where none were.
+  static func keptOptions(_ mountPoint: String, places: Places) -> [String]? {
+    guard let mount = MountTable.mount(on: mountPoint),
+      let call = read(call: path(mount.device, places) + optionsEnding)
+    else { return nil }
+    var arguments = ArgumentList(call.words)
+    return try? arguments.takeValues("-o")
   }
 
   /// The call that somebody has left for it; nil where none is there. Taken away.
   static func takeCall(device: String, places: Places) -> MountCall? {
     let path = path(device, places) + callEnding
     defer { unlink(path) }
+    return read(call: path)
+  }
+
+  private static func read(call path: String) -> MountCall? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_uid == geteuid(),
       let bytes = try? Directories.readRegular(path, limit: 1 << 20)
@@ -44,8 +61,8 @@ struct MountRecord {
   private static func clear(_ places: Places) {
     let devices = Set(MountTable.all().map { name(of: $0.device) })
     for name in (try? Directories.names(in: directory(places))) ?? [] {
-      let device = name.hasSuffix(callEnding) ? String(name.dropLast(callEnding.count)) : name
-      if !devices.contains(device) { unlink(directory(places) + "/" + name) }
+      let device = name.prefix { $0 != "." }
+      if !devices.contains(String(device)) { unlink(directory(places) + "/" + name) }
     }
   }
 
@@ -132,6 +149,7 @@ struct MountRecord {
   // MARK: Files
 
   private static let callEnding = ".call"
+  private static let optionsEnding = ".options"
   private static let revived = "revived"
   private static func directory(_ places: Places) -> String { places.runtime + "/mounts" }
   private static func name(of device: String) -> String {

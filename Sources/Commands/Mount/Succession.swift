@@ -29,11 +29,11 @@ final class Succession: Sendable {
 
   /// To be called when requests are served; before anybody relies on the mount.
   /// - Parameters:
-  ///   - inherited: the socket to the keeper that has started this process.
-  ///   - isRevived: whether it has done so because the one before died.
-  func begin(keeper inherited: Int32?, isRevived: Bool) {
+  ///   - inheritance: what this process has taken over; nil where it has mounted.
+  ///   - isRevived: whether the process before died.
+  func begin(_ inheritance: MountInheritance?, isRevived: Bool) {
     guard let call, let memory, let device else { return }
-    if inherited == nil && !(session.waitForGreeting() && session.canBeHandedOver) {
+    if inheritance == nil && !(session.waitForGreeting() && session.canBeHandedOver) {
       request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
       return
     }
@@ -43,7 +43,8 @@ final class Succession: Sendable {
       ServiceManager.store(memory.file, as: MountInheritance.memoryName)
     } else {
       let keeper = Keeper(
-        connection: session.connection, memory: memory, call: call, log: request.log, inherited: inherited)
+        connection: session.connection, memory: memory, call: call, log: request.log,
+        inherited: inheritance?.keeper)
       keeper.begin()
       self.keeper.withLock { $0 = keeper }
     }
@@ -63,6 +64,11 @@ final class Succession: Sendable {
     if next.words.isEmpty { next.words = call.words }
     prepare()
     let isKept = ServiceManager.storesDescriptors
+    if isKept {
+      do { try MountRecord.keepOptions(next, device: device, places: request.places) } catch {
+        request.log.write("the options of the mount on \(request.mountPoint) do not hold on: \(error)")
+      }
+    }
     guard isKept || keeper.withLock({ $0 })?.handOver(to: next) ?? false else {
       request.log.write("the mount cannot be handed over: nobody keeps it")
       return

@@ -32,7 +32,7 @@ enum StatusCommand: Command {
     client.observe { _ in changes.withLockNotifying { $0 += 1 } }
     // After a reboot this is the command that lets downloads go on.
     client.resumeUnfinished()
-    waitUntilCurrent(client)
+    client.waitUntilCurrent(until: .after(2))
     // Where a daemon can't start, the numbers above are those of the last one.
     var said: String?
     var report = Report(options: options, cacheLimit: settings.cacheSize)
@@ -46,7 +46,7 @@ enum StatusCommand: Command {
       if options.watches {
         // A daemon that starts meanwhile announces nothing to those who are not connected.
         _ = changes.wait(until: .after(2)) { $0 != seen ? true : nil }
-        waitUntilCurrent(client)
+        client.waitUntilCurrent(until: .after(2))
       }
     } while options.watches
     client.stop()
@@ -56,13 +56,6 @@ enum StatusCommand: Command {
   struct Options {
     var asJSON: Bool
     var watches: Bool
-  }
-
-  /// Until the daemon has told all it knows, where one runs; two seconds at the most.
-  static func waitUntilCurrent(_ client: TransferClient) {
-    let isCurrent = Monitor(false)
-    client.whenCurrent { isCurrent.withLockNotifying { $0 = true } }
-    _ = isCurrent.wait(until: .after(2)) { $0 ? true : nil }
   }
 
   /// Prints the transfers, in the way that was asked for.

@@ -26,7 +26,7 @@ enum VerifyCommand: Command {
     try places.create()
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     defer { client.stop() }
-    StatusCommand.waitUntilCurrent(client)
+    client.waitUntilCurrent(until: .after(2))
     let chosen = paths.isEmpty ? client.allStatuses() : try statuses(of: episodes, in: client.allStatuses())
     var checked: [VerifiedEpisode] = []
     var failures: [String] = []

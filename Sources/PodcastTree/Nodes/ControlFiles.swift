@@ -21,7 +21,7 @@ struct ControlFile: TreeNode {
     switch id {
     case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
     case .events: return .value(tree.events.open())
-    default: return .on(tree.loader) { TextFile(try tree.logText()) }
+    default: return .value(FollowedFile(tree.places.logFile))
     }
   }
 }
@@ -71,7 +71,7 @@ extension PodcastTree {
       attributes.modified = world.time(\.subscriptionList) ?? started
       if world.subscriptionListSize == nil { attributes.timeout = 0 }
     } else {
-      attributes.size = node == .log ? logSize : 4096
+      attributes.size = node == .log ? FollowedFile.size(places.logFile) : 4096
       attributes.modified = .now
       attributes.timeout = 0
     }
@@ -80,25 +80,9 @@ extension PodcastTree {
     return attributes
   }
 
-  private var logSize: Int64 {
-    var status = stat()
-    return stat(places.logFile, &status) == 0 ? min(Int64(status.st_size), Int64(Self.logLimit)) : 0
-  }
-
-  /// In bytes, of the log's end.
-  private static let logLimit = 1 << 20
-
   func statusText() -> [UInt8] {
     let report = StatusReport.json(
       transfers.allStatuses(), version: podcastfsVersion, cacheLimit: settings.cacheSize)
     return Array(report.indentedText.utf8) + [UInt8(ascii: "\n")]
-  }
-
-  func logText() throws -> [UInt8] {
-    do {
-      return Array(try Directories.readRegular(places.logFile).suffix(Self.logLimit))
-    } catch  where error.errno == .ENOENT {
-      return []
-    }
   }
 }

@@ -15,6 +15,8 @@ struct OpenEpisodes: Sendable {
   private var sentAway: Set<Int64> = []
   /// Episodes whose download is dropped when the last is closed.
   var dropsAtClose: Set<Int64> = []
+  /// Whether a process before had more open than has been opened again so far: no close is the last one then.
+  var isTakingOver = false
 
   var count: Int { counts.values.reduce(0, +) }
 
@@ -46,6 +48,6 @@ struct OpenEpisodes: Sendable {
     if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
     let left = (counts[node.row] ?? 1) - 1
     counts[node.row] = left > 0 ? left : nil
-    return left <= 0 && dropsAtClose.contains(node.row)
+    return left <= 0 && !isTakingOver && dropsAtClose.contains(node.row)
   }
 }

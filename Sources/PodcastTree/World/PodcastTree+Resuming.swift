@@ -13,9 +13,11 @@ extension PodcastTree {
     }
   }
 
-  /// Drops what was to be dropped when its last reader closed it, where that has happened meanwhile.
+  /// All that a process before had open has been opened again: drops what was to be dropped when its last reader closed it,
+  /// where that has happened meanwhile.
   package func dropWhatNobodyHasOpen() {
     loader.async { [self] in
+      world.withLock { $0.open.isTakingOver = false }
       for episode in dropMarks.all where !world.withLock({ $0.open.isOpen(episode) }) {
         guard let key = world.withLock({ $0.downloads.known.first { $0.value.episode.id == episode }?.key })
         else {
