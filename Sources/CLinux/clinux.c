@@ -97,6 +97,8 @@ void podcastfs_save_memory(void) {
   mallopt(M_TRIM_THRESHOLD, 512 * 1024);
 }
 
+void podcastfs_share_heaps(void) { mallopt(M_ARENA_MAX, 2); }
+
 void podcastfs_trim_memory(void) { malloc_trim(0); }
 
 pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }

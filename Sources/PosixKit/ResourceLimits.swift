@@ -18,4 +18,8 @@ package enum ResourceLimits {
   /// Gives memory back when a burst is over: libcurl's buffers are large, and there are many for a while
   /// (mallopt(3)). To be called before the first thread.
   package static func saveMemory() { podcastfs_save_memory() }
+
+  /// Has threads share their heaps (mallopt(3)): one of its own for each keeps what that thread has once needed. Large
+  /// blocks that are used again and again, as those of reads, stay in the heap. To be called before the first thread.
+  package static func shareHeaps() { podcastfs_share_heaps() }
 }

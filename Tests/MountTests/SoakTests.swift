@@ -47,4 +47,23 @@ import Testing
     #expect(end.threads <= start.threads + 3, "\(start) \(end)")
     #expect(end.descriptors <= start.descriptors + 16, "\(start) \(end)")
   }
+
+  /// A heap of its own for each thread would keep what that thread has once needed.
+  @Test func threadsShareTheirHeaps() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    #expect(try fixture.list(fixture.podcastPath).count == 3)
+    let process = try #require(fixture.mountProcess)
+    let maps = String(decoding: try Directories.read("/proc/\(process)/maps"), as: UTF8.self)
+    // glibc puts all but the first at multiples of 64 MiB.
+    let heaps = maps.split(separator: "\n").filter { line in
+      let fields = line.split(separator: " ")
+      guard fields.count == 5, fields[1] == "rw-p", let start = fields[0].split(separator: "-").first else {
+        return false
+      }
+      return UInt64(start, radix: 16).map { $0 % (64 << 20) == 0 } ?? false
+    }
+    #expect(heaps.count <= 2, "\(heaps)")
+  }
 }

@@ -39,6 +39,8 @@ int podcastfs_process_descriptor(pid_t process);
 pid_t podcastfs_gettid(void);
 // mallopt(3): two arenas; blocks of 128 KiB and more are mappings of their own, given back when freed.
 void podcastfs_save_memory(void);
+/// mallopt(3): two arenas, and nothing else.
+void podcastfs_share_heaps(void);
 /// malloc_trim(3).
 void podcastfs_trim_memory(void);
 /// pthread_setname_np(3) of the calling thread; at most 15 bytes are kept.

@@ -29,6 +29,7 @@ struct MountProcess {
   /// - Returns: the exit status.
   func run(ready: () -> Void) throws -> Int32 {
     Signals.blockEnding()
+    ResourceLimits.shareHeaps()
     let memory = call == nil ? nil : try inheritance?.memory ?? LastingMemory()
     let death = inheritance?.death()
     if let death {
