@@ -38,9 +38,17 @@ enum GivenUp {
       let arguments = [
         "--app-name=podcastfs", "--icon=dialog-warning", "--", "Podcasts are not mounted any more",
       ]
-      _ = try? DetachedProcess.wait(DetachedProcess.start(program, arguments + [PrintableText.line(reason)]))
+      guard let process = try? DetachedProcess.start(program, arguments + [PrintableText.line(reason)]),
+        let ending = DetachedProcess.watch(process)
+      else { return }
+      // Where no desktop answers, it takes minutes to find that out: it may do so alone.
+      var entry = pollfd(fd: ending.rawValue, events: Int16(POLLIN), revents: 0)
+      poll(&entry, 1, noticePatience)
     }
   }
+
+  /// Milliseconds.
+  private static let noticePatience: Int32 = 2000
 
   /// What is to be said of mounts that were given up and have not been mounted since.
   static func all(places: Places) -> [(mountPoint: String, reason: String)] {
