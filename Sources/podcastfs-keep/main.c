@@ -110,9 +110,15 @@ static int is_there(void) {
   return 0;
 }
 
-// In the child.
+// In the child. What is to end the mount is held back until the program waits for it: it would be a death else.
 static void run(char *const arguments[]) {
   setsid();
+  sigset_t ending;
+  sigemptyset(&ending);
+  sigaddset(&ending, SIGTERM);
+  sigaddset(&ending, SIGINT);
+  sigaddset(&ending, SIGHUP);
+  sigprocmask(SIG_BLOCK, &ending, NULL);
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
   execve(call.strings[0], arguments, call.environment);
   words[PODCASTFS_WORD_FAULT] = PODCASTFS_FAULT_EXIT;

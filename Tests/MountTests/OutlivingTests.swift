@@ -299,6 +299,16 @@ import Testing
     #expect(try fixture.list(fixture.root) == [])
   }
 
+  /// A process that has just been started to take the mount over is told to end before it can listen.
+  @Test func whatIsToEndTheMountIsNotLostAtTheBeginning() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let first = try killNext(fixture, after: nil)
+    _ = try killNext(fixture, after: first, SIGTERM)
+    #expect(eventually { fixture.mountProcess == nil && fixture.keepers.isEmpty })
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
   // MARK: Another program
 
   /// The same program in another place: another version, as far as the mount knows.
