@@ -20,6 +20,8 @@ final class HandleTable: Sendable {
     var writes = false
     /// The kernel's number of the request.
     var request: UInt64 = 0
+    /// Where its reader is, as the file itself has said; 0 where it has not.
+    var place: UInt64 = 0
   }
   private struct State {
     var next: UInt64 = 1
@@ -55,13 +57,13 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes, request, who waits in poll(2).
+  /// Number, node, user and thread, whether it sniffs and writes, request, who waits in poll(2), place.
   private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
     let number = record.values[0]
     state.inheritedFiles[number] = Opening(
       node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
       thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
-      writes: record.values[3] & 2 != 0, request: record.values[4])
+      writes: record.values[3] & 2 != 0, request: record.values[4], place: record.values[6])
     state.requests[record.values[4]] = number
     if record.values[5] != 0 { state.polls.append(record.values[5]) }
     state.records[number] = record.index
@@ -84,6 +86,7 @@ final class HandleTable: Sendable {
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
       state.records[number] = memory?.add(
         .openFile, [number, opening.node.rawValue, caller, flags, opening.request])
+      keepPlace(of: file, number, state)
       return number
     }
   }
@@ -95,6 +98,11 @@ final class HandleTable: Sendable {
       state.records[number] = memory?.add(.openDirectory, [number, directory.node.rawValue, request])
       return number
     }
+  }
+
+  private func keepPlace(of file: File, _ number: UInt64, _ state: State) {
+    guard let memory, let record = state.records[number] else { return }
+    file.file.keepPlace { memory.set(record, 6, to: $0) }
   }
 
   private func takeNumber(_ state: inout State) -> UInt64 {
@@ -147,6 +155,7 @@ final class HandleTable: Sendable {
     state.withLock { state in
       guard state.inheritedFiles.removeValue(forKey: handle) != nil else { return false }
       state.files[handle] = file
+      keepPlace(of: file, handle, state)
       return true
     }
   }

@@ -14,10 +14,11 @@ extension MountedTree {
     if !forgetsNames {
       for node in tree.nodesOfTransfers { notifier.forgetListing(of: node) }
     }
+    tree.tellWhatWasMissed()
     for number in handles.takePolls() { session.wakePoll(number) }
     // Readers go on to count as such, also where they pause.
     let files = handles.inheritedFiles
-    if files.isEmpty { tree.dropWhatNobodyHasOpen() }
+    if files.isEmpty { tree.endTakingOver() }
     let left = Monitor(files.count)
     for handle in files {
       reopen(handle) { _ in
@@ -25,7 +26,7 @@ extension MountedTree {
           left -= 1
           return left == 0
         }
-        if isLast { self.tree.dropWhatNobodyHasOpen() }
+        if isLast { self.tree.endTakingOver() }
       }
     }
   }
@@ -79,7 +80,8 @@ extension MountedTree {
       }
     }
     let caller = Caller(
-      user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true)
+      user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
+      place: opening.place)
     switch tree.open(opening.node, writes: false, for: caller) {
     case .ready(let result):
       done(result)

@@ -52,6 +52,8 @@ package protocol CatalogService: AnyObject, Sendable {
   /// Without their notes, in no order.
   func episodes(_ ids: [Int64]) throws -> [Episode]
 
+  /// How many commits there have been.
+  func commits() throws -> Int64
   /// Hands over the commits of all processes in order; the observer calls `done` when it shows the commit.
   func observe(
     since first: Int64?,

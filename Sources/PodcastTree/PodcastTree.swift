@@ -33,7 +33,7 @@ package final class PodcastTree: Sendable {
   let looksAhead: LooksAhead
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
-  let events = EventLog()
+  let events: EventLog
   /// Directories that the kernel locks for verbs under way, and how many of these.
   private let locked = Monitor<[NodeID: Int]>([:])
   private let removals = Monitor(Removals())
@@ -60,6 +60,7 @@ package final class PodcastTree: Sendable {
     looksAhead: LooksAhead = LooksAhead(), memory: LastingMemory? = nil
   ) {
     dropMarks = DropMarks(memory: memory)
+    events = EventLog(memory: memory)
     self.looksAhead = looksAhead
     self.catalog = catalog
     self.transfers = transfers
@@ -94,7 +95,11 @@ package final class PodcastTree: Sendable {
       guard let self else { return done() }
       loader.async { self.showTransfers(done) }
     }
-    catalog.observe(since: nil) { [weak self] commit, done in
+    // What the process before has not told any more is told by this one.
+    let seen = events.seenCommit ?? (try? catalog.commits())
+    if events.hasReaders { _ = try? loadSubscriptions() }
+    if let seen { events.note(commit: seen) }
+    catalog.observe(since: seen) { [weak self] commit, done in
       guard let self else { return done() }
       loader.async { self.takeIn(commit, done) }
     }
@@ -105,6 +110,7 @@ package final class PodcastTree: Sendable {
   /// told, except of names in directories that the kernel locks for a verb that waits for this.
   private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
     for change in commit.changes { catalogChanged(change) }
+    events.note(commit: commit.number)
     let once = Once(done)
     settle(except: locked.withLock { Set($0.keys) }) { once.run() }
     loader.async(after: Self.patience) { once.run() }

@@ -45,6 +45,16 @@ package final class LastingMemory: Sendable {
     case thirdLastFault = 8
     case secondLastFault = 9
     case lastFault = 10
+    /// 1 where the process is about to end the mount: the next one does that only.
+    case ending = 11
+    /// How many bytes of text there have ever been.
+    case textEnd = 12
+    /// The last commit of the catalogue that was taken in, 0 where none is known.
+    case seenCommit = 13
+    /// When the downloads last changed, as far as that was taken in: in seconds since 1970, 0 where that is not known.
+    case seenChange = 14
+    /// 1 where somebody reads the events.
+    case isFollowed = 15
   }
 
   package let file: FileDescriptor
@@ -54,8 +64,10 @@ package final class LastingMemory: Sendable {
   private static let firstRecord = Int(PODCASTFS_MEMORY_HEADER) / 8
   private static let recordWords = 8
   /// More are not remembered: what is open or known beyond is as if the process had never had it.
-  package static let limit = 1 << 20
-  private static let size = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
+  package static let limit = (1 << 20) - textRoom / (recordWords * 8)
+  private static let textStart = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
+  private static let textRoom = 1 << 20
+  private static let size = textStart + textRoom
 
   /// A new one, for a mount that begins. Its pages take room as they are used.
   package init() throws(PosixError) {
@@ -163,6 +175,65 @@ package final class LastingMemory: Sendable {
       let values = (1..<Self.recordWords).map { memory.load(Self.word(index) + $0) }
       return Record(kind: kind, index: index, values: values)
     }
+  }
+
+  // MARK: Text
+
+  /// How much of the text is there at least, up to its end, in bytes.
+  package static let textLimit = textRoom - textLineLimit
+  /// More are never added at once.
+  package static let textLineLimit = 1 << 16
+
+  /// Adds a line to the text; the oldest ones go for it. One call at a time.
+  package func add(line: [UInt8]) {
+    let end = self[.textEnd]
+    guard line.count <= Self.textLineLimit else { return }
+    for (place, part) in Self.textPlaces(from: end, count: line.count) {
+      memory.bytes[place].copyBytes(from: line[part])
+    }
+    // A line counts once it is whole.
+    self[.textEnd] = end &+ UInt64(line.count)
+  }
+
+  /// Copies what follows `position`, which must be within `textLimit` of the end, as much as there is and `buffer` takes.
+  package func copyText(from position: UInt64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    let count = min(buffer.count, Int(min(UInt64(Self.textLimit), self[.textEnd] &- position)))
+    for (place, part) in Self.textPlaces(from: position, count: count) {
+      UnsafeMutableRawBufferPointer(rebasing: buffer[part]).copyMemory(
+        from: UnsafeRawBufferPointer(rebasing: memory.bytes[place]))
+    }
+    return count
+  }
+
+  /// Nobody reads any more: the text's pages go back to the system.
+  package func clearText() {
+    file.punchHole(Int64(Self.textStart)..<Int64(Self.textStart + Self.textRoom))
+  }
+
+  /// Where `count` bytes from a position on lie in the mapping: in two parts where they go around its end.
+  private static func textPlaces(
+    from position: UInt64, count: Int
+  ) -> [(place: Range<Int>, part: Range<Int>)] {
+    let first = Int(position % UInt64(textRoom))
+    let head = min(count, textRoom - first)
+    return [
+      (textStart + first..<textStart + first + head, 0..<head),
+      (textStart..<textStart + count - head, head..<count),
+    ]
+  }
+
+  private static let toldWord = 100
+  private static let toldWords = 32
+
+  /// Notes that something has been told, by a number that stands for it; of the last 32 it is known.
+  package func note(told number: UInt64) {
+    let count = memory.load(Self.toldWord)
+    memory.store(Self.toldWord + 1 + Int(count % UInt64(Self.toldWords)), number)
+    memory.store(Self.toldWord, count &+ 1)
+  }
+
+  package var told: Set<UInt64> {
+    Set((1...Self.toldWords).map { memory.load(Self.toldWord + $0) })
   }
 
   // MARK: The connection's beginning

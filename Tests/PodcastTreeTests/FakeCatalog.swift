@@ -262,6 +262,8 @@ final class FakeCatalog: CatalogService {
     state.withLock { $0.episodes.values.flatMap { $0 }.filter { ids.contains($0.id) } }
   }
 
+  func commits() -> Int64 { state.withLock { $0.commits } }
+
   func observe(
     since first: Int64?,
     commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void

@@ -57,7 +57,7 @@ import TransferProtocol
     let node = try wait(tree.lookup(name, in: podcast, for: me)).node
     try wait(tree.open(node, writes: false, for: me)).close()
     let again = try wait(tree.open(node, writes: false, for: me))
-    tree.dropWhatNobodyHasOpen()
+    tree.endTakingOver()
     _ = try fixture.list(.latest)
     #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
     again.close()

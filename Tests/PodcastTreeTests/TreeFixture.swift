@@ -6,8 +6,8 @@ import TransferProtocol
 
 /// A tree on a fake catalogue and fake transfers, with one podcast of three episodes in the directory service.
 final class TreeFixture {
-  let catalog = FakeCatalog()
-  let transfers = FakeTransfers()
+  let catalog: FakeCatalog
+  let transfers: FakeTransfers
   let fetcher = FakeFetcher()
   let programs = FakePrograms()
   let tree: PodcastTree
@@ -20,8 +20,27 @@ final class TreeFixture {
   static let podcast: Int64 = 7
   static let key = MediaKey(address: "http://media.example/1.mp3")
 
-  /// - Parameter cache: the cache's directory; the root is there, and nothing is written to it.
-  init(settings: Settings = Settings(), cache: String = "/", memory: LastingMemory? = nil) throws {
+  /// - Parameters:
+  ///   - cache: the cache's directory; the root is there, and nothing is written to it.
+  ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
+  init(
+    settings: Settings = Settings(), cache: String = "/", memory: LastingMemory? = nil,
+    after before: TreeFixture? = nil
+  ) throws {
+    catalog = before?.catalog ?? FakeCatalog()
+    transfers = before?.transfers ?? FakeTransfers()
+    if before == nil { Self.fill(catalog) }
+    var places = try Places(environment: ["HOME": "/nonexistent"])
+    places.cache = cache
+    tree = PodcastTree(
+      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
+      owner: Owner(user: 1000, group: 1000), programs: programs,
+      // On a busy machine a program takes long from one call to the next.
+      looksAhead: LooksAhead(pause: 3600), memory: memory)
+    tree.observe(kernel)
+  }
+
+  private static func fill(_ catalog: FakeCatalog) {
     catalog.state.withLock { state in
       state.nextID = 100
       var podcast = Podcast(
@@ -46,14 +65,6 @@ final class TreeFixture {
         return episode
       }
     }
-    var places = try Places(environment: ["HOME": "/nonexistent"])
-    places.cache = cache
-    tree = PodcastTree(
-      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
-      owner: Owner(user: 1000, group: 1000), programs: programs,
-      // On a busy machine a program takes long from one call to the next.
-      looksAhead: LooksAhead(pause: 3600), memory: memory)
-    tree.observe(kernel)
   }
 
   /// Makes the search "harbour" and gives its podcast's directory.

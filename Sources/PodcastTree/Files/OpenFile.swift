@@ -6,7 +6,7 @@ package protocol OpenFile: AnyObject, Sendable {
   var isDirect: Bool { get }
   /// Whether what the kernel has cached of this node is still right.
   var keepsCache: Bool { get }
-  /// Whether reads have no position.
+  /// Whether it can only be read on, from where the last read ended.
   var isStream: Bool { get }
   /// The exact size in bytes, nil while it is not known.
   var size: Int64? { get }
@@ -29,6 +29,8 @@ package protocol OpenFile: AnyObject, Sendable {
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
+  /// Gives to `keep`, now and at each change, what the next process has to know of where a reader is (`Caller.place`).
+  func keepPlace(_ keep: @escaping @Sendable (UInt64) -> Void)
   /// close(2) of one of its descriptors.
   func flush() -> Answer<Void>
   /// The last close.
@@ -47,6 +49,7 @@ extension OpenFile {
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
     .failure(.EBADF)
   }
+  package func keepPlace(_ keep: @escaping @Sendable (UInt64) -> Void) {}
   package func flush() -> Answer<Void> { .value(()) }
   package func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void

@@ -21,7 +21,9 @@ extension PodcastTree {
       case .podcast(let id): try podcastChanged(id)
       case .facts(podcast: let id): try factsChanged(id)
       case .newEpisodes(let podcast, let first, let last): try episodesCame(podcast, first...last)
-      case .refreshed(let id, _): try podcastRefreshed(id)
+      case .refreshed(let id, _):
+        try podcastRefreshed(id)
+        if events.hasReaders, let podcast = try catalog.podcast(id) { events.record(refreshed: podcast) }
       case .episode(let id): try episodeChanged(id)
       }
     } catch {
@@ -349,7 +351,6 @@ extension PodcastTree {
     }
     if isFirst { try podcastChanged(id) }
     tell(try timesChanged(of: id))
-    if events.hasReaders { events.record(refreshed: podcast) }
     try keepEpisodes(ofPodcast: id)
   }
 

@@ -105,6 +105,7 @@ extension PodcastTree {
         world.downloads.place(known, Downloads.view(status))
       }
     }
+    if events.missedSince == nil { events.note(changed: wallClockSeconds()) }
     readViewTimes(changed: statuses.map(\.changed).max() ?? 0)
   }
 

@@ -13,10 +13,11 @@ extension PodcastTree {
     }
   }
 
-  /// All that a process before had open has been opened again: drops what was to be dropped when its last reader closed it,
-  /// where that has happened meanwhile.
-  package func dropWhatNobodyHasOpen() {
+  /// All that a process before had open has been opened again: tells those who read the events what they have missed, and
+  /// drops what was to be dropped when its last reader closed it, where that has happened meanwhile.
+  package func endTakingOver() {
     loader.async { [self] in
+      events.endTakingOver()
       world.withLock { $0.open.isTakingOver = false }
       for episode in dropMarks.all where !world.withLock({ $0.open.isOpen(episode) }) {
         guard let key = world.withLock({ $0.downloads.known.first { $0.value.episode.id == episode }?.key })

@@ -30,7 +30,10 @@ extension PodcastTree {
     viewsMayHaveChanged(
       [.downloading, .downloaded, NodeID(.downloadedPodcast, known.episode.podcast)], at: moment)
     tell(difference)
-    if let status { report(status, before: old, known.episode) }
+    if let status {
+      report(status, before: old, known.episode)
+      if old?.state != status.state || old?.changed != status.changed { events.note(status) }
+    }
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
@@ -107,9 +110,30 @@ extension PodcastTree {
     let isCompletion =
       status.state == .cached && old?.state != .cached && (old != nil || status.changed >= started.seconds)
       || status.state == .cached && old?.state == .cached && old?.generation != status.generation
+    report(status, episode, isChange: isChange, isCompletion: isCompletion)
+  }
+
+  private func report(
+    _ status: TransferStatus, _ episode: ListedEpisode, isChange: Bool, isCompletion: Bool
+  ) {
     guard isChange && events.hasReaders || isCompletion && tellsCompletions else { return }
     guard let entry = try? catalog.entries(forKeys: [status.key])[status.key] else { return }
     if isChange { events.record(status, of: entry) }
     if isCompletion { tellCompletion(entry, status) }
+  }
+
+  /// What has changed while no process served the mount, as far as that is not told.
+  package func tellWhatWasMissed() {
+    loader.async { [self] in
+      guard let since = events.missedSince else { return }
+      let missed = transfers.allStatuses().filter { $0.changed >= since && !events.hasTold($0) }
+      for status in missed.sorted(by: { $0.changed < $1.changed }) {
+        guard let known = world.withLock({ $0.downloads.known[status.key] }) else { continue }
+        let came = status.moment > 0 ? status.moment / 1_000_000_000 : status.changed
+        report(
+          status, known.episode, isChange: true, isCompletion: status.state == .cached && came >= since)
+        events.note(status)
+      }
+    }
   }
 }
