@@ -156,9 +156,12 @@ package final class FuseSession: @unchecked Sendable {
   }
 
   /// Whether the kernel still has the mount; false after it was unmounted, or its connection aborted.
-  package var isConnected: Bool {
-    var connection = pollfd(fd: fuse_session_fd(session), events: 0, revents: 0)
-    return poll(&connection, 1, 0) == 0
+  package var isConnected: Bool { Self.isConnected(connection) }
+
+  /// The same of a connection that nobody serves yet.
+  package static func isConnected(_ connection: Int32) -> Bool {
+    var entry = pollfd(fd: connection, events: 0, revents: 0)
+    return poll(&entry, 1, 0) == 0
   }
 
   /// Ends the serving of a mount that has been taken away: what is parked, or would be, is answered with EIO, and

@@ -21,7 +21,8 @@ enum Watches {
         if Errno.current == .EACCES || Errno.current == .EPERM { found.isPartial = true }
         continue
       }
-      for descriptor in descriptors where target(of: "\(directory)/\(descriptor)") == "anon_inode:inotify" {
+      for descriptor in descriptors
+      where Directories.linkTarget("\(directory)/\(descriptor)") == "anon_inode:inotify" {
         guard let bytes = try? Directories.read("/proc/\(process)/fdinfo/\(descriptor)", limit: 1 << 20)
         else {
           continue
@@ -43,15 +44,5 @@ enum Watches {
       if field.hasPrefix("sdev:"), UInt64(field.dropFirst(5), radix: 16) != device { return nil }
     }
     return inode
-  }
-
-  private static func target(of path: String) -> String? {
-    withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
-      guard let base = buffer.baseAddress?.assumingMemoryBound(to: CChar.self) else { return nil }
-      let count = readlink(path, base, buffer.count)
-      guard count > 0 else { return nil }
-      return String(
-        decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), as: UTF8.self)
-    }
   }
 }

@@ -67,10 +67,7 @@ package enum DetachedProcess {
 
   /// The program `name` that is beside the running program, else in PATH; nil where neither is.
   package static func find(_ name: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: 4096)
-    let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
-    if count > 0 {
-      let own = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    if let own = Directories.linkTarget("/proc/self/exe") {
       let path = own[...(own.lastIndex(of: "/") ?? own.startIndex)] + name
       if access(String(path), X_OK) == 0 { return String(path) }
     }

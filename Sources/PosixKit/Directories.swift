@@ -39,6 +39,18 @@ package enum Directories {
     return Int64(status.f_bavail) * Int64(status.f_frsize)
   }
 
+  /// What a symbolic link says (readlink(2)); nil where `path` is none. Of a running program's file that has been deleted or
+  /// replaced, the kernel adds " (deleted)".
+  package static func linkTarget(_ path: String) -> String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX)) { buffer in
+      guard let base = buffer.baseAddress else { return nil }
+      let count = readlink(path, base, buffer.count)
+      guard count > 0 else { return nil }
+      return String(
+        decoding: UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count]), as: UTF8.self)
+    }
+  }
+
   /// The names in `path` without "." and "..", in no order.
   package static func names(in path: String) throws(PosixError) -> [String] {
     guard let directory = opendir(path) else { throw .last("list", path) }

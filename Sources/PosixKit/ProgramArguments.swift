@@ -9,9 +9,7 @@ package enum ProgramArguments {
 
   /// The program's file; the one that has taken its place, where it has been replaced.
   package static var file: String {
-    var buffer = [CChar](repeating: 0, count: 4096)
-    let count = max(0, readlink("/proc/self/exe", &buffer, buffer.count))
-    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
+    let path = Directories.linkTarget("/proc/self/exe") ?? ""
     let replaced = " (deleted)"
     return path.hasSuffix(replaced) ? String(path.dropLast(replaced.count)) : path
   }

@@ -6,7 +6,7 @@
 // answered.
 //
 // Messages of the process that serves, one datagram each: "B": it serves from now on; one that does not say so within half a
-// minute is killed. "E": it ends, and the mount with it. "N" and then strings, each
+// minute is killed. "E": nothing is left to be kept. "N" and then strings, each
 // ended by a NUL: the umask in octal digits, the program's path, its arguments from the name on, an empty one, the
 // environment, where that differs from this program's: what to start. "C": the same, and the process is about to go.
 //

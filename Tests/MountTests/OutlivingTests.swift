@@ -177,6 +177,48 @@ import Testing
     #expect(eventually { readOn().contains("hands the mount on") }, "\(text)")
   }
 
+  /// What nobody has read yet, and what happens while no process serves.
+  @Test func whoReadsTheEventsMissesNoneOverADeath() throws {
+    let fixture = try prepared(size: 600_000, rate: 300_000)
+    let file = Glibc.open(fixture.root + "/.podcastfs/events", O_RDONLY | O_NONBLOCK)
+    defer { close(file) }
+    var text = ""
+    func count(_ parts: String...) -> Int {
+      var bytes = [UInt8](repeating: 0, count: 100)
+      while true {
+        let count = read(file, &bytes, bytes.count)
+        if count <= 0 { break }
+        text += String(decoding: bytes[..<count], as: UTF8.self)
+      }
+      return text.split(separator: "\n").count { line in parts.allSatisfy { line.contains($0) } }
+    }
+    let names = MountFixture.names
+    #expect(try fixture.run("cancel", subscribed(fixture, 1)).end == .exit(0))
+    #expect(eventually { count("\"remote\"", names[0]) == 1 }, "\(text)")
+    // Not read before the death.
+    #expect(try fixture.run("cancel", subscribed(fixture, 2)).end == .exit(0))
+    let getting = try shell(fixture, "podcastfs get \"\(subscribed(fixture, 3))\"")
+    #expect(try eventually { try fixture.attribute("state", subscribed(fixture, 3)) == "downloading" })
+    let keeper = try #require(fixture.keepers.first)
+    kill(keeper, SIGSTOP)
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    #expect(eventually { fixture.mountProcess == nil })
+    #expect(try eventually { try fixture.run("status", "--json").output.contains("\"cached\"") })
+    fixture.publish(count: 3) { feed, origin in
+      feed.items.append(
+        TestFeed.Item(
+          "Part 4", url: origin.url("/4.mp3"), guid: "guid-4", published: 1_705_000_000, length: 1000))
+    }
+    #expect(try fixture.run("refresh").end == .exit(0))
+    kill(keeper, SIGCONT)
+    #expect(getting.wait(seconds: 60) == .exit(0), "\(getting.errors)")
+    #expect(eventually { count("new_episode") == 1 }, "\(text)\n\(fixture.log)")
+    #expect(eventually { count("\"cached\"", names[2]) == 1 }, "\(text)\n\(fixture.log)")
+    #expect(count("\"remote\"", names[1]) == 1)
+    #expect(count("\"remote\"", names[0]) == 1 && count("\"cached\"") == 1 && count("new_episode") == 1)
+    #expect(text.split(separator: "\n").allSatisfy { $0.hasPrefix("{") && $0.hasSuffix("}") }, "\(text)")
+  }
+
   @Test func whatWasRemovedWhileItWasOpenIsDroppedWhenItIsClosedByTheNext() throws {
     let fixture = try prepared()
     mkfifo(fixture.environment.home.path("go"), 0o600)
@@ -259,6 +301,10 @@ import Testing
     // A dead mount cannot be listed.
     #expect(eventually(within: 60) { (try? fixture.list(fixture.root)) == [] })
     #expect(eventually { fixture.keepers.isEmpty })
+    let doctor = try fixture.run("doctor").output
+    #expect(doctor.contains("PROBLEM  the mount on \(fixture.root) is gone: its process died"), "\(doctor)")
+    try fixture.mount()
+    #expect(try !fixture.run("doctor").output.contains("is gone"))
   }
 
   @Test func aConfigurationThatHasBecomeUnusableEndsNoMount() throws {
@@ -309,6 +355,27 @@ import Testing
     #expect(try fixture.list(fixture.root) == [])
   }
 
+  /// The process is killed at any moment after it was told to end.
+  @Test func whatIsKilledWhileItEndsLeavesNoDeadMount() throws {
+    let fixture = try MountFixture()
+    var generator = SeededGenerator(seed: 3)
+    for _ in 0..<6 {
+      try fixture.mount()
+      let process = try #require(fixture.mountProcess)
+      kill(process, SIGTERM)
+      _ = Monitor(false).wait(until: .after(Double.random(in: 0...0.02, using: &generator))) {
+        $0 ? true : nil
+      }
+      kill(process, SIGKILL)
+      // It has ended, or was killed before it knew that it should. A dead mount cannot be listed.
+      #expect(
+        eventually { fixture.mountProcess != process && (try? fixture.list(fixture.root)) != nil },
+        "\(fixture.log)")
+      try? fixture.unmount()
+      #expect(eventually { fixture.mountProcess == nil && fixture.keepers.isEmpty })
+    }
+  }
+
   // MARK: Another program
 
   /// The same program in another place: another version, as far as the mount knows.
@@ -346,6 +413,8 @@ import Testing
     #expect(try run("mount", "-o", "min_free=0,cache_size=2G", fixture.root) == .exit(0))
     let second = try #require(fixture.mountProcess)
     #expect(second != old && program(of: second) == new)
+    #expect(
+      eventually { fixture.keepers.count == 1 && fixture.keepers.first.flatMap(program) == new + "-keep" })
     var status = statvfs()
     #expect(
       statvfs(fixture.root, &status) == 0 && UInt64(status.f_blocks) * UInt64(status.f_frsize) == 2 << 30)

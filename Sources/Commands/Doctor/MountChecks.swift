@@ -33,8 +33,17 @@ package enum MountChecks {
           "podcastfs-keep is missing: a mount ends with its process", mend: "install it beside podcastfs"))
     }
     guard let places = try? Places() else { return findings }
+    let givenUp = GivenUp.all(places: places)
+    let vanished = MountRecord.vanished(places: places).filter { mountPoint in
+      !givenUp.contains { $0.mountPoint == mountPoint }
+    }
     return findings
-      + GivenUp.all(places: places).map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
+      + givenUp.map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
+      + vanished.map { mountPoint in
+        .problem(
+          "the mount on \(mountPoint) is gone: its process died, and the program could not be started again",
+          mend: "podcastfs mount \(mountPoint)")
+      }
   }
 
   static var kernel: String {

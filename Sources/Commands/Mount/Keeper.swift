@@ -36,9 +36,24 @@ final class Keeper: Sendable {
     state = Monitor(State(socket: inherited.map { FileDescriptor(owning: $0) }))
   }
 
-  /// Starts one where none is there, and looks after it from now on.
+  /// Whether the one that has started this process runs another file than is installed: of a version before.
+  private static var isOfOtherVersion: Bool {
+    let path = "/proc/\(getppid())/exe"
+    var (its, installed) = (stat(), stat())
+    guard let program, Directories.linkTarget(path)?.contains("/podcastfs-keep") ?? false,
+      stat(path, &its) == 0, stat(program, &installed) == 0
+    else { return false }
+    return its.st_dev != installed.st_dev || its.st_ino != installed.st_ino
+  }
+
+  /// Starts one where none of this version is there, and looks after it from now on.
   func begin() {
-    if let inherited = state.withLock({ $0.socket?.rawValue }) {
+    let inherited = state.withLock { $0.socket?.rawValue }
+    if let inherited, Self.isOfOtherVersion {
+      _ = send([UInt8(ascii: "E")], to: inherited)
+      state.withLock { $0.socket = nil }
+      if !start() { return }
+    } else if let inherited {
       _ = send([UInt8(ascii: "B")], to: inherited)
     } else if !start() {
       return
@@ -90,7 +105,7 @@ final class Keeper: Sendable {
 
   // MARK: What it is told
 
-  /// The mount ends with this process.
+  /// The mount has ended.
   func dismiss() {
     let socket = state.withLock { state in
       state.isDismissed = true

@@ -31,6 +31,7 @@ struct MountProcess {
     Signals.blockEnding()
     ResourceLimits.shareHeaps()
     let memory = call == nil ? nil : try inheritance?.memory ?? LastingMemory()
+    if let inheritance, memory?[.ending] == 1 { return finish(inheritance) }
     let death = inheritance?.death()
     if let death {
       request.log.write("the process that served \(request.mountPoint) has died\(death.cause)")
@@ -71,8 +72,11 @@ struct MountProcess {
       mounted.resume(session, forgetsNames: forgetsNames)
       request.log.write("serves the mount on \(request.mountPoint) from now on")
     }
-    let succession = Succession(request, call: call, memory: memory, session, device: device)
-    succession.begin(inheritance, isRevived: death != nil)
+    let succession = Succession(
+      request, call: call, memory: memory, connection: session.connection, device: device)
+    let canBeFollowed =
+      call != nil && (inheritance != nil || session.waitForGreeting() && session.canBeHandedOver)
+    succession.begin(inheritance, canBeFollowed: canBeFollowed, isRevived: death != nil)
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler {
       let worths = transfers.allStatuses().map { status in
@@ -92,14 +96,28 @@ struct MountProcess {
         tree.end()
       }
     }
+    // Should this process be killed before it has done so, the next one takes the mount away, and no more.
+    memory?[.ending] = 1
     ServiceManager.tellStopping()
-    succession.end()
     mounted.detach()
-    takeAway(session, device)
+    takeAway(session.connection, device)
+    succession.end()
     session.end(until: .after(Self.patience))
     tree.end()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
+    return 0
+  }
+
+  /// The process before was killed when it was about to end the mount.
+  private func finish(_ inheritance: MountInheritance) -> Int32 {
+    let memory = inheritance.memory
+    let device = "\(memory[.device] >> 32):\(UInt32(truncatingIfNeeded: memory[.device]))"
+    takeAway(inheritance.connection, device)
+    let succession = Succession(
+      request, call: call, memory: memory, connection: inheritance.connection, device: device)
+    succession.end(inheritance)
+    request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
     return 0
   }
 
@@ -114,9 +132,9 @@ struct MountProcess {
 
   /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One
   /// whose connection was aborted is dead, but there.
-  private func takeAway(_ session: FuseSession, _ device: String?) {
+  private func takeAway(_ connection: Int32, _ device: String?) {
     guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
-      session.isConnected || MountPoint.isDead(request.mountPoint)
+      FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
     else { return }
     do { try Unmount.lazily(request.mountPoint) } catch {
       request.log.write("cannot unmount \(request.mountPoint): \(error)")

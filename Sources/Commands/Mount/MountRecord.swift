@@ -18,13 +18,15 @@ struct MountRecord {
   /// Writes the calling process's.
   static func write(_ mountPoint: String, device: String, isRevived: Bool, places: Places) throws {
     try Directories.createPrivate(directory(places))
-    clear(places)
+    clear(places, except: mountPoint)
     let text =
       "\(getpid())\n\(startTime(getpid()) ?? "")\n\(isRevived ? revived : "called")\n\(mountPoint)\n"
     try Directories.replace(path(device, places), with: Array(text.utf8))
   }
 
+  /// The mount has gone: its process is the calling one, or has died. Another mount may have its number by now.
   static func remove(device: String, places: Places) {
+    guard read(path(device, places)).map({ $0.process == getpid() }) ?? true else { return }
     for ending in ["", callEnding, optionsEnding] { unlink(path(device, places) + ending) }
   }
 
@@ -57,13 +59,45 @@ struct MountRecord {
     return MountCall(text: bytes)
   }
 
-  /// Mounts that are gone leave theirs behind where their process was killed.
-  private static func clear(_ places: Places) {
+  /// Mounts that are gone leave theirs behind where their process was killed. That of a mount which ended without anybody
+  /// having wanted it stays until it is mounted again.
+  private static func clear(_ places: Places, except mountPoint: String) {
     let devices = Set(MountTable.all().map { name(of: $0.device) })
+    let vanished = vanishedFiles(places).filter { $0.mountPoint != mountPoint }.map(\.name)
     for name in (try? Directories.names(in: directory(places))) ?? [] {
-      let device = name.prefix { $0 != "." }
-      if !devices.contains(String(device)) { unlink(directory(places) + "/" + name) }
+      let device = String(name.prefix { $0 != "." })
+      if !devices.contains(device) && !vanished.contains(name) { unlink(directory(places) + "/" + name) }
     }
+  }
+
+  /// The mount points that nothing is mounted on any more although nobody has unmounted it: no process could follow the last
+  /// one.
+  static func vanished(places: Places) -> [String] { vanishedFiles(places).map(\.mountPoint) }
+
+  private static func vanishedFiles(_ places: Places) -> [(name: String, mountPoint: String)] {
+    let mounts = MountTable.all()
+    let devices = Set(mounts.map { name(of: $0.device) })
+    let mountPoints = Set(mounts.map(\.mountPoint))
+    var time = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &time)
+    // Of an earlier boot, where the directory outlives that: ended with it.
+    let booted = wallClockSeconds() - Int64(time.tv_sec)
+    return ((try? Directories.names(in: directory(places))) ?? []).compactMap { name in
+      var status = stat()
+      guard !name.contains("."), !devices.contains(name), stat(directory(places) + "/" + name, &status) == 0,
+        Int64(status.st_mtim.tv_sec) >= booted, let lines = lines(directory(places) + "/" + name)
+      else { return nil }
+      let mountPoint = String(lines[3].dropLast())
+      guard !mountPoints.contains(mountPoint), stat(mountPoint, &status) == 0 else { return nil }
+      return (name, mountPoint)
+    }
+  }
+
+  private static func lines(_ path: String) -> [Substring]? {
+    guard let bytes = try? Directories.readRegular(path, limit: 8192) else { return nil }
+    let lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
+    return lines.count == 4 ? lines : nil
   }
 
   // MARK: Other programs
@@ -87,10 +121,7 @@ struct MountRecord {
   }
 
   private static func read(_ path: String) -> MountRecord? {
-    guard let bytes = try? Directories.read(path, limit: 8192) else { return nil }
-    let lines = String(decoding: bytes, as: UTF8.self).split(
-      separator: "\n", maxSplits: 3, omittingEmptySubsequences: false)
-    guard lines.count == 4, let process = Int32(lines[0]), process > 1 else { return nil }
+    guard let lines = lines(path), let process = Int32(lines[0]), process > 1 else { return nil }
     let record = MountRecord(
       process: process, started: String(lines[1]), isRevived: lines[2] == revived,
       mountPoint: String(lines[3].dropLast()), file: path)
@@ -136,7 +167,10 @@ struct MountRecord {
     guard kill(process, Signals.handOver) == 0 else { throw CommandFailure("\(Errno.current)") }
     let deadline = MonotonicTime.after(Self.patience)
     while Self.read(file).map({ $0.process == process }) ?? true {
-      guard .now < deadline, MountTable.isOurs(mountPoint) else {
+      guard MountTable.isOurs(mountPoint) else {
+        throw CommandFailure("the mount on \(mountPoint) was unmounted meanwhile")
+      }
+      guard .now < deadline else {
         throw CommandFailure("the mount on \(mountPoint) was not handed over: see podcastfs doctor")
       }
       usleep(Self.pace)

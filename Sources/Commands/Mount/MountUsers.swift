@@ -28,7 +28,7 @@ enum MountUsers {
     }
     let open = ((try? Directories.names(in: process + "/fd")) ?? []).map { "\(process)/fd/\($0)" }
     for link in ["\(process)/cwd", "\(process)/root"] + open {
-      if let path = linked(link), isWithin(path) { return true }
+      if let path = Directories.linkTarget(link), isWithin(path) { return true }
     }
     // Addresses, permissions, offset, device, inode, path.
     guard let maps = try? Directories.read(process + "/maps") else { return false }
@@ -36,11 +36,5 @@ enum MountUsers {
       guard let slash = line.firstIndex(of: UInt8(ascii: "/")) else { return false }
       return isWithin(String(decoding: line[slash...], as: UTF8.self))
     }
-  }
-
-  private static func linked(_ path: String) -> String? {
-    var buffer = [CChar](repeating: 0, count: 4096)
-    let count = readlink(path, &buffer, buffer.count)
-    return count < 0 ? nil : String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 }

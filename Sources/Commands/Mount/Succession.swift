@@ -1,5 +1,4 @@
 internal import Configuration
-internal import FuseKit
 internal import Glibc
 internal import PosixKit
 
@@ -9,42 +8,43 @@ final class Succession: Sendable {
   private let request: MountRequest
   private let call: MountCall?
   private let memory: LastingMemory?
-  private let session: FuseSession
+  private let connection: Int32
   private let device: String?
   private let keeper = Monitor<Keeper?>(nil)
 
   /// - Parameters:
   ///   - call: how the next process is called; nil where the mount is to end with this one.
   ///   - memory: what it needs to know.
+  ///   - connection: the mount's descriptor of /dev/fuse.
   ///   - device: the mount's.
   init(
-    _ request: MountRequest, call: MountCall?, memory: LastingMemory?, _ session: FuseSession, device: String?
+    _ request: MountRequest, call: MountCall?, memory: LastingMemory?, connection: Int32, device: String?
   ) {
     self.request = request
     self.call = call
     self.memory = memory
-    self.session = session
+    self.connection = connection
     self.device = device
   }
 
   /// To be called when requests are served; before anybody relies on the mount.
   /// - Parameters:
   ///   - inheritance: what this process has taken over; nil where it has mounted.
+  ///   - canBeFollowed: whether the kernel gives to the next process what this one has not answered.
   ///   - isRevived: whether the process before died.
-  func begin(_ inheritance: MountInheritance?, isRevived: Bool) {
+  func begin(_ inheritance: MountInheritance?, canBeFollowed: Bool, isRevived: Bool) {
     guard let call, let memory, let device else { return }
-    if inheritance == nil && !(session.waitForGreeting() && session.canBeHandedOver) {
+    guard canBeFollowed else {
       request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
       return
     }
     GivenUp.forget(request.mountPoint, places: request.places)
     if ServiceManager.storesDescriptors {
-      ServiceManager.store(session.connection, as: MountInheritance.connectionName)
+      ServiceManager.store(connection, as: MountInheritance.connectionName)
       ServiceManager.store(memory.file, as: MountInheritance.memoryName)
     } else {
       let keeper = Keeper(
-        connection: session.connection, memory: memory, call: call, log: request.log,
-        inherited: inheritance?.keeper)
+        connection: connection, memory: memory, call: call, log: request.log, inherited: inheritance?.keeper)
       keeper.begin()
       self.keeper.withLock { $0 = keeper }
     }
@@ -82,8 +82,15 @@ final class Succession: Sendable {
   /// EX_TEMPFAIL of sysexits.h.
   private static let temporaryFailure: Int32 = 75
 
-  /// The mount ends with this process.
-  func end() {
+  /// The mount has ended.
+  /// - Parameter inheritance: where this process has begun nothing.
+  func end(_ inheritance: MountInheritance? = nil) {
+    if let inheritance, let call, let inherited = inheritance.keeper {
+      let keeper = Keeper(
+        connection: connection, memory: inheritance.memory, call: call, log: request.log, inherited: inherited
+      )
+      self.keeper.withLock { $0 = keeper }
+    }
     keeper.withLock { $0 }?.dismiss()
     if ServiceManager.storesDescriptors {
       ServiceManager.release(MountInheritance.connectionName)

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import PosixKit
 
@@ -21,7 +22,7 @@ enum UnmountCommand: Command {
     guard let path = MountPoint.absolutePath(operands[0]) else {
       throw CommandFailure("cannot unmount \(operands[0]): \(Errno.current)")
     }
-    guard MountTable.isOurs(path) else {
+    guard let mount = MountTable.mount(on: path), mount.isOurs else {
       throw CommandFailure("cannot unmount \(operands[0]): podcastfs is not mounted there")
     }
     // Called with the mount as its working directory it would be in the way itself.
@@ -34,6 +35,8 @@ enum UnmountCommand: Command {
       let reason = users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)"
       throw CommandFailure("cannot unmount \(operands[0]): \(reason)")
     }
+    // A process that was killed could not do that.
+    if let places = try? Places() { MountRecord.remove(device: mount.device, places: places) }
     return 0
   }
 }
