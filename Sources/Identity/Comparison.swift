@@ -6,6 +6,8 @@ struct Comparison {
   /// The document shows one item at a time: each hour's news is called the same, and nothing else is there to tell
   /// that by.
   let isSlot: Bool
+  /// A time to the second tells also those of one title apart (`KeptClock`).
+  let isClockKept: Bool
 
   /// Seconds: the farthest that a wrong time zone moves a time.
   static let nearness: Int64 = 14 * 3600
@@ -76,7 +78,9 @@ struct Comparison {
   ) {
     guard let time = item.traits.published, let other = known.traits.published else { return }
     if time == other {
-      evidence.add(isRare(.time, "\(time)") ? .sameTime : .sharedTime)
+      let tells =
+        isClockKept || !KeptClock.isAsked(item, known) || item.title.map { isRare(.title, $0) } ?? false
+      evidence.add(tells && isRare(.time, "\(time)") ? .sameTime : .sharedTime)
     } else if Self.isNear(time, other) {
       let guid = item.traits.guid
       if isSlot, guid == nil || guid != known.traits.guid, item.address.host == known.address.host {

@@ -96,13 +96,15 @@ private struct Pairing {
     let (all, allKnown) = (items.map(Candidate.init), known.map(Candidate.init))
     var relevant: Set<TraitKey> = []
     for item in openItems { relevant.formUnion(all[item].keys) }
+    let moved = hasNothingKept(all, allKnown) ? WholeMove(all, allKnown).pairs : []
+    let pairs = candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }).union(moved)
+    let isClockAsked = pairs.contains { KeptClock.isAsked(all[$0.item], allKnown[$0.place]) }
     let comparison = Comparison(
       rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept,
-      isSlot: items.count == 1)
-    let moved = hasNothingKept(all, allKnown) ? WholeMove(all, allKnown).pairs : []
+      isSlot: items.count == 1,
+      isClockKept: isClockAsked && KeptClock.isKept(all, allKnown, places: decisions.map(\.place)))
     var rated: [Rated] = []
-    let pairs = candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) })
-    for pair in pairs.union(moved) {
+    for pair in pairs {
       let evidence = comparison.evidence(
         all[pair.item], allKnown[pair.place], hasMoved: moved.contains(pair))
       if evidence.score >= Evidence.enough - Evidence.margin {

@@ -125,6 +125,42 @@ import Testing
     #expect(places(without[1], without[0]) == Array(repeating: nil, count: 20))
   }
 
+  static let editions: [[Int64]] = [
+    [7], [7, 17], [6, 18], [0, 10, 20], [0, 7, 14], [6, 13, 18], [0, 6, 12, 18], [0, 5, 10, 15, 20],
+    (0..<24).map { $0 },
+  ]
+
+  /// Where the clock of the new host is behind by just what lies between two editions, each has the time that another had.
+  /// One that is told wrongly is worse than one that is not told.
+  @Test(arguments: editions, [false, true])
+  func noneIsTakenForAnotherInWhateverTimeZone(hours: [Int64], hasDuration: Bool) {
+    // Never midnight, which is the day alone.
+    let times = (0..<Int64(max(2, 8 / hours.count))).flatMap { day in
+      hours.map { day * Self.day + $0 * Self.hour + 1200 }
+    }
+    for (hasGuids, isElsewhere) in [(true, true), (false, true), (false, false)] {
+      func feed(_ host: String, _ offset: Int64) -> [ItemTraits] {
+        times.enumerated().map { number, time in
+          var one = item("Update", isElsewhere ? host : "same", number, at: time + offset)
+          one.address = WebAddress("\(one.address.forRequest)?\(host)\(number)")
+          one.guid = hasGuids ? "\(host)-\(number)" : nil
+          one.duration = hasDuration ? 300 : nil
+          return one
+        }
+      }
+      let known = feed("old", 0)
+      for offset in [-14, -10, -7, -6, -5, 0, 4, 5, 6, 7, 10, 12] {
+        let moved = feed("new", Int64(offset) * Self.hour)
+        for first in [0, times.count / 2] {
+          let found = IdentityEngine.decide(Array(moved[first...]), known: known).map(\.place)
+          let wrong = found.enumerated().filter { $1 != nil && $1 != $0 + first }
+          #expect(
+            wrong.isEmpty, "by \(offset) hours, from \(first), guids: \(hasGuids), elsewhere: \(isElsewhere)")
+        }
+      }
+    }
+  }
+
   /// The next days of a programme that comes several times a day, on another host.
   @Test(arguments: [[7, 17], [6, 13, 18], [0, 6, 12, 18], [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22]])
   func editionsThatFollowAreNew(hours: [Int64]) {
