@@ -117,6 +117,43 @@ import Testing
     }
   }
 
+  /// Two shows that say the same of themselves, and have less than half of their episodes in common.
+  enum Guids { case same, others, ofATemplate }
+
+  @Test(
+    arguments: [
+      (Guids.same, "Lights", 0, true), (.same, "Lights, anew", 0, false), (.same, "Lights, anew", 1, true),
+      (.others, "Lights", 1, false), (.ofATemplate, "Lights", 0, false), (.ofATemplate, "Lights", 1, false),
+    ])
+  func theGuidOfAPodcastTellsThatTwoAreOne(guids: Guids, title: String, common: Int, isSame: Bool) throws {
+    let world = try CatalogWorld()
+    let catalog = world.catalog
+    func publish(
+      _ path: String, _ title: String, _ items: [TestFeed.Item], _ guid: String, moved: Bool = false
+    ) {
+      var feed = TestFeed(title: title, items: items)
+      feed.channel =
+        "<podcast:guid xmlns:podcast=\"https://podcastindex.org/namespace/1.0\">\(guid)</podcast:guid>"
+        + (moved ? "<itunes:new-feed-url>\(world.web.address)/new</itunes:new-feed-url>" : "")
+      world.web.set(path, feed.page)
+    }
+    publish("/old", "Lights", items(0..<8), "guid", moved: true)
+    publish("/new", title, items(0..<common) + items(40..<48, "x"), guids == .others ? "another" : "guid")
+    publish("/third", "Winds", items(60..<64, "y"), "guid")
+    let paths = guids == .ofATemplate ? ["/third", "/new", "/old"] : ["/new", "/old"]
+    let podcasts = try paths.map { try catalog.subscribe(feedURL: "\(world.web.address)\($0)").podcast.id }
+    for podcast in podcasts { try world.refresh(podcast) }
+    try nextSecond()
+    let before = world.web.requests("/new").count
+    if let old = podcasts.last { try world.refresh(old) }
+    #expect(world.web.wait("/new", count: before + 1))
+    #expect(catalog.waitForRefreshes(seconds: 20))
+    #expect(try catalog.subscriptions().count == podcasts.count - (isSame ? 1 : 0))
+    if isSame {
+      #expect(try catalog.podcast(feedURL: "\(world.web.address)/new")?.episodeCount == 16)
+    }
+  }
+
   /// What a user has done with the one that goes, and what is here of it, is not lost: whether a mount sees the two
   /// become one, or is begun afterwards.
   @Test(arguments: [true, false]) func whatWasDoneWithTheOneThatGoesStays(isMounted: Bool) throws {

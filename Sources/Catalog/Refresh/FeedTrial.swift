@@ -24,14 +24,21 @@ struct FeedTrial: Sendable {
     let (feeds, id) = (run.feeds, run.state.id)
     if let feed, !feed.episodes.isEmpty {
       let overlap = try FeedMerge(store: feeds.store, podcast: id, now: run.now).overlap(feed.episodes)
-      let hasSameGuid = feed.guid != nil && feed.guid == run.state.guid
-      if overlap.known == 0 || overlap.common > 0 || hasSameGuid {
+      if try overlap.known == 0 || overlap.common > 0 || hasSameGuid(feed) {
         return try PodcastMerge(feeds: feeds, now: run.now).merge(id, movedTo: address)
       }
     }
     try feeds.store.change(.refresh) { database, _ in
       try MoveRows.remember(
         address, since: run.now + Self.patience, isAnnounced: true, of: id, in: database)
+    }
+  }
+
+  private func hasSameGuid(_ feed: ParsedFeed) throws -> Bool {
+    guard let guid = feed.guid, guid == run.state.guid else { return false }
+    return try run.feeds.store.read { database in
+      let there = try PodcastRow.other(than: run.state.id, at: address, in: database)
+      return try PodcastRow.isGuid(guid, ofNoneBut: [run.state.id, there ?? run.state.id], in: database)
     }
   }
 }

@@ -30,8 +30,9 @@ struct PodcastMerge: Sendable {
     let (staying, going) = try episodes(survivor, loser)
     let common = IdentityEngine.decide(going.all.map(\.traits), known: staying.all.map(\.traits))
       .count { $0.place != nil }
-    // Who redirects to another's feed must not bring episodes of its own into that one's directory.
-    guard common * 2 >= min(staying.all.count, going.all.count) else {
+    let fewer = min(staying.all.count, going.all.count)
+    // Who sends to another's feed must not bring episodes of its own into that one's directory.
+    guard try evidence(podcast, other, common: common, of: fewer).isEnough else {
       return try feeds.store.change(.refresh) { database, _ in
         try MoveRows.remember(nil, since: nil, of: podcast, in: database)
       }
@@ -48,6 +49,21 @@ struct PodcastMerge: Sendable {
     }
     // Where one of the two has just changed, the next refresh decides anew.
     if isBegun { try finish(loser) }
+  }
+
+  private func evidence(_ podcast: Int64, _ other: Int64, common: Int, of fewer: Int) throws -> ShowEvidence {
+    try feeds.store.read { database in
+      let both = [podcast, other]
+      let titles = try PodcastRow.podcasts(both, in: database).map { UniqueNames.key($0.title) }
+      let guids = try both.map { try FeedState(podcast: $0, in: database)?.guid }
+      var hasSameGuid = false
+      if let guid = guids[0], guid == guids[1] {
+        hasSameGuid = try PodcastRow.isGuid(guid, ofNoneBut: both, in: database)
+      }
+      return ShowEvidence(
+        common: common, of: fewer, hasSameGuid: hasSameGuid,
+        hasSameTitle: titles.count == 2 && titles[0] == titles[1])
+    }
   }
 
   /// The one that is followed (of two, the one followed first), else the one that moves: its directory stays.

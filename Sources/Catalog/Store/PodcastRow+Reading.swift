@@ -33,6 +33,13 @@ extension PodcastRow {
     try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0", id)
   }
 
+  /// Whether no podcast but these says this `podcast:guid`.
+  static func isGuid(_ guid: String, ofNoneBut ids: [Int64], in database: Database) throws -> Bool {
+    try !database.exists(
+      "SELECT 1 FROM podcast WHERE guid = ? AND id NOT IN (SELECT value FROM json_each(?))", guid,
+      EpisodeRow.list(ids))
+  }
+
   /// Those that are followed, from the one with the newest episode on, and when that was published.
   static func newest(limit: Int, in database: Database) throws -> [(podcast: Podcast, newest: Int64)] {
     try database.all(
