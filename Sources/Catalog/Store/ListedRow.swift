@@ -3,19 +3,33 @@ internal import SQLiteKit
 
 /// How a podcast under a name lies in its rows.
 enum ListedRow {
-  private static let resultRows = """
-    SELECT r.id, r.name, max(r.changed, p.changed, p.created * 1000000000), 0, \(PodcastRow.columns)
-    FROM result r JOIN podcast p ON p.id = r.podcast_id
-    """
-  private static let subscriptionRows = """
-    SELECT s.id, s.name, max(s.changed, p.changed, p.created * 1000000000), p.hidden_count, \(PodcastRow.columns)
-    FROM subscription s JOIN podcast p ON p.id = s.podcast_id
-    """
+  private enum Column: Int, ColumnList {
+    case id, name, changed, hiddenCount
+
+    /// - Parameter table: that of the name, of results (`r`) or of subscriptions (`s`).
+    func expression(of table: String) -> String {
+      switch self {
+      case .id, .name: "\(table).\(name)"
+      case .changed: "max(\(table).changed, p.changed, p.created * 1000000000)"
+      case .hiddenCount: table == "s" ? "p.hidden_count" : "0"
+      }
+    }
+  }
+
+  private static let resultRows = "\(columns(of: "r")) FROM result r JOIN podcast p ON p.id = r.podcast_id"
+  private static let subscriptionRows =
+    "\(columns(of: "s")) FROM subscription s JOIN podcast p ON p.id = s.podcast_id"
+
+  private static func columns(of table: String) -> String {
+    "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRow.columns)"
+  }
 
   private static func read(_ row: borrowing Row) -> ListedPodcast {
-    var listed = ListedPodcast(id: row.int64(0), name: row.string(1), podcast: PodcastRow.read(row, from: 4))
-    listed.changed = row.int64(2)
-    listed.hiddenCount = row.int(3)
+    var listed = ListedPodcast(
+      id: row.int64(Column.id), name: row.string(Column.name),
+      podcast: PodcastRow.read(row, from: Column.count))
+    listed.changed = row.int64(Column.changed)
+    listed.hiddenCount = row.int(Column.hiddenCount)
     return listed
   }
 

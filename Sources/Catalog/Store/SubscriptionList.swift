@@ -6,8 +6,11 @@ internal import SQLiteKit
 /// `subscriptions.opml`: its bytes are a function of what is in the catalogue, and its size is known without
 /// writing it.
 enum SubscriptionList {
+  private enum PodcastColumn: Int, ColumnList { case feedURL, title, link }
+  private enum Column: Int, ColumnList { case name, isOwnName, id, outlineSize }
+
   private static let query = """
-    SELECT p.feed_url, p.title, p.link, s.name, s.is_own_name, s.id, s.outline_size
+    SELECT \(Column.list(of: "s")), \(PodcastColumn.list(of: "p"))
     FROM subscription s JOIN podcast p ON p.id = s.podcast_id
     """
 
@@ -26,7 +29,7 @@ enum SubscriptionList {
   /// After a change of what a podcast's line shows, and for a new one.
   static func measure(podcast: Int64, in database: Database) throws {
     let measured = try database.first("\(query) WHERE s.podcast_id = ?", podcast) { row in
-      (Self.feed(row), row.int64(5), row.int(6))
+      (Self.feed(row), row.int64(Column.id), row.int(Column.outlineSize))
     }
     guard let (feed, subscription, old) = measured else { return }
     let size = OPMLDocument.outline(of: feed).utf8.count
@@ -59,8 +62,11 @@ enum SubscriptionList {
   }
 
   private static func feed(_ row: borrowing Row) -> OPMLDocument.Feed {
-    OPMLDocument.Feed(
-      url: WebAddress(row.string(0)), title: row.string(1), name: row.bool(4) ? row.string(3) : nil,
-      htmlURL: row.stringIfPresent(2).map { WebAddress($0) })
+    let first = Column.count
+    return OPMLDocument.Feed(
+      url: WebAddress(row.string(PodcastColumn.feedURL, from: first)),
+      title: row.string(PodcastColumn.title, from: first),
+      name: row.bool(Column.isOwnName) ? row.string(Column.name) : nil,
+      htmlURL: row.stringIfPresent(PodcastColumn.link, from: first).map { WebAddress($0) })
   }
 }
