@@ -67,9 +67,10 @@ enum CatalogBenchmark {
     let words = WordSource()
     let queries = [
       words.word(0), words.word(20), words.word(2000), words.word(20_000), "zzzzzz", "a", "b", "th",
-      "foghorn",
+      "foghorn", "podcast", "p", "s",
       "\(words.word(0)) \(words.word(1))", "\(words.word(0)) \(words.word(3000))",
       "\(words.word(5)) \(words.word(6)) \(words.word(7)) \(words.word(8))", "Episode", "podcast 77",
+      "h l t m", (0..<8).map(words.word).joined(separator: " "), "\(words.word(0)) lang:de",
     ]
     var slowest = 0.0
     for query in queries {
@@ -103,12 +104,12 @@ enum CatalogBenchmark {
   }
 
   private static func feed(_ path: String, episodes: Int) -> String {
+    var words = WordSource(seed: UInt64(path.dropFirst()) ?? 0)
     var text = """
       <?xml version="1.0"?><rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd">
-      <channel><title>Podcast \(path.dropFirst())</title><description>About boats</description>
+      <channel><title>Podcast \(path.dropFirst()) \(words.text(3))</title><description>\(words.text(120))</description>
 
       """
-    var words = WordSource(seed: UInt64(path.dropFirst()) ?? 0)
     for number in stride(from: episodes, to: 0, by: -1) {
       text += """
         <item><title>Episode \(number): \(words.text(6))</title><guid>\(path)#\(number)</guid>

@@ -24,8 +24,17 @@ enum Schema {
       { try $0.script(ninth) },
       { try $0.script(tenth) },
       { try $0.script(eleventh) },
+      { try $0.script(twelfth) },
     ]
   }
+
+  private static let twelfth = """
+    -- With its beginnings of words, as the index of episodes has them; filled anew behind.
+    DROP TABLE podcast_text;
+    CREATE VIRTUAL TABLE podcast_text USING fts5 (
+      title, author, rest, prefix = '1 2 3', content = '', tokenize = 'unicode61 remove_diacritics 2');
+    UPDATE counter SET podcasts_unindexed = coalesce((SELECT max(id) FROM podcast), 0);
+    """
 
   private static let eleventh = """
     -- Pages of the full-text index that are still to be put together with others, so that words that are in no text any

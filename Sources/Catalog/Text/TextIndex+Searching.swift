@@ -5,14 +5,14 @@ internal import SQLiteKit
 
 // `source:local`: what the catalogue itself knows.
 extension TextIndex {
-  /// Seconds that are spent on episodes that match: common words are in very many.
-  private static let patience = 0.03
+  /// Seconds that are spent on podcasts that match, and on all: common words are in very many.
+  private static let patience = (podcasts: 0.01, all: 0.035)
   /// Pages that are put together for what begins with long words: about thirty milliseconds.
   private static let pageLimit = 100
   /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
   private static let indexing = 0.1
 
-  /// Podcasts whose own texts match, the best first, then those of whose episodes most match. Empty where
+  /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match. Empty where
   /// the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     // What is more than that comes behind the answer, as long as this process lives.
@@ -31,26 +31,48 @@ extension TextIndex {
   {
     guard let words = SearchText.query(query.terms) else { return [] }
     let language = query.language.map { "\($0)%" } ?? "%"
-    let own = try database.all(
-      """
-      SELECT t.rowid FROM podcast_text t JOIN podcast p ON p.id = t.rowid
-      WHERE podcast_text MATCH ? AND coalesce(p.language, '') LIKE ?
-      ORDER BY bm25(podcast_text, 10, 5, 1) LIMIT ?
-      """, words, language, limit
-    ) { $0.int64(0) }
-    let byEpisodes = try podcastsByEpisodes(query, language, limit: limit, in: database)
+    let deadline = MonotonicTime.after(patience.all)
+    let own = try podcastsByOwnTexts(words, language, limit: limit, in: database)
+    if own.count >= limit { return own }
+    let byEpisodes = try podcastsByEpisodes(query, language, limit: limit, until: deadline, in: database)
     var seen: Set<Int64> = []
     return (own + byEpisodes).filter { seen.insert($0).inserted }
+  }
+
+  /// Those whose titles begin with the words, that have them in the title, as the author, and anywhere: of each in the order
+  /// in which they came into the catalogue.
+  private static func podcastsByOwnTexts(
+    _ words: String, _ language: String, limit: Int, in database: Database
+  ) throws -> [Int64] {
+    let deadline = MonotonicTime.after(patience.podcasts)
+    let sql = """
+      SELECT rowid, ?2 = '%' OR EXISTS (
+        SELECT 1 FROM podcast WHERE id = podcast_text.rowid AND coalesce(language, '') LIKE ?2)
+      FROM podcast_text WHERE podcast_text MATCH ?1
+      """
+    var found: [Int64] = []
+    var seen: Set<Int64> = []
+    for query in ["title : (^\(words))", "title : (\(words))", "author : (\(words))", words] {
+      // The last finds all that the others do.
+      if found.count >= limit || query != words && MonotonicTime.now >= deadline { continue }
+      var looked = 0
+      try database.forEach(sql, query, language) { row in
+        let id = row.int64(0)
+        if row.bool(1), seen.insert(id).inserted { found.append(id) }
+        looked += 1
+        return found.count < limit && (looked % 64 != 0 || MonotonicTime.now < deadline)
+      }
+    }
+    return found
   }
 
   /// Podcasts of whose episodes most match, as far as there is time to look: in the order in which they came into
   /// the catalogue.
   private static func podcastsByEpisodes(
-    _ query: SearchQuery, _ language: String, limit: Int, in database: Database
+    _ query: SearchQuery, _ language: String, limit: Int, until deadline: MonotonicTime, in database: Database
   ) throws -> [Int64] {
     let parts = SearchText.episodeWords(query.terms)
     if parts.isEmpty { return [] }
-    let deadline = MonotonicTime.after(patience)
     var counts = try count(SearchText.episodeQuery(parts, asBeginnings: false), until: deadline, in: database)
     // What begins with a long word is put together as a whole before the first of it is seen: only where it is little.
     let long = parts.filter { $0.count > SearchText.indexedBeginnings }
