@@ -26,14 +26,15 @@ extension Catalog {
       try Forgetting.hide(id, in: database, &changes)
       return keys
     }
-    try Forgetting.finish(store)
-    try store.change(.refresh) { database, changes in
-      // Whoever fills the index hears of it.
-      if try FullText.beginMerging(in: database) { changes.append(.everything) }
-    }
+    try finishForgetting()
     _ = try TextIndexer(store: store).merge(until: .after(Self.patience))
     try store.giveBack()
     return keys
+  }
+
+  /// Deletes what a process that has ended has left of podcasts that were to be forgotten.
+  package func finishForgetting() throws(CatalogError) {
+    try Forgetting.finish(store, withWords: true)
   }
 
   /// Seconds until what is left of a large index is left to a mount.

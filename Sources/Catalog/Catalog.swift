@@ -91,7 +91,10 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    feeds.threads.behind.async { [self] in try? FormerKeys.adopt(store, held: held) }
+    feeds.threads.behind.async { [self] in
+      try? FormerKeys.adopt(store, held: held)
+      try? finishForgetting()
+    }
     feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }

@@ -52,6 +52,23 @@ import Testing
     #expect(try catalog.episodes(ofPodcast: again.podcast.id).count == 30)
   }
 
+  /// Whoever forgets may be killed amid it: what is left goes with the next mount, or the next `forget`.
+  @Test(arguments: [true, false]) func whatIsLeftOfAForgottenPodcastGoesLater(isMounted: Bool) throws {
+    let world = try CatalogWorld()
+    fill(world, "/a")
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
+    try world.refresh(podcast)
+    // What is done once a day has been done.
+    try world.catalog.forgetUnused(keeping: [])
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("DELETE FROM subscription")
+    try file.run("UPDATE podcast SET is_forgotten = 1, feed_key = 'forgotten', name_key = 'forgotten'")
+    #expect(try rows(world, "episode") == 30)
+    if isMounted { world.catalog.startScheduler() } else { try world.catalog.finishForgetting() }
+    #expect(try eventually(60) { try rows(world, "podcast") == 0 })
+    #expect(try rows(world, "episode") + rows(world, "notes") == 0)
+  }
+
   @Test func aForgottenSearchTakesItsAnswersWithIt() throws {
     let world = try CatalogWorld()
     world.web.set("/search", world.web.answer([("A", "/a")]))

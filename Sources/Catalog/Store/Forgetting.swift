@@ -37,20 +37,28 @@ enum Forgetting {
   }
 
   /// Deletes what is hidden.
-  static func finish(_ store: CatalogStore) throws(CatalogError) {
-    while true {
-      let podcast = try store.read { database in
-        try database.first(
-          "SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1"
-        ) {
-          $0.int64(0)
+  /// - Parameter withWords: has their words begin to leave the full-text index, too.
+  static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
+    while let podcast = try next(store) {
+      try deleteEpisodes(of: podcast, store)
+      try store.change(.refresh) { database, changes in
+        try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
+        // Together, so that whoever goes on after a process that has ended knows of it.
+        if withWords, try next(in: database) == nil, try FullText.beginMerging(in: database) {
+          // Whoever fills the index hears of it.
+          changes.append(.everything)
         }
       }
-      guard let podcast else { return }
-      try deleteEpisodes(of: podcast, store)
-      try store.write(.refresh) {
-        try $0.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
-      }
+    }
+  }
+
+  private static func next(_ store: CatalogStore) throws(CatalogError) -> Int64? {
+    try store.read { try next(in: $0) }
+  }
+
+  private static func next(in database: Database) throws -> Int64? {
+    try database.first("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1") {
+      $0.int64(0)
     }
   }
 

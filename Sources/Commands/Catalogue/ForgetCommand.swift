@@ -22,10 +22,12 @@ enum ForgetCommand: Command {
     if names.isEmpty { throw UsageError("forget which podcast?") }
     let session = try CatalogSession()
     defer { session.settle() }
+    try session.catalog.finishForgetting()
     return names.forEachReporting { name in
       let podcast = try session.knownPodcast(name)
       // First: where this process ends meanwhile, the podcast is still there to be forgotten again.
       try drop(try session.catalog.mediaKeys(ofPodcast: podcast), session)
+      SidecarCopies.remove(ofPodcast: podcast, in: session.places)
       // What was begun meanwhile goes too.
       try drop(try session.catalog.forget(podcast: podcast), session)
       SidecarCopies.remove(ofPodcast: podcast, in: session.places)
