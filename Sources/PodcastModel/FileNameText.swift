@@ -4,6 +4,7 @@ enum FileNameText {
   /// blanks, with no blank, dot or mark without a base at its start, and no blank or dot at its end. May be
   /// empty. Doing it twice changes nothing.
   static func cleaned(_ text: String) -> String {
+    if isClean(text) { return text }
     // A title longer than this is cut anyway: a hostile one shall not cost more than its first part.
     var input = Array(text.unicodeScalars.prefix(4096))
     replaceForbidden(&input)
@@ -22,6 +23,27 @@ enum FileNameText {
     }
     return trimmedEnd(String(output).inNormalizationFormC)
   }
+
+  /// Whether it is plain ASCII in which there is nothing to be changed, as most titles are.
+  private static func isClean(_ text: String) -> Bool {
+    let bytes = text.utf8
+    guard let first = bytes.first, let last = bytes.last, bytes.count <= 4096, first != blank, last != blank,
+      last != UInt8(ascii: ".")
+    else { return bytes.isEmpty }
+    var before: UInt8 = 0
+    for byte in bytes {
+      guard (0x20..<0x7F).contains(byte), byte != blank || before != blank else { return false }
+      switch byte {
+      case UInt8(ascii: ":"), UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "|"), UInt8(ascii: "\""),
+        UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "*"), UInt8(ascii: "?"):
+        return false
+      default: before = byte
+      }
+    }
+    return true
+  }
+
+  private static let blank = UInt8(ascii: " ")
 
   /// The longest start of the text that ends between graphemes and has at most `limit` bytes of UTF-8, with
   /// no blank or dot at its end.
@@ -45,6 +67,7 @@ enum FileNameText {
 
   /// Without dots and blanks at its end.
   static func trimmedEnd(_ text: String) -> String {
+    guard let end = text.unicodeScalars.last, end == "." || end == " " else { return text }
     var rest = Substring(text).unicodeScalars
     while let last = rest.last, last == "." || last == " " { rest.removeLast() }
     return String(rest)

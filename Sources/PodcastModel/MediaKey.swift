@@ -19,10 +19,16 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
 
   /// The key of an enclosure's address. A fragment does not count.
   package init(address: WebAddress) {
-    let whole = address.forRequest.prefix { $0 != "#" }
-    let uuid = UUIDv5.bytes(namespace: UUIDv5.url, name: whole.utf8)
+    let uuid = UUIDv5.bytes(namespace: UUIDv5.url, name: Self.bytesBeforeFragment(of: address.forRequest))
     high = Self.number(uuid[..<8])
     low = Self.number(uuid[8...])
+  }
+
+  /// A "#" that is one character with its neighbours begins no fragment: keys are for good.
+  private static func bytesBeforeFragment(of address: String) -> [UInt8] {
+    let bytes = Array(address.utf8)
+    if bytes.allSatisfy({ $0 < 0x80 }) { return Array(bytes.prefix { $0 != UInt8(ascii: "#") }) }
+    return Array(address.prefix { $0 != "#" }.utf8)
   }
 
   /// - Returns: nil where they are not 16 bytes.

@@ -6,7 +6,7 @@ package enum UUIDv5 {
   ]
 
   /// The 16 bytes of the UUID.
-  static func bytes(namespace: [UInt8], name: some Sequence<UInt8>) -> [UInt8] {
+  static func bytes(namespace: [UInt8], name: [UInt8]) -> [UInt8] {
     var bytes = Array(SHA1.digest(of: namespace + name).prefix(16))
     bytes[6] = bytes[6] & 0x0f | 0x50
     bytes[8] = bytes[8] & 0x3f | 0x80

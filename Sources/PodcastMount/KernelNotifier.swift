@@ -39,7 +39,10 @@ final class KernelNotifier: Sendable {
   func attach(_ session: FuseSession?) { state.withLock { $0.session = session } }
 
   func tell(_ difference: Difference) {
-    if !difference.names.isEmpty { tellNames(difference.names) }
+    let names =
+      difference.filled.isEmpty
+      ? difference.names : difference.names.filter { !difference.filled.contains($0.directory) }
+    if !names.isEmpty { tellNames(names) }
     if difference.attributes.isEmpty && difference.listings.isEmpty { return }
     plain.async { [self] in
       guard let session = state.withLock({ $0.session }) else { return }
@@ -87,6 +90,9 @@ final class KernelNotifier: Sendable {
     for number in done.keys { state.waiters[number] = nil }
     return done.sorted { $0.key < $1.key }.map(\.value.body)
   }
+
+  /// Names that have not been told yet, and who waits for that.
+  var count: Int { state.withLock { $0.given.count + $0.waiters.count } }
 
   // MARK: Names
 

@@ -12,7 +12,7 @@ package enum ResourceLimits {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
 
-  /// Lets other processes have more of the processors than this one (nice(2)), for good.
+  /// Lets others have more of the processors than this thread, and those that it starts (nice(2)), for good.
   package static func giveWay(by steps: Int32) { _ = nice(steps) }
 
   /// Gives memory back when a burst is over: libcurl's buffers are large, and there are many for a while

@@ -28,10 +28,12 @@ package final class WorkQueue: Sendable {
   }
   private let monitor = Monitor(State())
 
-  package init(name: String, threads: Int = 1, stackSize: Int = 1024 * 1024) {
+  /// - Parameter courtesy: how many steps its threads let others have more of the processors than themselves (nice(2)).
+  package init(name: String, threads: Int = 1, stackSize: Int = 1024 * 1024, courtesy: Int32 = 0) {
     let monitor = monitor
     for _ in 0..<threads {
       PosixThread.start(name, stackSize: stackSize) {
+        if courtesy > 0 { ResourceLimits.giveWay(by: courtesy) }
         while let block = Self.take(monitor) { block() }
       }
     }

@@ -16,6 +16,22 @@ extension Database {
     try withStatement(sql, values) { statement throws(DatabaseError) in while try statement.step() {} }
   }
 
+  /// Runs one statement for its effect for each of many rows: what is looked up for a statement is looked up once.
+  /// - Parameter row: a row's number, which is bound first, and its other values.
+  package func run(
+    _ sql: String, rows count: Int, _ row: (Int) -> (id: Int64, values: [DatabaseValue])
+  ) throws(DatabaseError) {
+    if count == 0 { return }
+    try withStatement(sql) { statement throws(DatabaseError) in
+      for index in 0..<count {
+        statement.reset()
+        let (id, values) = row(index)
+        try statement.bind(id, values)
+        while try statement.step() {}
+      }
+    }
+  }
+
   /// Adds a row, its values by their columns' names. Names are the program's own words, never input.
   package func insert(
     into table: String, _ values: [(column: String, value: any Bindable)]
@@ -81,7 +97,7 @@ extension Database {
 
   /// Lends a statement that nobody else uses meanwhile: the same text run again inside gets another one.
   private func withStatement<R>(
-    _ sql: String, _ values: [any Bindable], _ body: (Statement) throws(DatabaseError) -> R
+    _ sql: String, _ body: (Statement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     let statement: Statement
     if let kept = statements.removeValue(forKey: sql) {
@@ -95,8 +111,16 @@ extension Database {
       if statements.count >= 100 { statements.removeAll() }
       statements[sql] = statement
     }
-    try statement.bind(values)
     return try body(statement)
+  }
+
+  private func withStatement<R>(
+    _ sql: String, _ values: [any Bindable], _ body: (Statement) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    try withStatement(sql) { statement throws(DatabaseError) in
+      try statement.bind(values)
+      return try body(statement)
+    }
   }
 
   private func prepare(_ sql: String) throws(DatabaseError) -> Statement {

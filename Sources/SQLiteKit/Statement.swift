@@ -22,6 +22,15 @@ final class Statement {
     }
   }
 
+  /// Binds a row's number to the first placeholder, and its values to the others.
+  func bind(_ id: Int64, _ values: [DatabaseValue]) throws(DatabaseError) {
+    precondition(
+      Int(sqlite3_bind_parameter_count(handle)) == values.count + 1, "wrong number of values for: \(sql)")
+    var code = sqlite3_bind_int64(handle, 1, id)
+    for index in values.indices where code == SQLITE_OK { code = bind(values[index], at: Int32(index + 2)) }
+    guard code == SQLITE_OK else { throw failure(code) }
+  }
+
   private func bind(_ value: DatabaseValue, at index: Int32) -> Int32 {
     switch value {
     case .null: return sqlite3_bind_null(handle, index)

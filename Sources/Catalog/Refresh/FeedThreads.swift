@@ -16,10 +16,13 @@ final class FeedThreads: Sendable {
   }
 
   init() {
-    behind = WorkQueue(name: "catalog-feeds", threads: 2)
+    behind = WorkQueue(name: "catalog-feeds", threads: 2, courtesy: Self.courtesy)
     // More than there are processors: a feed that somebody has opened may be a slow one too.
     wanted = WorkQueue(name: "catalog-looks", threads: 3)
   }
+
+  /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
+  private static let courtesy: Int32 = 5
 
   /// For what somebody waits for.
   func run(_ body: @escaping @Sendable () -> Void) { wanted.async(body) }

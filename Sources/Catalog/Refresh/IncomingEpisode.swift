@@ -52,18 +52,37 @@ struct IncomingEpisode: Sendable {
     return print.value
   }
 
-  /// What the feed says, column by column.
-  /// - Parameter firstSeen: when it counts as published where the feed does not say.
-  func values(firstSeen: Int64) -> [(column: String, value: any Bindable)] {
-    [
-      ("guid", guid), ("title", title), ("published", published ?? firstSeen), ("is_dated", published != nil),
-      ("fingerprint", traits.fingerprint), ("enclosure_url", enclosure.url.forRequest),
-      ("media_type", enclosure.type.map(MediaType.essence)), ("feed_length", enclosure.length),
-      ("duration", parsed.duration), ("season", parsed.season), ("number", parsed.episode),
-      ("explicit", parsed.explicit), ("link", parsed.link?.forRequest),
-      ("image_url", parsed.imageURL?.forRequest),
-      ("transcripts", EpisodeRow.text(parsed.transcripts)), ("chapters_url", parsed.chaptersURL?.forRequest),
-      ("notes_length", notesLength),
-    ]
+  /// The columns that hold what the feed says.
+  static let columns = [
+    "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
+    "duration",
+    "season", "number", "explicit", "link", "image_url", "transcripts", "chapters_url", "notes_length",
+  ]
+
+  /// What the feed says, in the order of `columns`.
+  /// - Parameters:
+  ///   - firstSeen: when it counts as published where the feed does not say.
+  ///   - room: for so many further values.
+  func values(firstSeen: Int64, room: Int = 0) -> [DatabaseValue] {
+    var values: [DatabaseValue] = []
+    values.reserveCapacity(Self.columns.count + room)
+    values.append(guid.databaseValue)
+    values.append(.text(title))
+    values.append(.integer(published ?? firstSeen))
+    values.append((published != nil).databaseValue)
+    values.append(.integer(traits.fingerprint))
+    values.append(.text(enclosure.url.forRequest))
+    values.append(enclosure.type.map(MediaType.essence).databaseValue)
+    values.append(enclosure.length.databaseValue)
+    values.append(parsed.duration.databaseValue)
+    values.append(parsed.season.databaseValue)
+    values.append(parsed.episode.databaseValue)
+    values.append(parsed.explicit.databaseValue)
+    values.append((parsed.link?.forRequest).databaseValue)
+    values.append((parsed.imageURL?.forRequest).databaseValue)
+    values.append(EpisodeRow.text(parsed.transcripts).databaseValue)
+    values.append((parsed.chaptersURL?.forRequest).databaseValue)
+    values.append(notesLength.databaseValue)
+    return values
   }
 }

@@ -7,7 +7,8 @@ internal import SQLiteKit
 struct MergePiece {
   private struct Change {
     var id: Int64
-    var values: [(column: String, value: any Bindable)]
+    /// By `IncomingEpisode.columns`.
+    var values: [DatabaseValue]
     /// Nil where neither title nor notes are others: the index and the notes stay as they are.
     var texts: Texts?
   }
@@ -17,8 +18,8 @@ struct MergePiece {
     var new: IndexedText
   }
   private struct Addition {
-    /// Its `columns`, but for its number.
-    var values: [any Bindable]
+    /// By `columns`.
+    var values: [DatabaseValue]
     var notes: String?
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
@@ -27,10 +28,11 @@ struct MergePiece {
   /// More new episodes than these get into the full-text index behind (`TextIndexer`).
   private static let indexedAtOnce = 100
 
+  /// Of a new episode.
+  private static let columns = IncomingEpisode.columns + ["podcast_id", "media_key", "stem", "extension"]
+
   private var changes: [Change] = []
   private var additions: [Addition] = []
-  /// The same of each addition.
-  private var columns: [String] = []
   private var replaced: [Int64] = []
   /// Whether a directory lists other files than before: transcripts, chapters, notes, covers.
   private(set) var changesListing = false
@@ -63,15 +65,14 @@ struct MergePiece {
     for addition in part.additions {
       let item = addition.item
       let notes = item.parsed.notes
-      let file: [(column: String, value: any Bindable)] = [
-        ("podcast_id", podcast), ("media_key", EpisodeRow.blob(addition.mediaKey)), ("stem", addition.stem),
-        ("extension", MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)),
-      ]
-      let values = file + item.values(firstSeen: now)
-      if columns.isEmpty { columns = values.map(\.column) }
+      var values = item.values(firstSeen: now, room: 4)
+      values.append(.integer(podcast))
+      values.append(EpisodeRow.blob(addition.mediaKey).databaseValue)
+      values.append(.text(addition.stem))
+      values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
       additions.append(
         Addition(
-          values: values.map(\.value), notes: notes,
+          values: values, notes: notes,
           text: part.additions.count <= Self.indexedAtOnce
             ? IndexedText(title: item.title, notes: notes) : nil))
     }
@@ -107,11 +108,14 @@ struct MergePiece {
     for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }
     for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
     let ids = try EpisodeRow.add(
-      additions.map(\.values), columns: columns, to: podcast, from: state.next, in: database)
+      additions.count, columns: Self.columns, to: podcast, from: state.next, in: database
+    ) { additions[$0].values }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
-    for (addition, id) in zip(additions, ids) {
-      try write(addition.notes, isIndexed ? addition.text : nil, id, in: database)
+    try EpisodeRow.addNotes(
+      ids.indices.compactMap { place in additions[place].notes.map { (ids[place], $0) } }, in: database)
+    for place in ids.indices where isIndexed {
+      if let text = additions[place].text { try FullText.indexEpisode(ids[place], text, in: database) }
     }
     var written = Written(ids: ids, leftOut: additions.count - ids.count, revision: revision)
     if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return written }
@@ -123,15 +127,11 @@ struct MergePiece {
 
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
-    try EpisodeRow.change(change.id, change.values, in: database)
+    try EpisodeRow.change(change.id, IncomingEpisode.columns, change.values, in: database)
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(change.id, texts.old, in: database) }
     try EpisodeRow.removeNotes(of: change.id, in: database)
-    try write(texts.notes, isIndexed ? texts.new : nil, change.id, in: database)
-  }
-
-  private func write(_ notes: String?, _ text: IndexedText?, _ id: Int64, in database: Database) throws {
-    if let notes { try EpisodeRow.addNotes(notes, to: id, in: database) }
-    if let text { try FullText.indexEpisode(id, text, in: database) }
+    if let notes = texts.notes { try EpisodeRow.addNotes([(change.id, notes)], in: database) }
+    if isIndexed { try FullText.indexEpisode(change.id, texts.new, in: database) }
   }
 }

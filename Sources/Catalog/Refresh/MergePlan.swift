@@ -59,8 +59,8 @@ struct MergePlan: Sendable {
     let hasNewest =
       newest == nil
       || known.all.indices.contains { ofPlace[$0] != nil && known.all[$0].traits.published == newest }
-    let oldest = zip(items, decisions).min { ($0.0.published ?? now) < ($1.0.published ?? now) }
-    reachesBack = !hasNewest || decisions.last == .new || oldest?.1 == .new
+    let oldest = items.indices.min { (items[$0].published ?? now) < (items[$1].published ?? now) }
+    reachesBack = !hasNewest || decisions.last == .new || oldest.map { decisions[$0] } == .new
     add(new, known, ofPlace, now: now)
   }
 

@@ -30,27 +30,32 @@ extension EpisodeRow {
   }
 
   /// Adds episodes, as far as the podcast has numbers for them.
-  /// - Parameter next: the podcast's next number.
+  /// - Parameters:
+  ///   - next: the podcast's next number.
+  ///   - values: of one of them, by `columns`.
   /// - Returns: their numbers.
   static func add(
-    _ episodes: [[any Bindable]], columns: [String], to podcast: Int64, from next: Int64,
-    in database: Database
+    _ count: Int, columns: [String], to podcast: Int64, from next: Int64, in database: Database,
+    _ values: (Int) -> [DatabaseValue]
   ) throws -> [Int64] {
     var ids: [Int64] = []
-    let insertion = Database.insertion(into: "episode", columns + ["id"])
-    for values in episodes {
-      guard let id = EpisodeID.make(podcast: podcast, number: next + Int64(ids.count)) else { break }
-      try database.run(insertion, values: values + [id])
+    ids.reserveCapacity(count)
+    for number in 0..<Int64(count) {
+      guard let id = EpisodeID.make(podcast: podcast, number: next + number) else { break }
       ids.append(id)
+    }
+    try database.run(Database.insertion(into: "episode", ["id"] + columns), rows: ids.count) { [ids] in
+      (ids[$0], values($0))
     }
     return ids
   }
 
   /// Its address is its own again.
   static func change(
-    _ id: Int64, _ values: [(column: String, value: any Bindable)], in database: Database
+    _ id: Int64, _ columns: [String], _ values: [DatabaseValue], in database: Database
   ) throws {
-    try database.update("episode", id: id, values + [("is_replaced", false as any Bindable)])
+    let described = zip(columns, values).map { (column: $0, value: $1 as any Bindable) }
+    try database.update("episode", id: id, described + [("is_replaced", false as any Bindable)])
   }
 
   /// Its address is another episode's by now.
@@ -58,8 +63,12 @@ extension EpisodeRow {
     try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
   }
 
-  static func addNotes(_ notes: String, to id: Int64, in database: Database) throws {
-    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", id, notes)
+  static func addNotes(
+    _ notes: [(id: Int64, text: String)], in database: Database
+  ) throws {
+    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) {
+      (notes[$0].id, [.text(notes[$0].text)])
+    }
   }
 
   static func removeNotes(of id: Int64, in database: Database) throws {

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PosixKit
 
 /// The process that parses one feed: `podcastfs` in a mode that no user calls. It gets the feed as its standard
@@ -25,8 +26,10 @@ package enum FeedWorker {
     do {
       let job = try FeedJob(from: TextFile(FileDescriptor(owning: HelperProcess.thirdDescriptor)))
       if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
-      try outcome(of: job).write(to: &record)
-      return 0
+      let outcome = outcome(of: job)
+      try outcome.write(to: &record)
+      // To free it piece by piece takes as long as to write it.
+      withExtendedLifetime(outcome) { _exit(0) }
     } catch {
       return 1
     }

@@ -26,6 +26,8 @@ package struct Difference: Hashable, Sendable {
   /// Directories that list something else, or in another order.
   package var listings: [NodeID] = []
   package var names: [Name] = []
+  /// Directories in which there was no name before: the kernel has none of them to forget.
+  package var filled: Set<NodeID> = []
   /// Names of episodes whose state has changed: for those who watch, not for the kernel.
   package var states: [Name] = []
 
@@ -37,6 +39,7 @@ package struct Difference: Hashable, Sendable {
     attributes += other.attributes
     listings += other.listings
     names += other.names
+    filled.formUnion(other.filled)
     states += other.states
   }
 

@@ -17,6 +17,11 @@ struct Listing: Sendable {
   /// - Parameter items: in any order; of one name the first counts. What no directory can have as a name (the
   ///   catalogue is a file that anybody may have written to) is left out: the kernel would refuse all of it.
   init(_ items: [Item]) {
+    // As the catalogue gives them they mostly are in order.
+    if zip(items, items.dropFirst()).allSatisfy({ $0.name < $1.name }) {
+      self.items = items.allSatisfy { Self.isName($0.name) } ? items : items.filter { Self.isName($0.name) }
+      return
+    }
     let sorted = items.enumerated().sorted { a, b in
       a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
     }

@@ -236,7 +236,9 @@ extension PodcastTree {
         }
         return (world.folders(showing: id), changed.map { world.node(of: $0) })
       }
-      var difference = remake(folders.filter { $0.kind != .downloadedPodcast })
+      var difference = remake(
+        folders.filter { $0.kind != .downloadedPodcast }, areFilled: old.map { !$0.isFetched } ?? false)
+      if new.episodes.count > 1000 { SpareMemory.giveBackSoon(on: loader) }
       difference.attributes += changed + folders
       tell(difference)
       if let old { recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id) }

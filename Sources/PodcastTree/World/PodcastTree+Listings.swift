@@ -21,8 +21,9 @@ extension PodcastTree {
   }
 
   /// Makes new values of directories after a change, where they are in memory or the kernel may know them.
+  /// - Parameter areFilled: whether there was no name in them before.
   /// - Returns: what is different in them.
-  func remake(_ nodes: some Sequence<NodeID>) -> Difference {
+  func remake(_ nodes: some Sequence<NodeID>, areFilled: Bool = false) -> Difference {
     var difference = Difference()
     for node in nodes {
       guard let folder = folder(node) else { continue }
@@ -39,7 +40,13 @@ extension PodcastTree {
           guard let old else {
             // Nobody knows what was there: all that is has to be looked up again.
             world.forgetEvicted(node)
-            return Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
+            var change = Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
+            if areFilled {
+              change.filled = [node]
+              // Whoever waits for it lists it now.
+              world.store(new, of: node)
+            }
+            return change
           }
           new.version = old.version + 1
           var change = Difference(in: node, from: old, to: new) { world.node(of: $0) }
