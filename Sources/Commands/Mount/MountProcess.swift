@@ -70,13 +70,14 @@ struct MountProcess {
       memory?[.device] = mount?.deviceNumber ?? 0
     } else {
       mounted.resume(session, forgetsNames: forgetsNames)
-      request.log.write("serves the mount on \(request.mountPoint) from now on")
     }
     let succession = Succession(
       request, call: call, memory: memory, connection: session.connection, device: device)
     let canBeFollowed =
       call != nil && (inheritance != nil || session.waitForGreeting() && session.canBeHandedOver)
     succession.begin(inheritance, canBeFollowed: canBeFollowed, isRevived: death != nil)
+    // Who reads this may ask for the next process at once.
+    if inheritance != nil { request.log.write("serves the mount on \(request.mountPoint) from now on") }
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
     catalog.startScheduler {
       let worths = transfers.allStatuses().map { status in
