@@ -25,6 +25,8 @@ package struct Announcements: Sendable {
 
   package init() {}
 
+  package var count: Int { pending.count + underWay.count }
+
   package mutating func note(_ name: Difference.Name) {
     let key = Key(directory: name.directory, name: name.name)
     guard let old = pending[key]?.name.event else {

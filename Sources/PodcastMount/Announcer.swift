@@ -87,6 +87,9 @@ final class Announcer: Sendable {
     if isNeeded { schedule() }
   }
 
+  /// What is still to be announced.
+  var count: Int { state.withLock { $0.announcements.count } }
+
   private func schedule() {
     let rest = state.withLock { state -> MonotonicTime? in
       defer { state.isScheduled = true }

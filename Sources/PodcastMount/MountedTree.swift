@@ -50,14 +50,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     notifier.attach(nil)
   }
 
-  /// What is open, parked or remembered, for who checks that nothing stays behind.
-  package var gauges: [(name: String, count: Int)] {
-    [
-      ("handles", handles.count), ("parked", ParkedReply.count), ("directories", directories.count),
-      ("moved", numbers.count),
-    ]
-  }
-
   // MARK: ViewObserver
 
   package func changed(_ difference: Difference) {
@@ -92,6 +84,19 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
 
   package func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
     notifier.settle(except: directories, body)
+  }
+
+  /// What is open, parked or still to be told. Programs have directories open for as long as they like; the kernel
+  /// remembers as many as it has room for.
+  package var gauges: [Gauge] {
+    [
+      Gauge("handles", handles.count),
+      // One is that of whoever asks.
+      Gauge("parked replies", ParkedReply.count, limit: 1),
+      Gauge("untold names", notifier.count), Gauge("unannounced names", announcer.count),
+      Gauge("names being made", makes.withLock { $0.count }),
+      Gauge("moved directories", numbers.count, limit: directories.count),
+    ]
   }
 
   // MARK: Answers

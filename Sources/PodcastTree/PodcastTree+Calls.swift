@@ -70,7 +70,7 @@ extension PodcastTree {
     switch node.kind {
     case .fixed:
       return .value(
-        [.status, .events, .log].contains(node)
+        [.status, .events, .gauges, .log].contains(node)
           ? .control : node == .subscriptionList ? .subscriptions : .root)
     case .search: return .value(.search)
     case .subscription, .upload: return .value(.subscriptions)

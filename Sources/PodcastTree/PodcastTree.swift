@@ -170,6 +170,8 @@ package final class PodcastTree: Sendable {
   /// Whether somebody may watch a directory.
   func isKnown(_ directory: NodeID) -> Bool { observer.withLock { $0.kernel }?.knows(directory) ?? false }
 
+  var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
+
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
     observer.withLock { $0.kernel }?.changed(difference)
@@ -222,6 +224,14 @@ package final class PodcastTree: Sendable {
   /// Whether a caller has taken something away lately: `rm -r` has the names of what went with it from before.
   func isRemover(_ caller: Caller) -> Bool {
     removals.withLock { $0.threads[caller.thread].map { $0 > .now } ?? false }
+  }
+
+  /// Verbs that are under way.
+  var verbGauges: [Gauge] {
+    [
+      Gauge("removals", removals.withLock { $0.underWay }),
+      Gauge("locked directories", locked.withLock { $0.count }),
+    ]
   }
 
   /// Notes a verb that takes something away while `answer` is awaited.
@@ -279,6 +289,7 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// Calls `body` when the kernel has taken in all differences so far.
   /// - Parameter directories: names in these are not waited for.
   func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void)
+  var gauges: [Gauge] { get }
 }
 
 /// Runs its body the first time it is run.

@@ -103,6 +103,16 @@ final class ClientSession: @unchecked Sendable {
     return cancellation
   }
 
+  /// Asked of the loop's thread; as of none where that has ended.
+  var underWay: Int {
+    let count = Monitor<Int?>(nil)
+    let isAsked = loop.async {
+      let found = self.opens.count + self.waits.count + self.orders.count + self.currentWaiters.count
+      count.withLockNotifying { $0 = found }
+    }
+    return isAsked ? count.wait(until: .after(Self.orderTimeout)) { $0 } ?? 0 : 0
+  }
+
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
 
   func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {

@@ -86,6 +86,8 @@ package final class TransferClient: TransferService {
     return session.open(episode, completion: completion)
   }
 
+  package var underWay: Int { session.underWay }
+
   @discardableResult
   package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .start(id: $0, request) }

@@ -40,6 +40,10 @@ package protocol TransferService: AnyObject, Sendable {
   func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
+
+  /// How many opens, reads and orders the daemon has still to answer, and episodes that are open there: for who checks
+  /// that nothing stays behind. Not on a thread that the daemon's answers need.
+  var underWay: Int { get }
 }
 
 extension TransferService {

@@ -42,6 +42,29 @@ import Testing
     #expect(try eventually { try fixture.list(fixture.podcastPath) == MountFixture.names })
   }
 
+  @Test func whatIsUsedIsWhatIsCached() throws {
+    let fixture = try MountFixture()
+    try fixture.mount(options: "min_free=0,cache_size=1G")
+    try fixture.makeSearch()
+    func statistics() throws -> statvfs {
+      var found = statvfs()
+      try retrying("inspect", fixture.root) { statvfs(fixture.root, &found) }
+      return found
+    }
+    let before = try statistics()
+    #expect(before.f_blocks * before.f_frsize == 1 << 30 && before.f_bfree == before.f_blocks)
+    // `df -i` takes a file system without free inodes for full.
+    #expect(before.f_files == 0 || before.f_ffree > 0)
+    #expect(try fixture.isWhole(fixture.episode(1), 1))
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })
+    // The tree's own thread takes it in.
+    let isCounted = try eventually {
+      let after = try statistics()
+      return (after.f_blocks - after.f_bfree) * after.f_frsize >= UInt(fixture.bodies[0].size)
+    }
+    #expect(isCounted)
+  }
+
   @Test func attributesSayWhatTheFeedAndTheTransferSay() throws {
     let fixture = try MountFixture()
     try fixture.mount()

@@ -141,6 +141,21 @@ final class MountFixture {
     return String(decoding: bytes ?? [], as: UTF8.self)
   }
 
+  /// What the mount has open, parked or in memory beyond what may be where nothing is under way.
+  func excess() throws -> [String] {
+    let text = String(decoding: try Directories.read("\(root)/.podcastfs/gauges"), as: UTF8.self)
+    return text.split(separator: "\n").map(String.init).filter { line in
+      let numbers = line.split(separator: " ", maxSplits: 2).prefix(2).compactMap { Int($0) }
+      return numbers.count < 2 || numbers[0] > numbers[1]
+    }
+  }
+
+  /// Waits until nothing is open, parked or under way.
+  func awaitRest() throws {
+    if try eventually({ try self.excess().isEmpty }) { return }
+    throw Failed("left behind: \(try excess())")
+  }
+
   // MARK: What is mounted
 
   var searchPath: String { "\(root)/Search/\(Self.search)" }

@@ -194,7 +194,7 @@ final class MountModel: ReferenceModel {
     case 1:
       searches += 1
       note("search \(searches)")
-      let path = "\(fixture.root)/Search/soak \(searches)"
+      let path = "\(fixture.root)/Search/harbour limit:\(searches % 100 + 1)"
       let errno = bounded("mkdir") { () -> Errno? in
         if let errno = errnoOf({ mkdir(path, 0o755) }) { return errno }
         _ = try? Directories.names(in: "\(path)/\(MountFixture.podcast)")
@@ -318,6 +318,13 @@ final class MountModel: ReferenceModel {
         fail("\(episode) has \(received) of \(total)")
       }
     }
+  }
+
+  /// Closes all, and waits until nothing is open, parked or under way.
+  func rest() throws {
+    for handle in handles { close(handle) }
+    handles = []
+    try fixture.awaitRest()
   }
 
   /// The origin behaves from now on: everything can be read to its end.

@@ -4,7 +4,7 @@ import PosixKit
 import TestSupport
 import Testing
 
-/// Random operations on one living mount: nothing may grow. A short run here; a long one by PODCASTFS_SOAK_STEPS and
+/// One living mount: nothing may grow. Short runs here; long ones by PODCASTFS_SOAK_STEPS, PODCASTFS_SOAK_CHANGES and
 /// PODCASTFS_MODEL_SEED (Documentation/Contributing.md).
 @Suite struct SoakTests {
   private struct Size {
@@ -25,27 +25,60 @@ import Testing
     }
   }
 
-  @Test func aMountThatLivesLongDoesNotGrow() throws {
-    let environment = Places.processEnvironment
-    let steps = environment["PODCASTFS_SOAK_STEPS"].flatMap { Int($0) } ?? 300
-    let seed = environment["PODCASTFS_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
-    let model = try MountModel(seed: seed, isOneLife: true)
-    let process = try #require(model.mountProcess)
+  private static func number(_ variable: String) -> Int? {
+    Places.processEnvironment[variable].flatMap { Int($0) }
+  }
+  private static var seed: UInt64 { UInt64(number("PODCASTFS_MODEL_SEED") ?? 1) }
+
+  /// Does a step again and again, and compares what the process is at the end with what it was when a fifth was done.
+  /// - Parameter rest: ends what the steps have left open.
+  private func soak(
+    _ name: String, steps: Int, process: Int32, step: () throws -> Bool, rest: () throws -> Void
+  ) throws {
     var first: Size?
-    for step in 0..<steps where model.failures.isEmpty {
-      try model.step()
-      if step == steps / 5 { first = try Size(process) }
-      if step % 1000 == 999 { print("soak: \(step + 1) steps, \(try Size(process))") }
+    for number in 0..<steps {
+      guard try step() else { return }
+      if number == steps / 5 { first = try Size(process) }
+      if number % 1000 == 999 { print("\(name): \(number + 1) steps, \(try Size(process))") }
     }
-    #expect(
-      model.failures.isEmpty,
-      "seed \(seed)\n\(model.failures)\n\(model.log.suffix(60).joined(separator: "\n"))")
-    #expect(model.mountProcess == process)
+    try rest()
     let start = try #require(first)
     let end = try Size(process)
+    print("\(name): \(steps) steps, \(start) -> \(end)")
     #expect(end.memory - start.memory < 8192, "\(start) \(end)")
     #expect(end.threads <= start.threads + 3, "\(start) \(end)")
     #expect(end.descriptors <= start.descriptors + 16, "\(start) \(end)")
+  }
+
+  @Test func aMountThatLivesLongDoesNotGrow() throws {
+    let model = try MountModel(seed: Self.seed, isOneLife: true)
+    let process = try #require(model.mountProcess)
+    try soak("soak", steps: Self.number("PODCASTFS_SOAK_STEPS") ?? 300, process: process) {
+      try model.step()
+      return model.failures.isEmpty
+    } rest: {
+      try model.rest()
+    }
+    #expect(
+      model.failures.isEmpty,
+      "seed \(Self.seed)\n\(model.failures)\n\(model.log.suffix(60).joined(separator: "\n"))")
+    #expect(model.mountProcess == process)
+  }
+
+  /// Marks, orders, files of another size, new episodes, searches and subscriptions made and removed: as fast as they go.
+  @Test func changesOfAnyKindLeaveNothingBehind() throws {
+    let model = try ChangingModel(seed: Self.seed)
+    let process = try #require(model.fixture.mountProcess)
+    try soak("changes", steps: Self.number("PODCASTFS_SOAK_CHANGES") ?? 300, process: process) {
+      try model.change()
+      return true
+    } rest: {
+      try model.rest()
+    }
+    #expect(model.fixture.mountProcess == process)
+    print(
+      "changes: \(model.counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))"
+    )
   }
 
   /// A heap of its own for each thread would keep what that thread has once needed.

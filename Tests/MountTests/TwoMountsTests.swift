@@ -19,6 +19,30 @@ import Testing
     return (fixture, fixture.root + inFolder, second + inFolder)
   }
 
+  /// A search that is being made has its directory locked; a name in there that is to be told waits for that.
+  @Test func aDirectoryThatIsLockedHoldsUpNoOther() throws {
+    let (fixture, first, _) = try mountedTwice()
+    let searches = fixture.root + "/Search"
+    #expect(try fixture.list(searches) == [MountFixture.search])
+    fixture.directory.behave(.with { $0.latency = 30 })
+    let asked = fixture.origin.requests.count
+    let search = try RunningProcess(
+      "mkdir", ["\(searches)/slow"], environment: fixture.environment.variables)
+    #expect(fixture.origin.wait { $0.count > asked })
+    // The other mount forgets a search: this one has to tell of a name in the directory that is locked.
+    #expect(rmdir("\(fixture.root)2/Search/\(MountFixture.search)") == 0)
+    fixture.publish(count: 2)
+    let name = MountFixture.names[2]
+    #expect(unlink("\(first)/\(name)") == 0)
+    #expect(try fixture.list(first) == Array(MountFixture.names.dropLast()))
+    #expect(errnoOf { access("\(fixture.root)2/Subscriptions/Harbour Lights/\(name)", F_OK) } == .ENOENT)
+    try fixture.set("state", "paused", "\(first)/\(MountFixture.names[0])")
+    #expect(try fixture.list(fixture.root + "/Downloading").count == 1)
+    #expect(search.wait(seconds: 0) == nil, "the search ended before all this was seen: \(search.errors)")
+    search.signal(SIGTERM)
+    #expect(search.wait(seconds: 10) == .signal(SIGTERM))
+  }
+
   @Test func viewsHaveTheSameTimeInBothFromTheStart() throws {
     let (fixture, first, second) = try mountedTwice()
     func times(_ root: String) throws -> [[Int]] {

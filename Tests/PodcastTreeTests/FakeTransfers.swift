@@ -25,6 +25,8 @@ final class FakeTransfers: TransferService {
     state.withLock { $0.observer = observer }
   }
 
+  var underWay: Int { state.withLock { $0.waiting.count } }
+
   func set(_ status: TransferStatus) {
     let observer = state.withLock { state in
       state.statuses[status.key] = status

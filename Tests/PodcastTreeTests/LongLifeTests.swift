@@ -97,6 +97,37 @@ import TransferProtocol
     #expect(fixture.catalog.latestAsked.withLock { $0 } <= 3)
   }
 
+  /// Whoever opens it gets the value that is there, until something in it changes.
+  @Test func aFolderThatHasNotChangedIsNotMadeAgain() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let first = try wait(tree.openDirectory(podcast, for: me))
+    fixture.catalog.rowsRead.withLock { $0 = 0 }
+    for _ in 0..<10 {
+      guard case .ready(.success(let again)) = tree.openDirectory(podcast, for: me) else {
+        Issue.record("it is made anew, or read")
+        return
+      }
+      #expect(again.names == first.names && first.isCurrent)
+    }
+    #expect(fixture.catalog.rowsRead.withLock { $0 } == 0)
+    try wait(tree.remove("2024-01-01 - Part 1.mp3", in: podcast, for: me))
+    #expect(!first.isCurrent)
+  }
+
+  /// Of a feed that comes to who has opened its folder, the kernel can't know a name yet.
+  @Test func ofAFolderThatIsFilledTheKernelForgetsNoName() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    fixture.kernel.directories.withLock { _ = $0.insert(podcast) }
+    #expect(try fixture.list(podcast).count == 3)
+    let told = fixture.kernel.take()
+    #expect(told.filled == [podcast])
+    // Who watches hears of them all the same.
+    #expect(told.names.filter { $0.directory == podcast }.count == 3)
+  }
+
   @Test func aThousandDownloadsAreOrderedAndDroppedOneByOne() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)

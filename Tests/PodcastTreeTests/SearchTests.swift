@@ -10,7 +10,7 @@ import Testing
       try fixture.list(.root) == ["Downloaded", "Downloading", "Latest", "Search", "Subscriptions"])
     let control = try wait(fixture.tree.lookup(".podcastfs", in: .root, for: fixture.me))
     #expect(control.isDirectory && control.permissions == 0o700)
-    #expect(try fixture.list(control.node) == ["events", "log", "status.json"])
+    #expect(try fixture.list(control.node) == ["events", "gauges", "log", "status.json"])
   }
 
   @Test func aDirectoryMadeInSearchListsThePodcastsFoundWithoutFetchingAFeed() throws {

@@ -99,6 +99,7 @@ final class FakeKernel: ViewObserver {
       told.attributes += difference.attributes
       told.listings += difference.listings
       told.names += difference.names
+      told.filled.formUnion(difference.filled)
       told.states += difference.states
     }
   }
@@ -116,6 +117,8 @@ final class FakeKernel: ViewObserver {
     excepted.withLock { $0.formUnion(directories) }
     body()
   }
+
+  var gauges: [Gauge] { [] }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
     told.wait(until: .after(10)) { condition($0) ? true : nil } ?? false

@@ -1,10 +1,11 @@
 internal import Glibc
 internal import PosixKit
 
-/// The programs that were built along with the tests.
+/// The programs that were built along with the tests, or those in the directory that PODCASTFS_PROGRAMS names.
 package enum Products {
   /// The file of a product: beside the tests' own program.
   package static func path(_ name: String) -> String {
+    if let directory = getenv("PODCASTFS_PROGRAMS") { return String(cString: directory) + "/\(name)" }
     var buffer = [CChar](repeating: 0, count: 4096)
     let count = max(readlink("/proc/self/exe", &buffer, buffer.count - 1), 0)
     let own = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)

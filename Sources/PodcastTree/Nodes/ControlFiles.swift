@@ -20,6 +20,7 @@ struct ControlFile: TreeNode {
     if writes { return .failure(.EROFS) }
     switch id {
     case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
+    case .gauges: return .on(tree.loader) { TextFile(tree.gaugesText()) }
     case .events: return .value(tree.events.open(place: caller.comesAgain ? caller.place : nil))
     default: return .value(FollowedFile(tree.places.logFile))
     }

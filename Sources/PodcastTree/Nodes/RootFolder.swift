@@ -48,7 +48,7 @@ struct ControlFolder: FolderNode {
   var hasVerbs: Bool { false }
 
   private static let names: [(String, NodeID)] = [
-    ("events", .events), ("log", .log), ("status.json", .status),
+    ("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status),
   ]
 
   func exists(_ world: World) -> Bool? { true }

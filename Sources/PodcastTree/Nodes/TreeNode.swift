@@ -129,7 +129,7 @@ extension PodcastTree {
     case .downloading: DownloadingFolder(tree: self)
     case .downloaded: DownloadedFolder(tree: self)
     case .control: ControlFolder(tree: self)
-    case .status, .events, .log: ControlFile(tree: self, id: id)
+    case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)
     case .subscriptionList: SubscriptionListFile(tree: self)
     default: nil
     }

@@ -77,4 +77,5 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package static let events = NodeID(.fixed, 9)
   package static let log = NodeID(.fixed, 10)
   package static let subscriptionList = NodeID(.fixed, 11)
+  package static let gauges = NodeID(.fixed, 12)
 }

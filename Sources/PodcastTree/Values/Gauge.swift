@@ -1,0 +1,13 @@
+/// How many there are of something that comes and goes: for who checks that nothing stays behind.
+package struct Gauge: Hashable, Sendable {
+  package var name: String
+  package var count: Int
+  /// So many there may be at the most where nothing is under way.
+  package var limit: Int
+
+  package init(_ name: String, _ count: Int, limit: Int = 0) {
+    self.name = name
+    self.count = count
+    self.limit = limit
+  }
+}
