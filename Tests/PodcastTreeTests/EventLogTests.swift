@@ -90,6 +90,15 @@ import TransferProtocol
     #expect(reader.lines.count == 1 && reader.text.hasSuffix("}\n"), "\(reader.text)")
     #expect(reader.text.contains(#""state":"queued""#), "\(reader.text)")
     #expect(!reader.file.isReadable)
+    // A process of an older version served between, and gave it lines of its own.
+    reader.offset += 1000
+    let third = try next(memory, after: second)
+    try reader.goOn(third)
+    #expect(try reader.read(100) == 0)
+    change(third, .remote, at: 10_000_000_001)
+    #expect(eventually { reader.file.isReadable })
+    try reader.readAll()
+    #expect(reader.lines.count == 2 && reader.lines.last?.hasPrefix("{") ?? false, "\(reader.text)")
   }
 
   @Test func whatChangedWhileNoProcessServedIsToldOnce() throws {

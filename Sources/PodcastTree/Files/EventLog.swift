@@ -196,7 +196,10 @@ final class EventLog: Sendable {
     let end = UInt32(truncatingIfNeeded: memory?[.textEnd] ?? Self.start)
     let base = reader.base ?? (end &- offset)
     reader.position = base &+ offset
-    if left(from: reader.position) > LastingMemory.textLimit {
+    if Int32(bitPattern: end &- reader.position) < 0 {
+      // A process of an older version has given it lines that are not here.
+      reader.position = end
+    } else if left(from: reader.position) > LastingMemory.textLimit {
       reader.position = end &- UInt32(LastingMemory.textLimit)
       reader.position &+= UInt32(lengthOfLine(at: reader.position))
     }
