@@ -190,9 +190,14 @@ package final class FuseSession: @unchecked Sendable {
     fuse_lowlevel_notify_inval_inode(session, node, data ? 0 : -1, 0)
   }
 
-  /// The kernel forgets the name.
+  /// The kernel looks the name up again before it next uses it. It is not taken away from who has it: where it leads to the
+  /// same node as before, a working directory beneath it stays in its place (Linux 6.2; before, the name is forgotten).
   package func invalidate(name: String, in parent: UInt64) {
-    fuse_lowlevel_notify_inval_entry(session, parent, name, name.utf8.count)
+    let count = name.utf8.count
+    let result = fuse_lowlevel_notify_expire_entry(session, parent, name, count, FUSE_LL_EXPIRE_ONLY)
+    if result == -ENOSYS || result == -EINVAL {
+      fuse_lowlevel_notify_inval_entry(session, parent, name, count)
+    }
   }
 
   /// The kernel hears that the name has gone.

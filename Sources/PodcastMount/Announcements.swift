@@ -28,6 +28,7 @@ package struct Announcements: Sendable {
   package var count: Int { pending.count + underWay.count }
 
   package mutating func note(_ name: Difference.Name) {
+    if name.event == .uncertain { return }
     let key = Key(directory: name.directory, name: name.name)
     guard let old = pending[key]?.name.event else {
       if pending.count >= Self.limit { return }
@@ -46,7 +47,9 @@ package struct Announcements: Sendable {
       pending[key]?.hasCome = false
     // Of what has gone a word on its state says nothing, and what has come has come.
     case (.vanished, .replaced), (.appeared, .replaced): break
-    case (.appeared, .appeared), (.vanished, .vanished), (.replaced, _): pending[key]?.name = name
+    case (_, .uncertain): break
+    case (.appeared, .appeared), (.vanished, .vanished), (.replaced, _), (.uncertain, _):
+      pending[key]?.name = name
     }
   }
 

@@ -164,7 +164,7 @@ final class Announcer: Sendable {
       return descriptor >= 0
     case (.vanished, true): return rmdir(path) == 0
     case (.vanished, false): return unlink(path) == 0
-    case (.replaced, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
+    case (.replaced, _), (.uncertain, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
     }
   }
 

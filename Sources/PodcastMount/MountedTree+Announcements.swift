@@ -17,7 +17,7 @@ extension MountedTree {
     switch announced.event {
     case .appeared: reply.fail(.ENOENT)
     case .vanished: reply.entry(gone(announced))
-    case .replaced:
+    case .replaced, .uncertain:
       let caller = Caller(user: tree.owner.user, thread: 0)
       fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
         reply.entry(self.entry(attributes))

@@ -73,6 +73,10 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
+    let shown = (memory?.records ?? []).filter { $0.kind == .knownDirectory }
+    if !shown.isEmpty {
+      world.withLock { $0.inherited = Set(shown.map { NodeID(rawValue: $0.values[0]) }) }
+    }
     let dropped = dropMarks.all
     if !dropped.isEmpty {
       world.withLock { world in
@@ -97,7 +101,7 @@ package final class PodcastTree: Sendable {
     }
     // What the process before has not told any more is told by this one.
     let seen = events.seenCommit ?? (try? catalog.commits())
-    if events.hasReaders { _ = try? loadSubscriptions() }
+    if events.seenCommit != nil { _ = try? loadSubscriptions() }
     if let seen { events.note(commit: seen) }
     catalog.observe(since: seen) { [weak self] commit, done in
       guard let self else { return done() }

@@ -48,6 +48,13 @@ package enum Signals {
     return number
   }
 
+  /// Whether one that ends the program has come, and nobody has waited for it since.
+  package static var isEndPending: Bool {
+    var set = sigset_t()
+    sigpending(&set)
+    return [SIGINT, SIGTERM, SIGHUP].contains { sigismember(&set, $0) == 1 }
+  }
+
   /// Makes `waitForEnding` return.
   package static func requestEnd() { kill(getpid(), SIGTERM) }
 

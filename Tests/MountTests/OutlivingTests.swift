@@ -177,6 +177,27 @@ import Testing
     #expect(eventually { readOn().contains("hands the mount on") }, "\(text)")
   }
 
+  /// What changed just before a death, or while nobody served, does not move what stayed.
+  @Test func aWorkingDirectoryStaysInItsPlace() throws {
+    let fixture = try prepared()
+    let folder = "\(fixture.root)/Subscriptions/\(MountFixture.podcast)"
+    let directory = Glibc.open(folder, O_RDONLY | O_DIRECTORY)
+    defer { close(directory) }
+    let keeper = try #require(fixture.keepers.first)
+    kill(keeper, SIGSTOP)
+    kill(try #require(fixture.mountProcess), SIGKILL)
+    #expect(eventually { fixture.mountProcess == nil })
+    var feed = TestFeed("Another")
+    feed.items = [TestFeed.Item("One", url: fixture.origin.url("/1.mp3"), guid: "one", length: 1)]
+    fixture.origin.serve("/other.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    #expect(try fixture.run("subscribe", fixture.origin.url("/other.xml")).end == .exit(0))
+    kill(keeper, SIGCONT)
+    // Nobody looks at a name: when a command has ended, the kernel has been told what it is to forget.
+    #expect(eventually { fixture.log.contains("serves the mount") })
+    #expect(try fixture.run("refresh").end == .exit(0))
+    #expect(Directories.linkTarget("/proc/self/fd/\(directory)") == folder)
+  }
+
   /// What nobody has read yet, and what happens while no process serves.
   @Test func whoReadsTheEventsMissesNoneOverADeath() throws {
     let fixture = try prepared(size: 600_000, rate: 300_000)
@@ -351,6 +372,18 @@ import Testing
     try fixture.mount()
     let first = try killNext(fixture, after: nil)
     _ = try killNext(fixture, after: first, SIGTERM)
+    #expect(eventually { fixture.mountProcess == nil && fixture.keepers.isEmpty })
+    #expect(try fixture.list(fixture.root) == [])
+  }
+
+  @Test func whatIsToEndTheMountIsNotLostAtAHandOver() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let process = try #require(fixture.mountProcess)
+    kill(process, SIGSTOP)
+    kill(process, SIGUSR2)
+    kill(process, SIGTERM)
+    kill(process, SIGCONT)
     #expect(eventually { fixture.mountProcess == nil && fixture.keepers.isEmpty })
     #expect(try fixture.list(fixture.root) == [])
   }

@@ -1,3 +1,4 @@
+import Catalog
 import PodcastModel
 import PodcastTree
 import PosixKit
@@ -56,9 +57,7 @@ import TransferProtocol
 
   /// What the tree has been told is taken in when this ends.
   private func settle(_ fixture: TreeFixture) throws {
-    let podcast = try wait(fixture.tree.lookup("harbour", in: .search, for: fixture.me)).node
-    _ = try fixture.attribute(
-      "user.podcastfs.author", wait(fixture.tree.lookup("Harbour Lights", in: podcast, for: fixture.me)).node)
+    try wait(fixture.tree.open(.status, writes: false, for: fixture.me)).close()
   }
 
   /// A tree that knows the episodes.
@@ -153,5 +152,26 @@ import TransferProtocol
     fast.file.close()
     // Nothing is kept for nobody.
     #expect(memory[.isFollowed] == 0)
+  }
+
+  /// Of a directory that a process before has shown, those who watch hear of what has changed, not of all that is there.
+  @Test func whatAProcessBeforeHasShownIsNotNew() throws {
+    let memory = try LastingMemory()
+    let first = try fixture(memory)
+    let result = try #require(first.catalog.results(showing: TreeFixture.podcast).first)
+    let subscription = try first.catalog.subscribe(result: result, name: "Lights")
+    _ = memory.add(.knownDirectory, [NodeID.subscriptions.rawValue, 1])
+    let second = try TreeFixture(memory: memory, after: first)
+    second.kernel.directories.withLock { _ = $0.insert(.subscriptions) }
+    try settle(second)
+    second.catalog.announce(.subscription(subscription.id, podcast: TreeFixture.podcast))
+    #expect(second.awaitName("Lights", in: .subscriptions))
+    try settle(second)
+    let names = second.kernel.take().names.filter { $0.directory == .subscriptions }
+    #expect(names.filter { $0.event == .appeared }.map(\.name) == ["Lights"])
+    #expect(Set(names.filter { $0.event == .uncertain }.map(\.name)) == ["Lights", "subscriptions.opml"])
+    second.catalog.announce(.subscription(subscription.id, podcast: TreeFixture.podcast))
+    try settle(second)
+    #expect(second.kernel.take().names.isEmpty)
   }
 }

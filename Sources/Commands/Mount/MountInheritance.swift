@@ -74,7 +74,8 @@ struct MountInheritance {
 
   private static func text(of served: LastingMemory.Served) -> String {
     let name = operations[served.operation] ?? "request \(served.operation)"
-    return "\(name) of inode \(served.node & (1 << 53 - 1))"
+    let inode = "inode \(served.node & (1 << 53 - 1))"
+    return name.hasSuffix(" in") ? "\(name) \(inode)" : "\(name) of \(inode)"
   }
 
   /// By the kernel's numbers (enum fuse_opcode of linux/fuse.h).

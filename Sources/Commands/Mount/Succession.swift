@@ -75,6 +75,8 @@ final class Succession: Sendable {
     }
     memory[.handingOver] = 1
     request.log.write("hands the mount on \(request.mountPoint) over")
+    // Told to end meanwhile, the next one does that.
+    if Signals.isEndPending { memory[.ending] = 1 }
     // What it has not answered is asked of the next one. The service manager starts that after a failure.
     _exit(isKept ? Self.temporaryFailure : 0)
   }

@@ -19,7 +19,11 @@ package struct Difference: Hashable, Sendable {
     }
   }
 
-  package enum Event: Hashable, Sendable { case appeared, vanished, replaced }
+  package enum Event: Hashable, Sendable {
+    case appeared, vanished, replaced
+    /// It may be any of these, or none: for the kernel, not for those who watch.
+    case uncertain
+  }
 
   /// Nodes whose attributes are others.
   package var attributes: [NodeID] = []
@@ -61,6 +65,12 @@ package struct Difference: Hashable, Sendable {
       }
     }
     if !names.isEmpty { listings.append(directory) }
+  }
+
+  /// Of a directory of which it is not known what the kernel has been shown.
+  init(ofUnknown directory: NodeID, _ listing: Listing) {
+    for item in listing.items { add(item.name, .uncertain, item.target, in: directory) }
+    listings.append(directory)
   }
 
   /// Of one name.

@@ -148,9 +148,15 @@ extension PodcastTree {
   }
 
   private func subscriptionChanged(_ id: Int64, _ podcast: Int64) throws {
-    guard let known = world.withLock({ $0.subscriptions }) else { return try subscriptionsChanged() }
+    let (known, isInherited) = world.withLock { ($0.subscriptions, $0.inherited.contains(.subscriptions)) }
+    guard let known else { return try subscriptionsChanged() }
     let now = try catalog.subscription(id).map { Folder($0) }
     try setSubscriptions(known.filter { $0.id != id && $0.podcast != podcast } + (now.map { [$0] } ?? []))
+    if isInherited, let now {
+      // Of all others it is not known whether they are new to those who watch.
+      let target = Target.node(NodeID(.subscription, now.id))
+      tell(world.withLock { Difference(now.name, in: .subscriptions, from: nil, to: target, node: $0.node) })
+    }
   }
 
   private func setSubscriptions(_ folders: [Folder]) throws {

@@ -38,6 +38,10 @@ extension PodcastTree {
           }
           var new = Listing(items)
           guard let old else {
+            if world.inherited.contains(node) {
+              world.store(new, of: node)
+              return Difference(ofUnknown: node, new)
+            }
             // Nobody knows what was there: all that is has to be looked up again.
             world.forgetEvicted(node)
             var change = Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }

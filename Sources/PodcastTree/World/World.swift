@@ -49,6 +49,8 @@ struct World: Sendable {
   private var listingUse: [NodeID] = []
   /// Directories whose listing had to make room: the kernel may know names in them.
   private(set) var evicted: Set<NodeID> = []
+  /// Directories that a process before has shown to the kernel, and this one has not: some are as before.
+  var inherited: Set<NodeID> = []
   /// Names that have just gone, for a while: `rm -r` comes to remove what went with an episode, and who watches is
   /// told by removing it once more.
   var departed = Departed()
@@ -142,6 +144,7 @@ struct World: Sendable {
   mutating func store(_ listing: Listing, of node: NodeID) {
     listings[node] = listing
     evicted.remove(node)
+    inherited.remove(node)
     touch(node)
     var total = listings.values.reduce(0) { $0 + $1.items.count }
     while total > Self.namesInMemory, let oldest = listingUse.first, oldest != node {
@@ -160,6 +163,7 @@ struct World: Sendable {
   mutating func forget(_ node: NodeID) {
     listings[node] = nil
     evicted.remove(node)
+    inherited.remove(node)
     listingUse.removeAll { $0 == node }
   }
 
