@@ -36,12 +36,14 @@ import TransferProtocol
 
   @Test(arguments: [json, xml, text, ""])
   func itTakesThePlaceOfNothingThatCame(_ content: String) throws {
-    let request = user.serve(body, .with { $0.cutAfter = 500_000 })
+    // Whoever asks again before it is spoilt gets nothing.
+    let request = user.serve(body, .with { $0.status = 503 }) { $0.plan = [.with { $0.cutAfter = 500_000 }] }
     let client = try user.client { $0.readTimeout = 2 }
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.read(at: 0, 400_000)) == nil)
     spoil(content, "audio/mpeg")
     #expect(episode.readFailure(at: 900_000)?.errno == .EIO)
+    #expect(eventually { user.origin.requests("/a.mp3").dropFirst().contains { $0.status == 200 } })
     let status = try #require(client.status(of: request.key))
     #expect(status.received >= 400_000 && status.generation == 1 && status.total == body.size)
     user.origin.remove("/a.mp3")
