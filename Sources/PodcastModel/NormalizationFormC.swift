@@ -11,4 +11,18 @@ extension String {
     scalars.append(contentsOf: self._nfc)
     return String(scalars)
   }
+
+  /// Latin letters without their marks: "Köln" as "Koln".
+  package var withoutLatinMarks: String {
+    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+    var scalars = String.UnicodeScalarView()
+    for character in self {
+      if let base = String(character)._nfd.first(where: { _ in true }), base.value < 0x250 {
+        scalars.append(base)
+      } else {
+        scalars.append(contentsOf: character.unicodeScalars)
+      }
+    }
+    return String(scalars)
+  }
 }

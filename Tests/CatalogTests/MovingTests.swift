@@ -64,6 +64,24 @@ import Testing
     #expect(try world.catalog.episodes(ofPodcast: podcast) == episodes)
   }
 
+  /// Also where guid and address are the same for ever.
+  @Test(arguments: ["xx", "http://m.example/latest.mp3"])
+  func ofAGuidAndAnAddressThatAreAlwaysTheSameEachEpisodeHasItsOwnBytes(guid: String) throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    for number in 1...5 {
+      var item = TestFeed.Item(
+        "Show of \(number)", guid: guid, url: "http://m.example/latest.mp3",
+        date: "Wed, 0\(number) Jan 2020 10:00:00 GMT")
+      item.extra = "<itunes:duration>\(1000 + number % 3 * 500)</itunes:duration>"
+      world.web.set("/feed", TestFeed(items: [item]).page)
+      try world.refresh(podcast)
+    }
+    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(episodes.count == 5)
+    #expect(Set(episodes.map(\.mediaKey)).count == 5)
+  }
+
   @Test func aShowThatMovesToAnotherHostIsNotDoubled() throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()

@@ -98,7 +98,8 @@ struct MergePlan: Sendable {
 
   /// For an address that was another episode's: the cache must not take one for the other.
   private static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
-    let mark = item.guid ?? "\(item.published ?? now) \(item.title)"
+    // Its guid may have been that one's too.
+    let mark = "\(item.guid ?? "") \(item.published ?? now) \(item.title)"
     return MediaKey(address: WebAddress("\(mark) \(item.enclosure.url.forRequest)"))
   }
 }

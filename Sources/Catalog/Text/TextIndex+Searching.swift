@@ -12,8 +12,8 @@ extension TextIndex {
   /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
   private static let indexing = 0.1
 
-  /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match. Empty where
-  /// the index can't be read.
+  /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match.
+  /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     // What is more than that comes behind the answer, as long as this process lives.
     if !isFilledHere, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
@@ -77,7 +77,6 @@ extension TextIndex {
     // What begins with a long word is put together as a whole before the first of it is seen: only where it is little.
     let long = parts.filter { $0.count > SearchText.indexedBeginnings }
     if counts.count < limit, !long.isEmpty, MonotonicTime.now < deadline,
-      long.allSatisfy({ $0.utf8.allSatisfy { $0 < 128 } }),
       try long.reduce(0, { try $0 + pages(beginningWith: $1, in: database) }) <= pageLimit
     {
       counts = try count(SearchText.episodeQuery(parts, asBeginnings: true), until: deadline, in: database)
@@ -107,8 +106,9 @@ extension TextIndex {
 
   /// Pages of the index, each of some thousand entries, from where words that begin so begin to where they end.
   private static func pages(beginningWith word: String, in database: Database) throws -> Int {
-    // In the index of words, as against those of beginnings, each is preceded by "0" (fts5_index.c).
-    let first = Array("0\(word.lowercased())".utf8)
+    // In the index of words, as against those of beginnings, each is preceded by "0" (fts5_index.c); the tokenizer takes
+    // their marks from Latin letters.
+    let first = Array("0\(word.lowercased().withoutLatinMarks)".utf8)
     return try database.first(
       """
       WITH RECURSIVE segment (id) AS (
