@@ -99,10 +99,15 @@ import Testing
   }
 
   /// Whole words, and beginnings of any length.
-  @Test(arguments: ["f", "g", "foghorns", "foghorn", "fogho", "fog", "fo", "grüße", "gru", "foghorns grü", "grüß", "здравс", "österr"])
+  @Test(
+    arguments: [
+      "f", "g", "foghorns", "foghorn", "fogho", "fog", "fo", "grüße", "gru", "foghorns grü", "grüß", "здравс",
+      "österr",
+    ])
   func wordsAndTheirBeginningsAreFound(words: String) throws {
     let world = try CatalogWorld()
-    world.web.set("/feed", TestFeed(items: [.init("Foghorns and Grüße, Österreich, здравствуйте", guid: "1")]).page)
+    let title = "Foghorns and Grüße, Österreich, здравствуйте"
+    world.web.set("/feed", TestFeed(items: [.init(title, guid: "1")]).page)
     try world.refresh(try world.podcast())
     #expect(try eventually(60) { try found(world.catalog, words) == ["Harbour Lights"] })
     #expect(try found(world.catalog, words + "x").isEmpty)
