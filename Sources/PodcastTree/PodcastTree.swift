@@ -34,6 +34,7 @@ package final class PodcastTree: Sendable {
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events: EventLog
+  let texts: OpenTexts
   /// Directories that the kernel locks for verbs under way, and how many of these.
   private let locked = Monitor<[NodeID: Int]>([:])
   private let removals = Monitor(Removals())
@@ -61,6 +62,7 @@ package final class PodcastTree: Sendable {
   ) {
     dropMarks = DropMarks(memory: memory)
     events = EventLog(memory: memory)
+    texts = OpenTexts(directory: places.runtime + "/open-texts", isNeeded: memory != nil)
     self.looksAhead = looksAhead
     self.catalog = catalog
     self.transfers = transfers

@@ -177,6 +177,30 @@ import Testing
     #expect(eventually { readOn().contains("hands the mount on") }, "\(text)")
   }
 
+  /// One that is made anew at each open is read to its end as it was when it was opened.
+  @Test func aTextIsReadToItsEndAsItWas() throws {
+    let fixture = try prepared()
+    for name in [".podcastfs/status.json", "Subscriptions/subscriptions.opml"] {
+      let path = "\(fixture.root)/\(name)"
+      let whole = try Directories.read(path)
+      let file = Glibc.open(path, O_RDONLY)
+      defer { close(file) }
+      var bytes = [UInt8](repeating: 0, count: 1 << 16)
+      #expect(read(file, &bytes, 10) == 10)
+      #expect(try fixture.run("cancel", subscribed(fixture, 1)).end == .exit(0))
+      #expect(try fixture.run("unsubscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+      let process = try killNext(fixture, after: nil)
+      let count = read(file, &bytes[10], bytes.count - 10)
+      #expect(Array(bytes[..<(10 + max(0, count))]) == whole, "\(name)")
+      #expect(eventually { fixture.mountProcess.map { $0 != process } ?? false })
+      #expect(try Directories.read(path) != whole)
+      #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+      #expect(try fixture.isWhole(subscribed(fixture, 1), 1))
+    }
+    let texts = fixture.environment.home.path("run") + "/podcastfs/open-texts"
+    #expect(try eventually { try Directories.names(in: texts).isEmpty })
+  }
+
   /// What changed just before a death, or while nobody served, does not move what stayed.
   @Test func aWorkingDirectoryStaysInItsPlace() throws {
     let fixture = try prepared()

@@ -19,7 +19,7 @@ struct ControlFile: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     if writes { return .failure(.EROFS) }
     switch id {
-    case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
+    case .status: return .on(tree.loader) { try tree.texts.open(for: caller) { tree.statusText() } }
     case .gauges: return .on(tree.loader) { TextFile(tree.gaugesText()) }
     case .events: return .value(tree.events.open(place: caller.comesAgain ? caller.place : nil))
     default: return .value(FollowedFile(tree.places.logFile))
@@ -52,9 +52,9 @@ struct SubscriptionListFile: TreeNode {
     let program = tree.programs.program(ofThread: caller.thread)
     if writes { return .value(tree.writtenList(by: program)) }
     return .on(tree.loader) {
-      let bytes = try tree.catalog.exportOPML()
+      let file = try tree.texts.open(for: caller) { try tree.catalog.exportOPML() }
       if let program { tree.listReaders.note(program) }
-      return TextFile(bytes)
+      return file
     }
   }
 
