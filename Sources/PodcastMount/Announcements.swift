@@ -69,9 +69,14 @@ package struct Announcements: Sendable {
     return pending[key] != nil
   }
 
+  /// The directories in which something is to be told.
+  package var directories: Set<NodeID> { Set(pending.keys.map(\.directory)) }
+
   /// The names that can be told now, in order.
-  package var batch: [Key] {
-    pending.filter { underWay[$0.key] == nil }.sorted { $0.value.place < $1.value.place }.map(\.key)
+  /// - Parameter watched: the directories whose watchers are to be told; what changed in others concerns nobody.
+  package mutating func batch(in watched: Set<NodeID>) -> [Key] {
+    pending = pending.filter { watched.contains($0.key.directory) || underWay[$0.key] != nil }
+    return pending.filter { underWay[$0.key] == nil }.sorted { $0.value.place < $1.value.place }.map(\.key)
   }
 
   /// What is to be told of a name now, in order; nothing where that is no more, or not yet.

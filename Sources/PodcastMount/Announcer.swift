@@ -114,20 +114,24 @@ final class Announcer: Sendable {
   }
 
   private func run() {
-    let (batch, device) = state.withLock { state in
+    let (changed, device) = state.withLock { state in
       state.isScheduled = false
       if state.device == nil { state.announcements.removeAll() }
-      return (state.announcements.batch, state.device)
+      return (state.announcements.directories, state.device)
     }
-    guard let device, !batch.isEmpty else { return }
+    guard let device, !changed.isEmpty else { return }
     let begun = MonotonicTime.now
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes at most this part of the time.
     let taken = MonotonicTime.now.seconds(since: begun)
-    state.withLock { $0.rest = .after(taken * 20) }
+    let directories = changed.filter { isWatched($0, watched) }
+    let batch = state.withLock { state in
+      state.rest = .after(taken * 20)
+      return state.announcements.batch(in: directories)
+    }
     for key in batch {
       let names = state.withLock { $0.announcements.take(key) }
-      guard !names.isEmpty, let directory = path(of: key.directory, watched) else { continue }
+      guard !names.isEmpty, let directory = path(of: key.directory) else { continue }
       for name in names {
         if state.withLock({ $0.isStopped }) { return }
         state.withLock { $0.current = name }
@@ -137,12 +141,13 @@ final class Announcer: Sendable {
     }
   }
 
-  /// - Returns: nil where nobody watches it.
-  private func path(of directory: NodeID, _ watched: Watches.Found) -> String? {
-    let isWatched =
-      watched.inodes.contains(directory.inode) || watched.inodes.contains(numbers.number(directory))
-    guard isWatched || isShared && watched.isPartial, let path = tree.path(of: directory) else { return nil }
-    return ([mountPoint] + path).joined(separator: "/")
+  private func isWatched(_ directory: NodeID, _ watched: Watches.Found) -> Bool {
+    watched.inodes.contains(directory.inode) || watched.inodes.contains(numbers.number(directory))
+      || isShared && watched.isPartial
+  }
+
+  private func path(of directory: NodeID) -> String? {
+    tree.path(of: directory).map { ([mountPoint] + $0).joined(separator: "/") }
   }
 
   /// Does to a name what it is to be told of. Who has looked at it since it changed has left it in the kernel's cache as

@@ -17,7 +17,7 @@ import Testing
   /// Whether this is all that is told now, in this order.
   private mutating func expect(told expected: [String], _ place: SourceLocation = #_sourceLocation) {
     var told: [String] = []
-    for key in announcements.batch {
+    for key in announcements.batch(in: [.latest]) {
       told += announcements.take(key).map { "\($0.event) \($0.name)" }
     }
     #expect(told == expected, sourceLocation: place)
@@ -46,9 +46,22 @@ import Testing
 
   @Test mutating func eachNameIsToldOnce() {
     note("A", .appeared, .vanished, .appeared, .vanished, .appeared)
-    #expect(announcements.batch.count == 1)
+    #expect(announcements.batch(in: [.latest]).count == 1)
     expect(told: ["appeared A"])
     expect(told: [])
+  }
+
+  /// But what the kernel is at may be watched by the time it has ended.
+  @Test mutating func whatNobodyWatchesIsForgotten() {
+    announcements.begins("B", in: .latest)
+    note("A", .appeared)
+    note("B", .vanished)
+    #expect(announcements.directories == [.latest])
+    #expect(announcements.batch(in: []).isEmpty)
+    #expect(announcements.count == 2)
+    let isLeft = announcements.ends("B", in: .latest, told: nil)
+    #expect(isLeft)
+    expect(told: ["vanished B"])
   }
 
   @Test mutating func whatTheKernelHasToldIsNotToldAgain() {
