@@ -81,6 +81,11 @@ extension Catalog {
     try store.read { try EpisodeRow.episode(id, in: $0) }
   }
 
+  /// Some episodes of one podcast from a number on, by number, with their notes.
+  package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
+    try store.read { try EpisodeRow.episodes(from: id, count: count, in: $0) }
+  }
+
   /// The episodes that `rm` has hidden from one result of a search.
   package func hiddenEpisodes(ofSearchResult id: Int64) throws(CatalogError) -> Set<Int64> {
     try store.read { try SearchRows.hiddenEpisodes(ofResult: id, in: $0) }

@@ -24,6 +24,11 @@ extension MountedTree {
         self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
       }
     }
+    guard directory.isRead else {
+      return fulfil(reply, directory.read()) { reply, _ in
+        self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
+      }
+    }
     let dots = [".", ".."]
     var items: [DirectoryItem] = []
     var first = 0

@@ -11,6 +11,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func podcast(_ id: Int64) throws -> Podcast?
   func episodes(ofPodcast id: Int64) throws -> [Episode]
   func episode(_ id: Int64) throws -> Episode?
+  func episodes(from id: Int64, count: Int) throws -> [Episode]
   func hiddenEpisodes(ofSearchResult id: Int64) throws -> Set<Int64>
   /// The results, over all searches, that show a podcast.
   func results(showing podcast: Int64) throws -> [Int64]

@@ -72,6 +72,12 @@ final class FakeCatalog: CatalogService {
     rowsRead.withLock { $0 += 1 }
     return state.withLock { state in state.episodes[id >> 20]?.first { $0.id == id } }
   }
+  func episodes(from id: Int64, count: Int) -> [Episode] {
+    rowsRead.withLock { $0 += 1 }
+    return state.withLock { state in
+      Array((state.episodes[id >> 20] ?? []).filter { $0.id >= id }.sorted { $0.id < $1.id }.prefix(count))
+    }
+  }
   func hiddenEpisodes(ofSearchResult id: Int64) -> Set<Int64> {
     state.withLock { $0.hiddenInSearch[id] ?? [] }
   }

@@ -116,6 +116,77 @@ import TransferProtocol
     #expect(!first.isCurrent)
   }
 
+  /// getfattr asks for one after the other: the catalogue is asked for several at once.
+  @Test func whoAsksForOneAfterTheOtherIsReadAhead() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let count = 160
+    fixture.catalog.state.withLock { state in
+      state.feeds[TreeFixture.podcast] = (1...count).map { number in
+        let address = WebAddress("http://media.example/\(number).mp3")
+        var episode = Episode(
+          id: TreeFixture.podcast << 20 | Int64(number), podcastID: TreeFixture.podcast,
+          mediaKey: MediaKey(address: address), stem: "\(1000 + number)", fileExtension: ".mp3",
+          title: "Part \(number)", published: 1_704_067_200 + Int64(number), enclosureURL: address)
+        episode.guid = "guid-\(number)"
+        return episode
+      }
+    }
+    let folder = try fixture.searched()
+    let names = try fixture.list(folder)
+    let nodes = try names.map { try wait(tree.lookup($0, in: folder, for: me)).node }
+    fixture.catalog.rowsRead.withLock { $0 = 0 }
+    for (place, node) in nodes.enumerated() {
+      let listed = try wait(tree.extendedAttributeNames(of: node, for: me))
+      #expect(String(decoding: listed, as: UTF8.self).contains("user.podcastfs.guid"))
+      #expect(try fixture.attribute("user.podcastfs.guid", node) == "guid-\(place + 1)")
+    }
+    #expect(fixture.catalog.rowsRead.withLock { $0 } <= count / 8)
+    // What has changed is read again.
+    try wait(tree.setExtendedAttribute("user.podcastfs.played", to: Array("1".utf8), of: nodes[50], for: me))
+    #expect(try fixture.attribute("user.podcastfs.played", nodes[50]) == "1")
+  }
+
+  /// More folders than are kept in memory: the kernel has their listings, and reads none where nothing has changed.
+  @Test func aFolderWhoseListingHadToMakeRoomIsOpenedUnread() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let other: Int64 = 8
+    fixture.catalog.state.withLock { state in
+      state.podcasts[other] = Podcast(
+        id: other, feedURL: "http://feeds.example/b.xml", title: "Other", name: "Other")
+      state.directory.append(other)
+      for podcast in [TreeFixture.podcast, other] {
+        state.feeds[podcast] = (1...25_000).map { number in
+          let address = WebAddress("http://media.example/\(podcast)-\(number).mp3")
+          return Episode(
+            id: podcast << 20 | Int64(number), podcastID: podcast, mediaKey: MediaKey(address: address),
+            stem: "2024-01-01 - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
+            published: 1_704_067_200 + Int64(number), enclosureURL: address)
+        }
+      }
+    }
+    let first = try fixture.searched()
+    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
+    let second = try wait(tree.lookup("Other", in: search, for: me)).node
+    let names = try fixture.list(first)
+    #expect(try fixture.list(second).count == 25_000)
+    fixture.catalog.rowsRead.withLock { $0 = 0 }
+    guard case .ready(.success(let again)) = tree.openDirectory(first, for: me) else {
+      Issue.record("it is made anew, or read")
+      return
+    }
+    #expect(!again.isRead && again.isCacheable && again.isCurrent)
+    #expect(fixture.catalog.rowsRead.withLock { $0 } == 0)
+    // The kernel has lost it.
+    try wait(again.read())
+    #expect(again.names == names && again.isCurrent)
+    // What has changed is read at once.
+    #expect(try fixture.list(second).count == 25_000)
+    try wait(tree.remove(names[0], in: first, for: me))
+    #expect(try fixture.list(first) == Array(names.dropFirst()))
+  }
+
   /// Of a feed that comes to who has opened its folder, the kernel can't know a name yet.
   @Test func ofAFolderThatIsFilledTheKernelForgetsNoName() throws {
     let fixture = try TreeFixture()

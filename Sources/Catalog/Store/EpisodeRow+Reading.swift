@@ -1,15 +1,23 @@
 internal import PodcastModel
 internal import SQLiteKit
 
-// Queries for episodes; all but `episode` give them without their notes.
+// Queries for episodes; all but the first two give them without their notes.
 extension EpisodeRow {
   /// One episode, with its notes.
   static func episode(_ id: Int64, in database: Database) throws -> Episode? {
-    try database.first(
-      "SELECT \(columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?", id
+    try episodes(from: id, count: 1, in: database).first { $0.id == id }
+  }
+
+  /// Some of one podcast from a number on, by number, with their notes.
+  static func episodes(from id: Int64, count: Int, in database: Database) throws -> [Episode] {
+    try database.all(
+      """
+      SELECT \(columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+      WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
+      """, id, EpisodeID.last(ofPodcast: EpisodeID.podcast(of: id)), count
     ) { row in
       var episode = read(row)
-      episode.notes = row.stringIfPresent(count)
+      episode.notes = row.stringIfPresent(self.count)
       return episode
     }
   }

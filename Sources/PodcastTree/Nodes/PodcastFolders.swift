@@ -96,7 +96,7 @@ extension PodcastFolder {
   }
 
   /// Its feed is here: that of the next may not be.
-  private func passed(_ caller: Caller) {
+  func passed(_ caller: Caller) {
     guard id.kind == .result else { return }
     let program = { tree.isBarred(caller) ? nil : tree.programs.program(ofThread: caller.thread) }
     guard tree.looksAhead.passes(id.row, program), let program = program() else { return }

@@ -13,9 +13,13 @@ final class EpisodeDetails: Sendable {
     var details: [Int64: Detail] = [:]
     var order: [Int64] = []
     var next = 0
+    /// The last one that was read, with those behind it.
+    var lastRead: Int64 = 0
   }
   private let state = Monitor(State())
   private static let limit = 256
+  /// Who asks for one after the other gets so many read at once.
+  private static let ahead = 16
   /// In bytes.
   private static let commentLength = 400
 
@@ -24,6 +28,15 @@ final class EpisodeDetails: Sendable {
     let comment = entry.episode.notes.map { PlainText.oneLine($0).cut(toBytes: commentLength) }
     entry.episode.notes = nil
     return Detail(entry: entry, facts: EpisodeAttributes.facts(of: entry, comment: comment))
+  }
+
+  /// How many are to be read, from this one on: several where the one before was read last.
+  func countToRead(from id: Int64) -> Int {
+    state.withLock { state in
+      let count = id == state.lastRead + 1 ? Self.ahead : 1
+      state.lastRead = id + Int64(count) - 1
+      return count
+    }
   }
 
   func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }

@@ -39,7 +39,7 @@ extension PodcastTree {
     try ownersChanged(of: world.withLock { Array($0.downloads.statuses.keys) })
     let podcasts = world.withLock { world in
       Set(world.shelves.keys).union(world.listings.keys.compactMap { world.podcast(shownBy: $0) })
-        .union(world.evicted.compactMap { world.podcast(shownBy: $0) })
+        .union(world.evicted.keys.compactMap { world.podcast(shownBy: $0) })
     }
     for id in podcasts { try podcastChanged(id) }
   }
@@ -295,7 +295,7 @@ extension PodcastTree {
   private func isShown(podcast: Int64) -> Bool {
     let (isInMemory, folders) = world.withLock { world in
       let folders = world.folders(showing: podcast)
-      return (world.shelves[podcast] != nil || folders.contains { world.evicted.contains($0) }, folders)
+      return (world.shelves[podcast] != nil || folders.contains { world.evicted[$0] != nil }, folders)
     }
     return isInMemory || folders.contains { $0.kind != .downloadedPodcast && isKnown($0) }
   }

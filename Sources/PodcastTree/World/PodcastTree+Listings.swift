@@ -31,7 +31,7 @@ extension PodcastTree {
       difference.add(
         world.withLock { world -> Difference in
           let old = world.listings[node]
-          if old == nil && !isKnown && !world.evicted.contains(node) { return Self.touched(node) }
+          if old == nil && !isKnown && world.evicted[node] == nil { return Self.touched(node) }
           guard let items = folder.items(world) else {
             world.forget(node)
             return Difference()
@@ -144,10 +144,16 @@ extension PodcastTree {
 
   // MARK: Readers
 
-  /// A directory as it is now.
+  /// A directory as it is now. Where the kernel has kept its listing, and that holds, nothing is read before it asks.
   package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
-    return folder.listing(for: caller).map { OpenDirectory(node: node, listing: $0, tree: self) }
+    if world.withLock({ $0.isUnchanged(node, now: wallClockSeconds()) }) {
+      folder.passed(caller)
+      return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
+    }
+    return folder.listing(for: caller).map {
+      OpenDirectory(node: node, listing: $0, caller: caller, tree: self)
+    }
   }
 
   /// As the tree was last told, but for what is coming: that is asked for.
@@ -169,25 +175,41 @@ extension PodcastTree {
 /// A directory as it was when it was opened: what a listing that is under way shows.
 package final class OpenDirectory: Sendable {
   package let node: NodeID
-  private let listing: Listing
+  /// Nil where it has not been read.
+  private let listing: Monitor<Listing?>
+  private let caller: Caller
   private let tree: PodcastTree
 
-  init(node: NodeID, listing: Listing, tree: PodcastTree) {
+  init(node: NodeID, listing: Listing?, caller: Caller, tree: PodcastTree) {
     self.node = node
-    self.listing = listing
+    self.listing = Monitor(listing)
+    self.caller = caller
     self.tree = tree
   }
 
-  package var isCacheable: Bool { listing.isCacheable }
-  package var names: [String] { listing.items.map(\.name) }
+  private var found: Listing? { listing.withLock { $0 } }
+
+  /// Whether what it lists is here; else it is to be read first.
+  package var isRead: Bool { listing.withLock { $0 != nil } }
+  package var isCacheable: Bool { found?.isCacheable ?? true }
+  package var names: [String] { found?.items.map(\.name) ?? [] }
   /// Whether the directory still lists the same.
   package var isCurrent: Bool {
-    !listing.isCacheable || tree.world.withLock { $0.listings[node]?.version == listing.version }
+    guard let listing = found, listing.isCacheable else { return true }
+    return tree.world.withLock { $0.listings[node]?.version == listing.version }
+  }
+
+  /// Reads what it lists.
+  package func read() -> Answer<Void> {
+    guard let folder = tree.folder(node) else { return .failure(.ENOENT) }
+    return folder.listing(for: caller).map { found in
+      self.listing.withLock { if $0 == nil { $0 = found } }
+    }
   }
 
   /// Some of its items from one on, with their attributes as they are now.
   package func items(from first: Int, count: Int) -> [DirectoryItem] {
-    guard first < listing.items.count else { return [] }
+    guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]
     return tree.world.withLock { world in
       part.map { DirectoryItem(name: $0.name, attributes: tree.attributes(of: $0.target, world)) }

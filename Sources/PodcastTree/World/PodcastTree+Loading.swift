@@ -121,13 +121,15 @@ extension PodcastTree {
   func detail(_ id: Int64) -> Answer<EpisodeDetails.Detail> {
     if let found = details.find(id) { return .value(found) }
     return .on(loader) {
-      guard let episode = try self.catalog.episode(id),
-        let podcast = try self.catalog.podcast(episode.podcastID)
+      let count = self.details.countToRead(from: id)
+      let episodes = try self.catalog.episodes(from: id, count: count)
+      guard let first = episodes.first, first.id == id,
+        let podcast = try self.catalog.podcast(first.podcastID)
       else { throw Errno.ENOENT }
       try self.loadAppearances(of: [podcast.id])
-      let detail = EpisodeDetails.detail(EpisodeEntry(episode: episode, podcast: podcast))
-      self.details.store(detail)
-      return detail
+      let details = episodes.map { EpisodeDetails.detail(EpisodeEntry(episode: $0, podcast: podcast)) }
+      for detail in details { self.details.store(detail) }
+      return details[0]
     }
   }
 

@@ -47,8 +47,9 @@ struct World: Sendable {
   var listings: [NodeID: Listing] = [:]
   /// Directories that were listed, the one last asked for at the end.
   private var listingUse: [NodeID] = []
-  /// Directories whose listing had to make room: the kernel may know names in them.
-  private(set) var evicted: Set<NodeID> = []
+  /// Directories whose listing had to make room: the kernel may know names in them, and what it has kept of their
+  /// listing holds. Each with when a refresh of its podcast is due: `.max` for never, 0 where that is not known.
+  private(set) var evicted: [NodeID: Int64] = [:]
   /// Directories that a process before has shown to the kernel, and this one has not: some are as before.
   var inherited: Set<NodeID> = []
   /// Names that have just gone, for a while: `rm -r` comes to remove what went with an episode, and who watches is
@@ -56,7 +57,7 @@ struct World: Sendable {
   var departed = Departed()
 
   /// So many names are kept; the directory asked for last always is.
-  static let namesInMemory = 60_000
+  static let namesInMemory = 40_000
 
   mutating func setSubscriptions(_ folders: [Folder]) {
     subscriptions = folders.sorted { $0.name < $1.name }
@@ -143,7 +144,7 @@ struct World: Sendable {
 
   mutating func store(_ listing: Listing, of node: NodeID) {
     listings[node] = listing
-    evicted.remove(node)
+    evicted[node] = nil
     inherited.remove(node)
     touch(node)
     var total = listings.values.reduce(0) { $0 + $1.items.count }
@@ -154,7 +155,8 @@ struct World: Sendable {
       if oldest.kind == .fixed { continue }
       total -= dropped.items.count
       listings[oldest] = nil
-      evicted.insert(oldest)
+      let podcast = podcast(shownBy: oldest).flatMap { shelves[$0] }
+      evicted[oldest] = podcast?.nextRefresh ?? .max
     }
     prune()
   }
@@ -162,16 +164,23 @@ struct World: Sendable {
   /// A directory that is no more.
   mutating func forget(_ node: NodeID) {
     listings[node] = nil
-    evicted.remove(node)
+    evicted[node] = nil
     inherited.remove(node)
     listingUse.removeAll { $0 == node }
   }
 
   /// The kernel may know names in a directory whose listing is not in memory.
-  mutating func noteKnown(_ node: NodeID) { if listings[node] == nil { evicted.insert(node) } }
+  mutating func noteKnown(_ node: NodeID) {
+    if listings[node] == nil && evicted[node] == nil { evicted[node] = 0 }
+  }
 
   /// The kernel knows nothing of a directory any more.
-  mutating func forgetEvicted(_ node: NodeID) { evicted.remove(node) }
+  mutating func forgetEvicted(_ node: NodeID) { evicted[node] = nil }
+
+  /// Whether a directory lists what it listed last, without a look at its rows.
+  func isUnchanged(_ node: NodeID, now: Int64) -> Bool {
+    evicted[node].map { $0 > now } ?? false
+  }
 
   /// Shelves that no listing is made of, and appearances of podcasts that nothing in memory shows.
   private mutating func prune() {
