@@ -20,6 +20,7 @@ package enum IdentityEngine {
   /// One decision for each item; no episode is given to two. Costs about as much as there are items and episodes,
   /// and little where nothing has changed.
   package static func decide(_ items: [ItemTraits], known: [ItemTraits]) -> [Decision] {
+    if known.isEmpty { return Array(repeating: .new, count: items.count) }
     var pairing = Pairing(items: items, known: known)
     pairing.pairUnchanged()
     pairing.pairRenewedSessions()

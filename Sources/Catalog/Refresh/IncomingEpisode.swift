@@ -3,18 +3,19 @@ internal import Identity
 internal import PodcastModel
 internal import SQLiteKit
 
-/// An item of a feed, as the catalogue will keep it.
-struct IncomingEpisode: Sendable {
-  var parsed: ParsedEpisode
-  var enclosure: ParsedEpisode.Enclosure
-  var traits: ItemTraits
-  var guid: String?
+/// An item of a feed, as the catalogue will keep it. An object, because it goes from list to list, and has two dozen
+/// texts.
+final class IncomingEpisode: Sendable {
+  let parsed: ParsedEpisode
+  let enclosure: ParsedEpisode.Enclosure
+  let traits: ItemTraits
+  let guid: String?
   /// White space collapsed; empty where the feed has none.
-  var title: String
+  let title: String
   /// The feed's date, where it has one that is not in the future.
-  var published: Int64?
+  let published: Int64?
   /// Bytes of the show notes.
-  var notesLength: Int
+  let notesLength: Int
 
   /// - Returns: nil for an item without enclosure.
   init?(_ parsed: ParsedEpisode, now: Int64) {
@@ -24,7 +25,7 @@ struct IncomingEpisode: Sendable {
     guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
     title = parsed.title ?? ""
     published = parsed.published.flatMap { $0 <= now ? $0 : nil }
-    traits = ItemTraits(address: enclosure.url, title: title)
+    var traits = ItemTraits(address: enclosure.url, title: title)
     traits.guid = guid
     traits.published = published
     traits.duration = parsed.duration
@@ -35,6 +36,7 @@ struct IncomingEpisode: Sendable {
     let notes = parsed.notes
     notesLength = notes?.utf8.count ?? 0
     traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
+    self.traits = traits
   }
 
   private static func fingerprint(

@@ -17,7 +17,7 @@ struct MergePiece {
     var old: IndexedText
     var new: IndexedText
   }
-  private struct Addition {
+  private struct Addition: Sendable {
     /// By `columns`.
     var values: [DatabaseValue]
     var notes: String?
@@ -62,7 +62,8 @@ struct MergePiece {
         hasImage: item.parsed.imageURL != nil)
       if known.sidecars != sidecars || (notes == nil) != (oldNotes == nil) { changesListing = true }
     }
-    for addition in part.additions {
+    let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
+    additions = Array(part.additions).parallelMap { addition in
       let item = addition.item
       let notes = item.parsed.notes
       var values = item.values(firstSeen: now, room: 4)
@@ -70,11 +71,9 @@ struct MergePiece {
       values.append(EpisodeRow.blob(addition.mediaKey).databaseValue)
       values.append(.text(addition.stem))
       values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
-      additions.append(
-        Addition(
-          values: values, notes: notes,
-          text: part.additions.count <= Self.indexedAtOnce
-            ? IndexedText(title: item.title, notes: notes) : nil))
+      return Addition(
+        values: values, notes: notes,
+        text: isIndexedAtOnce ? IndexedText(title: item.title, notes: notes) : nil)
     }
     replaced = part.replaced
     if !additions.isEmpty { changesListing = true }

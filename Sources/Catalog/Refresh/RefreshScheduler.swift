@@ -18,6 +18,9 @@ final class RefreshScheduler: Sendable {
   private static let runningLimit = 3
   /// Seconds between two tries of the same podcast, whatever the catalogue says.
   private static let rest = 60.0
+  /// Seconds after the start before what is due is asked for: who has just mounted looks at something, and does not
+  /// share the line with feeds that nobody looks at.
+  private static let beginning = 1.0
 
   /// Whether it refreshes, or will.
   var isRunning: Bool { state.withLock { $0.isStarted && !$0.isStopped } }
@@ -46,9 +49,11 @@ final class RefreshScheduler: Sendable {
   ) {
     let timer = try? WakeTimer()
     let network = try? NetworkWatch()
+    let beginning = MonotonicTime.after(Self.beginning)
     while !state.withLock({ $0.isStopped }) {
       let nextUpkeep = upkeep()
-      timer?.set(after: min(begin(feeds) ?? nextUpkeep, nextUpkeep))
+      let first = beginning.seconds(since: .now)
+      timer?.set(after: first > 0 ? first : min(begin(feeds) ?? nextUpkeep, nextUpkeep))
       var polled = [
         pollfd(fd: wakeup.descriptor, events: Int16(POLLIN), revents: 0),
         pollfd(fd: timer?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),

@@ -27,18 +27,21 @@ final class TextIndex: Sendable {
   /// From now on this process fills it.
   func fillHere() {
     state.withLock { $0.isFilledHere = true }
-    fillBehind()
+    fillBehind(after: Self.delay)
   }
 
   func stop() { state.withLock { $0.isStopped = true } }
 
   /// Puts what has no place in it yet into it, behind, if this process does that.
   func fill() {
-    if isFilledHere { fillBehind() }
+    if isFilledHere { fillBehind(after: Self.delay) }
   }
 
+  /// In seconds: who has opened a folder whose feed has come lists it first.
+  private static let delay = 0.5
+
   /// Once at a time.
-  func fillBehind() {
+  func fillBehind(after delay: Double = 0) {
     let mayBegin = state.withLock { state in
       if state.isRunning { state.isWantedAgain = true }
       if state.isRunning || state.isStopped { return false }
@@ -46,7 +49,7 @@ final class TextIndex: Sendable {
       return true
     }
     guard mayBegin else { return }
-    queue.async { [self] in
+    queue.async(after: delay) { [self] in
       repeat {
         // Where the file can't be written, the next refresh tries again.
         _ = try? TextIndexer(store: store).run(until: .distantFuture) { state.withLock { $0.isStopped } }
