@@ -72,7 +72,13 @@ package final class EpisodeReader: Sendable {
     var end = range.lowerBound
     while end < range.upperBound {
       let next = min((end / LiveMap.blockSize + 1) * LiveMap.blockSize, range.upperBound)
-      guard canRead(at: end, count: Int(next - end)) else { break }
+      guard canRead(at: end, count: Int(next - end)) else {
+        if let edge = map?.edge(ofBlock: end / LiveMap.blockSize), edge > end {
+          let part = end..<min(edge, next)
+          if canRead(at: part.lowerBound, count: part.count) { end = part.upperBound }
+        }
+        break
+      }
       end = next
     }
     return Int(end - range.lowerBound)

@@ -93,6 +93,9 @@ package final class EpisodeWriter: Sendable {
       live.blocks().forEach(upTo: min(blocks, live.reservedBlocks)) { run in
         present.insert(run.lowerBound * LiveMap.blockSize..<min(run.upperBound * LiveMap.blockSize, end))
       }
+      // Readers may have had these, too: no other file's may follow on them.
+      for edge in live.edges { present.insert(edge) }
+      present.truncate(at: end)
       present.truncate(at: size)
     } else {
       try Directories.createPrivate(layout.maps)
@@ -154,7 +157,7 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Shows a range in the live map: its blocks that are whole by now.
+  /// Shows a range in the live map: its blocks that are whole by now, and the beginning of the last one.
   func publish(_ range: Range<Int64>, _ state: inout State) throws(PosixError) {
     let block = LiveMap.blockSize
     guard let run = state.present.run(at: range.lowerBound) else { return }
@@ -167,6 +170,9 @@ package final class EpisodeWriter: Sendable {
       ? (run.upperBound + block - 1) / block
       : min((range.upperBound + block - 1) / block, run.upperBound / block)
     if first < end { map.add(blocks: first..<end) }
+    if run.upperBound != total, run.upperBound / block * block >= run.lowerBound, run.upperBound % block > 0 {
+      map.add(edge: run.upperBound)
+    }
     map.set(received: state.present.count)
   }
 

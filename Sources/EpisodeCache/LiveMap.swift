@@ -8,8 +8,9 @@ internal import PosixKit
 /// A bit stands for a block of 4 KiB and is set once all of the block that the file will ever hold has been
 /// written to it, and cleared only where the disk has lost it: so a reader needs no lock and can't see a half-made
 /// change, and a writer killed at any instant leaves a map that is right. (A list of exact ranges would need a
-/// sequence lock, which a killed writer leaves taken, and a bound on their number.) What is not exact is only the
-/// block at a range's edge.
+/// sequence lock, which a killed writer leaves taken, and a bound on their number.) Of blocks that are not whole it
+/// says of the few latest how far they reach from their start, each in one word: a reader on a slow host need not
+/// wait for the rest of its block.
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
   /// The writer's hold on the file, to take room in it also when it has lost its name; nil for readers, and where
@@ -39,6 +40,9 @@ package final class LiveMap: Sendable {
     /// When the data file was made.
     static let born = 13
     static let count = 14
+    /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
+    /// word it speaks of the latter only. (0 in maps of before: nothing is said.)
+    static let edges = 16..<32
   }
   private static let magic: UInt64 = 0x3230_7061_6d73_6670  // "pfsmap02"
   private static let unknown = UInt64.max
@@ -185,13 +189,41 @@ package final class LiveMap: Sendable {
   /// How many bytes are there, to the byte.
   package var received: Int64 { Int64(clamping: memory.load(Word.received)) }
 
-  /// Whether all bytes of `range` are there: each block that it touches.
+  /// Whether all bytes of `range` are there: each block that it touches, or of the last one as far as it reaches.
   package func contains(_ range: Range<Int64>) -> Bool {
     guard range.lowerBound >= 0, range.upperBound <= Self.capacity else { return false }
+    if range.isEmpty { return true }
+    let last = (range.upperBound - 1) / Self.blockSize
+    if let edge = edge(ofBlock: last), edge >= range.upperBound {
+      return containsBlocks(of: range.lowerBound..<max(last * Self.blockSize, range.lowerBound))
+    }
+    return containsBlocks(of: range)
+  }
+
+  private func containsBlocks(of range: Range<Int64>) -> Bool {
     if range.isEmpty { return true }
     let end = reservedWords
     return words(of: range.lowerBound / Self.blockSize..<(range.upperBound - 1) / Self.blockSize + 1)
       .allSatisfy { index, mask in index < end && memory.load(index) & mask == mask }
+  }
+
+  /// How far a block that is not whole is there from its start, in bytes of the file; nil where that is not known.
+  func edge(ofBlock block: Int64) -> Int64? {
+    let edge = Int64(clamping: memory.load(Self.edgeWord(of: block)))
+    return edge > block * Self.blockSize && edge < (block + 1) * Self.blockSize ? edge : nil
+  }
+
+  /// What is there of blocks that are not whole, as far as is known.
+  var edges: [Range<Int64>] {
+    Word.edges.compactMap { word in
+      let edge = Int64(clamping: memory.load(word))
+      let start = edge / Self.blockSize * Self.blockSize
+      return edge > start && edge < Self.capacity ? start..<edge : nil
+    }
+  }
+
+  private static func edgeWord(of block: Int64) -> Int {
+    Word.edges.lowerBound + Int(block % Int64(Word.edges.count))
   }
 
   /// Blocks that there is room for.
@@ -221,8 +253,14 @@ package final class LiveMap: Sendable {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
   }
 
+  /// Says that all is there from its block's start up to `edge`. Its bytes must have been written.
+  func add(edge: Int64) { memory.store(Self.edgeWord(of: edge / Self.blockSize), UInt64(edge)) }
+
   /// Says that these blocks are not there: the disk has lost them. Readers look again after they have read.
   func remove(blocks: Range<Int64>) {
+    for edge in edges where blocks.contains(edge.lowerBound / Self.blockSize) {
+      memory.store(Self.edgeWord(of: edge.lowerBound / Self.blockSize), 0)
+    }
     let end = reservedWords
     for (index, mask) in words(of: blocks) where index < end {
       memory.store(index, memory.load(index) & ~mask)

@@ -22,7 +22,7 @@ extension ClientSession {
     let episode: RemoteEpisode
     let open: UInt64
     let offset: Int64
-    let count: Int
+    var count: Int
     let completion: @Sendable (TransferFailure?) -> Void
     /// What was there when it was last looked at, and when that is next.
     var received: Int64
@@ -139,6 +139,14 @@ extension ClientSession {
       let new = try? EpisodeReader(layout, old.key, old.generation, isVouched: true)
     {
       episode.attach(new)
+    }
+    // The map has forgotten how far that block has come: when it is whole, it says so.
+    if let entry = waits[number], entry.count == 1,
+      episode.current?.canRead(at: entry.offset, count: 1) == false
+    {
+      let count = LiveMap.blockSize - entry.offset % LiveMap.blockSize
+      waits[number]?.count = Int(count)
+      return say(.wait(id: number, open: entry.open, offset: entry.offset, count: count))
     }
     finishWait(number, nil)
   }

@@ -32,19 +32,39 @@ import Testing
     let copy = fixture.environment.home.path("copy")
     let player = try program("/bin/dd", as: "mpv", fixture)
     let (input, output) = ("if=\(fixture.episode(1))", "of=\(copy)")
-    let playing = try start(fixture, player, input, output, "bs=4096", "count=24")
+    let playing = try start(fixture, player, input, output, "bs=4096", "count=24", "iflag=fullblock")
     #expect(playing.wait(seconds: 90) == .exit(0), "\(playing.errors)")
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(0..<98_304))
     // The host has gone silent.
     let tail = ["bs=1M", "count=1", "iflag=skip_bytes", "skip=90112"]
     let last = try start(fixture, player, [input, output] + tail)
     #expect(last.wait(seconds: 90) == .exit(0), "\(last.errors)")
-    #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(90_112..<98_304))
+    // To the last byte, though its block is not whole.
+    let edge = try start(
+      fixture, player, [input, output, "bs=1M", "count=1", "iflag=skip_bytes", "skip=99999"])
+    #expect(edge.wait(seconds: 90) == .exit(0), "\(edge.errors)")
+    #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(99_999..<100_000))
     // Others get all that they ask for, or wait.
     let other = try start(fixture, "dd", [input, output] + tail)
     #expect(eventually(within: 60) { WaitingTests.isWaiting(other.id) })
     other.signal(SIGKILL)
     #expect(other.wait(seconds: 60) == .signal(SIGKILL))
+  }
+
+  /// Players look for marks of other formats behind the beginning.
+  @Test func aPlayerDoesNotWaitForWhatLiesBeforeThePlaceThatItLooksAt() throws {
+    let fixture = try MountFixture()
+    // Each response falls silent: who waits for the first one to go on waits for long.
+    fixture.origin.change("/1.mp3") { $0.behaviour.stallAfter = 8192 }
+    try fixture.mount()
+    try fixture.makeSearch()
+    let copy = fixture.environment.home.path("copy")
+    let player = try program("/bin/dd", as: "vlc", fixture)
+    let looking = try start(
+      fixture, player, "if=\(fixture.episode(1))", "of=\(copy)", "bs=2048", "count=1",
+      "iflag=skip_bytes,fullblock", "skip=20480")
+    #expect(looking.wait(seconds: 25) == .exit(0), "\(looking.errors)")
+    #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(20_480..<22_528))
   }
 
   @Test func aPlayerGetsEveryByteOfADownloadThatRuns() throws {

@@ -104,7 +104,10 @@ extension Engine {
       for wait in handle.waits.values where wait.lowerBound < intake.arrived {
         // All of it is here, or on its way.
         let end = min(wait.upperBound, total)
-        if end > intake.position && end <= intake.arrived { return .waited }
+        guard end > intake.position && end <= intake.arrived else { continue }
+        // The byte that it waits for may be in a block that is not whole yet.
+        let isOfEdge = wait.length == 1 && end > intake.arrived / Limits.block * Limits.block
+        return isOfEdge ? .all : .waited
       }
     }
     // Where little may be held, it is written in smaller pieces.

@@ -12,13 +12,21 @@ extension Engine {
       if download.store != nil && (download.record.generation > 0 || download.record.received > 0) { return }
     }
     let running = download.flows.map { flow in
-      RequestPlanner.Running(position: flow.position, end: flow.request.end, rate: flow.rate)
+      RequestPlanner.Running(
+        position: flow.position, arrived: flow.arrived, end: flow.request.end, rate: flow.rate,
+        rateSoFar: flow.rateSoFar(now.instant))
     }
     let planner = RequestPlanner(
       have: store?.claimed ?? ByteRanges(), total: store?.representation.total,
       running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
     let open = waits.filter { store?.shows($0) != true }
     let requests = planner.requests(for: open)
+    // By then it is known how slow the host is.
+    if requests.isEmpty, running.contains(where: { $0.rateSoFar == nil }),
+      open.contains(where: { $0.length == 1 })
+    {
+      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
+    }
     if requests.isEmpty || !mayAskAtOnce(requests, download) { return }
     for request in requests { start(request, for: download) }
   }

@@ -128,6 +128,7 @@ extension Engine {
     intake.came(flow.early)
     flow.early = 0
     flow.intake = intake
+    flow.beginning = (at, now.instant)
     flow.heldSince = now.instant
     timers.add(.patience, at: now.instant.adding(Limits.patience))
     emit(.place(flow.id, at: at))

@@ -38,6 +38,8 @@ final class Flow {
 
   /// Bytes per second in its last second or two; nil before.
   private(set) var rate: Int64?
+  /// Where its bytes have begun to come, and when.
+  var beginning: (position: Int64, time: Instant)?
   private var measured: (position: Int64, time: Instant)?
   /// What had arrived when it was last found to make progress.
   var progress: (arrived: Int64, time: Instant)?
@@ -56,6 +58,14 @@ final class Flow {
 
   /// Bytes in memory.
   var held: Int64 { intake?.held ?? early }
+
+  /// Bytes per second of late, or since it began; nil while that says nothing.
+  func rateSoFar(_ now: Instant) -> Int64? {
+    if let rate { return rate }
+    guard intake != nil, let beginning else { return nil }
+    let seconds = now.seconds(since: beginning.time)
+    return seconds < 0.2 ? nil : Int64(Double(arrived - beginning.position) / seconds)
+  }
 
   /// Measures its rate since the last time; to be called every second.
   func measure(_ now: Instant) {

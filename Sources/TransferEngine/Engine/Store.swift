@@ -103,13 +103,16 @@ final class Store {
     received = present.count
   }
 
-  /// Whether readers see all of `range` that the file has: they see whole blocks.
+  /// Whether readers see all of `range` that the file has: they see whole blocks; of one that is coming its beginning,
+  /// which is for who waits for a single byte.
   func shows(_ range: Range<Int64>) -> Bool {
     let end = shownTotal ?? .max
     let wanted = range.clamped(to: 0..<end)
     if wanted.isEmpty { return true }
     let upper =
-      wanted.upperBound > Int64.max - Limits.block ? wanted.upperBound : Self.blockEnd(wanted.upperBound)
+      wanted.length == 1
+      ? wanted.upperBound
+      : wanted.upperBound > Int64.max - Limits.block ? wanted.upperBound : Self.blockEnd(wanted.upperBound)
     return present.contains(wanted.lowerBound / Limits.block * Limits.block..<min(upper, end))
   }
 

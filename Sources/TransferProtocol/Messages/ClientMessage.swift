@@ -11,7 +11,8 @@ package enum ClientMessage: Hashable, Sendable {
   /// daemon died): it keeps it while it can.
   case open(id: UInt64, TransferRequest, OpenIntent, generation: UInt32?)
   case close(id: UInt64)
-  /// A reader waits; answered by `available` or `unavailable`.
+  /// A reader waits; answered by `available` or `unavailable`. Who waits for one byte sees it as soon as it is there,
+  /// others wait for the whole of the blocks that they ask for.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
   /// Answered by `done` where `id` is not 0.

@@ -28,7 +28,7 @@ extension FramedMessage {
 /// Builds a frame.
 package struct FrameWriter: Sendable {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 4
+  package static let version: UInt32 = 5
   /// The oldest version whose clients a daemon serves: a mount goes on when the programs under it are replaced. A
   /// later version only adds kinds of messages, and none that a client must understand who does not know it.
   package static let oldest: UInt32 = 2

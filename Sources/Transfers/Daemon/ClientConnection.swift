@@ -150,6 +150,13 @@ final class ClientConnection {
     if !isClosed && !ready.isDisjoint(with: [.readable, .broken]) { read() }
   }
 
+  /// The versions before see whole blocks only.
+  private func asMeant(_ message: ClientMessage) -> ClientMessage {
+    guard version < 5, case .wait(let id, let open, let offset, let count) = message, offset >= 0, count == 1
+    else { return message }
+    return .wait(id: id, open: open, offset: offset, count: Limits.block - offset % Limits.block)
+  }
+
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 65536)
     while !isClosed {
@@ -161,7 +168,7 @@ final class ClientConnection {
       incoming.append(buffer[..<count])
       do throws(FrameError) {
         while !isClosed, !isLeftWaiting, let message: ClientMessage = try incoming.next() {
-          receive(self, message)
+          receive(self, asMeant(message))
         }
       } catch {
         return close()

@@ -149,9 +149,10 @@ extension Simulation {
     }
     let size = episodes[handle.episode].version.size
     let offset = random.chance(1, 2) ? 0 : Int64(random.below(Int(size)))
+    // Players wait for the first byte of what they read.
+    let most = random.chance(1, 4) ? 1 : Int64(1 + random.below(200_000))
     let wait = SimulatedClient.Wait(
-      handle: number, range: offset..<min(offset + Int64(1 + random.below(200_000)), max(size, offset + 1)),
-      since: time)
+      handle: number, range: offset..<min(offset + most, max(size, offset + 1)), since: time)
     let id = clients[index].next()
     clients[index].waits[id] = wait
     forgetPromises(of: handle.key)
