@@ -16,6 +16,8 @@ package final class PodcastTree: Sendable {
   let transfers: any TransferService
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
+  /// Those of subscriptions that are fetched though nobody has opened them.
+  let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
   let settings: Settings
   let places: Places
   package let owner: Owner

@@ -204,6 +204,26 @@ import TransferProtocol
     #expect(found.node.kind == .transcript && found.node.row == TreeFixture.podcast << 20 | 2)
   }
 
+  @Test func aSubscriptionsCoverIsFetchedAsSoonAsItsFeedNamesIt() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    // Followed by its address alone: nothing is known of it.
+    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = nil }
+    _ = try fixture.searched()
+    let result = try #require(fixture.catalog.state.withLock { $0.results.values.first?.first?.id })
+    _ = try fixture.catalog.subscribe(result: result, name: "Lights")
+    fixture.catalog.announce(.podcast(TreeFixture.podcast))
+    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = Self.cover }
+    fixture.catalog.announce(.facts(podcast: TreeFixture.podcast))
+    #expect(eventually { fixture.fetcher.state.withLock { $0.asked.map(\.url) } == [Self.cover] })
+    #expect(eventually { (try? Directories.names(in: directory.path("sidecars")).count) == 1 })
+    // It is here: told of again, it is not fetched again.
+    fixture.catalog.announce(.podcast(TreeFixture.podcast), .facts(podcast: TreeFixture.podcast))
+    let folder = try #require(fixture.catalog.subscriptions().first.map { NodeID(.subscription, $0.id) })
+    #expect(try fixture.list(folder).contains("cover.png"))
+    #expect(fixture.fetcher.state.withLock { $0.asked.count } == 1)
+  }
+
   @Test func aFolderTellsKDEOfItsCoverWithoutBeingListedOrFetched() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)

@@ -100,13 +100,20 @@ extension PodcastTree {
     }
   }
 
-  /// Fetches a subscription's cover where it is not here.
+  /// Covers that are fetched at once though nobody has opened them.
+  static let coversAtOnce = 8
+
+  /// Fetches a subscription's cover where it is not here, and where few are on their way: the others' come when
+  /// somebody looks.
   func fetchCover(ofPodcast id: Int64) {
     guard settings.sidecars.contains(.cover), let podcast = try? catalog.podcast(id),
       let cover = Sidecar.cover(of: podcast), let address = cover.address, sidecars.copy(cover.key) == nil
     else { return }
-    guard case .pending(let start) = fetch(cover, address, old: nil) else { return }
-    _ = start { _ in }
+    let isTaken = coversOnTheirWay.withLock { covers in
+      covers.count < Self.coversAtOnce && covers.insert(cover.key).inserted
+    }
+    guard isTaken, case .pending(let start) = fetch(cover, address, old: nil) else { return }
+    _ = start { [coversOnTheirWay] _ in coversOnTheirWay.withLock { _ = $0.remove(cover.key) } }
   }
 
   /// Drops the copy; the feed still names it, so that it is listed again. It succeeds because `rm -r` of a podcast

@@ -251,6 +251,7 @@ extension PodcastTree {
     }
     tell(try timesChanged(of: id))
     if world.withLock({ $0.subscriptionOfPodcast[id] != nil }) { tell(latest { $0.isStale = true }) }
+    fetchCoverOfSubscription(id)
   }
 
   /// Its title, cover, address.
@@ -268,6 +269,7 @@ extension PodcastTree {
     var difference = Difference()
     difference.attributes = world.withLock { $0.folders(showing: id) }
     tell(difference)
+    fetchCoverOfSubscription(id)
   }
 
   /// Costs as much as there are new ones.
@@ -405,5 +407,8 @@ extension PodcastTree {
     for podcast in podcasts.prefix(Self.coversAtOnce) { fetchCover(ofPodcast: podcast) }
   }
 
-  private static let coversAtOnce = 8
+  /// Its feed has come, or names another cover: of who has just been followed, nothing was known before.
+  private func fetchCoverOfSubscription(_ podcast: Int64) {
+    if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { fetchCover(ofPodcast: podcast) }
+  }
 }
