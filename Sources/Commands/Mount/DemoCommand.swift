@@ -33,7 +33,7 @@ enum DemoCommand: Command {
     let options = try arguments.takeValues("-o")
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("demo takes one mount point") }
-    try MountRequest.prepareUser(options)
+    try MountRequest.prepareUser(options, mountPoint: nil)
     let mountPoint = try operands.first ?? MountPoint.usual()
     if operands.count > 0 && !isBackground { try MountPoint.make(mountPoint) }
     if !staysInForeground && !isBackground {

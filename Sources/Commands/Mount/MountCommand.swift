@@ -31,7 +31,7 @@ enum MountCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("mount takes one mount point") }
     if isResumed { return try resume(nil, on: operands.first ?? "", options) }
-    try MountRequest.prepareUser(options)
+    try MountRequest.prepareUser(options, mountPoint: operands.first)
     // Where the service manager has kept what the process before had, there is nothing to be mounted.
     if staysInForeground, let path = MountPoint.absolutePath(try operands.first ?? MountPoint.usualPath()),
       let kept = MountInheritance.fromServiceManager(path)
@@ -59,7 +59,7 @@ enum MountCommand: Command {
     guard operands.count == 1 else { throw UsageError("mount takes one mount point") }
     if isResumed { return try resume(call.source, on: operands[0], options) }
     Account.correctHome()
-    try MountRequest.prepareUser(options)
+    try MountRequest.prepareUser(options, mountPoint: isFake ? nil : operands[0])
     if isFake {
       _ = try MountRequest(source: call.source, mountPoint: operands[0], options: options)
       return 0

@@ -25,6 +25,15 @@ enum MountPoint {
     if case .failure(let error) = outcome, !MountTable.isOurs(path) { throw error }
   }
 
+  /// Gives a directory that the automounter (autofs's or systemd's) has made for the mount to the user who mounts:
+  /// fusermount3 lets nobody mount on what he can't write to. Any other one must be the user's own.
+  static func handOver(_ path: String, to account: Account) {
+    guard let path = absolutePath(path), MountTable.mount(holding: path)?.type == "autofs" else { return }
+    // Where that fails, mounting does, and says why.
+    _ = chown(path, account.user, account.group)
+    _ = chmod(path, 0o755)
+  }
+
   /// Makes sure that `path` can be mounted on; a mount of ours that a crash has left there is cleared.
   /// - Returns: its absolute path without symbolic links.
   /// - Throws: `CommandFailure` saying what is in the way.

@@ -50,8 +50,9 @@ struct MountRequest: Sendable {
   }
 
   /// Checks the options of a call, and becomes the user whom `setuid` names.
+  /// - Parameter mountPoint: nil for the user's own `~/Podcasts`.
   /// - Throws: `UsageError` where they can't be understood.
-  static func prepareUser(_ options: [String]) throws {
+  static func prepareUser(_ options: [String], mountPoint: String?) throws {
     let name: String?
     do {
       name = try Settings.load(file: "/dev/null", environment: [:], options: options).mount.account
@@ -60,6 +61,7 @@ struct MountRequest: Sendable {
     }
     guard let name else { return }
     guard let account = Account(name) else { throw CommandFailure("setuid=\(name): there is no such user") }
+    if let mountPoint { MountPoint.handOver(mountPoint, to: account) }
     try account.become()
   }
 

@@ -24,6 +24,16 @@ enum MountTable {
     all().last { $0.mountPoint == path }
   }
 
+  /// The topmost mount that `path` lies in.
+  static func mount(holding path: String) -> Mount? {
+    var found: Mount?
+    for mount in all() where mount.mountPoint.utf8.count >= found?.mountPoint.utf8.count ?? 0 {
+      let directory = mount.mountPoint == "/" ? "/" : mount.mountPoint + "/"
+      if path == mount.mountPoint || path.hasPrefix(directory) { found = mount }
+    }
+    return found
+  }
+
   /// All mounts, in their order.
   static func all() -> [Mount] {
     guard let bytes = try? Directories.read("/proc/self/mountinfo") else { return [] }
