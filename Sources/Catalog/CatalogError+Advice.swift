@@ -1,8 +1,23 @@
 internal import PosixKit
 
 extension CatalogError {
+  /// What could not be done.
+  enum Undertaking { case refresh, search }
+
   /// The message, and what a person can do about it: for the log.
-  var messageWithAdvice: String { advice.map { "\(message) (\($0))" } ?? message }
+  func message(adviceFor what: Undertaking) -> String {
+    (what == .search ? adviceForSearch : advice).map { "\(message) (\($0))" } ?? message
+  }
+
+  /// Nobody but the user searches again.
+  private var adviceForSearch: String? {
+    switch errno {
+    case .ETIMEDOUT, .ECONNREFUSED, .ECONNRESET, .EIO:
+      "search again in a while; podcastfs doctor asks the service, too"
+    case .EACCES, .ENOENT, .EPROTO: "search_url may be wrong; podcastfs doctor asks the service, too"
+    default: advice
+    }
+  }
 
   private var advice: String? {
     switch errno {

@@ -47,7 +47,7 @@ import Testing
     #expect(try world.catalog.episodes(ofPodcast: listed.podcast.id).count == 1)
     #expect(world.web.requests("/feed").count == 1)
     let error = #expect(throws: CatalogError.self) { try subscribe(world, address) }
-    #expect(error?.errno == .EEXIST)
+    #expect(error?.errno == .EEXIST && error?.message == "already subscribed to \(listed.name)")
   }
 
   @Test func aWebPageLeadsToItsFeed() throws {

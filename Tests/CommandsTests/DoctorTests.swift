@@ -1,5 +1,6 @@
 import Commands
 import Configuration
+import Glibc
 import HTTPKit
 import PosixKit
 import TestSupport
@@ -53,6 +54,17 @@ import Testing
     #expect(settings == nil)
     #expect(findings.filter(\.isProblem).count == 1)
     #expect(findings.contains { $0.text.contains("config:1: unknown key: downlods") })
+  }
+
+  @Test func aCatalogueThatIsDamagedIsAProblem() throws {
+    let environment = try TestEnvironment()
+    #expect(try Products.run("podcastfs", ["list"], in: environment).end == .exit(0))
+    let path = environment.home.path("data/podcastfs/catalog.sqlite")
+    #expect(PlaceChecks.catalogue(path, Settings())?.isProblem == false)
+    for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
+    try environment.home.write("data/podcastfs/catalog.sqlite", [UInt8](repeating: 9, count: 20_000))
+    #expect(PlaceChecks.catalogue(path, Settings())?.text.contains("is not a database") == true)
+    #expect(PlaceChecks.catalogue(environment.home.path("none"), Settings()) == nil)
   }
 
   @Test func aSearchServiceIsAskedAndItsAnswerJudged() throws {

@@ -184,7 +184,7 @@ struct RefreshRun: Sendable {
       retryAfter: failure.retryAfter)
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 {
-      feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.messageWithAdvice)")
+      feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.message(adviceFor: .refresh))")
     }
     let noted = RefreshRows.Failure(
       message: failure.error.message, count: failures, next: next,

@@ -14,9 +14,8 @@ struct SubscriptionTrial: Sendable {
       guard let url = SubscriptionAddress.normalized(text), let host = url.host else {
         throw CatalogError(.EINVAL, "no address of a feed")
       }
-      if try feeds.store.read({ try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }) != nil {
-        throw CatalogError(.EEXIST, "already subscribed to")
-      }
+      let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
+      if let known { throw SubscriptionRows.already(known.name) }
       look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
     } catch {
       task.finish(.failure(error))

@@ -40,7 +40,7 @@ extension PodcastSearch {
     case .success(let found): answer = found
     case .failure(let error):
       if error.errno != .ECANCELED && error.errno != .EINTR {
-        log.write("cannot search for \"\(name)\": \(error.messageWithAdvice)")
+        log.write("cannot search for \"\(name)\": \(error.message(adviceFor: .search))")
       }
       return task.finish(.failure(error))
     }

@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 internal import Glibc
 internal import PosixKit
@@ -34,14 +35,26 @@ package enum PlaceChecks {
           ? .fine("\(places.configurationFile) is understood")
           : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
       findings.append(room(at: places.cache, settings))
-      if let size = fileSize("\(places.data)/catalog.sqlite") {
-        findings.append(
-          .fine("the catalogue has \(HumanText.size(size)) of \(HumanText.size(settings.catalogueSize))"))
-      }
+      if let finding = catalogue("\(places.data)/catalog.sqlite", settings) { findings.append(finding) }
       return (findings, settings)
     } catch {
       findings.append(.problem("\(error)", mend: "correct that line"))
       return (findings, nil)
+    }
+  }
+
+  /// Whether what is followed and known can be read; nil where there is nothing yet.
+  package static func catalogue(_ path: String, _ settings: Settings) -> Finding? {
+    switch CatalogCondition(ofFile: path) {
+    case .missing: return nil
+    case .sound:
+      let size = HumanText.size(fileSize(path) ?? 0)
+      return .fine("the catalogue has \(size) of \(HumanText.size(settings.catalogueSize))")
+    case .unreadable(let why):
+      return .problem(
+        "the catalogue \(path) cannot be read: \(why)",
+        mend: "bring it back from a backup, or move it away and import a list of the subscriptions; what is "
+          + "cached stays")
     }
   }
 
