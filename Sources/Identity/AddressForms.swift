@@ -16,6 +16,8 @@ package struct AddressForms: Sendable {
   let host: String
   /// Nothing in it names one episode: `latest.mp3`.
   let isGeneric: Bool
+  /// It says itself that it is the newest, whichever that is.
+  let isLatest: Bool
 
   package init(_ address: WebAddress) {
     let text = address.forRequest.prefix { $0 != "#" }
@@ -37,9 +39,33 @@ package struct AddressForms: Sendable {
     unsigned = place + Self.joined(unsignedQuery)
     bare = place + Self.joined(unsignedQuery.filter { !VolatileKeys.mayBeSession(Self.key($0)) })
     let stem = fileName.prefix { $0 != "." }
-    isGeneric =
-      stem.count < 12 && !stem.contains(where: \.isNumber)
-      && !unsignedQuery.contains { $0.contains(where: \.isNumber) }
+    let isNumbered =
+      stem.contains(where: \.isNumber) || unsignedQuery.contains { $0.contains(where: \.isNumber) }
+    isLatest =
+      !isNumbered
+      && stem.lowercased().split { !$0.isLetter }.contains { Self.wordsForNewest.contains(String($0)) }
+    isGeneric = isLatest || stem.count < 12 && !isNumbered
+  }
+
+  /// As hosts call what is always the newest.
+  private static let wordsForNewest: Set<String> = [
+    "latest", "newest", "current", "now", "today", "recent", "aktuell", "aktuelle", "heute", "neueste",
+    "laatste",
+    "actuel", "dernier", "derniere", "ultimo", "ultima", "ultime", "oggi", "hoy", "hoje", "senaste",
+    "seneste", "siste",
+  ]
+
+  /// Another address on the same host that differs in nothing but numbers.
+  func isSuccessor(of other: AddressForms) -> Bool {
+    unsigned != other.unsigned && host == other.host
+      && Self.withoutNumbers(unsigned) == Self.withoutNumbers(other.unsigned)
+  }
+
+  private static func withoutNumbers(_ text: String) -> [Substring] { text.split(whereSeparator: \.isNumber) }
+
+  /// Whether a guid is an address, and this one.
+  static func isSame(_ guid: String, as address: AddressForms) -> Bool {
+    guid.contains("/") && AddressForms(WebAddress(guid)).unsigned == address.unsigned
   }
 
   private static func key(_ pair: Substring) -> String { pair.prefix { $0 != "=" }.lowercased() }

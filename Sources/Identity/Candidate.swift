@@ -20,6 +20,8 @@ struct Candidate: Sendable {
     length = traits.length.flatMap { $0 >= Self.shortestLength ? $0 : nil }
   }
 
+  var words: TitleWords { TitleWords(traits.title) }
+
   /// Bytes: feeds write 0, 1 or seconds where they know no length.
   private static let shortestLength: Int64 = 10_000
 

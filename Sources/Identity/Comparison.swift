@@ -3,9 +3,8 @@ struct Comparison {
   let rarity: Rarity
   /// Some items of the document have the guid of an episode: guids are kept here.
   let areGuidsKept: Bool
-  /// The document shows one item at a time: each hour's news is called the same, and nothing else is there to tell
-  /// that by.
-  let isSlot: Bool
+  let document: DocumentState
+  let rivals: Rivals
   /// A time to the second tells also those of one title apart (`KeptClock`).
   let isClockKept: Bool
 
@@ -15,14 +14,14 @@ struct Comparison {
   /// - Parameter hasMoved: with all the others of its feed (`WholeMove`).
   func evidence(_ item: Candidate, _ known: Candidate, hasMoved: Bool) -> Evidence {
     var evidence = Evidence()
-    compareGuids(item, known, &evidence)
+    let guid = compareGuids(item, known, &evidence)
     compareAddresses(item, known, &evidence)
     if let title = item.title, let other = known.title {
       let isRare = isRare(.title, title)
       evidence.add(
         title == other ? isRare ? .sameTitle : .sharedTitle : hasMoved ? .sameTitleButForAffix : .otherTitle)
     }
-    compareTimes(item, known, hasMoved, &evidence)
+    compareTimes(item, known, guid, hasMoved, &evidence)
     if hasMoved { evidence.add(.movedWithAll) }
     if let duration = item.traits.duration, let other = known.traits.duration {
       compare(duration: duration, other, &evidence)
@@ -41,17 +40,34 @@ struct Comparison {
         evidence.add(.sameNumber)
       }
     }
-    if isAnotherIssue(item, known) { evidence.add(.anotherIssue) }
     return evidence
   }
 
-  private func compareGuids(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) {
-    guard let guid = item.traits.guid, let other = known.traits.guid else { return }
-    if guid == other {
-      evidence.add(isRare(.guid, guid) ? .sameGuid : .sharedGuid)
-    } else {
+  /// What the guids of the two say.
+  private enum Guids {
+    /// They name the same episode.
+    case same
+    /// They are the same, but of something else.
+    case reused
+    /// They are others, those of many, or not there.
+    case unnamed
+  }
+
+  private func compareGuids(_ item: Candidate, _ known: Candidate, _ evidence: inout Evidence) -> Guids {
+    guard let guid = item.traits.guid, let other = known.traits.guid else { return .unnamed }
+    if guid != other {
       evidence.add(areGuidsKept ? .otherGuidAmongKept : .otherGuid)
+      return .unnamed
     }
+    guard isRare(.guid, guid) else {
+      evidence.add(.sharedGuid)
+      return .unnamed
+    }
+    evidence.add(.sameGuid)
+    let test = ReusedGuid(document: document, rivals: rivals, rarity: rarity)
+    guard test.isReused(item, known) else { return .same }
+    evidence.add(.reusedGuid)
+    return .reused
   }
 
   /// Only the strongest that two addresses have in common counts.
@@ -74,16 +90,18 @@ struct Comparison {
   }
 
   private func compareTimes(
-    _ item: Candidate, _ known: Candidate, _ hasMoved: Bool, _ evidence: inout Evidence
+    _ item: Candidate, _ known: Candidate, _ guids: Guids, _ hasMoved: Bool, _ evidence: inout Evidence
   ) {
     guard let time = item.traits.published, let other = known.traits.published else { return }
+    let isAtSameHost = item.address.host == known.address.host
     if time == other {
       let tells =
         isClockKept || !KeptClock.isAsked(item, known) || item.title.map { isRare(.title, $0) } ?? false
       evidence.add(tells && isRare(.time, "\(time)") ? .sameTime : .sharedTime)
+    } else if guids != .same, isAtSameHost, isNextEdition(item, known, guids) {
+      evidence.add(.nextEdition)
     } else if Self.isNear(time, other) {
-      let guid = item.traits.guid
-      if isSlot, guid == nil || guid != known.traits.guid, item.address.host == known.address.host {
+      if guids != .same, isAtSameHost, document.isSlot {
         evidence.add(.nextTime)
       } else {
         evidence.add(rarity.isAlone(item: time, known: other) ? .nearTime : .sharedNearTime)
@@ -91,6 +109,14 @@ struct Comparison {
     } else {
       evidence.add(hasMoved ? .timeOfImport : .otherTime)
     }
+  }
+
+  /// Whether it is where another edition was.
+  private func isNextEdition(_ item: Candidate, _ known: Candidate, _ guids: Guids) -> Bool {
+    if guids == .reused, item.address.unsigned == known.address.unsigned { return true }
+    guard document.isNews(item), document.isPast(known) else { return false }
+    if document.isSlot { return true }
+    return document.hasUnchanged && item.title.map { !isRare(.title, $0) } ?? true
   }
 
   /// By a wrong time zone, or because one says the day alone.
@@ -108,23 +134,6 @@ struct Comparison {
   }
 
   private static let day: Int64 = 86_400
-
-  /// Whether a guid is the file's, not the episode's: at an address like `latest.mp3`, while title, day and audio are
-  /// all others.
-  private func isAnotherIssue(_ item: Candidate, _ known: Candidate) -> Bool {
-    let (one, other) = (item.traits, known.traits)
-    guard let guid = one.guid, guid == other.guid, isRare(.guid, guid), item.address.isGeneric,
-      item.address.whole == known.address.whole, let title = item.title,
-      let otherTitle = known.title, title != otherTitle, let time = one.published,
-      let otherTime = other.published,
-      !Self.isNear(time, otherTime)
-    else { return false }
-    if let duration = one.duration, let otherDuration = other.duration {
-      return !Self.isSame(duration: duration, otherDuration)
-    }
-    guard let length = item.length, let otherLength = known.length else { return false }
-    return length != otherLength
-  }
 
   /// Hosts round to minutes, and put in advertisements of some minutes.
   static func isSame(duration: Int, _ other: Int) -> Bool {

@@ -38,9 +38,11 @@ package struct Evidence: Hashable, Sendable {
     case sameTime, sharedTime
     /// Within fourteen hours: what a wrong time zone makes.
     case nearTime, sharedNearTime
-    /// Later or earlier by so much, in a feed that shows one item at a time and has another guid for it, on the same
+    /// Later or earlier by so much, in a feed that shows one item at a time and has no guid that names it, on the same
     /// host.
     case nextTime
+    /// Later than all that is known, at an address that editions have in turn, or each of them.
+    case nextEdition
     case otherTime
     /// One of the two times is that at which another host has taken all in.
     case timeOfImport
@@ -50,8 +52,8 @@ package struct Evidence: Hashable, Sendable {
     case sameLength, otherLength
     /// Season and number.
     case sameNumber, otherNumber
-    /// The guid and an address like `latest.mp3` are the same, but title, day and audio are all others.
-    case anotherIssue
+    /// The guid that they have in common names something else (`ReusedGuid`).
+    case reusedGuid
 
     package var points: Int {
       switch self {
@@ -79,7 +81,9 @@ package struct Evidence: Hashable, Sendable {
       case .sharedTime: 15
       case .nearTime: 25
       case .sharedNearTime: 8
-      case .nextTime: -20
+      case .nextTime: -40
+      // All that a station's bulletins have in common does not outweigh it.
+      case .nextEdition: -120
       // Yesterday's news and today's have all but this in common.
       case .otherTime: -40
       case .timeOfImport: 0
@@ -91,7 +95,8 @@ package struct Evidence: Hashable, Sendable {
       case .otherLength: -3
       case .sameNumber: 15
       case .otherNumber: -40
-      case .anotherIssue: -180
+      // No more than if there were none.
+      case .reusedGuid: -180
       }
     }
   }

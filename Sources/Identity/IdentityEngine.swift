@@ -100,9 +100,16 @@ private struct Pairing {
     let moved = hasNothingKept(all, allKnown) ? WholeMove(all, allKnown).pairs : []
     let pairs = candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }).union(moved)
     let isClockAsked = pairs.contains { KeptClock.isAsked(all[$0.item], allKnown[$0.place]) }
+    let isRivalAsked = pairs.contains {
+      let (item, known) = (all[$0.item], allKnown[$0.place])
+      return item.traits.guid != nil && item.traits.guid == known.traits.guid
+        && item.address.unsigned != known.address.unsigned
+    }
     let comparison = Comparison(
       rarity: Rarity(items: all, known: allKnown, relevant: relevant), areGuidsKept: areGuidsKept,
-      isSlot: items.count == 1,
+      document: DocumentState(items: all, known: allKnown, hasUnchanged: decisions.contains { $0 != .new }),
+      rivals: isRivalAsked
+        ? Rivals(items: openItems.map { all[$0] }, known: openKnown.map { allKnown[$0] }) : Rivals(),
       isClockKept: isClockAsked && KeptClock.isKept(all, allKnown, places: decisions.map(\.place)))
     var rated: [Rated] = []
     for pair in pairs {

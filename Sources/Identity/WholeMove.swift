@@ -3,8 +3,9 @@
 ///
 /// An item and an episode are the same where each is the only one of its title that is near the other's time, and all
 /// are behind or before by the same; where several are near, if there is one time by which all are behind, and no second
-/// one that nearly all may be; or, where the new (or the old) host says no dates but that of an import, by a title that
-/// nobody else has. At least three must be, and four fifths of all that both feeds can have.
+/// one that nearly all may be (where they are behind by nothing, none that as many may be); or, where the new (or the old)
+/// host says no dates but that of an import, by a title that nobody else has. At least three must be, and four fifths of all
+/// that both feeds can have.
 struct WholeMove {
   /// An item's place and an episode's.
   struct Pair: Hashable {
@@ -21,19 +22,27 @@ struct WholeMove {
 
   /// - Parameters: all items and all episodes of a feed of which nothing is as it was: no guid, no address.
   init(_ items: [Candidate], _ known: [Candidate]) {
-    let (itemTitles, knownTitles) = TitleAffix.withoutCommon(items, known)
+    for titles in [TitleAffix.withoutCommon, TitleAffix.withoutOwn] where pairs.isEmpty {
+      pairs = Self.pairs(items, known, titles: titles(items, known))
+    }
+  }
+
+  private static func pairs(
+    _ items: [Candidate], _ known: [Candidate], titles: (items: [String?], known: [String?])
+  ) -> Set<Pair> {
     let both = (
-      items: Feed(items, itemTitles, others: known), known: Feed(known, knownTitles, others: items)
+      items: Feed(items, titles.items, others: known), known: Feed(known, titles.known, others: items)
     )
     let needed = min(both.items.count(within: both.known), both.known.count(within: both.items))
     let alone = [false, true].map { byDays in
-      Self.withOneOffset(
-        items.indices.compactMap { partner(of: $0, both.items, both.known, byDays: byDays) })
+      withOneOffset(items.indices.compactMap { partner(of: $0, both.items, both.known, byDays: byDays) })
     }
+    var pairs: Set<Pair> = []
     for chosen in alone + [byOffset(both.items, both.known, needed: needed)]
-    where chosen.count > pairs.count && Self.isNearlyAll(chosen.count, of: needed) {
+    where chosen.count > pairs.count && isNearlyAll(chosen.count, of: needed) {
       pairs = Set(chosen.map(\.pair))
     }
+    return pairs
   }
 
   private static func isNearlyAll(_ count: Int, of needed: Int) -> Bool {
@@ -47,10 +56,10 @@ struct WholeMove {
   }
 
   /// - Parameter byDays: one of the feeds says the day alone.
-  private func partner(of item: Int, _ items: Feed, _ known: Feed, byDays: Bool) -> Partner? {
+  private static func partner(of item: Int, _ items: Feed, _ known: Feed, byDays: Bool) -> Partner? {
     guard let place = known.only(like: item, of: items, byDays: byDays),
       items.only(like: place, of: known, byDays: byDays) == item,
-      Self.mayBeSame(items.all[item], known.all[place])
+      mayBeSame(items.all[item], known.all[place])
     else { return nil }
     let pair = Pair(item: item, place: place)
     guard let time = items.times[item], let other = known.times[place] else { return Partner(pair: pair) }
@@ -59,31 +68,39 @@ struct WholeMove {
 
   /// Where several of a title are near each other, as the morning's and the evening's are, all together say which is which:
   /// by what they are behind. Where they come at even intervals that can be said in more than one way, and is not.
-  private func byOffset(_ items: Feed, _ known: Feed, needed: Int) -> [Partner] {
+  private static func byOffset(_ items: Feed, _ known: Feed, needed: Int) -> [Partner] {
     var near: [(pair: Pair, offset: Double)] = []
     for item in items.all.indices {
       guard let time = items.times[item], let title = items.titles[item] else { continue }
       for place in known.near(time, title, byDays: false) {
-        guard Self.isLikely(items.all[item], known.all[place]), let other = known.times[place] else {
+        guard isLikely(items.all[item], known.all[place]), let other = known.times[place] else {
           continue
         }
         near.append((Pair(item: item, place: place), Double(time) - Double(other)))
       }
     }
     let offsets = near.map(\.offset).sorted()
-    guard let first = Self.densest(offsets, within: Self.tolerance)?.first else { return [] }
-    func only(from first: Double) -> [Partner] {
-      let some = near.filter { $0.offset >= first && $0.offset <= first + Self.tolerance }
+    guard let first = densest(offsets, within: tolerance)?.first else { return [] }
+    func only(from first: Double, within length: Double = tolerance) -> [Partner] {
+      let some = near.filter { $0.offset >= first && $0.offset <= first + length }
       let ofItem = Dictionary(grouping: some, by: \.pair.item)
       let ofPlace = Dictionary(grouping: some, by: \.pair.place)
       return some.filter { ofItem[$0.pair.item]?.count == 1 && ofPlace[$0.pair.place]?.count == 1 }
         .map { Partner(pair: $0.pair, offset: $0.offset) }
     }
-    let others = [
-      offsets.filter { $0 < first - Self.tolerance }, offsets.filter { $0 > first + 2 * Self.tolerance },
+    // The same clock, to the second, by which more are the same than by any other.
+    let exact = only(from: 0, within: 0)
+    let others = [offsets.filter { $0 < 0 }, offsets.filter { $0 > 0 }]
+    if !offsets.contains(where: { $0 != 0 && abs($0) <= 2 * tolerance }),
+      others.allSatisfy({ densest($0, within: tolerance)?.count ?? 0 < exact.count })
+    {
+      return exact
+    }
+    let apart = [
+      offsets.filter { $0 < first - tolerance }, offsets.filter { $0 > first + 2 * tolerance },
     ]
-    for second in others.compactMap({ Self.densest($0, within: Self.tolerance)?.first })
-    where Self.isNearlyAll(only(from: second).count, of: needed) { return [] }
+    for second in apart.compactMap({ densest($0, within: tolerance)?.first })
+    where isNearlyAll(only(from: second).count, of: needed) { return [] }
     return only(from: first)
   }
 

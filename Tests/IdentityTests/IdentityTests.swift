@@ -46,22 +46,6 @@ import Testing
     }
   }
 
-  @Test func aGuidThatIsTheFilesNotTheEpisodesTellsNothing() {
-    let all = (0..<4).map { day in
-      item(
-        "Show of day \(day): \(["storm", "harvest", "election", "football"][day])",
-        guid: "https://m.example/latest.mp3",
-        "https://m.example/latest.mp3", at: Int64(day) * Self.day, duration: 300 + day * 100,
-        length: 400_000 + Int64(day) * 1000)
-    }
-    for day in 1..<4 { #expect(places([all[day]], Array(all[..<day])) == [nil]) }
-    // What is corrected of an episode leaves something as it was.
-    let corrected = item(
-      "Another title", guid: "https://m.example/latest.mp3", "https://m.example/latest.mp3", at: 9 * Self.day,
-      duration: 302, length: 500_000)
-    #expect(places([corrected], [all[0]]) == [0])
-  }
-
   /// Behind the same tracker, or on the same host by new addresses.
   @Test(arguments: ["https://dts.podtrac.com/redirect.mp3/new.example/b", "https://old.example/c"])
   func aShowWhoseTitlesRepeatIsNotDoubledWhereItMoves(place: String) {
@@ -188,16 +172,6 @@ import Testing
   }
 
   // MARK: Corrections
-
-  @Test func aGuidIsThePublishersOwnWord() {
-    let known = item(
-      "Frist", guid: "1", "https://a.example/1.mp3", at: 0, duration: 100, length: 50_000, number: 1)
-    let corrected = item(
-      "Something else", guid: "1", "https://b.example/9.mp3", at: 40 * Self.day, duration: 5000,
-      length: 90_000,
-      number: 2)
-    #expect(places([corrected], [known]) == [0])
-  }
 
   @Test func anotherGuidForTheSameAddressOrTheSameTitleDayAndDurationIsTheSame() {
     let known = (0..<6).map {

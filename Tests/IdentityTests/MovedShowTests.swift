@@ -172,6 +172,17 @@ import Testing
     }
   }
 
+  /// The clock is the same, to the second: all are the same by that, and by no other as many.
+  @Test(arguments: [[6, 18], [0, 6, 12, 18], [7, 17], [0, 8, 16]])
+  func editionsOfOneTitleAreKnownByTheSameClock(hours: [Int64]) {
+    let times = (0..<10).flatMap { day in hours.map { Int64(day) * Self.day + $0 * Self.hour + 1200 } }
+    let known = times.enumerated().map { item("Update", "old", $0, at: $1) }
+    let moved = times.enumerated().map { item("Update", "new", $0, at: $1) }
+    #expect(places(moved, known) == Array(0..<times.count))
+    #expect(places(withoutGuids(moved), known) == Array(0..<times.count))
+    #expect(places(moved, withoutGuids(known)) == Array(0..<times.count))
+  }
+
   @Test func twoOfOneTitleADayAtEvenIntervalsInAnotherTimeZoneAreNotTold() {
     let times = (0..<20).map { Int64($0) * Self.day / 2 }
     let known = times.enumerated().map { item("Update", "old", $0, at: $1) }
@@ -213,6 +224,7 @@ import Testing
   @Test(
     arguments: [
       ("Ep. #: ", ""), ("Harbour Lights – ", ""), ("", " | Harbour Lights"), ("S1 E# - ", ""), ("", " (#)"),
+      ("Ep. #: ", " | Harbour Lights"), ("#. ", " (Harbour Lights #)"),
     ], Clock.allCases)
   func titlesThatAllGetOrLoseTheSameAreTheSame(affix: (String, String), clock: Clock) {
     let times = (0..<20).map { Int64($0) * 3 * Self.day }
@@ -223,6 +235,19 @@ import Testing
     let long = times.enumerated().map { item(named($0), "new", $0, at: clock.time($1, $0)) }
     #expect(places(long, short) == Array(0..<20))
     #expect(places(short, long) == Array(0..<20))
+  }
+
+  /// The one host puts something before the titles, the other behind them.
+  @Test(arguments: Clock.allCases, [false, true])
+  func titlesThatGetSomethingBehindThemForWhatWasBeforeAreTheSame(clock: Clock, isLonger: Bool) {
+    let times = (0..<20).map { Int64($0) * 3 * Self.day }
+    func title(_ number: Int) -> String { isLonger ? "About \(Self.words[number])" : Self.words[number] }
+    let known = times.enumerated().map { item("Ep. \($0 + 1): \(title($0))", "old", $0, at: $1) }
+    let moved = times.enumerated().map {
+      item("\(title($0)) | Harbour Lights", "new", $0, at: clock.time($1, $0))
+    }
+    #expect(places(moved, known) == Array(0..<20))
+    #expect(places(known, moved) == Array(0..<20))
   }
 
   @Test func titlesThatGetMoreAroundThemAreKnownInSpiteOfTheDatesOfAnImport() {
