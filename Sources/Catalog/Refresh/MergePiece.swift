@@ -63,12 +63,15 @@ struct MergePiece {
       if known.sidecars != sidecars || (notes == nil) != (oldNotes == nil) { changesListing = true }
     }
     let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
-    additions = Array(part.additions).parallelMap { addition in
+    let keyed = try part.additions.map { addition in
+      (addition, key: try Self.key(addition, podcast: podcast, now: now, in: database))
+    }
+    additions = keyed.parallelMap { addition, key in
       let item = addition.item
       let notes = item.parsed.notes
       var values = item.values(firstSeen: now, room: 4)
       values.append(.integer(podcast))
-      values.append(EpisodeRow.blob(addition.mediaKey).databaseValue)
+      values.append(EpisodeRow.blob(key).databaseValue)
       values.append(.text(addition.stem))
       values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
       return Addition(
@@ -77,6 +80,17 @@ struct MergePiece {
     }
     replaced = part.replaced
     if !additions.isEmpty { changesListing = true }
+  }
+
+  /// The media key of a new episode: where one that was first seen at its address is at another by now, the key is that
+  /// one's.
+  private static func key(
+    _ addition: MergePlan.Addition, podcast: Int64, now: Int64, in database: Database
+  ) throws -> MediaKey {
+    guard addition.mayHaveBeenGiven else { return addition.mediaKey }
+    let isTaken = try EpisodeRow.addresses(ofKey: addition.mediaKey, podcast: podcast, in: database)
+      .contains { MediaKey(address: $0) != addition.mediaKey }
+    return isTaken ? MergePlan.key(addition.item, now: now) : addition.mediaKey
   }
 
   /// To the byte: the index must be told exactly what went in.

@@ -14,6 +14,8 @@ struct MergePlan: Sendable {
     var item: IncomingEpisode
     var stem: String
     var mediaKey: MediaKey
+    /// Whether another episode of the podcast may have it, that was first seen at the address and is at another by now.
+    var mayHaveBeenGiven: Bool
   }
 
   /// In the order of their numbers: the full-text index writes all that it has gathered whenever it is told of an
@@ -91,13 +93,14 @@ struct MergePlan: Sendable {
         Addition(
           item: item,
           stem: names.claim(made.stem),
-          mediaKey: isReused ? Self.key(item, now: now) : made.key))
+          mediaKey: isReused ? Self.key(item, now: now) : made.key,
+          mayHaveBeenGiven: !isReused && !known.all.isEmpty))
     }
     replaced = Array(Set(replaced)).sorted()
   }
 
   /// For an address that was another episode's: the cache must not take one for the other.
-  private static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
+  static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
     // Its guid may have been that one's too.
     let mark = "\(item.guid ?? "") \(item.published ?? now) \(item.title)"
     return MediaKey(address: WebAddress("\(mark) \(item.enclosure.url.forRequest)"))

@@ -105,6 +105,16 @@ extension EpisodeRow {
     ) { mediaKey($0.blob(0)) }
   }
 
+  /// Where the episodes of a podcast are now that have this key.
+  static func addresses(
+    ofKey key: MediaKey, podcast id: Int64, in database: Database
+  ) throws -> [WebAddress] {
+    try database.all(
+      "SELECT enclosure_url FROM episode WHERE media_key = ? AND id BETWEEN ? AND ?", blob(key),
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { WebAddress($0.string(0)) }
+  }
+
   /// An episode's title and notes, as they are in the full-text index where that has them.
   static func text(_ id: Int64, in database: Database) throws -> (title: String, notes: String?)? {
     try database.first(
