@@ -82,6 +82,75 @@ import Testing
     #expect(Set(episodes.map(\.mediaKey)).count == 5)
   }
 
+  /// An address that another episode has had, but has no more, is no reason to take that one's audio for the new one's.
+  @Test(arguments: [1, 2]) func anAddressThatIsUsedAgainLaterGivesOtherBytes(refreshes: Int) throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    var items: [TestFeed.Item] = [
+      .init("One", guid: "1", url: "http://m.example/a.mp3", date: "Wed, 01 Jan 2020 10:00:00 GMT")
+    ]
+    func refresh() throws {
+      world.web.set("/feed", TestFeed(items: items).page)
+      try world.refresh(podcast)
+    }
+    try refresh()
+    items[0].url = "http://m.example/moved.mp3"
+    for number in 0..<refreshes {
+      items[0].title = "One, corrected \(number)"
+      try refresh()
+    }
+    items.append(
+      .init("Two", guid: "2", url: "http://m.example/a.mp3", date: "Thu, 02 Jan 2020 10:00:00 GMT"))
+    try refresh()
+    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(episodes.map(\.guid) == ["1", "2"])
+    #expect(episodes[0].mediaKey == MediaKey(address: "http://m.example/a.mp3"))
+    #expect(episodes[1].mediaKey != episodes[0].mediaKey)
+    // Two that have it at the same time are the same audio.
+    items.append(
+      .init("Two, again", guid: "3", url: "http://m.example/a.mp3#t=9", date: "Fri, 03 Jan 2020 10:00:00 GMT")
+    )
+    items.append(
+      .init("Three", guid: "4", url: "http://m.example/b.mp3", date: "Fri, 03 Jan 2020 10:00:00 GMT"))
+    items.append(
+      .init("Three, again", guid: "5", url: "http://m.example/b.mp3", date: "Fri, 03 Jan 2020 10:00:00 GMT"))
+    try refresh()
+    let keys = try world.catalog.episodes(ofPodcast: podcast).map(\.mediaKey)
+    #expect(keys[3] == keys[4])
+    #expect(keys[2] != keys[0])
+  }
+
+  /// Guids that name something else: names, bytes and what is played stay with the episode that they are of.
+  @Test func whatIsOfAnEpisodeStaysWithItWhateverItsGuid() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    // Places in the list as guids, and each day a new episode at its beginning.
+    func item(_ day: Int, guid: String) -> TestFeed.Item {
+      .init(
+        "Show of the \(["storm", "harvest", "bridge", "winter"][day])", guid: guid,
+        url: "http://m.example/\(day).mp3", date: "Wed, 0\(day + 1) Jan 2020 10:00:00 GMT")
+    }
+    for last in 0..<4 {
+      world.web.set(
+        "/feed", TestFeed(items: (0...last).reversed().map { item($0, guid: "\(last - $0 + 1)") }).page)
+      try world.refresh(podcast)
+      if last == 0 {
+        let first = try #require(try world.catalog.episodes(ofPodcast: podcast).first)
+        try world.catalog.setPlayed(true, episode: first.id)
+      }
+    }
+    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(
+      episodes.map(\.stem) == [
+        "2020-01-01 - Show of the storm", "2020-01-02 - Show of the harvest",
+        "2020-01-03 - Show of the bridge", "2020-01-04 - Show of the winter",
+      ])
+    #expect(episodes.map(\.title) == episodes.map { String($0.stem.dropFirst(13)) })
+    #expect(episodes.map(\.mediaKey) == (0..<4).map { MediaKey(address: "http://m.example/\($0).mp3") })
+    #expect(episodes.map(\.played) == [true, false, false, false])
+    #expect(episodes.map(\.guid) == ["4", "3", "2", "1"])
+  }
+
   @Test func aShowThatMovesToAnotherHostIsNotDoubled() throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()
@@ -348,6 +417,61 @@ import Testing
     #expect(world.web.requests("/moved").last?.header("if-none-match") == "\"1\"")
     #expect(world.catalog.waitForRefreshes(seconds: 20))
     #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")
+  }
+
+  /// Also where the two refreshes are within one second.
+  @Test func twoRefreshesInARowCountAPermanentRedirectTwice() throws {
+    for _ in 0..<3 {
+      let world = try CatalogWorld()
+      world.web.set("/feed", FakeWeb.Page(status: 301, headers: [("Location", "/moved")]))
+      world.web.set("/moved", TestFeed(items: items(0..<2)).page)
+      let podcast = try world.podcast()
+      try world.refresh(podcast)
+      #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/feed")
+      try world.refresh(podcast)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")
+    }
+  }
+
+  /// Feeds that announce each other are where they are; what announces a way with an end is there.
+  @Test(arguments: [2, 3]) func feedsThatAnnounceEachOtherStay(count: Int) throws {
+    let world = try CatalogWorld()
+    func publish(_ place: Int, next: String?) {
+      var feed = TestFeed(items: items(0..<4))
+      feed.channel = next.map { "<itunes:new-feed-url>\(world.web.address)\($0)</itunes:new-feed-url>" } ?? ""
+      world.web.set(place == 0 ? "/feed" : "/\(place)", feed.page)
+    }
+    for place in 0..<count { publish(place, next: place + 1 == count ? "/feed" : "/\(place + 1)") }
+    let podcast = try world.podcast()
+    for _ in 0..<6 {
+      try world.refresh(podcast)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/feed")
+    }
+    #expect(world.web.requests("/1").count == 1, "it is not tried each time")
+    // The last is the end of the way, as soon as it is looked at again.
+    publish(count - 1, next: nil)
+    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
+    try file.run("UPDATE podcast SET moved_since = moved_since - 700000")
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/\(count - 1)")
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 4)
+  }
+
+  /// Where the way ends at nothing, what was before it is taken.
+  @Test func aFeedWhoseNewPlaceAnnouncesNothingThatIsThereGoesThere() throws {
+    let world = try CatalogWorld()
+    for (path, next) in [("/feed", "/new"), ("/new", "/nowhere")] {
+      var feed = TestFeed(items: items(0..<4))
+      feed.channel = "<itunes:new-feed-url>\(world.web.address)\(next)</itunes:new-feed-url>"
+      world.web.set(path, feed.page)
+    }
+    let podcast = try world.podcast()
+    for _ in 0..<2 { try world.refresh(podcast) }
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/new")
   }
 
   /// What is much is written in pieces, and a verb of another process comes between them.

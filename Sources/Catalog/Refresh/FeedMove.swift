@@ -33,7 +33,7 @@ struct FeedMove: Sendable {
       decision = .none
       return
     }
-    let isSecond = state.movedTo == address && (state.movedSince ?? .max) < now
+    let isSecond = state.movedTo == address && (state.movedSince ?? .max) <= now
     decision = !isSecond ? .remember(address) : redirected != nil ? .follow(address) : .tryOut(address)
   }
 
@@ -70,7 +70,7 @@ struct FeedMove: Sendable {
 
   /// Where a feed may move to, with its credentials where the host stays: never from https to http, from a
   /// public host to one that is private by its name, or to where it is.
-  private static func candidate(_ text: WebAddress, from state: FeedState) -> WebAddress? {
+  static func candidate(_ text: WebAddress, from state: FeedState) -> WebAddress? {
     guard
       let address = SubscriptionAddress.normalized(text.forRequest).map({
         FeedCredentials.lent(by: state.feedURL, to: $0)

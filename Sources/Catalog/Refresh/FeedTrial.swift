@@ -1,40 +1,95 @@
 internal import FeedKit
 internal import PodcastModel
 
-/// Looks whether the same podcast is at the address that its feed announces, and then goes by that address.
+/// Looks whether the same podcast is at the address that its feed announces, and then goes by that address. Where the feed
+/// there announces another one, it is looked for at the end of that way; one that leads back leads nowhere: feeds that
+/// announce each other stay where they are.
 struct FeedTrial: Sendable {
   let run: RefreshRun
   let address: WebAddress
+  /// The addresses before this one.
+  private var way: [WebAddress] = []
+  /// What was at the last of them.
+  private var last: ParsedFeed?
 
   /// Seconds until an address that was not the podcast's is tried again.
   private static let patience: Int64 = 7 * 24 * 3600
+  /// Addresses that are looked at one behind the other.
+  private static let longestWay = 4
+
+  init(run: RefreshRun, address: WebAddress) {
+    self.run = run
+    self.address = address
+  }
 
   func begin() {
     let request = run.feeds.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
       var feed: ParsedFeed?
       if case .success(let answer) = result, case .feed(let found) = answer.content { feed = found }
-      // Where the catalogue's file fails, the next refresh tries again.
-      try? judge(feed)
+      if let feed, let announced = announced(by: feed) {
+        if let next = next(announced, feed) { return next.begin() }
+        try? refuse()
+      } else {
+        // Where the catalogue's file fails, the next refresh tries again.
+        try? judge(feed)
+      }
       ArchiveWalk(run: run).begin()
     }
   }
 
-  private func judge(_ feed: ParsedFeed?) throws {
-    let (feeds, id) = (run.feeds, run.state.id)
-    if let feed, !feed.episodes.isEmpty {
-      let overlap = try FeedMerge(store: feeds.store, podcast: id, now: run.now).overlap(feed.episodes)
-      if try overlap.known == 0 || overlap.common > 0 || hasSameGuid(feed) {
-        return try PodcastMerge(feeds: feeds, now: run.now).merge(id, movedTo: address)
-      }
+  /// Where the feed at `address` says that it has moved itself.
+  private func announced(by feed: ParsedFeed) -> WebAddress? {
+    guard let announced = feed.newFeedURL, FeedKey.text(announced) != FeedKey.text(address) else {
+      return nil
     }
-    try feeds.store.change(.refresh) { database, _ in
+    if FeedKey.text(announced) == FeedKey.text(run.state.feedURL) { return run.state.feedURL }
+    return FeedMove.candidate(announced, from: run.state)
+  }
+
+  /// - Returns: nil where it leads back, or too far.
+  private func next(_ announced: WebAddress, _ feed: ParsedFeed) -> FeedTrial? {
+    let key = FeedKey.text(announced)
+    guard way.count + 1 < Self.longestWay,
+      !([run.state.feedURL] + way).contains(where: { FeedKey.text($0) == key })
+    else { return nil }
+    var next = FeedTrial(run: run, address: announced)
+    next.way = way + [address]
+    next.last = feed
+    return next
+  }
+
+  private func judge(_ feed: ParsedFeed?) throws {
+    if let feed {
+      if try isSame(feed, at: address) { return try follow(address) }
+    } else if let last, let address = way.last, try isSame(last, at: address) {
+      // Nothing is at the end of the way, but there.
+      return try follow(address)
+    }
+    try refuse()
+  }
+
+  private func isSame(_ feed: ParsedFeed, at address: WebAddress) throws -> Bool {
+    if feed.episodes.isEmpty { return false }
+    let merge = FeedMerge(store: run.feeds.store, podcast: run.state.id, now: run.now)
+    let overlap = try merge.overlap(feed.episodes)
+    return try overlap.known == 0 || overlap.common > 0 || hasSameGuid(feed, at: address)
+  }
+
+  private func follow(_ address: WebAddress) throws {
+    try PodcastMerge(feeds: run.feeds, now: run.now).merge(run.state.id, movedTo: address)
+  }
+
+  /// What the podcast's own feed announces is not tried again for a while.
+  private func refuse() throws {
+    try run.feeds.store.change(.refresh) { database, _ in
       try MoveRows.remember(
-        address, since: run.now + Self.patience, isAnnounced: true, of: id, in: database)
+        way.first ?? address, since: run.now + Self.patience, isAnnounced: true, of: run.state.id,
+        in: database)
     }
   }
 
-  private func hasSameGuid(_ feed: ParsedFeed) throws -> Bool {
+  private func hasSameGuid(_ feed: ParsedFeed, at address: WebAddress) throws -> Bool {
     guard let guid = feed.guid, guid == run.state.guid else { return false }
     return try run.feeds.store.read { database in
       let there = try PodcastRow.other(than: run.state.id, at: address, in: database)
