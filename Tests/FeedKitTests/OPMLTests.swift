@@ -59,6 +59,62 @@ import Testing
     #expect(document.warnings.contains("“Lost \"one\"” has no address"))
   }
 
+  /// Wherever a list is damaged, each of its entries is a feed, or told by its name.
+  @Test func `Whatever is lost is told by its name`() throws {
+    func read(_ entries: String) throws -> OPMLDocument {
+      try OPMLDocument.parse(bytes: Array("<opml version=\"2.0\"><body>\(entries)".utf8))
+    }
+    let end = "</body></opml>"
+    // A quote is not closed: in the address, the name, the last attribute.
+    let address = try read(
+      """
+      <outline type="rss" text="One" xmlUrl="https://h/1/>
+      <outline type="rss" text="Two" xmlUrl="https://h/2"/>\(end)
+      """)
+    #expect(address.feeds.map(\.url) == ["https://h/1", "https://h/2"])
+    #expect(address.feeds.map(\.title) == ["One", "Two"])
+    let page = try read(
+      """
+      <outline text="One" xmlUrl="https://h/1" htmlUrl="https://h/>
+      <outline text="Two" xmlUrl="https://h/2"/><outline text="Three" xmlUrl="https://h/3"/>\(end)
+      """)
+    #expect(page.feeds.map(\.url) == ["https://h/1", "https://h/2", "https://h/3"])
+    for attributes in ["", " type=\"rss\""] {
+      let name = try read(
+        """
+        <outline\(attributes) text="Lost one xmlUrl="https://h/1"/>
+        <outline\(attributes) text="Two" xmlUrl="https://h/2"/>\(end)
+        """)
+      #expect(name.feeds.map(\.url) == ["https://h/2"])
+      #expect(name.warnings.contains { $0.hasPrefix("“Lost one”") }, "\(name.warnings)")
+      #expect(name.refusals == 1)
+    }
+    // Addresses that nobody says to be a feed's.
+    let others = try read(
+      """
+      <outline text="A link" url="https://h/1"/><outline text="A page" htmlUrl="https://h/"/>
+      <outline text="Folder" htmlUrl="https://h/"><outline text="In it" xmlUrl="https://h/2"/></outline>
+      <outline text="Misspelt" type="podcast" feedUrl="https://h/3"/><outline text="A note"/>\(end)
+      """)
+    #expect(others.feeds.map(\.title) == ["In it"])
+    #expect(others.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link", "“A page", "“Misspelt"])
+    // Many are each told.
+    let many = try read((0..<300).map { "<outline text=\"Lost \($0)\" type=\"rss\"/>" }.joined() + end)
+    #expect(many.warnings.count == 300 && many.refusals == 300)
+  }
+
+  @Test func `A list that is cut tells what it was cut in`() throws {
+    let start = "<opml version=\"2.0\"><body><outline text=\"One\" xmlUrl=\"https://h/1\"/>\n"
+    let last = "<outline type=\"rss\" text=\"Lost two\" title=\"Lost two\" xmlUrl=\"https://h/second/feed\"/>"
+    for length in "<outline ".utf8.count..<last.utf8.count {
+      let document = try OPMLDocument.parse(bytes: Array(start.utf8) + last.utf8.prefix(length))
+      #expect(document.feeds.map(\.url) == ["https://h/1"], "\(last.prefix(length))")
+      #expect(document.refusals == 1, "\(last.prefix(length)): \(document.warnings)")
+      let isNamed = last.prefix(length).contains("Lost two\"")
+      #expect(!isNamed || document.warnings.contains { $0.hasPrefix("“Lost two”") }, "\(document.warnings)")
+    }
+  }
+
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])
   func `Another document is no list`(text: String) {
     #expect(throws: FeedError.self) { try OPMLDocument.parse(bytes: Array(text.utf8)) }

@@ -1,13 +1,17 @@
 /// What a reader of `podcastfs feed` should know, each once, with how often it was.
 struct FeedWarnings {
-  private static let most = 50
-
+  /// Others are left out.
+  private let most: Int
   private var counts: [(text: String, count: Int)] = []
+  private var places: [String: Int] = [:]
+
+  init(most: Int = 50) { self.most = most }
 
   mutating func add(_ text: String) {
-    if let index = counts.firstIndex(where: { $0.text == text }) {
-      counts[index].count += 1
-    } else if counts.count < Self.most {
+    if let place = places[text] {
+      counts[place].count += 1
+    } else if counts.count < most {
+      places[text] = counts.count
       counts.append((text, 1))
     }
   }

@@ -41,6 +41,15 @@ struct XMLElement {
     return nil
   }
 
+  /// Whether any attribute's value is such.
+  func hasAttribute(where matches: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
+    guard let attributes else { return false }
+    return (0..<attributeCount).contains { index in
+      guard let start = attributes[index * 5 + 3], let end = attributes[index * 5 + 4] else { return false }
+      return matches(UnsafeBufferPointer(start: start, count: end - start))
+    }
+  }
+
   /// The trimmed value of an attribute of the `xml` prefix: "base", "lang".
   func xmlAttribute(_ name: StaticString) -> UnsafeBufferPointer<UInt8>? {
     guard let attributes else { return nil }

@@ -62,26 +62,44 @@ extension XMLRepairer {
     return Self.endOfTag(window.bytes, window.position + 1, quotes: false)
   }
 
-  /// The place of the ">" that ends a tag, or of the "<" that follows one without it.
+  /// The place of the ">" that ends a tag, or of the "<" that follows one without it. Where the next element of the name
+  /// comes amid quotes, they were not closed.
   private static func endOfTag(_ bytes: [UInt8], _ start: Int, quotes: Bool) -> Int? {
     var quote: UInt8 = 0
+    var quoteStart = start
     var previous: UInt8 = 0
     let limit = min(bytes.count, start + longestTag)
     var index = start
     while index < limit {
       let byte = bytes[index]
       if quote != 0 {
-        if byte == quote { quote = 0 }
+        if byte == quote {
+          quote = 0
+        } else if byte == UInt8(ascii: "<"), isSameTag(bytes, index + 1, as: start) {
+          return bytes[quoteStart..<index].firstIndex(of: UInt8(ascii: ">")) ?? index
+        }
       } else if byte == UInt8(ascii: ">") || byte == UInt8(ascii: "<") {
         return index
       } else if quotes, previous == UInt8(ascii: "="), byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
       {
-        quote = byte
+        (quote, quoteStart) = (byte, index)
       }
       if !XMLWindow.isBlank(byte) { previous = byte }
       index += 1
     }
     return nil
+  }
+
+  /// Whether a tag, or an end tag, whose name would begin at `start` has the name that begins at `other`.
+  private static func isSameTag(_ bytes: [UInt8], _ start: Int, as other: Int) -> Bool {
+    var index = start
+    if index < bytes.count, bytes[index] == UInt8(ascii: "/") { index += 1 }
+    var place = other
+    while place < bytes.count, XMLWindow.isName(bytes[place]) {
+      guard index < bytes.count, bytes[index] == bytes[place] else { return false }
+      (index, place) = (index + 1, place + 1)
+    }
+    return index < bytes.count && !XMLWindow.isName(bytes[index])
   }
 
   /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
