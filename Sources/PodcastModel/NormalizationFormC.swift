@@ -25,4 +25,32 @@ extension String {
     }
     return String(scalars)
   }
+
+  /// Greek, Cyrillic, Hebrew and Arabic letters without their marks: "Αθήνα" as "Αθηνα", "ёлка" as "елка". Those of other
+  /// scripts stay as they are.
+  package var withoutMarks: String {
+    // The lead bytes of what lies from U+0300 to U+07FF, and of Greek's second block.
+    guard utf8.contains(where: { (0xCC...0xDF).contains($0) || $0 == 0xE1 }) else { return self }
+    var scalars = String.UnicodeScalarView()
+    for scalar in unicodeScalars {
+      let bases = scalar.value < 0x1F00 ? Self.bases : Self.greekBases
+      let place = Int(scalar.value) - (scalar.value < 0x1F00 ? 0x300 : 0x1F00)
+      if bases.indices.contains(place) {
+        if let base = bases[place] { scalars.append(base) }
+      } else {
+        scalars.append(scalar)
+      }
+    }
+    return String(scalars)
+  }
+
+  /// The letter in each of these characters; nil for a mark alone.
+  private static let bases = (0x300..<0x700).map(base)
+  private static let greekBases = (0x1F00..<0x2000).map(base)
+
+  private static func base(of value: Int) -> Unicode.Scalar? {
+    guard let scalar = Unicode.Scalar(UInt32(value)) else { return nil }
+    let base = String(scalar)._nfd.first { _ in true } ?? scalar
+    return base.properties.generalCategory == .nonspacingMark ? nil : base
+  }
 }

@@ -33,6 +33,29 @@ import Testing
     try Self.check("\(world.home.places.data)/catalog.sqlite")
   }
 
+  /// Letters are found without their accents, and with them, in all scripts that have any.
+  @Test(arguments: [
+    ("Η Αθήνα σήμερα", ["αθηνα", "Αθήνα", "ΣΗΜΕΡΑ", "αθη"]),
+    ("Всё о ёлках и йодле", ["все", "елках", "иодле", "Ёлк", "йодле"]),
+    ("שָׁלוֹם עולם", ["שלום", "שָׁלוֹם"]), ("مُحَمَّد", ["محمد"]), ("Köln am Rhein", ["koln", "Köln"]),
+    ("ᾅδης", ["αδης"]),
+    ("サッカーがすき", ["サッカー", "が"]), ("한국어 소식", ["한국어", "소식"]),
+  ])
+  func accentsDoNotCountInASearch(title: String, words: [String]) throws {
+    let world = try CatalogWorld()
+    var item = TestFeed.Item(title, guid: "1")
+    item.extra = "<description>\(title)</description>"
+    world.web.set("/feed", TestFeed(title: title, items: [item]).page)
+    world.web.set("/other", TestFeed(title: "Another", items: [item]).page)
+    let (podcast, other) = (try world.podcast(), try world.podcast("/other", title: "Another"))
+    try world.refresh(podcast)
+    try world.refresh(other)
+    for word in words {
+      #expect(Set(try found(world.catalog, word)) == [title, "Another"], "\(word)")
+    }
+    try Self.check("\(world.home.places.data)/catalog.sqlite")
+  }
+
   /// The index writes what it has gathered whenever it is told of an episode before the last one: each such part costs
   /// more than the words in it.
   @Test func whatChangesTogetherIsWrittenToTheIndexTogether() throws {

@@ -25,8 +25,18 @@ enum Schema {
       { try $0.script(tenth) },
       { try $0.script(eleventh) },
       { try $0.script(twelfth) },
+      { try $0.script(thirteenth) },
     ]
   }
+
+  private static let thirteenth = """
+    -- The full-text index anew, by other rules (`SearchText`): marks of Greek, Cyrillic, Hebrew and Arabic letters do not
+    -- count either, and titles are those that were meant. It is filled behind (`TextIndexer`).
+    INSERT INTO podcast_text (podcast_text) VALUES ('delete-all');
+    INSERT INTO episode_text (episode_text) VALUES ('delete-all');
+    UPDATE counter SET pages_to_merge = 0, podcasts_unindexed = coalesce((SELECT max(id) FROM podcast), 0);
+    UPDATE podcast SET indexed_upto = 0, revision = revision + 1;
+    """
 
   private static let twelfth = """
     -- With its beginnings of words, as the index of episodes has them; filled anew behind.

@@ -12,15 +12,19 @@ enum SearchText {
   /// each is a word of its own.
   static func indexed(_ text: String) -> String {
     var text = text
-    return separated(text.withUTF8 { PlainText.words(UnsafeBufferPointer(rebasing: $0.prefix(limit))) })
+    return folded(text.withUTF8 { PlainText.words(UnsafeBufferPointer(rebasing: $0.prefix(limit))) })
   }
+
+  /// Words as the index has them: without the marks of letters that its tokenizer leaves (it knows those of Latin ones),
+  /// and with blanks between characters that are words of their own.
+  private static func folded(_ text: String) -> String { separated(text.withoutMarks) }
 
   /// A full-text query for all words of `terms`, each perhaps the beginning of one; nil where there is no word
   /// (https://sqlite.org/fts5.html#full_text_query_syntax).
   static func query(_ terms: String) -> String? {
     let words = terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
     if words.isEmpty { return nil }
-    return words.map { "\"\(separated(String($0)))\" *" }.joined(separator: " AND ")
+    return words.map { "\"\(folded(String($0)))\" *" }.joined(separator: " AND ")
   }
 
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
@@ -30,7 +34,7 @@ enum SearchText {
   /// of their own must all be there, in any order.
   static func episodeWords(_ terms: String) -> [String] {
     terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
-      .flatMap { separated(String($0)).split(separator: " ") }.map(String.init)
+      .flatMap { folded(String($0)).split(separator: " ") }.map(String.init)
   }
 
   /// A query for all of these words.
