@@ -60,11 +60,11 @@ import Testing
     let environment = try TestEnvironment()
     #expect(try Products.run("podcastfs", ["list"], in: environment).end == .exit(0))
     let path = environment.home.path("data/podcastfs/catalog.sqlite")
-    #expect(PlaceChecks.catalogue(path, Settings())?.isProblem == false)
+    #expect(PlaceChecks.catalogue(path, limit: 1 << 30)?.isProblem == false)
     for suffix in ["-wal", "-shm"] { unlink(path + suffix) }
     try environment.home.write("data/podcastfs/catalog.sqlite", [UInt8](repeating: 9, count: 20_000))
-    #expect(PlaceChecks.catalogue(path, Settings())?.text.contains("is not a database") == true)
-    #expect(PlaceChecks.catalogue(environment.home.path("none"), Settings()) == nil)
+    #expect(PlaceChecks.catalogue(path, limit: 1 << 30)?.text.contains("is not a database") == true)
+    #expect(PlaceChecks.catalogue(environment.home.path("none"), limit: 1 << 30) == nil)
   }
 
   @Test func aSearchServiceIsAskedAndItsAnswerJudged() throws {

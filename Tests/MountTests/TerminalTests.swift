@@ -66,6 +66,14 @@ import Testing
     #expect(try fixture.attribute("state", fixture.episode(3)) == "downloading")
   }
 
+  /// The bound of the catalogue is the mount's, whether its options or the configuration say it.
+  @Test func theDoctorTellsTheSizeThatTheCatalogueMayHave() throws {
+    let fixture = try MountFixture()
+    try fixture.mount(options: "min_free=0,catalogue_size=300M")
+    let doctor = try fixture.run("doctor").output
+    #expect(doctor.contains(" of 300 MiB\n"), "\(doctor)")
+  }
+
   @Test func theDoctorSeesAMountThatIsDead() throws {
     let fixture = try MountFixture()
     try fixture.mount()

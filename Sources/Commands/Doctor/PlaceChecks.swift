@@ -35,7 +35,8 @@ package enum PlaceChecks {
           ? .fine("\(places.configurationFile) is understood")
           : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
       findings.append(room(at: places.cache, settings))
-      if let finding = catalogue("\(places.data)/catalog.sqlite", settings) { findings.append(finding) }
+      let limit = catalogueSize(settings, places, environment)
+      if let finding = catalogue("\(places.data)/catalog.sqlite", limit: limit) { findings.append(finding) }
       return (findings, settings)
     } catch {
       findings.append(.problem("\(error)", mend: "correct that line"))
@@ -44,18 +45,31 @@ package enum PlaceChecks {
   }
 
   /// Whether what is followed and known can be read; nil where there is nothing yet.
-  package static func catalogue(_ path: String, _ settings: Settings) -> Finding? {
+  /// - Parameter limit: bytes that it may have.
+  package static func catalogue(_ path: String, limit: Int64) -> Finding? {
     switch CatalogCondition(ofFile: path) {
     case .missing: return nil
     case .sound:
       let size = HumanText.size(fileSize(path) ?? 0)
-      return .fine("the catalogue has \(size) of \(HumanText.size(settings.catalogueSize))")
+      return .fine("the catalogue has \(size) of \(HumanText.size(limit))")
     case .unreadable(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
         mend: "bring it back from a backup, or move it away and import a list of the subscriptions; what is "
           + "cached stays")
     }
+  }
+
+  /// What holds: each mount keeps the catalogue within what it was told, by its options or the configuration file.
+  private static func catalogueSize(
+    _ settings: Settings, _ places: Places, _ environment: [String: String]
+  ) -> Int64 {
+    let sizes = MountRecord.all(places: places).compactMap { mount in
+      try? Settings.load(
+        file: places.configurationFile, environment: environment, options: mount.options(places: places)
+      ).settings.catalogueSize
+    }
+    return sizes.min() ?? settings.catalogueSize
   }
 
   private static func fileSize(_ path: String) -> Int64? {

@@ -155,6 +155,14 @@ struct MountRecord {
     return own.st_dev != its.st_dev || own.st_ino != its.st_ino
   }
 
+  /// The values of -o that it was called with.
+  func options(places: Places) -> [String] {
+    if let kept = Self.keptOptions(mountPoint, places: places) { return kept }
+    guard let bytes = try? Directories.read("/proc/\(process)/cmdline") else { return [] }
+    var arguments = ArgumentList(bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) })
+    return (try? arguments.takeValues("-o")) ?? []
+  }
+
   /// Asks it to hand over to `call`, and waits until the next process serves.
   /// - Throws: `CommandFailure` saying why that did not come about.
   func handOver(to call: MountCall, places: Places) throws {
