@@ -219,7 +219,7 @@ import Testing
     serve(world, pages: 204, newest: 999)
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 60))
+    #expect(world.waitForWalk())
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 612)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
   }

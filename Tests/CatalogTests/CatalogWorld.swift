@@ -47,6 +47,18 @@ final class CatalogWorld: Sendable {
     try wait { completion in catalog.refresh(podcast: podcast, cause: cause, completion: completion) }
   }
 
+  /// Waits for what goes on behind a refresh for as long as it goes on: hundreds of pages, each with its commits, take as
+  /// long as the machine takes.
+  func waitForWalk() -> Bool {
+    var asked = -1
+    while !catalog.waitForRefreshes(seconds: 60) {
+      let count = web.requestCount
+      if count == asked { return false }
+      asked = count
+    }
+    return true
+  }
+
   /// A podcast whose feed is at `path`, known by a search but not fetched.
   func podcast(_ path: String = "/feed", title: String = "Harbour Lights") throws -> Int64 {
     web.set("/search", web.answer([(title, path)]))

@@ -62,6 +62,9 @@ final class FakeWeb: Sendable {
     state.withLock { $0.requests.filter { $0.path == path } }
   }
 
+  /// How often anything was asked for so far.
+  var requestCount: Int { state.withLock { $0.requests.count } }
+
   /// Waits until a path was asked for so many times.
   func wait(_ path: String, count: Int, seconds: Double = 20) -> Bool {
     state.wait(until: .after(seconds)) { state in
