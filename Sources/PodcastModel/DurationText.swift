@@ -1,8 +1,8 @@
 /// Reads durations as `itunes:duration` has them.
 package enum DurationText {
   /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off; `1,234` is a thousand and
-  ///   more), `1h 20m 5s` and `PT1H20M5S`
-  ///   (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
+  ///   more), `1h 20m 5s`, `1h20`, `90 min` and
+  ///   `PT1H20M5S` (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
   package static func seconds(_ text: String) -> Int? {
     var text = text
     return text.withUTF8 { seconds($0) }
@@ -67,28 +67,44 @@ package enum DurationText {
     return hasDigit ? total + part : nil
   }
 
-  /// Numbers with `d`, `h`, `m` and `s` after them, in this order; what ISO 8601 puts before them does not count.
+  /// Numbers with a unit after them, the larger first; one without is of the next smaller unit. What ISO 8601 puts before them
+  /// does not count.
   private static func withUnits(_ bytes: UnsafeBufferPointer<UInt8>) -> Int? {
     var total = 0
-    var part: Int?
     var smallest = Int.max
-    for byte in bytes {
-      switch byte {
-      case 48...57:
-        part = (part ?? 0) * 10 + Int(byte - 48)
-        if part ?? 0 > longest { return nil }
-      case 0...0x20: break
-      case UInt8(ascii: "P"), UInt8(ascii: "T"): if part != nil { return nil }
-      default:
-        guard let number = part, let unit = units[byte | 0x20], unit < smallest else { return nil }
-        total += number * unit
-        (part, smallest) = (nil, unit)
-      }
+    var rest = bytes[...]
+    func skipBlanks() { rest = rest.drop { $0 <= 0x20 || $0 == UInt8(ascii: ",") } }
+    func word() -> String {
+      let word = rest.prefix { (97...122).contains($0 | 0x20) }
+      rest = rest[word.endIndex...]
+      return String(decoding: word, as: UTF8.self).lowercased()
     }
-    return part == nil ? total : nil
+    skipBlanks()
+    if !["", "p", "pt"].contains(word()) { return nil }
+    skipBlanks()
+    while !rest.isEmpty {
+      let digits = rest.prefix { (48...57).contains($0) }
+      guard (1...8).contains(digits.count) else { return nil }
+      let number = digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+      rest = rest[digits.endIndex...]
+      skipBlanks()
+      let name = word()
+      guard let unit = name.isEmpty ? nextSmaller[smallest] : units[name], unit < smallest else { return nil }
+      total += number * unit
+      smallest = unit
+      skipBlanks()
+    }
+    return smallest == .max ? nil : total
   }
 
-  private static let units: [UInt8: Int] = [
-    UInt8(ascii: "d"): 86_400, UInt8(ascii: "h"): 3600, UInt8(ascii: "m"): 60, UInt8(ascii: "s"): 1,
+  /// In seconds.
+  private static let units: [String: Int] = [
+    "d": 86_400, "dt": 86_400, "day": 86_400, "days": 86_400,
+    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600, "std": 3600,
+    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60,
+    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
   ]
+
+  /// "1h20", "5m30".
+  private static let nextSmaller = [3600: 60, 60: 1]
 }

@@ -9,6 +9,12 @@ package struct HTMLTag {
     self.attributes = attributes
   }
 
+  /// Whether what stands in it behind its name can be attributes: else it may be no tag, but "1 <b 2 > 0".
+  var isWellFormed: Bool {
+    attributes.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
+      || attributes.contains(UInt8(ascii: "="))
+  }
+
   /// The value of the first attribute of this name (lower case), with references resolved; nil where there is
   /// none (WHATWG HTML §13.2.5.33).
   package func attribute(_ wanted: String) -> String? {

@@ -12,6 +12,11 @@ package enum TitleText {
     return resolved == nil ? meant : meant.withUTF8(withoutTags)
   }
 
+  /// The same on one line, with single blanks: what a row of the catalogue has of a podcast, and a report's head.
+  package static func line(_ title: String) -> String {
+    plain(title).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+  }
+
   static func resolvingReferences(in bytes: HTMLReader.Bytes) -> String {
     var reader = HTMLReader(bytes, tags: false)
     var output: [UInt8] = []
@@ -28,7 +33,7 @@ package enum TitleText {
     output.reserveCapacity(bytes.count)
     while let piece = reader.next() {
       switch piece {
-      case .start(let tag) where tags.contains(tag.name): break
+      case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed: break
       case .end(let name) where tags.contains(name): break
       default: output += reader.source
       }

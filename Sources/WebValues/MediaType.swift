@@ -73,8 +73,8 @@ package enum MediaType {
 
   /// Not what sidecars are: they share the stem of their episode.
   private static func isEnclosure(_ type: String) -> Bool {
-    isPlayable(type) || type.hasPrefix("image/") || type.hasPrefix("application/pdf")
-      || type.hasPrefix("application/epub") || type == "application/x-bittorrent" || type == "text/html"
+    isPlayable(type) || type.hasPrefix("image/") || type == "text/html"
+      || type.hasPrefix("application/") && type != "application/json" && type != "application/x-subrip"
   }
 
   /// The part after the last dot of the path's last component, lower-case; nil where there is none.
@@ -138,6 +138,10 @@ package enum MediaType {
     "video/3gpp": "3gp",
     "video/mp2t": "ts",
     "application/x-bittorrent": "torrent",
+    "application/zip": "zip", "application/x-zip": "zip", "application/x-zip-compressed": "zip",
+    "application/vnd.rar": "rar", "application/x-rar-compressed": "rar", "application/x-rar": "rar",
+    "application/x-7z-compressed": "7z", "application/gzip": "gz", "application/x-gzip": "gz",
+    "application/x-tar": "tar",
     "application/pdf": "pdf", "application/x-pdf": "pdf",
     "application/epub+zip": "epub", "document/x-epub": "epub",
     "image/jpeg": "jpg", "image/jpg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif",
@@ -154,6 +158,8 @@ package enum MediaType {
     "mpeg": "video/mpeg", "mkv": "video/x-matroska", "avi": "video/x-msvideo", "wmv": "video/x-ms-wmv",
     "asf": "video/x-ms-asf", "torrent": "application/x-bittorrent", "html": "text/html", "htm": "text/html",
     "flv": "video/x-flv", "3gp": "video/3gpp", "ts": "video/mp2t",
+    "zip": "application/zip", "rar": "application/vnd.rar", "7z": "application/x-7z-compressed",
+    "gz": "application/gzip", "tar": "application/x-tar",
     "pdf": "application/pdf", "epub": "application/epub+zip",
     "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
     "vtt": "text/vtt", "srt": "application/x-subrip", "txt": "text/plain", "json": "application/json",

@@ -130,4 +130,20 @@ import Testing
     #expect(counts == Array(repeating: 1, count: 10))
     #expect(world.web.requests("/feed").count == 1)
   }
+
+  /// Whoever reads them: the list, the mount, a search, events.
+  @Test func titlesAreThoseThatWereMeant() throws {
+    let world = try CatalogWorld()
+    let item = TestFeed.Item("D\u{C3}\u{B6}ner &amp;amp; Bier &amp;lt;b 1", guid: "1")
+    world.web.set("/feed", TestFeed(title: "K\u{C3}\u{B6}lner &amp;amp; Bonner", items: [item]).page)
+    let listed = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed")
+    try world.refresh(listed.podcast.id)
+    let subscription = try #require(try world.catalog.subscriptions().first)
+    #expect(subscription.podcast.title == "Kölner & Bonner" && subscription.name == "Kölner & Bonner")
+    #expect(try world.catalog.podcast(listed.podcast.id)?.title == "Kölner & Bonner")
+    #expect(try world.catalog.episodes(ofPodcast: listed.podcast.id).map(\.title) == ["Döner & Bier <b 1"])
+    let found = try wait { world.catalog.find("kolner source:local", completion: $0) }.podcasts
+    #expect(found.map(\.title) == ["Kölner & Bonner"])
+    #expect(try world.refresh(listed.podcast.id) == .unchanged)
+  }
 }

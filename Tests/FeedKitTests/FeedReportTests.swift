@@ -56,6 +56,21 @@ import Testing
     #expect(report.json.compactText.contains("https://h/1.mp3?token=***"))
   }
 
+  /// To people, as a mount does; to programs, what the feed has.
+  @Test func `The title and the author are shown as they were meant`() throws {
+    let text = """
+      <rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel><title>K\u{C3}\u{B6}lner &amp;amp; Bonner</title>
+      <itunes:author>Tom &amp;amp; Jerry</itunes:author>
+      <item><title>A &amp;lt;b and more</title><enclosure url="https://h/1.mp3"/></item>
+      <item><title>1 &amp;lt;b 2 &amp;gt; 0</title><enclosure url="https://h/3.mp3"/></item></channel></rss>
+      """
+    let feed = try FeedParser.parse(bytes: Array(text.utf8))
+    let report = FeedReport(feed: feed, feedURL: nil, now: 1_704_412_800)
+    #expect(report.text.hasPrefix("Kölner & Bonner\n  author: Tom & Jerry\n"))
+    #expect(feed.title == "K\u{C3}\u{B6}lner &amp; Bonner")
+    #expect(report.names.allSatisfy { $0.contains("b") }, "\(report.names)")
+  }
+
   @Test func `A feed without episodes has valid JSON, and a file that is not there is an error`() throws {
     let report = FeedReport(
       feed: try FeedParser.parse(bytes: Array("<rss><channel/></rss>".utf8)), feedURL: nil, now: 0)

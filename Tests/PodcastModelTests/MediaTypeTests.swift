@@ -18,6 +18,10 @@ import Testing
     ("video/x-ms-wmv", "https://h/a", ".wmv"), ("application/octet-stream", "https://h/a.wmv", ".wmv"),
     ("image/png", "https://h/a", ".png"), ("audio/mpeg", "https://h/a.m4a", ".mp3"),
     ("application/pdf", "https://h/a", ".pdf"),
+    ("application/zip", "https://h/a.zip", ".zip"), ("application/octet-stream", "https://h/a.zip", ".zip"),
+    (nil, "https://h/a.rar", ".rar"), ("audio/mpeg", "https://h/a.zip", ".mp3"),
+    (nil, "https://h/a.json", ".mp3"),
+    (nil, "https://h/a.srt", ".mp3"), ("application/x-zip-compressed", "https://h/a.mp3", ".zip"),
     ("audio/ogg; codecs=vorbis", "https://h/a", ".ogg"), (nil, "https://h/a.vtt", ".mp3"),
     ("x", "https://h/A.OGA", ".ogg"),
   ])
@@ -47,6 +51,16 @@ import Testing
   ])
   func `Audio and video are told from other enclosures`(type: String?, url: WebAddress, expected: Bool) {
     #expect(MediaType.isAudioOrVideo(type: type, url: url) == expected)
+  }
+
+  @Test(arguments: [
+    ("application/zip", "https://h/a.zip", true), (nil, "https://h/a.zip", true),
+    ("application/pdf", "https://h/a", true),
+    ("audio/mpeg", "https://h/a.zip", false), (nil, "https://h/a", false),
+    ("application/x-unheard-of", "https://h/a.mp3", false),
+  ])
+  func `What is surely something else is told`(type: String?, url: WebAddress, expected: Bool) {
+    #expect(MediaType.isOther(type: type, url: url) == expected)
   }
 
   @Test func `Sidecars get extensions of their own kind only`() {

@@ -24,7 +24,7 @@ package struct FoundPodcast: Hashable, Sendable {
   /// - Returns: nil where there is no address that could be a feed's.
   init?(feed: String?, title: String?) {
     guard let feed, let url = SubscriptionAddress.normalized(feed) else { return nil }
-    let title = title.map { TitleText.plain($0).split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+    let title = title.map(TitleText.line)
     self.init(feedURL: url, title: title.flatMap { $0.isEmpty ? nil : $0 } ?? url.host ?? "")
   }
 

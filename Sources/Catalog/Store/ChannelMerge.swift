@@ -7,7 +7,8 @@ enum ChannelMerge {
   /// - Returns: whether anything is different now.
   static func merge(_ feed: ParsedFeed, into podcast: Int64, in database: Database) throws -> Bool {
     let new: [(column: String, value: String?)] = [
-      ("title", feed.title), ("author", feed.author ?? feed.owner), ("link", feed.link?.forRequest),
+      ("title", feed.title.map(TitleText.line)), ("author", (feed.author ?? feed.owner).map(TitleText.line)),
+      ("link", feed.link?.forRequest),
       ("language", feed.language), ("categories", PodcastRow.joined(feed.categories)),
       ("description", feed.description), ("image_url", feed.imageURL?.forRequest),
       ("explicit", feed.explicit.map { $0 ? "1" : "0" }),

@@ -20,7 +20,8 @@ enum EpisodeRow {
     var episode = Episode(
       id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
       mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
-      fileExtension: row.string(Column.extension, from: first), title: row.string(Column.title, from: first),
+      fileExtension: row.string(Column.extension, from: first),
+      title: TitleText.plain(row.string(Column.title, from: first)),
       published: row.int64(Column.published, from: first),
       enclosureURL: WebAddress(row.string(Column.enclosureURL, from: first)))
     episode.guid = row.stringIfPresent(Column.guid, from: first)

@@ -40,7 +40,7 @@ enum SearchCommand: Command {
     LastSearch.store(
       answer.podcasts.map { podcast in
         LastSearch.Result(
-          title: TitleText.plain(podcast.title), shown: podcast.feedURL.shown(isListed: podcast.isListed),
+          title: podcast.title, shown: podcast.feedURL.shown(isListed: podcast.isListed),
           address: podcast.feedURL.forRequest)
       }, in: session.places)
     if isJSON {
@@ -79,7 +79,7 @@ enum SearchCommand: Command {
 
   private static func text(_ podcast: FoundPodcast, _ indent: Int) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
-    return PrintableText.line(TitleText.plain(podcast.title + author)) + "\n"
+    return PrintableText.line(podcast.title + author) + "\n"
       + String(repeating: " ", count: indent)
       + podcast.feedURL.shown(isListed: podcast.isListed)
   }

@@ -5,9 +5,10 @@ extension FeedReport {
   /// For people: the channel, a line an episode in the feed's order, then the warnings. Control characters,
   /// which could work on a terminal, are left out.
   package var text: String {
-    var lines: [String] = [feed.title ?? "(no title)"]
+    var lines: [String] = [feed.title.map(TitleText.line) ?? "(no title)"]
     let facts: [(String, String?)] = [
-      ("author", feed.author), ("link", feed.link?.reported), ("image", feed.imageURL?.reported),
+      ("author", feed.author.map(TitleText.line)), ("link", feed.link?.reported),
+      ("image", feed.imageURL?.reported),
       ("language", feed.language),
       ("feed", feedURL?.reported), ("moved to", feed.newFeedURL?.reported),
       ("next page", feed.nextPageURL?.reported),

@@ -52,8 +52,8 @@ enum EpisodeAttributes {
     let (episode, podcast) = (entry.episode, entry.podcast)
     return switch name {
     case prefix + "guid", "user.dublincore.identifier": episode.guid
-    case prefix + "title", "user.dublincore.title": TitleText.plain(episode.title)
-    case prefix + "show": TitleText.plain(podcast.title)
+    case prefix + "title", "user.dublincore.title": episode.title
+    case prefix + "show": podcast.title
     case prefix + "published", "user.dublincore.date":
       episode.isDated ? CivilTime.iso8601(episode.published) : nil
     case prefix + "duration": episode.duration.map { String($0) }
