@@ -19,7 +19,7 @@ struct ModelFeed {
   private var random: SeededGenerator
   private var host = "media.example"
   private var generation = 0
-  private let hasGuids: Bool
+  private let guids: Guids
   /// The key of the address that names an episode or changes with each answer.
   private let key: String
   private let isSigned: Bool
@@ -28,18 +28,20 @@ struct ModelFeed {
   /// Entries of a page; nil for one page.
   private let pageSize: Int?
   private let sharesTitles: Bool
+  /// Some call an episode otherwise each time, or all the same.
+  private enum Guids { case own, none, places, constant }
   /// Moves to other hosts; else corrects titles, times and addresses. An episode that has changed in all that tells
   /// it apart while nobody looked is another one.
   private let moves: Bool
 
   init(seed: UInt64) {
     random = SeededGenerator(seed: seed)
-    hasGuids = Bool.random(using: &random)
+    guids = [.own, .own, .own, .none, .none, .places, .constant].randomElement(using: &random) ?? .own
     key = ["sid", "ts", "id", "se", "v"].randomElement(using: &random) ?? "id"
     isSigned = Bool.random(using: &random)
     window = Bool.random(using: &random) ? Int.random(in: 3...12, using: &random) : nil
     pageSize = window == nil && Bool.random(using: &random) ? Int.random(in: 4...9, using: &random) : nil
-    sharesTitles = hasGuids && Int.random(in: 0..<4, using: &random) == 0
+    sharesTitles = guids == .own && Int.random(in: 0..<4, using: &random) == 0
     moves = Bool.random(using: &random)
     for _ in 0..<Int.random(in: 1...15, using: &random) { add() }
   }
@@ -51,8 +53,8 @@ struct ModelFeed {
     case 5 where !moves: edit { $0.title += " (corrected)" }
     case 6: edit { $0.notes = "rewritten words\($0.number)x" }
     case 7: edit { $0.duration += 2 }
-    case 8 where hasGuids && !moves: edit { $0.published += 3600 }
-    case 9 where hasGuids && !moves: edit { $0.path = "/reupload/\($0.number)00" }
+    case 8 where guids == .own && !moves: edit { $0.published += 3600 }
+    case 9 where guids == .own && !moves: edit { $0.path = "/reupload/\($0.number)00" }
     case 10 where moves && !sharesTitles: move()
     default: break
     }
@@ -62,7 +64,7 @@ struct ModelFeed {
     let number = entries.count
     entries.append(
       Entry(
-        number: number, guid: hasGuids ? "guid-\(number)" : nil,
+        number: number, guid: guids == .own ? "guid-\(number)" : guids == .constant ? "the-show" : nil,
         title: sharesTitles ? "News" : "Story word\(number)w",
         published: 1_500_000_000 + Int64(number) * 100_000,
         duration: 1000 + number * 37, path: "/play", notes: "About fact\(number)f"))
@@ -78,14 +80,18 @@ struct ModelFeed {
     generation += 1
     host = "host\(generation).example"
     for index in entries.indices {
-      if hasGuids { entries[index].guid = "moved-\(generation)-\(index)" }
+      if guids == .own { entries[index].guid = "moved-\(generation)-\(index)" }
       entries[index].duration = entries[index].duration / 5 * 5
       entries[index].path = "/g\(generation)/play"
     }
   }
 
   /// The newest first.
-  private var shown: [Entry] { Array(entries.suffix(window ?? entries.count).reversed()) }
+  private var shown: [Entry] {
+    var shown = Array(entries.suffix(window ?? entries.count).reversed())
+    if guids == .places { for place in shown.indices { shown[place].guid = "\(place + 1)" } }
+    return shown
+  }
 
   /// Whether all that was ever published is still in the feed.
   var showsAll: Bool { window == nil }
