@@ -12,6 +12,8 @@ package struct AddressForms: Sendable {
   let bare: String
   /// The last segment of the path.
   let fileName: String
+  /// Whether that may be the name of one episode, whatever the query says: "play" is none.
+  let isFileNamed: Bool
   /// Who sends it: the host behind the trackers.
   let host: String
   /// Nothing in it names one episode: `latest.mp3`.
@@ -39,6 +41,7 @@ package struct AddressForms: Sendable {
     unsigned = place + Self.joined(unsignedQuery)
     bare = place + Self.joined(unsignedQuery.filter { !VolatileKeys.mayBeSession(Self.key($0)) })
     let stem = fileName.prefix { $0 != "." }
+    isFileNamed = stem.count >= 12 || stem.contains(where: \.isNumber)
     let isNumbered =
       stem.contains(where: \.isNumber) || unsignedQuery.contains { $0.contains(where: \.isNumber) }
     isLatest =

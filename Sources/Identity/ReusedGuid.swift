@@ -124,7 +124,7 @@ private struct Common {
     if one.unsigned == other.unsigned { return one.isGeneric ? nil : true }
     // What was left out may be a session, or the episode's number.
     if one.bare == other.bare { return nil }
-    return one.host != other.host && one.fileName == other.fileName && !one.isGeneric
+    return one.host != other.host && one.fileName == other.fileName && one.isFileNamed
   }
 }
 

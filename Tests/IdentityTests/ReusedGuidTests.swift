@@ -208,6 +208,21 @@ import Testing
     }
   }
 
+  /// Also where the show moves to another host, which calls all files the same.
+  @Test(arguments: Said.all) func placesInTheListAreNoGuidsOfAShowThatMoves(said: Said) {
+    func feed(_ host: String, _ count: Int) -> [ItemTraits] {
+      (0..<count).reversed().map { number in
+        said.left(
+          of: item(
+            "Story \(Self.words[number])", guid: "\(count - number)",
+            "https://\(host).example/play?id=\(number + 100)",
+            at: Int64(number) * Self.day, duration: 1000 + 37 * number, length: 400_000 + Int64(number)))
+      }
+    }
+    let (known, moved) = (feed("old", 6), feed("new", 8))
+    #expect(places(moved, known) == [nil, nil] + Array(0..<6))
+  }
+
   @Test(arguments: Said.all, [true, false])
   func guidsThatAreExchangedAreNotBelieved(said: Said, isDated: Bool) {
     let known = (0..<4).map { number in
