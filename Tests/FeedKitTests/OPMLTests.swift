@@ -98,6 +98,15 @@ import Testing
       """)
     #expect(others.feeds.map(\.title) == ["In it"])
     #expect(others.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link", "“A page", "“Misspelt"])
+    // Some programs write the episodes of a feed into its outline.
+    let episodes = try read(
+      """
+      <outline type="rss" text="One" xmlUrl="https://h/1">
+      <outline type="podcast-episode" text="Episode" url="https://h/e" enclosureUrl="https://h/e.mp3"/></outline>
+      <outline text="A link" url="https://h/2"/>\(end)
+      """)
+    #expect(episodes.feeds.map(\.title) == ["One"])
+    #expect(episodes.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link"])
     // Many are each told.
     let many = try read((0..<300).map { "<outline text=\"Lost \($0)\" type=\"rss\"/>" }.joined() + end)
     #expect(many.warnings.count == 300 && many.refusals == 300)

@@ -40,6 +40,8 @@ private final class OPMLBuilder: XMLReceiver {
     var name: String?
     /// What to say of an outline that holds no others: it has an address, but none of a feed.
     var loss: String?
+    /// What is in it are its episodes.
+    var isFeed = false
   }
 
   var document = OPMLDocument()
@@ -114,11 +116,14 @@ private final class OPMLBuilder: XMLReceiver {
         warnings.add("\(Self.quoted(damaged)) has a quote that is not closed: its address can't be read")
       } else if type == "rss" || type == "atom" {
         warnings.add("\(name) has no address")
-      } else if element.hasAttribute(where: Self.isAddress), let last = open.indices.last {
+      } else if element.hasAttribute(where: Self.isAddress), let last = open.indices.last,
+        open.dropLast().last?.isFeed != true
+      {
         open[last].loss = "\(name) has an address, but none that is said to be a feed's (xmlUrl)"
       }
       return
     }
+    if let last = open.indices.last { open[last].isFeed = true }
     guard let url = SubscriptionAddress.normalized(address) else {
       return warnings.add("\(name) has an address that is neither http nor https")
     }
