@@ -10,25 +10,38 @@ final class Sweeps: Sendable {
     /// Programs that have read little of an episode, and when.
     var short: [Program: [MonotonicTime]] = [:]
     /// Episodes whose download one program alone has asked for, by opening them.
-    var askers: [Int64: Program] = [:]
+    var askers: [Int64: Asker] = [:]
     /// The order of `askers`, to bound them.
     var order: [Int64] = []
+  }
+  private struct Asker {
+    var program: Program
+    /// When the download left the queue.
+    var left: MonotonicTime?
   }
   private let state = Monitor(State())
   /// So many opens of a program go on, whatever it reads of them.
   private static let allowed = 8
   /// In seconds.
   private static let window = 60.0
+  /// Seconds in which a download that has left the queue may still seem to be in it. Many programs open a file again
+  /// as soon as they have closed it.
+  private static let lag = 2.0
   private static let limit = 4096
 
   /// - Parameter isNew: whether nobody had asked for its download before.
   func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
+    let now = MonotonicTime.now
     state.withLock { state in
-      guard let program, isNew || state.askers[episode] == program else {
+      let asker = state.askers[episode]
+      let isOwn = asker?.program == program && asker?.left.map { now.seconds(since: $0) < Self.lag } ?? true
+      guard let program, isNew || isOwn else {
         state.askers[episode] = nil
         return
       }
-      if state.askers.updateValue(program, forKey: episode) == nil { state.order.append(episode) }
+      if state.askers.updateValue(Asker(program: program), forKey: episode) == nil {
+        state.order.append(episode)
+      }
       guard state.order.count > Self.limit else { return }
       state.order.removeFirst(Self.limit / 2)
       let kept = Set(state.order)
@@ -40,7 +53,7 @@ final class Sweeps: Sendable {
   func ordered(_ episode: Int64) { state.withLock { _ = $0.askers.removeValue(forKey: episode) } }
 
   /// - Parameter isShort: whether little of it was read.
-  /// - Returns: whether its download is to leave the queue.
+  /// - Returns: whether its download is to leave the queue, once nobody has it open.
   func closed(_ episode: Int64, by program: Program, isShort: Bool) -> Bool {
     let now = MonotonicTime.now
     return state.withLock { state in
@@ -56,9 +69,12 @@ final class Sweeps: Sendable {
           $0.value.last.map { now.seconds(since: $0) < Self.window } ?? false
         }
       }
-      return times.count > Self.allowed && state.askers.removeValue(forKey: episode) == program
+      return times.count > Self.allowed && state.askers[episode]?.program == program
     }
   }
+
+  /// Its download leaves the queue.
+  func left(_ episode: Int64) { state.withLock { $0.askers[episode]?.left = .now } }
 }
 
 /// Programs that were last seen doing something, so many of them.

@@ -134,6 +134,7 @@ struct EpisodeNode: TreeNode {
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.world.withLock({ $0.open.isOpen(episode.id) }) {
+      tree.sweeps.left(episode.id)
       tree.transfers.leave(episode.mediaKey) { _ in }
     }
   }
