@@ -53,6 +53,33 @@ import Testing
     #expect(fixture.log.contains("mounted on") && !fixture.log.contains("another file"))
   }
 
+  /// The host tells no length: the size is known when the end has come.
+  @Test(arguments: [90_000, 300_000, 4_000_000]) func aPathDescriptorGivesAWholeBodyWithoutALength(
+    _ length: Int64
+  ) throws {
+    let fixture = try MountFixture(size: 300_000)
+    fixture.publish(count: 3) { feed, _ in
+      for index in feed.items.indices { feed.items[index].length = length }
+    }
+    for number in 1...3 { fixture.origin.change("/\(number).mp3") { $0.behaviour.omitsLength = true } }
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    for number in 1...3 {
+      let path = test_open_path(fixture.episode(number))
+      defer { close(path) }
+      for _ in 0..<2 {
+        let found = try reopened(path)
+        #expect(found.bytes == fixture.bodies[number - 1].bytes)
+        let whole = try reopened(path)
+        #expect(whole.bytes == found.bytes && whole.size == 300_000)
+        #expect(try fixture.isWhole(fixture.episode(number), number))
+        try fixture.set("state", "remote", fixture.episode(number))
+      }
+    }
+    #expect(!fixture.log.contains("another file"))
+  }
+
   @Test func aDropAndANewDownloadOfTheSameFileAreOneNode() throws {
     let fixture = try MountFixture(size: 300_000)
     try fixture.mount()

@@ -42,7 +42,14 @@ package final class DiskPool: Sendable {
   private static let patience = 2.0
   private static let hesitation = 0.02
 
-  package init() {}
+  /// Starts a thread, where the system gives one.
+  package typealias Starter = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
+  private let starter: Starter
+
+  /// - Parameter starter: another way to start threads than `PosixThread`.
+  package init(starter: @escaping Starter = { PosixThread.attempt("disk", stackSize: 256 << 10, $0) }) {
+    self.starter = starter
+  }
 
   /// Runs `job` after those that `lane` has.
   package func run(_ lane: Lane, _ job: @escaping @Sendable () -> Void) {
@@ -69,11 +76,22 @@ package final class DiskPool: Sendable {
     return .hesitant
   }
 
+  /// Where the system gives no thread (`ulimit -u`) those that run do the work; where there is none, whoever has given
+  /// it does, and waits for the disk.
   private func start(_ need: Need) {
     switch need {
     case .none: break
-    case .thread: PosixThread.start("disk", stackSize: 256 << 10) { self.work() }
-    case .hesitant: PosixThread.start("disk", stackSize: 256 << 10) { self.help() }
+    case .thread:
+      if starter({ self.work() }) { return }
+      let isAlone = state.withLock { state in
+        if state.threads == 1 { return true }
+        state.threads -= 1
+        return false
+      }
+      if isAlone { work(patience: 0) }
+    case .hesitant:
+      if starter({ self.help() }) { return }
+      state.withLock { $0.isHesitating = false }
     }
   }
 
@@ -94,22 +112,22 @@ package final class DiskPool: Sendable {
   /// Whether nothing is left to do.
   package var isIdle: Bool { state.withLock { $0.left == 0 } }
 
-  private func work() {
-    while let (lane, job) = next() {
+  private func work(patience: Double = DiskPool.patience) {
+    while let (lane, job) = next(patience) {
       job()
       state.withLock { Self.end(lane, &$0) }
     }
   }
 
   /// The next job, with its lane taken; nil where the thread may end.
-  private func next() -> (lane: Lane, job: Callback<Void>)? {
+  private func next(_ patience: Double) -> (lane: Lane, job: Callback<Void>)? {
     let found = state.withLock { state in
       let found = Self.take(&state)
       if found == nil { state.sleeping += 1 }
       return found
     }
     if let found { return found }
-    let later = state.wait(until: .after(Self.patience)) { Self.take(&$0) }
+    let later = state.wait(until: .after(patience)) { Self.take(&$0) }
     return state.withLock { state in
       state.sleeping -= 1
       // What came when it had just given up has started no other.
