@@ -114,7 +114,7 @@ let package = Package(
     // What the tests share: an origin with every fault, a directory service, files, processes.
     .target(
       name: "TestSupport",
-      dependencies: ["Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
+      dependencies: ["CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
       path: "Tests/TestSupport", swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit"]),

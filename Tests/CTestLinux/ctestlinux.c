@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,4 +60,15 @@ long test_receive(int socket, char *text, unsigned long size, int *descriptor) {
     close(received);
   }
   return length;
+}
+
+int test_shut_down(const char *path) {
+  // EXT4_IOC_SHUTDOWN, as XFS_IOC_GOINGDOWN, with what does not write its log either.
+  const unsigned long shutdown = _IOR('X', 125, unsigned int);
+  unsigned int without_log = 2;
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) return -1;
+  int result = ioctl(directory, shutdown, &without_log);
+  close(directory);
+  return result;
 }

@@ -10,9 +10,11 @@ final class CacheWorld {
   let layout: CacheLayout
   let key = MediaKey(address: "http://example.org/a.mp3")
 
-  init() throws {
+  /// - Parameter disk: where the cache lies, where that is to lose its power.
+  init(on disk: TestDisk? = nil) throws {
     directory = try TemporaryDirectory()
-    layout = CacheLayout(cache: directory.path("cache"), runtime: directory.path("run"))
+    layout = CacheLayout(
+      cache: disk.map { $0.path + "/cache" } ?? directory.path("cache"), runtime: directory.path("run"))
     try layout.create()
   }
 

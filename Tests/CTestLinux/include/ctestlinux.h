@@ -13,5 +13,8 @@ int test_open_by_handle(const char *mount, int type, const unsigned char *bytes,
 /// recvmsg(2) of one message, with the descriptor that came with it, -1 where none did: close-on-exec, from number 100 on.
 /// - Returns: its length, or -1.
 long test_receive(int socket, char *text, unsigned long size, int *descriptor);
+/// Has the ext4 or XFS of `path` fail all that comes, as after a loss of power: what is not on its disk, in files or log,
+/// is lost at the next mount.
+int test_shut_down(const char *path);
 
 #endif

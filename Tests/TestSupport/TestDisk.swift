@@ -1,0 +1,47 @@
+import CTestLinux
+import Glibc
+import PosixKit
+
+/// A disk of a test's own, which can lose its power: what has not been brought to it by then is gone. An ext4 in a file,
+/// mounted by a loop device.
+package final class TestDisk {
+  /// Where it is mounted.
+  package let path: String
+  private let directory: TemporaryDirectory
+  private var image: String { directory.path("image") }
+
+  /// Why there is none here, as a condition of tests.
+  package static let requirement = "mounting a disk takes root, a loop device and mkfs.ext4"
+  package static let isPossible: Bool = {
+    guard geteuid() == 0, let disk = try? TestDisk() else { return false }
+    return (try? Directories.names(in: disk.path).contains("lost+found")) ?? false
+  }()
+
+  package init() throws {
+    directory = try TemporaryDirectory()
+    path = directory.path("disk")
+    try Directories.create(path)
+    try run("truncate", "-s", "64M", image)
+    try run("mkfs.ext4", "-q", "-F", image)
+    try run("mount", "-o", "loop", image, path)
+  }
+
+  deinit { _ = try? ChildProcess.run(["umount", path]) }
+
+  /// The machine goes off and comes up again. Nothing may have a file open in it.
+  package func losePower() throws {
+    guard test_shut_down(path) == 0 else { throw PosixError.last("shut down", path) }
+    try run("umount", path)
+    try run("mount", "-o", "loop", image, path)
+  }
+
+  private func run(_ words: String...) throws {
+    let result = try ChildProcess.run(words)
+    if result.status != 0 { throw TestDiskError(words: words, errors: result.errors) }
+  }
+}
+
+package struct TestDiskError: Error, Sendable {
+  package let words: [String]
+  package let errors: String
+}
