@@ -24,11 +24,18 @@ extension MountedTree {
         self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
       }
     }
-    guard directory.isRead else {
+    // From the beginning (also once more: rewinddir(3)) it is as it is now.
+    if !directory.isRead || offset == 0 && !directory.isCurrent {
       return fulfil(reply, directory.read()) { reply, _ in
-        self.readDirectory(handle: handle, offset: offset, size: size, plus: plus, reply: reply)
+        self.answer(directory, offset: offset, size: size, plus: plus, reply)
       }
     }
+    answer(directory, offset: offset, size: size, plus: plus, reply)
+  }
+
+  private func answer(
+    _ directory: OpenDirectory, offset: Int64, size: Int, plus: Bool, _ reply: consuming FuseReply
+  ) {
     let dots = [".", ".."]
     var items: [DirectoryItem] = []
     var first = 0

@@ -172,4 +172,30 @@ import Testing
     let state = try fixture.attribute("state", last)
     #expect(state == "downloading" || state == "queued")
   }
+
+  /// rewinddir(3): who keeps a folder open sees what has come and gone.
+  @Test func whoReadsAnOpenFolderOnceMoreSeesItAsItIs() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let folder = "\(fixture.root)/Subscriptions/\(MountFixture.podcast)"
+    let directory = try #require(opendir(folder))
+    defer { closedir(directory) }
+    func names() -> Set<String> {
+      rewinddir(directory)
+      var names: Set<String> = []
+      while let entry = readdir(directory) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) {
+          String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        if name.hasSuffix(".mp3") { names.insert(name) }
+      }
+      return names
+    }
+    #expect(names() == Set(MountFixture.names))
+    #expect(unlink("\(folder)/\(MountFixture.names[0])") == 0)
+    #expect(names() == Set(MountFixture.names.dropFirst()))
+    #expect(try ChildProcess.run(["setfattr", "-n", "user.podcastfs.hidden", "-v", "0", folder]).status == 0)
+    #expect(names() == Set(MountFixture.names))
+  }
 }

@@ -172,7 +172,7 @@ extension PodcastTree {
   }
 }
 
-/// A directory as it was when it was opened: what a listing that is under way shows.
+/// A directory as it was when its listing was begun: what one that is under way shows.
 package final class OpenDirectory: Sendable {
   package let node: NodeID
   /// Nil where it has not been read.
@@ -199,12 +199,10 @@ package final class OpenDirectory: Sendable {
     return tree.world.withLock { $0.listings[node]?.version == listing.version }
   }
 
-  /// Reads what it lists.
+  /// Reads what it lists now.
   package func read() -> Answer<Void> {
     guard let folder = tree.folder(node) else { return .failure(.ENOENT) }
-    return folder.listing(for: caller).map { found in
-      self.listing.withLock { if $0 == nil { $0 = found } }
-    }
+    return folder.listing(for: caller).map { found in self.listing.withLock { $0 = found } }
   }
 
   /// Some of its items from one on, with their attributes as they are now.
