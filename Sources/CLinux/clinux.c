@@ -361,10 +361,14 @@ int podcastfs_leave_descriptors(int kept) {
 }
 
 static uint64_t *podcastfs_fault_word;
+static int podcastfs_waiting;
+
+void podcastfs_count_waiting(int change) { __atomic_add_fetch(&podcastfs_waiting, change, __ATOMIC_RELEASE); }
 
 static void podcastfs_note_fault(int signal) {
   // SA_RESETHAND: what raised it does so again, or abort(3) does, and that ends the program.
   __atomic_store_n(podcastfs_fault_word, (uint64_t)signal, __ATOMIC_RELEASE);
+  if (__atomic_load_n(&podcastfs_waiting, __ATOMIC_ACQUIRE) > 0) kill(getpid(), SIGKILL);
   raise(signal);
 }
 

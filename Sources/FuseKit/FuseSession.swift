@@ -187,22 +187,29 @@ package final class FuseSession: @unchecked Sendable {
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).
   /// Not from a thread that answers requests where `data` (a reader of it may hold the page).
   package func invalidate(node: UInt64, data: Bool) {
-    fuse_lowlevel_notify_inval_inode(session, node, data ? 0 : -1, 0)
+    // For a page that is being read it waits until that is answered.
+    _ = PosixThread.whileWaitingForItself {
+      fuse_lowlevel_notify_inval_inode(session, node, data ? 0 : -1, 0)
+    }
   }
 
   /// The kernel looks the name up again before it next uses it. It is not taken away from who has it: where it leads to the
   /// same node as before, a working directory beneath it stays in its place (Linux 6.2; before, the name is forgotten).
   package func invalidate(name: String, in parent: UInt64) {
     let count = name.utf8.count
-    let result = fuse_lowlevel_notify_expire_entry(session, parent, name, count, FUSE_LL_EXPIRE_ONLY)
-    if result == -ENOSYS || result == -EINVAL {
-      fuse_lowlevel_notify_inval_entry(session, parent, name, count)
+    PosixThread.whileWaitingForItself {
+      let result = fuse_lowlevel_notify_expire_entry(session, parent, name, count, FUSE_LL_EXPIRE_ONLY)
+      if result == -ENOSYS || result == -EINVAL {
+        fuse_lowlevel_notify_inval_entry(session, parent, name, count)
+      }
     }
   }
 
   /// The kernel hears that the name has gone.
   package func deleted(name: String, node: UInt64, in parent: UInt64) {
-    fuse_lowlevel_notify_delete(session, parent, node, name, name.utf8.count)
+    _ = PosixThread.whileWaitingForItself {
+      fuse_lowlevel_notify_delete(session, parent, node, name, name.utf8.count)
+    }
   }
 }
 

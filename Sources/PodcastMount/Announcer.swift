@@ -38,6 +38,8 @@ final class Announcer: Sendable {
   private let queue = WorkQueue(name: "announcer")
   /// Seconds in which further changes join a batch.
   private static let delay = 0.05
+  /// Seconds at the most between two looks for who watches.
+  private static let longestRest = 2.0
   /// How often a name is tried: see `perform`.
   private static let attempts = 3
 
@@ -122,11 +124,11 @@ final class Announcer: Sendable {
     guard let device, !changed.isEmpty else { return }
     let begun = MonotonicTime.now
     let watched = Watches.find(on: device)
-    // The look through all programs' descriptors takes at most this part of the time.
+    // The look through all programs' descriptors takes a twentieth of the time, more only where that would be long to wait.
     let taken = MonotonicTime.now.seconds(since: begun)
     let directories = changed.filter { isWatched($0, watched) }
     let batch = state.withLock { state in
-      state.rest = .after(taken * 20)
+      state.rest = .after(min(taken * 20, Self.longestRest))
       return state.announcements.batch(in: directories)
     }
     for key in batch {
@@ -155,7 +157,7 @@ final class Announcer: Sendable {
   private func perform(_ name: Difference.Name, _ path: String) {
     let isInTheWay: Errno = name.event == .appeared ? .EEXIST : .ENOENT
     for _ in 0..<Self.attempts {
-      if call(name, path) || Errno.current != isInTheWay { return }
+      if PosixThread.whileWaitingForItself({ call(name, path) }) || Errno.current != isInTheWay { return }
       notifier.forget(name.name, in: name.directory)
     }
   }

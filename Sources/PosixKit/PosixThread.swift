@@ -51,6 +51,13 @@ package enum PosixThread {
     _ = podcastfs_leave_descriptors(descriptor)
   }
 
+  /// Runs what waits in the kernel for something that this program itself may have to answer: a lock of its own mount.
+  package static func whileWaitingForItself<R>(_ body: () throws -> R) rethrows -> R {
+    podcastfs_count_waiting(1)
+    defer { podcastfs_count_waiting(-1) }
+    return try body()
+  }
+
   /// A thread that runs.
   package struct Identity: Hashable, Sendable {
     private let thread: pthread_t

@@ -43,6 +43,33 @@ import Testing
     #expect(search.wait(seconds: 10) == .signal(SIGTERM))
   }
 
+  /// A fault's core dump waits for all threads: for one that waits in the kernel for a directory's lock, too, and that
+  /// for the answer which the next process is to give.
+  @Test func aFaultWhileANameWaitsForItsDirectoryIsADeathAsAnyOther() throws {
+    let (fixture, first, _) = try mountedTwice()
+    let process = try #require(fixture.mountProcess)
+    fixture.directory.behave(.with { $0.latency = 30 })
+    let asked = fixture.origin.requests.count
+    let search = try RunningProcess(
+      "mkdir", ["\(fixture.root)/Search/slow"], environment: fixture.environment.variables)
+    #expect(fixture.origin.wait { $0.count > asked })
+    #expect(rmdir("\(fixture.root)2/Search/\(MountFixture.search)") == 0)
+    let threads = "/proc/\(process)/task"
+    #expect(
+      try eventually {
+        try Directories.names(in: threads).contains { thread in
+          let text = String(
+            decoding: (try? Directories.read("\(threads)/\(thread)/stat")) ?? [], as: UTF8.self)
+          return text.contains("(names) D")
+        }
+      })
+    kill(process, SIGSEGV)
+    #expect(eventually { fixture.mountProcess.map { $0 != process } ?? false }, "\(fixture.log)")
+    #expect(try fixture.list(first).count == 3)
+    search.signal(SIGTERM)
+    #expect(search.wait(seconds: 10) == .signal(SIGTERM))
+  }
+
   @Test func viewsHaveTheSameTimeInBothFromTheStart() throws {
     let (fixture, first, second) = try mountedTwice()
     func times(_ root: String) throws -> [[Int]] {

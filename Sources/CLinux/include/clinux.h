@@ -107,7 +107,13 @@ int podcastfs_socket_pair(int ends[_Nonnull 2]);
 int podcastfs_leave_descriptors(int kept);
 /// From here on a fault of this program's own (SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT) leaves its number in
 /// `word` before it ends the program.
+///
+/// While a thread waits in the kernel for something that this program itself may have to answer, there is no core dump: that
+/// waits for all threads, this one for an answer, and whoever is to answer next for the program's end. See
+/// `podcastfs_count_waiting`.
 void podcastfs_note_faults(uint64_t *word);
+/// A thread begins (1) or ends (-1) to wait in the kernel for what this program itself may have to answer.
+void podcastfs_count_waiting(int change);
 /// Sends one datagram to a Unix socket, with a copy of `descriptor` where it is not -1, without waiting; a path that begins with @ is an abstract name. 0, or -1.
 int podcastfs_send_datagram(const char *path, const char *text, size_t length, int descriptor);
 /// From here on `signal` does nothing but interrupt the call that a thread waits in (EINTR); 0, or -1 with errno.
