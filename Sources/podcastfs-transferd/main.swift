@@ -8,7 +8,7 @@ internal import Transfers
 func fail(_ message: String, _ status: Int32 = 1) -> Never {
   let line = "podcastfs-transferd: \(message)\n"
   _ = write(2, line, line.utf8.count)
-  exit(status)
+  ProgramEnd.leave(status)
 }
 
 /// Where it could not begin: for who waits, for the log, and for who asks later.
@@ -59,3 +59,4 @@ do {
 } catch {
   fail(error, in: state)
 }
+ProgramEnd.leave(0)

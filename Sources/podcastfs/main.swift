@@ -5,4 +5,4 @@ import PosixKit
 StandardDescriptors.complete()
 signal(SIGPIPE, SIG_IGN)
 UserMask.restrict()
-exit(CommandLineTool.run(ProgramArguments.all))
+ProgramEnd.leave(CommandLineTool.run(ProgramArguments.all))
