@@ -157,7 +157,7 @@ import TransferProtocol
         id: other, feedURL: "http://feeds.example/b.xml", title: "Other", name: "Other")
       state.directory.append(other)
       for podcast in [TreeFixture.podcast, other] {
-        state.feeds[podcast] = (1...25_000).map { number in
+        state.feeds[podcast] = (1...15_000).map { number in
           let address = WebAddress("http://media.example/\(podcast)-\(number).mp3")
           return Episode(
             id: podcast << 20 | Int64(number), podcastID: podcast, mediaKey: MediaKey(address: address),
@@ -170,7 +170,7 @@ import TransferProtocol
     let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
     let second = try wait(tree.lookup("Other", in: search, for: me)).node
     let names = try fixture.list(first)
-    #expect(try fixture.list(second).count == 25_000)
+    #expect(try fixture.list(second).count == 15_000)
     fixture.catalog.rowsRead.withLock { $0 = 0 }
     guard case .ready(.success(let again)) = tree.openDirectory(first, for: me) else {
       Issue.record("it is made anew, or read")
@@ -182,7 +182,7 @@ import TransferProtocol
     try wait(again.read())
     #expect(again.names == names && again.isCurrent)
     // What has changed is read at once.
-    #expect(try fixture.list(second).count == 25_000)
+    #expect(try fixture.list(second).count == 15_000)
     try wait(tree.remove(names[0], in: first, for: me))
     #expect(try fixture.list(first) == Array(names.dropFirst()))
   }

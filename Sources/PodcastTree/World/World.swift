@@ -57,7 +57,7 @@ struct World: Sendable {
   var departed = Departed()
 
   /// So many names are kept; the directory asked for last always is.
-  static let namesInMemory = 40_000
+  static let namesInMemory = 25_000
 
   mutating func setSubscriptions(_ folders: [Folder]) {
     subscriptions = folders.sorted { $0.name < $1.name }
