@@ -42,3 +42,16 @@ struct TestFeed {
 
   var page: FakeWeb.Page { FakeWeb.Page(text, headers: [("Content-Type", "application/rss+xml")]) }
 }
+
+extension TestFeed {
+  /// Numbered items, a day apart, at addresses and with guids that begin with `prefix`.
+  static func items(_ numbers: Range<Int>, _ prefix: String = "g", host: String = "m.example") -> [TestFeed
+    .Item]
+  {
+    numbers.map {
+      TestFeed.Item(
+        "Episode \($0)", guid: "\(prefix)\($0)", url: "http://\(host)/\(prefix)\($0)00.mp3",
+        date: "Wed, \($0 + 1) Jan 2020 10:00:00 GMT")
+    }
+  }
+}
