@@ -1,4 +1,5 @@
 internal import FeedKit
+internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -83,7 +84,9 @@ extension ArchiveWalk {
     var following: WebAddress?
     switch result {
     case .success(let answer):
-      if case .feed(let feed) = answer.content {
+      if let refusal = try? refusal(answer) {
+        fail(refusal)
+      } else if case .feed(let feed) = answer.content {
         // Where the catalogue's file fails, the next refresh reads the page again.
         following = try? walk.store(feed)
       } else {
@@ -93,6 +96,16 @@ extension ArchiveWalk {
     }
     if let following, !pages.areEnough { return walk.read(following, privateHosts) }
     run.feeds.table.withLock { $0.endWalk(podcast) }
+  }
+
+  /// Why a page that redirects have led to is not to be taken.
+  private func refusal(_ answer: FeedAnswer) throws -> FeedFailure? {
+    guard case .feed(let feed) = answer.content, !answer.head.redirects.isEmpty,
+      let state = try run.feeds.store.read({ try FeedState(podcast: podcast, in: $0) })
+    else { return nil }
+    return try RedirectedFeed(
+      feed: feed, head: answer.head, state: state, store: run.feeds.store, now: run.now
+    ).refusalOfPage()
   }
 
   /// - Returns: the page after this one, if it is to be read.

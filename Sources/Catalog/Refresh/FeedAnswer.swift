@@ -103,6 +103,8 @@ struct FeedFailure: Error, Sendable {
   var cause: HTTPError?
   /// HTTP 410.
   var isGone = false
+  /// The address leads to another podcast's feed (`RedirectedFeed`).
+  var isAnotherShow = false
   /// The server's wish, in seconds.
   var retryAfter: Int64?
   /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.

@@ -1,5 +1,4 @@
 internal import FeedKit
-internal import Identity
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -67,12 +66,10 @@ struct FeedMerge: Sendable {
     return items.parallelMap { IncomingEpisode($0, now: now) }.compactMap(\.self)
   }
 
-  /// How many of a feed's episodes are known, and how many of either there are.
-  func overlap(_ items: [ParsedEpisode]) throws -> (common: Int, incoming: Int, known: Int) {
-    let incoming = incoming(items)
+  /// What a feed's episodes have to do with those that are known.
+  func overlap(_ items: [ParsedEpisode]) throws -> ShowEvidence.Episodes {
     let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-    let common = IdentityEngine.decide(incoming.map(\.traits), known: known.all.map(\.traits))
-    return (common.count { $0.place != nil }, incoming.count, known.all.count)
+    return ShowEvidence.Episodes(of: incoming(items).map(\.traits), and: known.all.map(\.traits))
   }
 
   /// - Returns: false where the podcast has changed meanwhile: what was written counts, the rest is to be decided

@@ -20,6 +20,9 @@ struct FeedMove: Sendable {
   private let decision: Decision
   private let isAnnounced: Bool
 
+  /// Seconds until an address that was not the podcast's is tried again.
+  static let patience: Int64 = 7 * 24 * 3600
+
   /// - Parameters:
   ///   - announced: by the feed itself.
   ///   - redirected: the end of the permanent redirects that led to the answer.

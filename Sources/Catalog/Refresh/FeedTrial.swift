@@ -12,8 +12,6 @@ struct FeedTrial: Sendable {
   /// What was at the last of them.
   private var last: ParsedFeed?
 
-  /// Seconds until an address that was not the podcast's is tried again.
-  private static let patience: Int64 = 7 * 24 * 3600
   /// Addresses that are looked at one behind the other.
   private static let longestWay = 4
 
@@ -73,18 +71,19 @@ struct FeedTrial: Sendable {
     if feed.episodes.isEmpty { return false }
     let merge = FeedMerge(store: run.feeds.store, podcast: run.state.id, now: run.now)
     let overlap = try merge.overlap(feed.episodes)
-    return try overlap.known == 0 || overlap.common > 0 || hasSameGuid(feed, at: address)
+    return try overlap.other == 0 || overlap.common > 0 || hasSameGuid(feed, at: address)
   }
 
   private func follow(_ address: WebAddress) throws {
-    try PodcastMerge(feeds: run.feeds, now: run.now).merge(run.state.id, movedTo: address)
+    let merge = PodcastMerge(feeds: run.feeds, now: run.now)
+    if try !merge.merge(run.state.id, movedTo: address) { try refuse() }
   }
 
   /// What the podcast's own feed announces is not tried again for a while.
   private func refuse() throws {
     try run.feeds.store.change(.refresh) { database, _ in
       try MoveRows.remember(
-        way.first ?? address, since: run.now + Self.patience, isAnnounced: true, of: run.state.id,
+        way.first ?? address, since: run.now + FeedMove.patience, isAnnounced: true, of: run.state.id,
         in: database)
     }
   }

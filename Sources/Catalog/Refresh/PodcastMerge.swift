@@ -1,4 +1,3 @@
-internal import Identity
 internal import PodcastModel
 internal import PosixKit
 
@@ -16,26 +15,25 @@ struct PodcastMerge: Sendable {
   private static let tries = 20
 
   /// - Parameter address: where the podcast has moved for good.
-  func merge(_ podcast: Int64, movedTo address: WebAddress) throws {
+  /// - Returns: false where another podcast is there that is not the same: both stay as they are.
+  func merge(_ podcast: Int64, movedTo address: WebAddress) throws -> Bool {
     guard let other = try feeds.store.read({ try PodcastRow.other(than: podcast, at: address, in: $0) })
     else {
-      return try feeds.store.change(.refresh) { database, changes in
+      try feeds.store.change(.refresh) { database, changes in
         // Another process may have made one meanwhile: then the next refresh sees it.
         if try PodcastRow.other(than: podcast, at: address, in: database) != nil { return }
         try MoveRows.follow(address, podcast, in: database)
         changes.append(.facts(podcast: podcast))
       }
+      return true
     }
     let (survivor, loser) = try survivor(podcast, other)
     let (staying, going) = try episodes(survivor, loser)
-    let common = IdentityEngine.decide(going.all.map(\.traits), known: staying.all.map(\.traits))
-      .count { $0.place != nil }
-    let fewer = min(staying.all.count, going.all.count)
     // Who sends to another's feed must not bring episodes of its own into that one's directory.
-    guard try evidence(podcast, other, common: common, of: fewer).isEnough else {
-      return try feeds.store.change(.refresh) { database, _ in
-        try MoveRows.remember(nil, since: nil, of: podcast, in: database)
-      }
+    guard try isOne(podcast, other, of: going, and: staying) else {
+      let name = try feeds.store.read { try FeedState(podcast: podcast, in: $0) }?.feedURL.shown ?? ""
+      feeds.log.write("\(name) says that it is now where another podcast is: both stay as they are")
+      return false
     }
     let isBegun = try feeds.store.change(.refresh) { database, changes in
       guard try KnownEpisodes.revision(survivor, in: database) == staying.revision,
@@ -49,21 +47,27 @@ struct PodcastMerge: Sendable {
     }
     // Where one of the two has just changed, the next refresh decides anew.
     if isBegun { try finish(loser) }
+    return true
   }
 
-  private func evidence(_ podcast: Int64, _ other: Int64, common: Int, of fewer: Int) throws -> ShowEvidence {
-    try feeds.store.read { database in
-      let both = [podcast, other]
-      let titles = try PodcastRow.podcasts(both, in: database).map { UniqueNames.key($0.title) }
-      let guids = try both.map { try FeedState(podcast: $0, in: database)?.guid }
-      var hasSameGuid = false
-      if let guid = guids[0], guid == guids[1] {
-        hasSameGuid = try PodcastRow.isGuid(guid, ofNoneBut: both, in: database)
-      }
-      return ShowEvidence(
-        common: common, of: fewer, hasSameGuid: hasSameGuid,
-        hasSameTitle: titles.count == 2 && titles[0] == titles[1])
+  private func isOne(
+    _ podcast: Int64, _ other: Int64, of going: KnownEpisodes, and staying: KnownEpisodes
+  ) throws -> Bool {
+    let both = [podcast, other]
+    let states = try feeds.store.read { database in
+      try both.compactMap { try FeedState(podcast: $0, in: database) }
     }
+    guard states.count == 2 else { return false }
+    var evidence = ShowEvidence(
+      episodes: ShowEvidence.Episodes(of: going.all.map(\.traits), and: staying.all.map(\.traits)),
+      titles: ShowEvidence.Titles(states[0].title, states[1].title))
+    if let guid = states[0].guid, guid == states[1].guid {
+      evidence.hasSameGuid = try feeds.store.read { try PodcastRow.isGuid(guid, ofNoneBut: both, in: $0) }
+    }
+    if evidence.isEnough { return true }
+    // Where one has no episode at all there is nothing to be mixed.
+    guard going.all.isEmpty || staying.all.isEmpty else { return false }
+    return states[1].lastRefresh == nil || evidence.hasSameGuid || evidence.titles == .same
   }
 
   /// The one that is followed (of two, the one followed first), else the one that moves: its directory stays.

@@ -17,11 +17,10 @@ struct RefreshRun: Sendable {
   private var id: Int64 { state.id }
 
   func begin() {
-    ask(FeedRefresher.privateHosts(state))
+    ask(FeedRefresher.privateHosts(state), isConditional: state.isConditional(now: now))
   }
 
-  private func ask(_ privateHosts: FeedRefresher.PrivateHosts) {
-    let isConditional = state.isConditional(now: now)
+  private func ask(_ privateHosts: FeedRefresher.PrivateHosts, isConditional: Bool) {
     let request = feeds.feedRequest(
       state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
     fetch(request, known: state.digest) { result in
@@ -31,13 +30,18 @@ struct RefreshRun: Sendable {
       case .failure(let failure)
       where failure.isRefusedAddress && state.mayBePrivate && state.lastRefresh == nil
         && privateHosts == .refused:
-        ask(.allowedWithoutRedirects)
+        ask(.allowedWithoutRedirects, isConditional: isConditional)
       case .failure(let failure): fail(failure)
       case .success(let answer):
         switch answer.content {
         case .feed(let feed): store(feed, answer)
         case .same: unchanged(answer.head, isWhole: true)
-        case .none where answer.head.status == 304 && isConditional: unchanged(answer.head, isWhole: false)
+        case .none where answer.head.status == 304 && isConditional:
+          if RedirectedFeed.isAboutSame(notModified: answer.head, state) {
+            unchanged(answer.head, isWhole: false)
+          } else {
+            ask(privateHosts, isConditional: false)
+          }
         case .none: receivedNoFeed(answer.head)
         }
       }
@@ -70,7 +74,8 @@ struct RefreshRun: Sendable {
 
   private func receivedNoFeed(_ head: HTTPResponseHead) {
     guard head.status / 100 == 2 || head.status == 304 else {
-      return fail(FeedFailure(status: head, now: now))
+      fail(FeedFailure(status: head, now: now))
+      return
     }
     let host = state.feedURL.host ?? "the server"
     fail(FeedFailure(CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(host)")))
@@ -91,7 +96,8 @@ struct RefreshRun: Sendable {
         try RefreshRows.unchanged(id, now: now, next: next, isWhole: isWhole, in: database)
         if isWhole {
           try RefreshRows.setValidators(
-            id, etag: head.value("etag"), lastModified: head.value("last-modified"), in: database)
+            id, etag: head.value("etag"), lastModified: head.value("last-modified"), from: Self.place(head),
+            in: database)
         }
         try ArchiveRows.keepTime(id, now: now, in: database)
         try FullPodcast.tell(id, in: database)
@@ -109,6 +115,13 @@ struct RefreshRun: Sendable {
   @discardableResult
   func store(_ feed: ParsedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
     feeds.network.reached(state.feedURL.host ?? "")
+    do {
+      let redirected = RedirectedFeed(
+        feed: feed, head: answer.head, state: state, store: feeds.store, now: now)
+      if let refusal = try redirected.refusal() { return fail(refusal) }
+    } catch {
+      return finish { throw error }
+    }
     let move = FeedMove(
       state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
     let result = finish {
@@ -152,7 +165,11 @@ struct RefreshRun: Sendable {
     case .tryOut(let address): FeedTrial(run: self, address: address).begin()
     case .merge(let address):
       // Where this fails the next refresh tries again.
-      try? PodcastMerge(feeds: feeds, now: now).merge(id, movedTo: address)
+      if (try? PodcastMerge(feeds: feeds, now: now).merge(id, movedTo: address)) == false {
+        try? feeds.store.change(.refresh) { database, _ in
+          try MoveRows.remember(address, since: now + FeedMove.patience, of: id, in: database)
+        }
+      }
       ArchiveWalk(run: self).begin()
     case nil: ArchiveWalk(run: self).begin()
     }
@@ -163,7 +180,8 @@ struct RefreshRun: Sendable {
   ) throws {
     let answer = RefreshRows.Answer(
       etag: head.value("etag"), lastModified: head.value("last-modified"), isPrivate: isPrivate(head),
-      timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete, digest: digest)
+      timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete, digest: digest,
+      cameFrom: Self.place(head))
     try RefreshRows.came(id, answer, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
@@ -172,16 +190,23 @@ struct RefreshRun: Sendable {
     try RefreshRows.setNext(id, next, in: database)
   }
 
-  private func fail(_ failure: FeedFailure) {
-    if failure.isCancelled { return feeds.finishRefresh(id, .failure(.cancelled)) }
+  /// Where redirects have led; nil where there were none.
+  private static func place(_ head: HTTPResponseHead) -> WebAddress? {
+    head.redirects.isEmpty ? nil : WebAddress(head.effectiveURL)
+  }
+
+  @discardableResult
+  private func fail(_ failure: FeedFailure) -> Result<RefreshOutcome, CatalogError> {
+    if failure.isCancelled { return finish { throw CatalogError.cancelled } }
     // What is no fault of the feed does not count as its failure.
     let isAway = failure.cause.map(feeds.network.isAway) ?? false
     let isInnocent = isAway || failure.isOwnFault
     if failure.cause == nil { feeds.network.reached(state.feedURL.host ?? "") }
     let failures = state.failures + (isInnocent ? 0 : 1)
+    // Who has led elsewhere for days will go on.
+    let isLost = failure.isGone || failure.isAnotherShow && failures > Self.patientFailures
     let next = times.next(
-      now: now, afterFailures: failures, isGone: failure.isGone, isAway: isInnocent,
-      retryAfter: failure.retryAfter)
+      now: now, afterFailures: failures, isGone: isLost, isAway: isInnocent, retryAfter: failure.retryAfter)
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 {
       feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.message(adviceFor: .refresh))")
@@ -190,7 +215,7 @@ struct RefreshRun: Sendable {
       message: failure.error.message, count: failures, next: next,
       notBefore: RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter),
       mayBeTheNetworks: failure.mayBeTheNetworks)
-    finish {
+    return finish {
       try feeds.store.change(.refresh) { database, changes in
         try RefreshRows.fail(id, noted, in: database)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
@@ -198,6 +223,9 @@ struct RefreshRun: Sendable {
       throw failure.error
     }
   }
+
+  /// Failures in a row, after which an address that leads to another podcast is asked once a week.
+  private static let patientFailures = 7
 
   /// Writes, then tells those who wait what came of it.
   @discardableResult

@@ -31,6 +31,12 @@ struct FeedState: Sendable {
   var digest: Int64?
   /// `podcast:guid`: names the podcast wherever it is.
   var guid: String?
+  /// What the feed, a list or a directory says; a host's name where none did (`hasTitle`).
+  var title: String
+  var hasTitle: Bool
+  var isFollowed: Bool
+  /// Where redirects ended that led to the last feed; nil where none did.
+  var cameFrom: WebAddress?
   /// `movedTo` is the feed's own word.
   var isAnnounced = false
   /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
@@ -54,7 +60,7 @@ struct FeedState: Sendable {
     case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
       lastModified
     case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto,
-      pageRetryAfter, guid
+      pageRetryAfter, guid, title, hasTitle, isFollowed, cameFrom
   }
 
   private static let columns = Column.list(of: "p")
@@ -80,6 +86,10 @@ struct FeedState: Sendable {
     pageRetryAfter = Self.time(row, .pageRetryAfter)
     digest = row.int64IfPresent(Column.digest)
     guid = row.stringIfPresent(Column.guid)
+    title = row.string(Column.title)
+    hasTitle = row.bool(Column.hasTitle)
+    isFollowed = row.bool(Column.isFollowed)
+    cameFrom = row.stringIfPresent(Column.cameFrom).map { WebAddress($0) }
     isAnnounced = row.bool(Column.isAnnounced)
     isMerging = row.int64IfPresent(Column.mergesInto) != nil
   }

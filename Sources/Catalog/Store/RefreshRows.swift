@@ -1,3 +1,4 @@
+internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -61,6 +62,8 @@ enum RefreshRows {
     var isComplete: Bool
     /// Of the body.
     var digest: Int64?
+    /// See `FeedState`.
+    var cameFrom: WebAddress?
   }
 
   static func came(_ podcast: Int64, _ answer: Answer, now: Int64, in database: Database) throws {
@@ -69,10 +72,10 @@ enum RefreshRows {
       UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
         not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
         guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
-        first_refresh = coalesce(first_refresh, ?1)
-      WHERE id = ?9
+        first_refresh = coalesce(first_refresh, ?1), came_from = ?9
+      WHERE id = ?10
       """, now, answer.etag, answer.lastModified, answer.isPrivate, answer.timeToLive, answer.guid,
-      answer.isComplete, answer.digest, podcast)
+      answer.isComplete, answer.digest, answer.cameFrom?.forRequest, podcast)
   }
 
   /// The next answer is read, whatever it says of changes.
@@ -81,12 +84,13 @@ enum RefreshRows {
       "UPDATE podcast SET etag = NULL, last_modified = NULL, digest = NULL WHERE id = ?", podcast)
   }
 
-  /// What the next request says (RFC 9110 §13.1).
+  /// What the next request says (RFC 9110 §13.1), and where that was learnt.
   static func setValidators(
-    _ podcast: Int64, etag: String?, lastModified: String?, in database: Database
+    _ podcast: Int64, etag: String?, lastModified: String?, from place: WebAddress?, in database: Database
   ) throws {
     try database.run(
-      "UPDATE podcast SET etag = ?, last_modified = ? WHERE id = ?", etag, lastModified, podcast)
+      "UPDATE podcast SET etag = ?, last_modified = ?, came_from = ? WHERE id = ?", etag, lastModified,
+      place?.forRequest, podcast)
   }
 
   static func setNext(_ podcast: Int64, _ time: Int64, in database: Database) throws {

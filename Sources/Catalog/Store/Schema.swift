@@ -26,8 +26,14 @@ enum Schema {
       { try $0.script(eleventh) },
       { try $0.script(twelfth) },
       { try $0.script(thirteenth) },
+      { try $0.script(fourteenth) },
     ]
   }
+
+  private static let fourteenth = """
+    -- Where redirects ended that led to the last feed (`RedirectedFeed`); NULL where none did.
+    ALTER TABLE podcast ADD COLUMN came_from TEXT;
+    """
 
   private static let thirteenth = """
     -- The full-text index anew, by other rules (`SearchText`): marks of Greek, Cyrillic, Hebrew and Arabic letters do not

@@ -1,0 +1,280 @@
+import Catalog
+import Configuration
+import HTTPServerKit
+import PodcastModel
+import PosixKit
+import SQLiteKit
+import Testing
+
+/// Addresses that lead to a feed elsewhere: the podcast's own, or another's.
+@Suite struct RedirectTests {
+  static let own = TestFeed(title: "Harbour Lights", items: TestFeed.items(0..<8))
+  static let other = TestFeed(title: "Morning News", items: stories(2..<12))
+
+  /// Another podcast's episodes, of the same days.
+  static func stories(_ numbers: Range<Int>) -> [TestFeed.Item] {
+    TestFeed.items(numbers, "n", host: "n.example").map { item in
+      var item = item
+      item.title = "The story of \(item.title)"
+      item.date = item.date?.replacing("10:00:00", with: "17:30:00")
+      return item
+    }
+  }
+
+  private func redirect(_ status: Int, _ path: String = "/there") -> FakeWeb.Page {
+    FakeWeb.Page(status: status, headers: [("Location", path)])
+  }
+
+  /// A world with a podcast that has been read, at /feed.
+  private func followed(_ feed: TestFeed = own, in world: CatalogWorld) throws -> Int64 {
+    world.web.set("/feed", feed.page)
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
+    try world.refresh(podcast)
+    return podcast
+  }
+
+  private func database(_ world: CatalogWorld) throws -> Database {
+    try Database(path: "\(world.home.places.data)/catalog.sqlite")
+  }
+
+  /// Refreshes, and sees that nothing is taken.
+  private func expectRefused(_ podcast: Int64, in world: CatalogWorld, times: Int = 3) throws {
+    let before = try world.catalog.episodes(ofPodcast: podcast)
+    let (title, address) = try facts(podcast, world)
+    for _ in 0..<times {
+      let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
+      #expect(error?.errno == .EPROTO)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+    }
+    #expect(try world.catalog.episodes(ofPodcast: podcast) == before)
+    #expect(try facts(podcast, world) == (title, address))
+  }
+
+  private func facts(_ podcast: Int64, _ world: CatalogWorld) throws -> (String, String) {
+    let known = try #require(try world.catalog.podcast(podcast))
+    return (known.title, known.feedURL.forRequest)
+  }
+
+  @Test(arguments: [301, 302, 307, 308], [true, false])
+  func anotherPodcastsFeedIsNotTaken(status: Int, isFollowed: Bool) throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(in: world)
+    world.web.set("/there", Self.other.page)
+    var there: Int64?
+    if isFollowed {
+      let id = try world.catalog.subscribe(feedURL: "\(world.web.address)/there").podcast.id
+      try world.refresh(id)
+      there = id
+    }
+    world.web.set("/feed", redirect(status))
+    try expectRefused(podcast, in: world)
+    let told = try #require(try world.catalog.podcast(podcast)?.error)
+    #expect(told.contains("another podcast") && told.contains("“Morning News”"))
+    #expect(try world.catalog.subscriptions().count == (isFollowed ? 2 : 1))
+    if let there {
+      try world.refresh(there)
+      #expect(try world.catalog.episodes(ofPodcast: there).count == 10)
+    }
+    // As soon as it is itself again it goes on.
+    world.web.set("/feed", TestFeed(title: "Harbour Lights", items: TestFeed.items(1..<9)).page)
+    #expect(try world.refresh(podcast).newEpisodes.count == 1)
+    #expect(try world.catalog.podcast(podcast)?.error == nil)
+  }
+
+  /// A date says nothing of another feed, nor does a tag that anybody may give.
+  @Test(arguments: [301, 302]) func anotherFeedThatHasNothingNewIsNoMove(status: Int) throws {
+    let world = try CatalogWorld()
+    var page = Self.own.page
+    page.headers += [("Last-Modified", "Wed, 01 Jan 2025 10:00:00 GMT"), ("ETag", "\"1\"")]
+    let podcast = try world.podcast()
+    world.web.set("/feed", page)
+    try world.refresh(podcast)
+    world.web.set("/there") { request in
+      if request.header("if-modified-since") != nil { return FakeWeb.Page(status: 304) }
+      return Self.other.page
+    }
+    world.web.set("/feed", redirect(status))
+    try expectRefused(podcast, in: world)
+  }
+
+  /// What is the same is known by a tag that nobody has by chance, or by what comes without one.
+  @Test(arguments: ["\"1\"", "\"0123456789abcdef\""])
+  func aMoveCountsThoughTheTargetHasNothingNew(tag: String) throws {
+    let world = try CatalogWorld()
+    var page = Self.own.page
+    page.headers.append(("ETag", tag))
+    let podcast = try world.podcast()
+    world.web.set("/feed", page)
+    try world.refresh(podcast)
+    world.web.set("/there") { [page] request in
+      if request.header("if-none-match") != tag { return page }
+      return FakeWeb.Page(status: 304, headers: [("ETag", tag)])
+    }
+    world.web.set("/feed", redirect(301))
+    for _ in 0..<2 { #expect(try world.refresh(podcast) == .unchanged) }
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try facts(podcast, world).1 == "\(world.web.address)/there")
+    #expect(world.web.requests("/there").count == (tag.count < 10 ? 3 : 2))
+  }
+
+  /// A show that has moved for good: what is at its new address, and how many episodes there are then.
+  enum Move: CaseIterable {
+    case same, otherHost, renamed, onlyNews, renamedLongAgo, empty, oneItem, hasSaidItsGuid, similarTitle
+
+    var before: TestFeed {
+      var feed = own
+      if self == .oneItem { feed.items = TestFeed.items(3..<4) }
+      if self == .hasSaidItsGuid { feed.channel = Self.guid }
+      if self == .renamed { feed.items = Array(Self.titled("g", host: "m.example").dropLast()) }
+      return feed
+    }
+
+    /// Nine with titles of their own.
+    private static func titled(_ prefix: String, host: String) -> [TestFeed.Item] {
+      let words = ["storm", "harvest", "bridge", "winter", "garden", "music", "trains", "salt", "letters"]
+      return TestFeed.items(0..<9, prefix, host: host).enumerated().map { number, item in
+        var item = item
+        item.title = "About the \(words[number])"
+        return item
+      }
+    }
+
+    var after: (feed: TestFeed, count: Int) {
+      switch self {
+      case .same: (TestFeed(title: own.title, items: TestFeed.items(1..<9)), 9)
+      case .otherHost: (TestFeed(title: own.title, items: TestFeed.items(0..<9, "z", host: "z.example")), 9)
+      case .renamed: (TestFeed(title: "Quayside", items: Self.titled("z", host: "z.example")), 9)
+      case .onlyNews: (TestFeed(title: own.title, items: TestFeed.items(20..<24)), 12)
+      case .renamedLongAgo: (TestFeed(title: "Quayside", items: TestFeed.items(3..<25)), 25)
+      case .empty: (TestFeed(title: own.title), 8)
+      case .oneItem: (TestFeed(title: own.title, items: TestFeed.items(9..<10)), 2)
+      case .hasSaidItsGuid:
+        (TestFeed(title: "Quayside", channel: Self.guid, items: TestFeed.items(20..<24, "z")), 12)
+      case .similarTitle: (TestFeed(title: "The Harbour Lights Show", items: TestFeed.items(20..<24)), 12)
+      }
+    }
+
+    private static let guid =
+      "<podcast:guid xmlns:podcast=\"https://podcastindex.org/namespace/1.0\">a-guid</podcast:guid>"
+  }
+
+  @Test(arguments: Move.allCases, [[301], [308, 302], [302]])
+  func aShowThatHasMovedIsTakenAtOnce(move: Move, way: [Int]) throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(move.before, in: world)
+    let stems = try world.catalog.episodes(ofPodcast: podcast).map(\.stem)
+    world.web.set("/feed", redirect(way[0], way.count == 1 ? "/there" : "/between"))
+    if way.count > 1 { world.web.set("/between", redirect(way[1])) }
+    world.web.set("/there", move.after.feed.page)
+    for _ in 0..<3 {
+      try world.refresh(podcast)
+      #expect(try world.catalog.episodes(ofPodcast: podcast).count == move.after.count)
+      #expect(world.catalog.waitForRefreshes(seconds: 20))
+    }
+    #expect(try world.catalog.episodes(ofPodcast: podcast).prefix(stems.count).map(\.stem) == stems)
+    let place = way[0] == 302 ? "/feed" : way.count == 1 ? "/there" : "/between"
+    #expect(try facts(podcast, world) == (move.after.feed.title, world.web.address + place))
+  }
+
+  /// What is no proof.
+  enum Stranger: CaseIterable {
+    case guest, onlyOne, announcement, empty, page, sameDays
+
+    var before: TestFeed {
+      self == .onlyOne ? TestFeed(title: own.title, items: TestFeed.items(3..<4)) : own
+    }
+
+    var after: FakeWeb.Page {
+      switch self {
+      case .guest, .onlyOne:
+        TestFeed(title: other.title, items: other.items + TestFeed.items(3..<4)).page
+      case .announcement:
+        TestFeed(title: "This podcast has moved", items: TestFeed.items(20..<21, "moved")).page
+      case .empty: TestFeed(title: "Parked").page
+      case .sameDays: TestFeed(title: other.title, items: TestFeed.items(0..<8, "n", host: "n.example")).page
+      case .page: FakeWeb.Page("<!DOCTYPE html><html><title>Hosting</title><body>Welcome</body></html>")
+      }
+    }
+  }
+
+  @Test(arguments: Stranger.allCases, [301, 302])
+  func whatIsNotThePodcastsIsRefused(stranger: Stranger, status: Int) throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(stranger.before, in: world)
+    world.web.set("/there", stranger.after)
+    world.web.set("/feed", redirect(status))
+    try expectRefused(podcast, in: world)
+  }
+
+  /// Two that are followed stay two, whatever they are called, until their episodes say that they are one.
+  @Test func anotherPodcastOfTheSameNameIsNotTaken() throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(in: world)
+    let namesake = TestFeed(title: Self.own.title, items: Self.stories(11..<21))
+    world.web.set("/there", namesake.page)
+    let there = try world.catalog.subscribe(feedURL: "\(world.web.address)/there", name: "Another").podcast.id
+    try world.refresh(there)
+    world.web.set("/feed", redirect(301))
+    try expectRefused(podcast, in: world)
+    #expect(try world.catalog.subscriptions().count == 2)
+  }
+
+  /// It is asked for less and less, in the end once a week.
+  @Test func anAddressThatLeadsElsewhereIsLeftToRest() throws {
+    let world = try CatalogWorld()
+    try Directories.createPrivate(world.home.places.state)
+    let podcast = try followed(in: world)
+    world.web.set("/there", Self.other.page)
+    world.web.set("/feed", redirect(301))
+    var waits: [Int64] = []
+    for _ in 0..<9 {
+      _ = try? world.refresh(podcast)
+      let next = try #require(try world.catalog.podcast(podcast)?.nextRefresh)
+      waits.append((next - wallClockSeconds()) / 3000)
+    }
+    #expect(waits[0] == 1 && zip(waits, waits.dropFirst()).allSatisfy { $0 <= $1 + 3 })
+    #expect(try #require(waits.last) >= 7 * 86_400 / 3000 - 1)
+    let log = String(
+      decoding: try Directories.read(world.home.places.logFile), as: UTF8.self)
+    #expect(log.split(separator: "\n").count { $0.contains("another podcast, “Morning News”") } == 1)
+  }
+
+  /// Of which nothing is known but how a list calls it.
+  @Test(arguments: [true, false]) func whatHasNotBeenReadDoesNotBecomeAnothersTwin(isSame: Bool) throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(Self.other, in: world)
+    world.web.set("/old", redirect(301, "/feed"))
+    let title = isSame ? "Morning News Daily" : "Harbour Lights"
+    let list = """
+      <opml version="2.0"><body><outline type="rss" text="\(title)" xmlUrl="\(world.web.address)/old"/></body></opml>
+      """
+    _ = try world.catalog.importOPML(Array(list.utf8))
+    let old = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/old")).id
+    if !isSame {
+      try expectRefused(old, in: world)
+      #expect(try world.catalog.subscriptions().count == 2)
+      return
+    }
+    for _ in 0..<2 { try world.refresh(old) }
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast])
+  }
+
+  /// Pages of an archive have no episode that is known.
+  @Test(arguments: [true, false]) func aPageOfAnotherPodcastIsNotTaken(isOwn: Bool) throws {
+    let world = try CatalogWorld()
+    var first = Self.own
+    first.channel = "<atom:link rel=\"next\" href=\"\(world.web.address)/feed/2\"/>"
+    world.web.set("/feed", first.page)
+    world.web.set("/feed/2", redirect(302))
+    var second = TestFeed(title: Self.other.title, items: Self.stories(15..<25))
+    if isOwn { second.title = first.title }
+    world.web.set("/there", second.page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == (isOwn ? 18 : 8))
+    let told = try world.catalog.podcast(podcast)?.error
+    #expect(told?.contains("another podcast") ?? false == !isOwn)
+  }
+}
