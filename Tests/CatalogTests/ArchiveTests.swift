@@ -289,13 +289,56 @@ import Testing
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 19)
-    // One new episode needs no second page.
+    // Where two that are known are there, which may be pinned too, the second page tells, and no third is asked for.
     let requests = world.web.requests("/feed/2").count
+    let further = world.web.requests("/feed/3").count
     serve(world, pages: 6, newest: 33, pinned: pin)
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: 20))
-    #expect(world.web.requests("/feed/2").count == requests)
+    #expect(world.web.requests("/feed/2").count == requests + 1)
+    #expect(world.web.requests("/feed/3").count == further)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 20)
+  }
+
+  /// Numbers of episodes that are pinned to page 1, of 70 of which the first ten were known, the tenth being the newest.
+  @Test(arguments: [[10], [10, 9], [10, 1], [9, 8], [2, 1]], [true, false])
+  func whateverIsPinnedHidesNothingAfterALongAbsence(pinned: [Int], isFirst: Bool) throws {
+    let world = try CatalogWorld()
+    func publish(newest: Int) {
+      let all = (1...newest).reversed().map { number in
+        TestFeed.Item(
+          "Episode \(number)", guid: "\(number)",
+          date: "Wed, \(number % 27 + 1) Jan \(2000 + number / 27) 10:00:00 GMT")
+      }
+      let pins = all.filter { pinned.map(String.init).contains($0.guid ?? "") }
+      for page in 0..<((newest + 9) / 10) {
+        var items = Array(all.dropFirst(page * 10).prefix(10))
+        if page == 0 {
+          items.removeAll { item in pins.contains { $0.guid == item.guid } }
+          items = isFirst ? pins + items : items + pins
+        }
+        var feed = TestFeed(items: items)
+        if (page + 1) * 10 < newest {
+          feed.channel = "<atom:link rel=\"next\" href=\"\(world.web.address)/feed/\(page + 2)\"/>"
+        }
+        world.web.set(page == 0 ? "/feed" : "/feed/\(page + 1)", feed.page)
+      }
+    }
+    publish(newest: 10)
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    publish(newest: 70)
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 70)
+    // One more needs no second page.
+    let requests = world.web.requests("/feed/2").count
+    publish(newest: 71)
+    try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 71)
+    #expect(world.web.requests("/feed/2").count == requests)
   }
 
   /// An archive that is half read when news come is read to its end all the same.

@@ -27,9 +27,8 @@ struct MergePlan: Sendable {
   var replaced: [Int64] = []
   /// How many items are known.
   private(set) var knownCount = 0
-  /// Whether what was published before this page may be new too: there is something new, and the newest episode
-  /// that was known is not there; or the page's last item is new, or its oldest. (An old one that is known says
-  /// nothing: it may be pinned to the page.)
+  /// Whether what was published before this page may be new too: there is something new, and the page does not show what
+  /// was known as it was known (`showsNewest`), or its last item is new, or its oldest.
   private(set) var reachesBack = false
   /// Whether most of what is known has another address than before, apart from signatures: so may what is not on
   /// this page.
@@ -57,14 +56,27 @@ struct MergePlan: Sendable {
     }
     isReaddressed = readdressed * 2 > knownCount
     if new.isEmpty { return }
-    let newest = known.all.lazy.compactMap(\.traits.published).max()
-    let hasNewest =
-      newest == nil
-      || known.all.indices.contains { ofPlace[$0] != nil && known.all[$0].traits.published == newest }
     let oldest = items.indices.min { (items[$0].published ?? now) < (items[$1].published ?? now) }
-    reachesBack = !hasNewest || decisions.last == .new || oldest.map { decisions[$0] } == .new
+    reachesBack =
+      !Self.showsNewest(of: known.all.map(\.traits.published)) { ofPlace[$0] != nil }
+      || decisions.last == .new || oldest.map { decisions[$0] } == .new
     add(new, known, ofPlace, now: now)
   }
+
+  /// Whether a page has the newest episode that was known, and enough of those next to it. One or two that are known say
+  /// nothing: they may be pinned to the page, also the newest.
+  private static func showsNewest(of times: [Int64?], isShown: (Int) -> Bool) -> Bool {
+    let ordered = times.compactMap(\.self).sorted(by: >)
+    let limit = ordered.prefix(newest).last
+    let near = times.indices.filter { limit == nil || times[$0].map { $0 >= limit ?? $0 } ?? false }
+    let shown = near.filter(isShown)
+    let hasNewest = ordered.isEmpty || shown.contains { times[$0] == ordered.first }
+    return hasNewest && shown.count >= min(mostPinned + 1, near.count)
+  }
+
+  /// Of so many of the newest episodes more must be there than are pinned to a page; some may have been withdrawn.
+  private static let newest = 5
+  private static let mostPinned = 2
 
   private mutating func add(
     _ new: [IncomingEpisode], _ known: KnownEpisodes, _ ofPlace: [Int: IncomingEpisode], now: Int64
