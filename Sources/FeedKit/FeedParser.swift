@@ -8,7 +8,7 @@ package import PosixKit
 package enum FeedParser {
   /// Of what the parser makes of a document: to be raised by one wherever that changes, so that feeds whose bytes
   /// are the same as before are read anew.
-  static let version: UInt64 = 3
+  static let version: UInt64 = 4
 
   /// Parses a feed that is wholly in memory.
   /// - Parameters:
@@ -57,8 +57,11 @@ package enum FeedParser {
       receiver: builder, httpCharset: httpCharset, byteLimit: limits.document, entityLimit: limits.entities)
     let repairs = try reader.read(source)
     guard builder.isFeed else { throw .notAFeed(root: builder.rootName) }
+    let ending = repairs?.ending ?? .whole
+    if repairs?.isWithinItem == true { builder.leaveOutLastItem() }
     do { try builder.finish() } catch { throw .storage(error) }
     var feed = builder.feed
+    feed.ending = ending
     feed.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
     return feed
   }

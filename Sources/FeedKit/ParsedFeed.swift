@@ -30,8 +30,18 @@ package struct ParsedFeed: Hashable, Sendable {
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
   package var warnings: [String] = []
+  package var ending = Ending.whole
 
   package init() {}
+
+  /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.
+  package enum Ending: UInt64, Sendable {
+    case whole
+    /// Its first elements are not closed, as some write it always.
+    case betweenItems
+    /// Amid an item, which is left out, or another element of the channel.
+    case withinElement
+  }
 }
 
 /// An item of a feed that has an enclosure.

@@ -1,8 +1,8 @@
 /// Reads durations as `itunes:duration` has them.
 package enum DurationText {
   /// - Returns: whole seconds for `H:MM:SS`, `MM:SS`, seconds (a fraction is cut off; `1,234` is a thousand and
-  ///   more), `1h 20m 5s`, `1h20`, `90 min` and
-  ///   `PT1H20M5S` (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
+  ///   more), `1h 20m 5s`, `1h20`, `90 min`, `1.5 h` and
+  ///   `PT1H20M5.5S` (ISO 8601); nil for anything else, for nothing at all, for 0 and for more than 100 days.
   package static func seconds(_ text: String) -> Int? {
     var text = text
     return text.withUTF8 { seconds($0) }
@@ -87,14 +87,24 @@ package enum DurationText {
       guard (1...8).contains(digits.count) else { return nil }
       let number = digits.reduce(0) { $0 * 10 + Int($1 - 48) }
       rest = rest[digits.endIndex...]
+      let fraction = takeFraction(&rest)
       skipBlanks()
       let name = word()
       guard let unit = name.isEmpty ? nextSmaller[smallest] : units[name], unit < smallest else { return nil }
-      total += number * unit
+      total += number * unit + Int(fraction * Double(unit))
       smallest = unit
       skipBlanks()
     }
     return smallest == .max ? nil : total
+  }
+
+  /// A point or comma with digits behind it, below 1; 0 where none is there. (A comma may also part units.)
+  private static func takeFraction(_ rest: inout Slice<UnsafeBufferPointer<UInt8>>) -> Double {
+    guard let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ",") else { return 0 }
+    let digits = rest.dropFirst().prefix { (48...57).contains($0) }
+    if digits.isEmpty { return 0 }
+    rest = rest[digits.endIndex...]
+    return digits.prefix(9).reversed().reduce(0.0) { ($0 + Double($1 - 48)) / 10 }
   }
 
   /// In seconds.

@@ -9,10 +9,12 @@ package struct HTMLTag {
     self.attributes = attributes
   }
 
+  /// Whether anything but a slash stands behind its name.
+  var hasAttributes: Bool { !attributes.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") } }
+
   /// Whether what stands in it behind its name can be attributes: else it may be no tag, but "1 <b 2 > 0".
   var isWellFormed: Bool {
-    attributes.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
-      || attributes.contains(UInt8(ascii: "="))
+    !hasAttributes || attributes.contains(UInt8(ascii: "="))
   }
 
   /// The value of the first attribute of this name (lower case), with references resolved; nil where there is

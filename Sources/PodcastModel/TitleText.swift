@@ -1,7 +1,8 @@
 /// Titles as a reader of feeds shows them.
 package enum TitleText {
   /// The title as it was meant: without what was escaped or encoded once too often, character references
-  /// resolved, and tags of HTML left out. Other text in angle brackets stays.
+  /// resolved, and tags of HTML left out. Other text in angle brackets stays; so does a tag that is never closed, as in
+  /// "Using <b> in HTML", unless it needs no end (`<br>`, a paragraph at the beginning) or has attributes.
   package static func plain(_ title: String) -> String {
     var title = title
     let resolved: String? = title.withUTF8 { bytes in
@@ -28,18 +29,49 @@ package enum TitleText {
   }
 
   private static func withoutTags(_ bytes: HTMLReader.Bytes) -> String {
+    let literal = literalTags(in: bytes)
+    var number = -1
     var reader = HTMLReader(bytes, references: false)
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
     while let piece = reader.next() {
+      number += 1
       switch piece {
-      case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed: break
-      case .end(let name) where tags.contains(name): break
+      case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed && !literal.contains(number):
+        break
+      case .end(let name) where tags.contains(name) && !literal.contains(number): break
       default: output += reader.source
       }
     }
     return String(decoding: output, as: UTF8.self)
   }
+
+  /// The tags that are meant as text, by their places among the pieces: those without attributes that are not closed, and
+  /// ends of nothing.
+  private static func literalTags(in bytes: HTMLReader.Bytes) -> Set<Int> {
+    var reader = HTMLReader(bytes, references: false)
+    var literal: Set<Int> = []
+    var open: [String: [Int]] = [:]
+    var number = -1
+    var hasText = false
+    while let piece = reader.next() {
+      number += 1
+      switch piece {
+      case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed:
+        if !endless.contains(tag.name), !(tag.hasAttributes || !hasText && tag.name == "p") {
+          literal.insert(number)
+        }
+        open[tag.name, default: []].append(number)
+      case .end(let name) where tags.contains(name):
+        if let start = open[name]?.popLast() { literal.remove(start) } else { literal.insert(number) }
+      case .text: hasText = hasText || reader.source.contains { $0 > 0x20 }
+      default: hasText = true
+      }
+    }
+    return literal
+  }
+
+  private static let endless: Set<String> = ["br", "img"]
 
   /// Those that titles have.
   private static let tags: Set<String> = [

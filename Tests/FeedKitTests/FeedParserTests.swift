@@ -110,6 +110,24 @@ import Testing
       mixed.episodes.first?.enclosure?.url == "https://h/1.mp3" && mixed.episodes[0].link == "https://h/page")
   }
 
+  @Test(arguments: [
+    ("</item></channel></rss>", ParsedFeed.Ending.whole, 2), ("</item>", .betweenItems, 2),
+    ("</item></channel>", .betweenItems, 2), ("", .withinElement, 1),
+    ("<description>Half a te", .withinElement, 1),
+    ("<description><![CDATA[Half", .withinElement, 1), ("<link", .withinElement, 1),
+    ("</item><description>Of the cha", .withinElement, 2),
+  ])
+  func `A document that breaks off says so`(end: String, ending: ParsedFeed.Ending, count: Int) throws {
+    let feed = try parse(
+      """
+      <?xml version="1.0"?><rss version="2.0"><channel><title>T</title>
+      <item><title>A</title><enclosure url="https://h/1.mp3" type="audio/mpeg"/></item>
+      <item><title>B</title><enclosure url="https://h/2.mp3" type="audio/mpeg"/>\(end)
+      """)
+    #expect(feed.ending == ending && feed.episodes.count == count && feed.title == "T")
+    #expect(feed.warnings.contains { $0.contains("breaks off") } == (ending != .whole))
+  }
+
   @Test func `Atom's texts may be written in base64`() throws {
     let feed = try parse(
       """
@@ -121,6 +139,13 @@ import Testing
       """)
     #expect(feed.title == "Köln" && feed.episodes.map(\.title) == ["Tom & Jerry", "not base64!"])
     #expect(feed.episodes[0].notes == "<p>Hi</p>")
+    // Without its namespace, and as the type.
+    let plain = try parse(
+      """
+      <feed><title type="base64">S8O2bG4=</title><entry><title type="BASE64">VG9t</title>
+      <link rel="enclosure" href="https://h/1.mp3"/></entry></feed>
+      """)
+    #expect(plain.title == "Köln" && plain.episodes.map(\.title) == ["Tom"])
   }
 
   @Test func `What is neither audio nor video gets its own ending and is told`() throws {

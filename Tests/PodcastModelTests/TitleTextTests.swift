@@ -7,6 +7,10 @@ import Testing
     ("Grün &amp; ä", "Grün & ä"), ("Ã", "Ã"), ("Ähre Ãl", "Ähre Ãl"), ("é“”", "é“”"),
     ("caf\u{C3}\u{A9} \u{E2}\u{20AC}\u{201C} bar", "café – bar"), ("<b>Fat</b> cat", "Fat cat"),
     ("A &lt;b and more", "A <b and more"), ("1 &lt;b 2 &gt; 0", "1 <b 2 > 0"), ("1 <b 2 > 0", "1 <b 2 > 0"),
+    ("Using <b> in HTML", "Using <b> in HTML"), ("The &lt;i&gt; tag", "The <i> tag"), ("</b>", "</b>"),
+    ("&lt;i&gt;Foo&lt;/i&gt;", "Foo"), ("<p>Foo", "Foo"), ("A <br> B", "A  B"),
+    ("<b>A</b> or <b>?", "A or <b>?"),
+    ("<span class='x'>Cut", "Cut"), ("<em>Foo <b>bar</b></em>", "Foo bar"), ("<I>Foo</i>", "Foo"),
     ("<a href=\"x\">Link</a>, <br/> <i >so</i>", "Link,  so"), ("List<String> of <w>", "List<String> of <w>"),
   ])
   func `A title is shown as it was meant`(title: String, expected: String) {

@@ -27,7 +27,7 @@ package final class FeedBody: @unchecked Sendable {
       if isInMemory, count + bytes.count > Self.memoryLimit { try moveToDisk() }
       try file.append(bytes)
     } catch {
-      throw .storage(error)
+      throw .storage(isInMemory ? error : PosixError(error.errno, "write", FileDescriptor.temporaryFolder))
     }
     hash.add(bytes)
     count += bytes.count
@@ -65,7 +65,11 @@ package final class FeedBody: @unchecked Sendable {
     while offset < count {
       let read = try file.read(into: buffer, at: offset)
       if read == 0 { break }
-      try temporary.append(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+      do throws(PosixError) {
+        try temporary.append(UnsafeRawBufferPointer(rebasing: buffer[..<read]))
+      } catch {
+        throw PosixError(error.errno, "write", FileDescriptor.temporaryFolder)
+      }
       offset += Int64(read)
     }
     file = temporary

@@ -2,11 +2,12 @@ internal import Glibc
 internal import PosixKit
 
 extension FileDescriptor {
+  static var temporaryFolder: String { getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp" }
+
   /// A file in the temporary directory that has no name any more: it goes with its descriptor.
   static func temporary() throws(PosixError) -> FileDescriptor {
-    let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     while true {
-      let path = "\(folder)/podcastfs-\(UInt64.random(in: 0...UInt64.max))"
+      let path = "\(temporaryFolder)/podcastfs-\(UInt64.random(in: 0...UInt64.max))"
       do {
         let file = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL)
         unlink(path)

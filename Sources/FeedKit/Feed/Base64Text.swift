@@ -1,4 +1,4 @@
-/// Base64 (RFC 4648 §4), as Atom 0.3 may have its texts (`mode="base64"`).
+/// Base64 (RFC 4648 §4), as Atom 0.3 may have its texts (`mode="base64"`; some write it as the type).
 enum Base64Text {
   /// - Returns: nil where it is something else.
   static func decoded(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {

@@ -65,6 +65,11 @@ final class FeedBuilder: XMLReceiver {
     table.removeAll()
   }
 
+  /// The document broke off amid its last item.
+  func leaveOutLastItem() {
+    if feed.episodes.last?.index == itemCount - 1 { feed.episodes.removeLast() }
+  }
+
   /// The document has ended.
   /// - Throws: where texts were lost that had to wait in a file.
   func finish() throws(PosixError) { try spool.finish() }
@@ -152,7 +157,7 @@ final class FeedBuilder: XMLReceiver {
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
     capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
-    capturedIsBase64 = element?.attribute("mode")?.lowercased() == "base64"
+    capturedIsBase64 = ["mode", "type"].contains { element?.attribute($0)?.lowercased() == "base64" }
   }
 
   func enter(_ context: Context, _ element: XMLElement) {

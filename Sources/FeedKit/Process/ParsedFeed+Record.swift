@@ -16,6 +16,7 @@ extension ParsedFeed {
     try record.write(categories) { $0.write($1) }
     try record.write(warnings) { $0.write($1) }
     try record.write(episodes) { record, episode throws(PosixError) in try episode.write(to: &record) }
+    record.write(ending.rawValue)
   }
 
   /// - Parameter notesInMemory: bytes of show notes that are kept in memory; the rest stays in the file.
@@ -41,6 +42,8 @@ extension ParsedFeed {
     episodes = try record.list { record throws(RecordReader.Damaged) in
       try ParsedEpisode(from: &record, room: &room)
     }
+    guard let ending = Ending(rawValue: try record.number()) else { throw RecordReader.Damaged() }
+    self.ending = ending
   }
 }
 

@@ -27,6 +27,15 @@ struct OpenElements {
     return nil
   }
 
+  /// Whether one of this name is open, whatever its prefix.
+  func contains(_ name: String) -> Bool {
+    starts.indices.contains { index in
+      let whole = self.name(at: index)
+      let local = whole.lastIndex(of: UInt8(ascii: ":")).map { whole[($0 + 1)...] } ?? whole
+      return local.elementsEqual(name.utf8)
+    }
+  }
+
   private func name(at index: Int) -> ArraySlice<UInt8> {
     let end = index + 1 < starts.count ? starts[index + 1] : names.count
     return names[starts[index]..<end]

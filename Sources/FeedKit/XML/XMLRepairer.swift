@@ -40,6 +40,12 @@ final class XMLRepairer {
   func finish() {
     process(atEnd: true)
     repairs.missingEndTags += openElements.count
+    repairs.isWithinItem = ["item", "entry"].contains(where: openElements.contains)
+    if !openElements.isEmpty {
+      // The root, and the channel within it.
+      let isWithin = mode != .content || openElements.count > 2 || repairs.isWithinItem
+      repairs.ending = isWithin ? .withinElement : .betweenItems
+    }
     while !openElements.isEmpty { closeLast() }
     flush()
   }

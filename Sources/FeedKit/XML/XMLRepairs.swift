@@ -8,6 +8,10 @@ struct XMLRepairs: Hashable {
   var attributes = 0
   var missingEndTags = 0
   var strayEndTags = 0
+  /// Whether elements were open when the document was at its end.
+  var ending = ParsedFeed.Ending.whole
+  /// One of them was an item.
+  var isWithinItem = false
 
   /// One line for each kind.
   var warnings: [String] {
@@ -23,6 +27,7 @@ struct XMLRepairs: Hashable {
     add(attributes, "a malformed attribute", "malformed attributes")
     add(missingEndTags, "an element that was not closed", "elements that were not closed")
     add(strayEndTags, "an end tag without its element", "end tags without their elements")
+    if ending != .whole { lines.append("the document breaks off: what came whole is read") }
     return lines
   }
 }
