@@ -24,7 +24,7 @@ extension Catalog {
   @discardableResult
   package func waitForRefreshes(seconds: Double) -> Bool { feeds.waitForRefreshes(seconds: seconds) }
 
-  /// What a podcast's archive (RFC 5005) still lacks, in words for a person; nil where it is whole.
+  /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
   package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
     try store.read { try ArchiveRows.missing(of: id, in: $0) }
   }

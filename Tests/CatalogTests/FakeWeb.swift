@@ -10,6 +10,8 @@ final class FakeWeb: Sendable {
     var body: [UInt8] = []
     /// Seconds before the answer.
     var delay = 0.0
+    /// Bytes of the body after which the connection is cut.
+    var cut: Int?
 
     init(status: Int = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
       self.status = status
@@ -43,6 +45,11 @@ final class FakeWeb: Sendable {
       }
       let page = make?(request) ?? Page(status: 404)
       if page.delay > 0 { try writer.pause(page.delay) }
+      if let cut = page.cut {
+        try writer.begin(page.status, page.headers, length: Int64(page.body.count))
+        try writer.write(page.body.prefix(cut))
+        throw writer.cut()
+      }
       try writer.respond(page.status, page.headers, body: page.body)
     }
   }

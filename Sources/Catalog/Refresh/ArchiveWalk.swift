@@ -27,9 +27,15 @@ extension ArchiveWalk {
   /// Notes the next page, where there is something to find behind the first. A feed that is seen for the first
   /// time is read to its end; later all that has come since is.
   static func note(
-    _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, podcast: Int64, now: Int64,
+    _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, podcast: Int64, now: Int64,
     in database: Database
   ) throws {
+    // Where the first that came broke off before it named the next page, the next that comes does.
+    let isFirst = try isFirst || ArchiveRows.isFirstStillToCome(podcast, in: database)
+    if isCut, isFirst, feed.nextPageURL == nil {
+      return try ArchiveRows.firstIsStillToCome(podcast, true, in: database)
+    }
+    if !isCut { try ArchiveRows.firstIsStillToCome(podcast, false, in: database) }
     if !merged.outcome.newEpisodes.isEmpty { try ArchiveRows.episodesCame(podcast, in: database) }
     if let next = feed.nextPageURL, next.isWeb {
       // Not each time: some hosts give other addresses at each.
@@ -86,6 +92,12 @@ extension ArchiveWalk {
     case .success(let answer):
       if let refusal = try? refusal(answer) {
         fail(refusal)
+      } else if let cut = answer.cut, case .feed(let feed) = answer.content {
+        // What has come of it stays, and the page is asked for again.
+        _ = try? FeedMerge(store: run.feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
+          _, changes, merged in changes += merged.changes(of: podcast)
+        }
+        fail(FeedFailure(cut))
       } else if case .feed(let feed) = answer.content {
         // Where the catalogue's file fails, the next refresh reads the page again.
         following = try? walk.store(feed)

@@ -15,26 +15,43 @@ struct FeedAnswer: Sendable {
 
   var head: HTTPResponseHead
   var content = Content.none
-  /// Of the body.
+  /// Of the body; nil where what comes next is to be read whatever it is.
   var digest: Int64?
+  /// Why some of the feed is missing, where it broke off.
+  var cut: CatalogError?
 }
 
 /// An answer whose body has not been read yet.
 struct UnreadAnswer: Sendable {
   var head: HTTPResponseHead
   var body: FeedBody?
+  /// The connection ended before the body did.
+  var breakOff: HTTPError?
 
   /// Parses the body, unless it is the known one. Takes its time.
   /// - Parameter isBehind: nobody waits for it.
   func read(known: Int64?, by reader: FeedReader, isBehind: Bool) -> Result<FeedAnswer, FeedFailure> {
     guard let body else { return .success(FeedAnswer(head: head)) }
-    if body.digest == known { return .success(FeedAnswer(head: head, content: .same, digest: known)) }
+    if breakOff == nil, body.digest == known {
+      return .success(FeedAnswer(head: head, content: .same, digest: known))
+    }
     do throws(FeedError) {
       let feed = try reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind)
-      return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))
+      // Some servers tell too great a length of a feed that is whole.
+      if feed.ending == .whole {
+        return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))
+      }
+      let cut =
+        breakOff.map { CatalogError($0) }
+        ?? CatalogError(.EIO, "what \(WebAddress(head.effectiveURL).host ?? "the server") sent breaks off")
+      if feed.episodes.isEmpty { return .failure(FeedFailure(cut)) }
+      // Those that never close their first elements say the same again, and are taken for whole then.
+      let isUsual = breakOff == nil && feed.ending == .betweenItems
+      return .success(
+        FeedAnswer(head: head, content: .feed(feed), digest: isUsual ? body.digest : nil, cut: cut))
     } catch {
-      return .failure(FeedFailure(notAFeed: error, head: head))
+      return .failure(breakOff.map(FeedFailure.init) ?? FeedFailure(notAFeed: error, head: head))
     }
   }
 }
@@ -86,9 +103,16 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
       return completion(.failure(FeedFailure(httpError ?? .cancelled)))
     }
     if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
-    if let httpError { return completion(.failure(FeedFailure(httpError))) }
-    completion(.success(UnreadAnswer(head: head, body: body)))
+    // What has come before the end may be most of it.
+    if let httpError, !Self.breakOffs.contains(httpError.code) || (body?.count ?? 0) == 0 {
+      return completion(.failure(FeedFailure(httpError)))
+    }
+    completion(.success(UnreadAnswer(head: head, body: body, breakOff: httpError)))
   }
+
+  private static let breakOffs: Set<HTTPError.Code> = [
+    .shortBody, .streamError, .connectionLost, .stalled, .timedOut,
+  ]
 }
 
 /// Why there is no feed.
@@ -119,6 +143,9 @@ struct FeedFailure: Error, Sendable {
     cause = error
     mayBeTheNetworks = Self.networkCodes.contains(error.code)
   }
+
+  /// The host redirects, and may not.
+  var leadsElsewhere: Bool { cause?.code == .tooManyRedirects }
 
   private static let networkCodes: Set<HTTPError.Code> = [
     .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .tls, .connectionLost,

@@ -20,7 +20,10 @@ struct RefreshRun: Sendable {
     ask(FeedRefresher.privateHosts(state), isConditional: state.isConditional(now: now))
   }
 
-  private func ask(_ privateHosts: FeedRefresher.PrivateHosts, isConditional: Bool) {
+  /// - Parameter refusal: why a private host was refused that may be meant all the same, if it leads nowhere else.
+  private func ask(
+    _ privateHosts: FeedRefresher.PrivateHosts, isConditional: Bool, after refusal: FeedFailure? = nil
+  ) {
     let request = feeds.feedRequest(
       state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
     fetch(request, known: state.digest) { result in
@@ -30,8 +33,8 @@ struct RefreshRun: Sendable {
       case .failure(let failure)
       where failure.isRefusedAddress && state.mayBePrivate && state.lastRefresh == nil
         && privateHosts == .refused:
-        ask(.allowedWithoutRedirects, isConditional: isConditional)
-      case .failure(let failure): fail(failure)
+        ask(.allowedWithoutRedirects, isConditional: isConditional, after: failure)
+      case .failure(let failure): fail(failure.leadsElsewhere ? refusal ?? failure : failure)
       case .success(let answer):
         switch answer.content {
         case .feed(let feed): store(feed, answer)
@@ -122,16 +125,21 @@ struct RefreshRun: Sendable {
     } catch {
       return finish { throw error }
     }
+    // What is missing of a feed that broke off says nothing: it has not been withdrawn.
+    let isCut = answer.cut != nil
     let move = FeedMove(
-      state: state, announced: feed.newFeedURL, redirected: answer.head.permanentLocation, now: now)
+      state: state, announced: isCut ? nil : feed.newFeedURL,
+      redirected: isCut ? nil : answer.head.permanentLocation, now: now)
     let result = finish {
       let hadNone = state.lastRefresh == nil
       return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
-        let isChanged = try ChannelMerge.merge(feed, into: id, in: database)
-        try noteAnswer(feed, answer.head, answer.digest, in: database)
-        try move.note(in: database)
-        try ArchiveWalk.note(feed, merged, isFirst: hadNone, podcast: id, now: now, in: database)
+        let isChanged = try (hadNone || !isCut) && ChannelMerge.merge(feed, into: id, in: database)
+        try noteAnswer(feed, answer, in: database)
+        if !isCut { try move.note(in: database) }
+        try ArchiveWalk.note(
+          feed, merged, isFirst: hadNone, isCut: isCut, podcast: id, now: now, in: database)
+        if let cut = answer.cut { try noteCut(cut, in: database) }
         try FullPodcast.tell(id, in: database)
         if hadNone {
           changes.append(.podcast(id))
@@ -145,6 +153,9 @@ struct RefreshRun: Sendable {
       }
     }
     if case .failure(let error) = result { tell(error) }
+    if let cut = answer.cut, state.failures == 0 {
+      feeds.log.write("\(state.feedURL.shown) broke off: \(cut.message(adviceFor: .refresh))")
+    }
     feeds.texts.fill()
     follow(move)
     return result
@@ -175,20 +186,31 @@ struct RefreshRun: Sendable {
     }
   }
 
-  private func noteAnswer(
-    _ feed: ParsedFeed, _ head: HTTPResponseHead, _ digest: Int64?, in database: Database
-  ) throws {
-    let answer = RefreshRows.Answer(
-      etag: head.value("etag"), lastModified: head.value("last-modified"), isPrivate: isPrivate(head),
-      timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete, digest: digest,
-      cameFrom: Self.place(head))
-    try RefreshRows.came(id, answer, now: now, in: database)
+  private func noteAnswer(_ feed: ParsedFeed, _ answer: FeedAnswer, in database: Database) throws {
+    let head = answer.head
+    let isWhole = answer.cut == nil
+    let noted = RefreshRows.Answer(
+      etag: isWhole ? head.value("etag") : nil, lastModified: isWhole ? head.value("last-modified") : nil,
+      isPrivate: isPrivate(head), timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete,
+      digest: answer.digest, cameFrom: Self.place(head))
+    try RefreshRows.came(id, noted, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
       now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
     try RefreshRows.setNext(id, next, in: database)
   }
+
+  /// Some of the feed is missing: it is told, and asked for again soon, at first.
+  private func noteCut(_ cut: CatalogError, in database: Database) throws {
+    let wait = Self.cutPatience << Int64(min(state.failures, 10))
+    try RefreshRows.breakOff(
+      id, "only some of the feed came: \(cut.message)", failures: state.failures + 1, next: now + wait,
+      in: database)
+  }
+
+  /// Seconds until a feed that broke off is asked for again: twice as many each time, up to what is usual.
+  private static let cutPatience: Int64 = 900
 
   /// Where redirects have led; nil where there were none.
   private static func place(_ head: HTTPResponseHead) -> WebAddress? {
@@ -209,7 +231,9 @@ struct RefreshRun: Sendable {
       now: now, afterFailures: failures, isGone: isLost, isAway: isInnocent, retryAfter: failure.retryAfter)
     // The first of a row: a host that is away for a week is one line.
     if state.failures == 0 {
-      feeds.log.write("cannot refresh \(state.feedURL.shown): \(failure.error.message(adviceFor: .refresh))")
+      let error = failure.error
+      let why = failure.isAnotherShow ? error.message : error.message(adviceFor: .refresh)
+      feeds.log.write("cannot refresh \(state.feedURL.shown): \(why)")
     }
     let noted = RefreshRows.Failure(
       message: failure.error.message, count: failures, next: next,

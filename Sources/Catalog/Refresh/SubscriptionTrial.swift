@@ -22,16 +22,21 @@ struct SubscriptionTrial: Sendable {
     }
   }
 
-  /// - Parameter isNamed: by the user himself, not by a page.
-  private func look(at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts) {
+  /// - Parameters:
+  ///   - isNamed: by the user himself, not by a page.
+  ///   - refusal: why a private host was refused that may be meant all the same, if it leads nowhere else.
+  private func look(
+    at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts,
+    after refusal: CatalogError? = nil
+  ) {
     let request = feeds.feedRequest(url, privateHosts: privateHosts)
     let receiver = FeedReceiver { result in
       feeds.threads.run {
         do throws(CatalogError) {
           switch result {
           case .failure(let failure) where failure.isRefusedAddress && isNamed && privateHosts == .refused:
-            look(at: url, isNamed: true, .allowedWithoutRedirects)
-          case .failure(let failure): throw failure.error
+            look(at: url, isNamed: true, .allowedWithoutRedirects, after: failure.error)
+          case .failure(let failure): throw failure.leadsElsewhere ? refusal ?? failure.error : failure.error
           case .success(let answer): try received(answer, from: url, isNamed: isNamed)
           }
         } catch {

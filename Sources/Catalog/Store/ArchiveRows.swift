@@ -58,8 +58,8 @@ enum ArchiveRows {
   static func missing(of podcast: Int64, in database: Database) throws -> String? {
     try database.first(
       """
-      SELECT coalesce(page_error, 'older episodes are still to come') FROM podcast
-      WHERE id = ? AND next_page IS NOT NULL
+      SELECT CASE WHEN is_cut THEN error ELSE coalesce(page_error, 'older episodes are still to come') END
+      FROM podcast WHERE id = ? AND (next_page IS NOT NULL OR is_cut)
       """, podcast
     ) { $0.string(0) }
   }
@@ -67,6 +67,17 @@ enum ArchiveRows {
   /// Whether all pages are to be read, known or not.
   static func isReadWhole(_ podcast: Int64, in database: Database) throws -> Bool {
     try database.exists("SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1", podcast)
+  }
+
+  /// Whether no page of the podcast has come whole yet that could name the next one.
+  static func isFirstStillToCome(_ podcast: Int64, in database: Database) throws -> Bool {
+    try database.exists(
+      "SELECT 1 FROM podcast WHERE id = ? AND walks_whole = 1 AND next_page IS NULL", podcast)
+  }
+
+  static func firstIsStillToCome(_ podcast: Int64, _ isSo: Bool, in database: Database) throws {
+    try database.run(
+      "UPDATE podcast SET walks_whole = ? WHERE id = ? AND next_page IS NULL", isSo, podcast)
   }
 
   /// A page has come.

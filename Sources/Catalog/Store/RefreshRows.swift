@@ -35,7 +35,7 @@ enum RefreshRows {
     try database.run(
       """
       UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
-        claimed_until = NULL, is_away = 0, last_whole = coalesce(?, last_whole)
+        claimed_until = NULL, is_away = 0, is_cut = 0, last_whole = coalesce(?, last_whole)
       WHERE id = ?
       """, now, next, isWhole ? now : nil, podcast)
   }
@@ -72,10 +72,23 @@ enum RefreshRows {
       UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
         not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
         guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
-        first_refresh = coalesce(first_refresh, ?1), came_from = ?9
+        first_refresh = coalesce(first_refresh, ?1), came_from = ?9,
+        is_cut = 0
       WHERE id = ?10
       """, now, answer.etag, answer.lastModified, answer.isPrivate, answer.timeToLive, answer.guid,
       answer.isComplete, answer.digest, answer.cameFrom?.forRequest, podcast)
+  }
+
+  /// Some of what came is missing.
+  /// - Parameter next: when it is asked for again, unless it is sooner anyway.
+  static func breakOff(
+    _ podcast: Int64, _ message: String, failures: Int, next: Int64, in database: Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE podcast SET error = ?1, failures = ?2, is_cut = 1, next_refresh = min(coalesce(next_refresh, ?3), ?3)
+      WHERE id = ?4
+      """, message, failures, next, podcast)
   }
 
   /// The next answer is read, whatever it says of changes.

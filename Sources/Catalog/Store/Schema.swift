@@ -27,6 +27,7 @@ enum Schema {
       { try $0.script(twelfth) },
       { try $0.script(thirteenth) },
       { try $0.script(fourteenth) },
+      { try $0.script(fifteenth) },
     ]
   }
 
@@ -35,14 +36,23 @@ enum Schema {
     ALTER TABLE podcast ADD COLUMN came_from TEXT;
     """
 
-  private static let thirteenth = """
-    -- The full-text index anew, by other rules (`SearchText`): marks of Greek, Cyrillic, Hebrew and Arabic letters do not
-    -- count either, and titles are those that were meant. It is filled behind (`TextIndexer`).
+  private static let fifteenth = """
+    -- The last answer broke off: some of the feed is missing.
+    ALTER TABLE podcast ADD COLUMN is_cut INTEGER NOT NULL DEFAULT 0;
+    """ + anew
+
+  /// The full-text index anew, by other rules (`SearchText`, `TitleText`). It is filled behind (`TextIndexer`).
+  private static let anew = """
+
     INSERT INTO podcast_text (podcast_text) VALUES ('delete-all');
     INSERT INTO episode_text (episode_text) VALUES ('delete-all');
     UPDATE counter SET pages_to_merge = 0, podcasts_unindexed = coalesce((SELECT max(id) FROM podcast), 0);
     UPDATE podcast SET indexed_upto = 0, revision = revision + 1;
     """
+
+  private static let thirteenth = """
+    -- Marks of Greek, Cyrillic, Hebrew and Arabic letters do not count either, and titles are those that were meant.
+    """ + anew
 
   private static let twelfth = """
     -- With its beginnings of words, as the index of episodes has them; filled anew behind.

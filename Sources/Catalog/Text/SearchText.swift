@@ -15,34 +15,63 @@ enum SearchText {
     return folded(text.withUTF8 { PlainText.words(UnsafeBufferPointer(rebasing: $0.prefix(limit))) })
   }
 
-  /// Words as the index has them: without the marks of letters that its tokenizer leaves (it knows those of Latin ones),
-  /// and with blanks between characters that are words of their own.
-  private static func folded(_ text: String) -> String { separated(text.withoutMarks) }
+  /// Words as the index has them: without the marks of letters that its tokenizer leaves (it knows those of Latin ones), in
+  /// letters of English (`LatinLetters`), and with blanks between characters that are words of their own.
+  private static func folded(_ text: String) -> String { separated(LatinLetters.simple(text.withoutMarks)) }
+
+  /// A word of a query in the ways in which a text may have it: "ø" is in the index as "o", but some texts write "oe", as
+  /// some people do who look for it.
+  private static func spellings(_ word: Substring) -> [String] {
+    let word = String(word)
+    let all =
+      [folded(word)] + (LatinLetters.writtenOut(word).map { [folded($0)] } ?? [])
+      + LatinLetters.takenBack(folded(word))
+    var seen: Set<String> = []
+    return all.filter { seen.insert($0.lowercased()).inserted }
+  }
+
+  private static func words(_ terms: String) -> [Substring] {
+    terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+  }
 
   /// A full-text query for all words of `terms`, each perhaps the beginning of one; nil where there is no word
   /// (https://sqlite.org/fts5.html#full_text_query_syntax).
-  static func query(_ terms: String) -> String? {
-    let words = terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+  /// - Parameter isAtStart: the text begins with the first word.
+  static func query(_ terms: String, isAtStart: Bool = false) -> String? {
+    let words = words(terms)
     if words.isEmpty { return nil }
-    return words.map { "\"\(folded(String($0)))\" *" }.joined(separator: " AND ")
+    return words.enumerated().map { place, word in
+      let mark = isAtStart && place == 0 ? "^" : ""
+      return either(spellings(word).map { "\(mark)\"\($0)\" *" })
+    }.joined(separator: " AND ")
+  }
+
+  private static func either(_ queries: [String]) -> String {
+    queries.count == 1 ? queries[0] : "(\(queries.joined(separator: " OR ")))"
   }
 
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
   static let indexedBeginnings = 3
 
-  /// The words of a query as the index of episodes has them, which knows no places of words: characters that are words
-  /// of their own must all be there, in any order.
-  static func episodeWords(_ terms: String) -> [String] {
-    terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
-      .flatMap { folded(String($0)).split(separator: " ") }.map(String.init)
+  /// The words of a query as the index of episodes has them, each in the ways in which it may be spelt. That index knows no
+  /// places of words: characters that are words of their own must all be there, in any order.
+  static func episodeWords(_ terms: String) -> [[String]] {
+    words(terms).flatMap { word in
+      let spellings = spellings(word)
+      let parts = spellings[0].split(separator: " ").map(String.init)
+      return parts.count == 1 ? [spellings] : parts.map { [$0] }
+    }
   }
 
   /// A query for all of these words.
   /// - Parameter asBeginnings: also long ones may be the beginning of a word; short ones may always.
-  static func episodeQuery(_ words: [String], asBeginnings: Bool) -> String {
-    words.map { word in
-      let mayBegin = asBeginnings || word.count <= indexedBeginnings
-      return mayBegin ? "\"\(word)\" *" : "\"\(word)\""
+  static func episodeQuery(_ words: [[String]], asBeginnings: Bool) -> String {
+    words.map { spellings in
+      either(
+        spellings.map { word in
+          let mayBegin = asBeginnings || word.count <= indexedBeginnings
+          return mayBegin ? "\"\(word)\" *" : "\"\(word)\""
+        })
     }.joined(separator: " AND ")
   }
 

@@ -29,10 +29,12 @@ extension TextIndex {
 
   private static func localMatches(_ query: SearchQuery, limit: Int, in database: Database) throws -> [Int64]
   {
-    guard let words = SearchText.query(query.terms) else { return [] }
+    guard let words = SearchText.query(query.terms),
+      let first = SearchText.query(query.terms, isAtStart: true)
+    else { return [] }
     let language = query.language.map { "\($0)%" } ?? "%"
     let deadline = MonotonicTime.after(patience.all)
-    let own = try podcastsByOwnTexts(words, language, limit: limit, in: database)
+    let own = try podcastsByOwnTexts(words, first, language, limit: limit, in: database)
     if own.count >= limit { return own }
     let byEpisodes = try podcastsByEpisodes(query, language, limit: limit, until: deadline, in: database)
     var seen: Set<Int64> = []
@@ -42,7 +44,7 @@ extension TextIndex {
   /// Those whose titles begin with the words, that have them in the title, as the author, and anywhere: of each in the order
   /// in which they came into the catalogue.
   private static func podcastsByOwnTexts(
-    _ words: String, _ language: String, limit: Int, in database: Database
+    _ words: String, _ first: String, _ language: String, limit: Int, in database: Database
   ) throws -> [Int64] {
     let deadline = MonotonicTime.after(patience.podcasts)
     let sql = """
@@ -52,7 +54,7 @@ extension TextIndex {
       """
     var found: [Int64] = []
     var seen: Set<Int64> = []
-    for query in ["title : (^\(words))", "title : (\(words))", "author : (\(words))", words] {
+    for query in ["title : (\(first))", "title : (\(words))", "author : (\(words))", words] {
       // The last finds all that the others do.
       if found.count >= limit || query != words && MonotonicTime.now >= deadline { continue }
       var looked = 0
@@ -75,7 +77,7 @@ extension TextIndex {
     if parts.isEmpty { return [] }
     var counts = try count(SearchText.episodeQuery(parts, asBeginnings: false), until: deadline, in: database)
     // What begins with a long word is put together as a whole before the first of it is seen: only where it is little.
-    let long = parts.filter { $0.count > SearchText.indexedBeginnings }
+    let long = parts.flatMap(\.self).filter { $0.count > SearchText.indexedBeginnings }
     if counts.count < limit, !long.isEmpty, MonotonicTime.now < deadline,
       try long.reduce(0, { try $0 + pages(beginningWith: $1, in: database) }) <= pageLimit
     {

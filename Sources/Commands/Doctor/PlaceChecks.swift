@@ -37,6 +37,7 @@ package enum PlaceChecks {
       findings.append(room(at: places.cache, settings))
       let limit = catalogueSize(settings, places, environment)
       if let finding = catalogue("\(places.data)/catalog.sqlite", limit: limit) { findings.append(finding) }
+      findings += feeds("\(places.data)/catalog.sqlite")
       return (findings, settings)
     } catch {
       findings.append(.problem("\(error)", mend: "correct that line"))
@@ -59,6 +60,19 @@ package enum PlaceChecks {
           + "cached stays")
     }
   }
+
+  /// What feeds of subscriptions have last failed with: a few of them.
+  package static func feeds(_ path: String) -> [Finding] {
+    let troubles = FeedTroubles.all(inFile: path)
+    let shown = troubles.prefix(fewFeeds).map { trouble in
+      Finding.note("\(PrintableText.line(trouble.name)): \(PrintableText.line(trouble.error))")
+    }
+    let rest = troubles.count - shown.count
+    return rest == 0
+      ? shown : shown + [.note("\(HumanText.count(rest, "feed")) more failed: podcastfs list shows them")]
+  }
+
+  private static let fewFeeds = 5
 
   /// What holds: each mount keeps the catalogue within what it was told, by its options or the configuration file.
   private static func catalogueSize(
