@@ -29,6 +29,7 @@ extension Catalog {
     try finishForgetting()
     _ = try TextIndexer(store: store).merge(until: .after(Self.patience))
     try store.giveBack()
+    store.forgot()
     return keys
   }
 

@@ -13,6 +13,7 @@ extension Catalog {
       }
       changes.append(.search(id))
     }
+    store.forgot()
   }
 
   /// Takes a result out of its search, also when that is made again.

@@ -112,6 +112,26 @@ import Testing
     #expect(!eventually(2.5) { access("\(data)/catalog.sqlite", F_OK) == 0 })
   }
 
+  /// Also where nothing is written any more: the log must not keep what was searched for until it begins anew.
+  @Test(arguments: [true, false]) func whatIsForgottenLeavesTheLogToo(isReplaced: Bool) throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("Lights", "/feed")]))
+    let search = try world.search("quintessential")
+    func isKept() throws -> Bool {
+      try ["", "-wal"].contains { ending in
+        let bytes = try Directories.read("\(world.home.places.data)/catalog.sqlite\(ending)", limit: 64 << 20)
+        return String(decoding: bytes, as: UTF8.self).contains("quintessential")
+      }
+    }
+    #expect(try isKept())
+    if isReplaced {
+      _ = try world.search("lights", replacing: search.id)
+    } else {
+      try world.catalog.forgetSearch(search.id)
+    }
+    #expect(try eventually(60) { try !isKept() })
+  }
+
   @Test func theFileIsForTheOwnerAlone() throws {
     let world = try CatalogWorld()
     for name in ["catalog.sqlite", "catalog.sqlite-wal", "catalog.sqlite-shm"] {

@@ -46,9 +46,16 @@ extension PodcastSearch {
     }
     guard task.beginCommit() else { return }
     task.finish(
-      Result { () throws(CatalogError) in
-        try store.change { database, changes in
+      Result { () throws(CatalogError) -> Search in
+        // The words of the one that it takes the place of are forgotten.
+        defer { if old != nil { store.forgot() } }
+        return try store.change { database, changes in
           try SearchRows.checkFree(name, except: old, in: database)
+          if let former = try old.flatMap({ try SearchRows.search($0, in: database) })?.name, former != name {
+            for key in answerKeys(of: SearchQuery(parsing: former)) {
+              try AnswerCache.remove(key, in: database)
+            }
+          }
           let id = try SearchRows.record(
             name, answer, replacing: old, now: wallClockSeconds(), in: database)
           changes += [.search(id), .results(search: id)]

@@ -94,6 +94,12 @@ final class CatalogStore: Sendable {
     _ = try? writer.withLock { connection in try connection.database.checkpoint() }
   }
 
+  /// Has what the last commits have deleted leave the log too, as soon as nobody reads it: within a second, where nobody does.
+  func forgot() {
+    checkpoints.forgot()
+    checkpoints.committed()
+  }
+
   /// Bytes of the file that are in use.
   func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
 

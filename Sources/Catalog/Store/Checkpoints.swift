@@ -12,6 +12,8 @@ package final class Checkpoints: Sendable {
     var isStopped = false
     var lastCommit = MonotonicTime.now
     var latest = MonotonicTime.now
+    /// What was forgotten on a user's word is still in the log.
+    var isToBeEmptied = false
     /// Seconds until the next try, while a reader keeps the file as it was.
     var wait = Checkpoints.quiet
   }
@@ -96,13 +98,26 @@ package final class Checkpoints: Sendable {
     if let next { lookAgain(after: next) }
   }
 
+  /// Something was forgotten on a user's word: it is not to stay in the log until that begins anew.
+  func forgot() { state.withLock { $0.isToBeEmptied = true } }
+
   /// On a connection of its own: nobody waits for it. Where the file was deleted meanwhile, it is not made anew.
   private func isWritten() -> Bool {
+    let empties = state.withLock { state in
+      defer { state.isToBeEmptied = false }
+      return state.isToBeEmptied
+    }
+    let isDone = isWritten(empties ? .truncate : .passive)
+    if empties, !isDone { forgot() }
+    return isDone
+  }
+
+  private func isWritten(_ kind: Database.Checkpoint) -> Bool {
     do throws(DatabaseError) {
       var options = Database.Options()
       options.mustExist = true
       options.busyTimeout = 0
-      return try Database(path: path, options: options).checkpoint(.passive)
+      return try Database(path: path, options: options).checkpoint(kind)
     } catch {
       // No file, no room: there is nothing to be done here.
       return !error.isBusy
