@@ -10,14 +10,19 @@ package struct AddressForms: Sendable {
   /// Without what a host may use for a session or a time, or for an episode's number: none of them can be told
   /// from its name (`sid`, `ts`, `st`, `se`).
   let bare: String
+  /// Without what looks like the token of one answer, and, where the file's name has a number, without all that is asked
+  /// for; nil where that is nothing.
+  let withoutTokens: String?
   /// The last segment of the path.
   let fileName: String
   /// Whether that may be the name of one episode, whatever the query says: "play" is none.
   let isFileNamed: Bool
+  /// Its name has a number, as that of one episode has, and is not made of a token.
+  let isFileNumbered: Bool
   /// Who sends it: the host behind the trackers.
   let host: String
-  /// Nothing in it names one episode: `latest.mp3`.
-  let isGeneric: Bool
+  /// The file's name, or what is asked for, has a number, as that of one episode has.
+  let isNumbered: Bool
   /// It says itself that it is the newest, whichever that is.
   let isLatest: Bool
 
@@ -41,13 +46,16 @@ package struct AddressForms: Sendable {
     unsigned = place + Self.joined(unsignedQuery)
     bare = place + Self.joined(unsignedQuery.filter { !VolatileKeys.mayBeSession(Self.key($0)) })
     let stem = fileName.prefix { $0 != "." }
+    let isFileToken = AddressTokens.isToken(fileName[...])
+    isFileNumbered = !isFileToken && stem.contains(where: \.isNumber)
     isFileNamed = stem.count >= 12 || stem.contains(where: \.isNumber)
-    let isNumbered =
-      stem.contains(where: \.isNumber) || unsignedQuery.contains { $0.contains(where: \.isNumber) }
+    isNumbered =
+      stem.contains(where: \.isNumber)
+      || unsignedQuery.contains { Self.value($0).contains(where: \.isNumber) }
     isLatest =
-      !isNumbered
+      !isFileNumbered
       && stem.lowercased().split { !$0.isLetter }.contains { Self.wordsForNewest.contains(String($0)) }
-    isGeneric = isLatest || stem.count < 12 && !isNumbered
+    withoutTokens = AddressTokens.without(place, unsignedQuery)
   }
 
   /// As hosts call what is always the newest.
@@ -69,6 +77,12 @@ package struct AddressForms: Sendable {
   /// Whether a guid is an address, and this one.
   static func isSame(_ guid: String, as address: AddressForms) -> Bool {
     guid.contains("/") && AddressForms(WebAddress(guid)).unsigned == address.unsigned
+  }
+
+  /// Empty for the name of a format, which has a number as well ("format=mp3").
+  private static func value(_ pair: Substring) -> Substring {
+    let value = pair.drop { $0 != "=" }.dropFirst()
+    return fileEndings.contains(value.lowercased()) ? "" : value
   }
 
   private static func key(_ pair: Substring) -> String { pair.prefix { $0 != "=" }.lowercased() }

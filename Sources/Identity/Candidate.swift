@@ -31,6 +31,7 @@ struct Candidate: Sendable {
       TraitKey(.address, address.whole), TraitKey(.unsigned, address.unsigned), TraitKey(.bare, address.bare),
       TraitKey(.fileName, address.fileName),
     ]
+    if let address = address.withoutTokens { keys.append(TraitKey(.tokenless, address)) }
     if let guid = traits.guid { keys.append(TraitKey(.guid, guid)) }
     if let title { keys.append(TraitKey(.title, title)) }
     if let published = traits.published { keys.append(TraitKey(.time, "\(published)")) }
@@ -55,7 +56,9 @@ struct Candidate: Sendable {
 
 /// A trait's kind and value.
 struct TraitKey: Hashable, Sendable {
-  enum Kind: Sendable { case guid, address, unsigned, bare, fileName, title, time, length, number, joined }
+  enum Kind: Sendable {
+    case guid, address, unsigned, bare, tokenless, fileName, title, time, length, number, joined
+  }
   let kind: Kind
   let value: String
 

@@ -75,14 +75,17 @@ struct Comparison {
     let (one, other) = (item.address, known.address)
     if one.whole == other.whole {
       let isRare = isRare(.address, one.whole)
-      evidence.add(!isRare ? .sharedAddress : one.isGeneric ? .sameGenericAddress : .sameAddress)
+      evidence.add(
+        !isRare ? .sharedAddress : document.mayBeSlot(item, known) ? .sameSlotAddress : .sameAddress)
     } else if one.unsigned == other.unsigned, isRare(.unsigned, one.unsigned) {
-      evidence.add(one.isGeneric ? .sameGenericAddress : .sameUnsignedAddress)
+      evidence.add(document.mayBeSlot(item, known) ? .sameSlotAddress : .sameUnsignedAddress)
     } else if one.bare == other.bare, isRare(.bare, one.bare) {
       evidence.add(.sameBareAddress)
+    } else if let address = one.withoutTokens, address == other.withoutTokens {
+      if one.isFileNumbered, isRare(.tokenless, address) { evidence.add(.sameAddressButForToken) }
     } else if one.host == other.host {
       evidence.add(.otherAddress)
-    } else if one.fileName == other.fileName, !one.isGeneric, one.fileName.utf8.count >= 8,
+    } else if one.fileName == other.fileName, !one.isLatest, one.isFileNamed, one.fileName.utf8.count >= 8,
       isRare(.fileName, one.fileName)
     {
       evidence.add(.sameFileName)
@@ -97,6 +100,7 @@ struct Comparison {
     if time == other {
       let tells =
         isClockKept || !KeptClock.isAsked(item, known) || item.title.map { isRare(.title, $0) } ?? false
+        || isClockKept(item, known)
       evidence.add(tells && isRare(.time, "\(time)") ? .sameTime : .sharedTime)
     } else if guids != .same, isAtSameHost, isNextEdition(item, known, guids) {
       evidence.add(.nextEdition)
@@ -111,12 +115,25 @@ struct Comparison {
     }
   }
 
+  /// Whether it is hardly chance that the two are of the same time: no other clock is needed to say why the address is
+  /// another one, or what is alone in its feed is of the time of the newest.
+  private func isClockKept(_ item: Candidate, _ known: Candidate) -> Bool {
+    guard item.address.host == known.address.host else { return false }
+    return item.address.withoutTokens.map { $0 == known.address.withoutTokens } ?? false
+      || document.isSlot && document.isNewest(known)
+  }
+
   /// Whether it is where another edition was.
   private func isNextEdition(_ item: Candidate, _ known: Candidate, _ guids: Guids) -> Bool {
-    if guids == .reused, item.address.unsigned == known.address.unsigned { return true }
-    guard document.isNews(item), document.isPast(known) else { return false }
+    let isSameAddress = item.address.unsigned == known.address.unsigned
+    if guids == .reused, isSameAddress { return true }
+    guard document.isNews(item) else { return false }
+    let isOtherTitle = item.title != known.title && !item.words.isCorrection(of: known.words)
+    // Nothing else than the address is left.
+    if document.isSlot, isSameAddress, isOtherTitle { return true }
+    guard document.isPast(known) else { return false }
     if document.isSlot { return true }
-    return document.hasUnchanged && item.title.map { !isRare(.title, $0) } ?? true
+    return document.hasUnchanged && (isOtherTitle || item.title.map { !isRare(.title, $0) } ?? true)
   }
 
   /// By a wrong time zone, or because one says the day alone.

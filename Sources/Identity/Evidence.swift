@@ -25,9 +25,11 @@ package struct Evidence: Hashable, Sendable {
     /// While other items of the document keep their guids.
     case otherGuidAmongKept
     case sameAddress, sharedAddress
-    /// An address like `latest.mp3`, that names no episode.
-    case sameGenericAddress
+    /// An address that carries one edition after another: `latest.mp3`, or that of a feed that shows one item at a time.
+    case sameSlotAddress
     case sameUnsignedAddress, sameBareAddress
+    /// The same file behind another token (`AddressTokens`).
+    case sameAddressButForToken
     /// Another address on the same host.
     case otherAddress
     case sameFileName
@@ -66,18 +68,20 @@ package struct Evidence: Hashable, Sendable {
       // Enough alone, unless the title or the time speaks against it.
       case .sameAddress: 70
       case .sharedAddress: 10
-      case .sameGenericAddress: 15
+      case .sameSlotAddress: 15
       case .sameUnsignedAddress: 55
       // Weak: in a rolling feed what was left out may have been the episode's number.
       case .sameBareAddress: 20
+      // Enough with a title, whatever others have it.
+      case .sameAddressButForToken: 40
       case .otherAddress: -8
       case .sameFileName: 15
       case .sameTitle: 36
       case .sharedTitle: 10
       case .otherTitle: -12
       case .sameTitleButForAffix: 20
-      // With the title enough for a show that has moved with all its guids and addresses.
-      case .sameTime: 47
+      // With a title that others have enough, also at another address of the same host; alone not.
+      case .sameTime: 49
       case .sharedTime: 15
       case .nearTime: 25
       case .sharedNearTime: 8

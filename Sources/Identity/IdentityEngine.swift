@@ -97,7 +97,7 @@ private struct Pairing {
     let (all, allKnown) = (items.map(Candidate.init), known.map(Candidate.init))
     var relevant: Set<TraitKey> = []
     for item in openItems { relevant.formUnion(all[item].keys) }
-    let moved = hasNothingKept(all, allKnown) ? WholeMove(all, allKnown).pairs : []
+    let moved = hasNothingKept(all, allKnown) ? Self.moved(all, allKnown) : []
     let pairs = candidates(openItems.map { ($0, all[$0]) }, openKnown.map { ($0, allKnown[$0]) }).union(moved)
     let isClockAsked = pairs.contains { KeptClock.isAsked(all[$0.item], allKnown[$0.place]) }
     let isRivalAsked = pairs.contains {
@@ -120,6 +120,17 @@ private struct Pairing {
       }
     }
     choose(rated)
+  }
+
+  /// All that has gone elsewhere at once, on its host or to another one. What has come to that host before has not come from
+  /// another one now.
+  private static func moved(_ items: [Candidate], _ known: [Candidate]) -> Set<Pair> {
+    func key(_ one: Candidate) -> String {
+      "\(one.address.host) \(one.traits.published ?? 0) \(one.title ?? "")"
+    }
+    let there = Set(known.lazy.map(key))
+    return RenewedPage(items, known).pairs.union(
+      WholeMove(items, known).pairs.filter { !there.contains(key(items[$0.item])) })
   }
 
   private var areGuidsKept: Bool {

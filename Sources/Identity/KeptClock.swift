@@ -41,7 +41,7 @@ enum KeptClock {
 
     init(_ all: [Candidate]) {
       ofGuid = Self.places(all.map(\.traits.guid))
-      ofAddress = Self.places(all.map { $0.address.isGeneric ? nil : $0.address.unsigned })
+      ofAddress = Self.places(all.map { $0.address.isLatest ? nil : $0.address.unsigned })
     }
 
     private static func places(_ names: [String?]) -> [String: Int] {

@@ -13,7 +13,7 @@ struct ReusedGuid {
 
   /// - Parameters: an item and an episode of one guid that nobody else has.
   func isReused(_ item: Candidate, _ known: Candidate) -> Bool {
-    let common = Common(item, known)
+    let common = Common(item, known, isSlot: document.mayBeSlot(item, known))
     if common.address != true, rivals.has(item, known) { return true }
     return isAnotherInAll(common) || isOfAnotherSeason(common, item, known)
       || isNextEdition(common, item, known) || isNextTurn(common, item, known)
@@ -44,27 +44,44 @@ struct ReusedGuid {
       && item.address.host == known.address.host
   }
 
-  /// The file, or one that has the next number, is made anew for each edition.
+  /// The file, or one beside it, is made anew for each edition.
   private func isNextEdition(_ common: Common, _ item: Candidate, _ known: Candidate) -> Bool {
-    guard common.isLatest || document.isSlot && !common.mayNameOne, document.isNews(item) else {
-      return false
+    guard document.isNews(item) else { return isOtherAtSlot(common) }
+    let isElsewhere =
+      common.address == false && item.address.host == known.address.host
+      || item.address.isSuccessor(of: known.address)
+    // Title, time and file are others: no more of it is left than a guid, whatever that looks like.
+    if document.isSlot, common.title == false, isElsewhere || common.isSlot { return true }
+    guard common.isLatest || !common.mayNameOne else { return false }
+    if !document.isSlot, !common.isLatest {
+      guard common.isSlot || isElsewhere && document.hasFewGuids && document.leapsAhead(item, known) else {
+        return false
+      }
+      if common.day == false { return common.isExactAudio != true }
+      return common.title == false || common.isExactAudio == false
     }
-    let isGeneric = item.address.isGeneric && item.address.unsigned == known.address.unsigned
-    let isNumbered = document.isSlot && item.address.isSuccessor(of: known.address)
-    guard isGeneric || isNumbered || common.isGuidAddress else { return false }
+    if document.isSlot, common.title == false, common.day == false { return true }
+    guard common.isSlot || isElsewhere || common.isGuidAddress else { return false }
     if common.day == true {
       if common.title == false { return true }
-      return isGeneric ? common.isExactAudio == false : isNumbered && document.isRolling
+      return common.isExactAudio == false && (common.isSlot || isElsewhere)
+        || isElsewhere && document.isRolling
     }
-    if document.isRolling && !common.isGuidAddress || common.isLatest { return true }
-    return isGeneric || isNumbered ? common.isExactAudio != true : common.isExactAudio == false
+    if document.isRolling && !common.isGuidAddress || common.isLatest || isElsewhere { return true }
+    return common.isSlot ? common.isExactAudio != true : common.isExactAudio == false
+  }
+
+  /// Where no date is said, a title of its own tells editions at one address apart.
+  private func isOtherAtSlot(_ common: Common) -> Bool {
+    document.isSlot && common.isSlot && common.day == nil && common.title == false && !common.mayNameOne
+      && common.isExactAudio != true
   }
 
   /// Its address is one of some that are used in turn.
   private func isNextTurn(_ common: Common, _ item: Candidate, _ known: Candidate) -> Bool {
     guard common.isGuidAddress, document.isNews(item), document.isPast(known) else { return false }
     let isShared = item.title.map { !rarity.isRare(TraitKey(.title, $0)) } ?? true
-    if !document.isSlot { return document.hasUnchanged && isShared }
+    if !document.isSlot { return document.hasUnchanged && (isShared || common.title == false) }
     return isShared || common.title == false || common.isExactAudio != true
   }
 }
@@ -72,30 +89,32 @@ struct ReusedGuid {
 /// What two have in common: false where they differ, nil where one of them does not say, or it tells nothing.
 private struct Common {
   let title: Bool?
-  /// Nil for addresses like `latest.mp3` that are the same.
+  /// Nil for those at which editions follow each other, if they are the same.
   let address: Bool?
   let day: Bool?
   /// Seconds.
   let distance: Double
   let audio: Bool?
   let number: Bool?
-  /// To the byte, or the second.
+  /// To the byte, or the second; that both last five minutes says nothing.
   let isExactAudio: Bool?
   /// The guid says no more than the address.
   let isGuidAddress: Bool
   /// The guid has a number, as those that name one episode have, and no feed's.
   let mayNameOne: Bool
+  /// The address is the same, and editions may follow each other there.
+  let isSlot: Bool
   /// The address says that it is always the newest, and is the same.
   let isLatest: Bool
 
-  init(_ item: Candidate, _ known: Candidate) {
+  init(_ item: Candidate, _ known: Candidate, isSlot: Bool) {
     let (one, other) = (item.traits, known.traits)
     if let title = item.title, let otherTitle = known.title {
       self.title = title == otherTitle || item.words.isCorrection(of: known.words)
     } else {
       title = nil
     }
-    address = Self.isSame(item.address, known.address)
+    address = Self.isSame(item.address, known.address, isSlot: isSlot)
     if let time = one.published, let otherTime = other.published {
       day = Comparison.isNear(time, otherTime)
       distance = abs(Double(time) - Double(otherTime))
@@ -112,16 +131,25 @@ private struct Common {
       audio = lengths.flatMap { $0.0 == $0.1 ? true : nil }
     }
     number = item.number.flatMap { number in known.number.map { $0 == number } }
-    let facts = [durations.map { $0.0 == $0.1 }, lengths.map { $0.0 == $0.1 }].compactMap(\.self)
+    let facts = [
+      durations.flatMap { $0.0 != $0.1 ? false : $0.0.isMultiple(of: 60) ? nil : true },
+      lengths.map { $0.0 == $0.1 },
+    ].compactMap(\.self)
     isExactAudio = facts.isEmpty ? nil : !facts.contains(false)
     let isSameAddress = item.address.unsigned == known.address.unsigned
     isGuidAddress = isSameAddress && one.guid.map { AddressForms.isSame($0, as: item.address) } ?? false
-    mayNameOne = !isGuidAddress && one.guid?.contains(where: \.isNumber) ?? false
+    mayNameOne = !isGuidAddress && one.guid.map(Self.mayNameOne) ?? false
+    self.isSlot = isSlot && isSameAddress
     isLatest = isSameAddress && item.address.isLatest
   }
 
-  private static func isSame(_ one: AddressForms, _ other: AddressForms) -> Bool? {
-    if one.unsigned == other.unsigned { return one.isGeneric ? nil : true }
+  /// The first place in a list is no number of an episode.
+  private static func mayNameOne(_ guid: String) -> Bool {
+    guid != "0" && guid != "1" && guid.contains(where: \.isNumber)
+  }
+
+  private static func isSame(_ one: AddressForms, _ other: AddressForms, isSlot: Bool) -> Bool? {
+    if one.unsigned == other.unsigned { return isSlot ? nil : true }
     // What was left out may be a session, or the episode's number.
     if one.bare == other.bare { return nil }
     return one.host != other.host && one.fileName == other.fileName && one.isFileNamed
@@ -152,7 +180,7 @@ struct Rivals {
 
   private static func keys(_ one: Candidate) -> [String] {
     var keys: [String] = []
-    if let title = one.title, !one.address.isGeneric { keys.append("a\(one.address.unsigned)\n\(title)") }
+    if let title = one.title, !one.address.isLatest { keys.append("a\(one.address.unsigned)\n\(title)") }
     if let time = one.traits.published {
       keys.append("t\(one.address.unsigned)\n\(time)")
       if let title = one.title { keys.append("d\(title)\n\(time)") }

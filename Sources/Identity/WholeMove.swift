@@ -112,7 +112,11 @@ struct WholeMove {
   }
 
   private static func mayBeSame(_ item: Candidate, _ known: Candidate) -> Bool {
-    if item.address.host == known.address.host { return false }
+    item.address.host != known.address.host && isNothingAgainst(item, known)
+  }
+
+  /// Neither number nor duration.
+  static func isNothingAgainst(_ item: Candidate, _ known: Candidate) -> Bool {
     if let number = item.number, let other = known.number, number != other { return false }
     if let duration = item.traits.duration, let other = known.traits.duration {
       return !Comparison.isOther(duration: duration, other)
@@ -139,7 +143,7 @@ struct WholeMove {
   }
 
   /// One of the two: the items of a document, or the episodes that are known.
-  private struct Feed {
+  struct Feed {
     let all: [Candidate]
     let titles: [String?]
     /// Nil where it tells nothing: it is that of an import.
@@ -164,7 +168,7 @@ struct WholeMove {
     }
 
     /// A day on which nearly all came, while those of the other feed came over a long time.
-    private static func timesOfImport(_ own: [Int64?], others: [Int64?]) -> ClosedRange<Double>? {
+    static func timesOfImport(_ own: [Int64?], others: [Int64?]) -> ClosedRange<Double>? {
       let sorted = [own, others].map { times in times.compactMap { $0.map(Double.init) }.sorted() }
       guard let most = densest(sorted[0], within: day), most.count >= fewest,
         most.count * 5 >= sorted[0].count * 4, let first = most.first, let last = most.last,
