@@ -19,8 +19,11 @@ package enum Products {
   }
 
   /// Whether the machine has a program of that name.
-  package static func isInstalled(_ name: String) -> Bool {
-    searchPath.split(separator: ":").contains { access("\($0)/\(name)", X_OK) == 0 }
+  package static func isInstalled(_ name: String) -> Bool { file(name) != nil }
+
+  /// The file of a program of the machine; nil where it has none of that name.
+  static func file(_ name: String) -> String? {
+    searchPath.split(separator: ":").lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 }
   }
 
   /// Starts a product.

@@ -21,7 +21,7 @@ package final class RunningProcess: Sendable {
 
   /// Starts a program.
   /// - Parameters:
-  ///   - path: its file, or a name to look for in PATH.
+  ///   - path: its file, or a name to look for (`Products.searchPath`).
   ///   - environment: all of it.
   ///   - third: what it has open as number 3.
   ///   - fourth: what it has open as number 4; itself no lower number.
@@ -113,7 +113,8 @@ package final class RunningProcess: Sendable {
     let variables = environment.map { strdup("\($0.key)=\($0.value)") }
     defer { for text in texts + variables { free(text) } }
     var id: pid_t = 0
-    let error = posix_spawnp(&id, path, &actions, &attributes, texts + [nil], variables + [nil])
+    let file = path.contains("/") ? path : Products.file(path) ?? path
+    let error = posix_spawn(&id, file, &actions, &attributes, texts + [nil], variables + [nil])
     guard error == 0 else { throw PosixError(Errno(rawValue: error), "start", path) }
     return id
   }
