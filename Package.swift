@@ -149,7 +149,7 @@ let package = Package(
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],
       exclude: ["Fixtures"]),
-    tests("ConfigurationTests", ["Configuration", "PosixKit"]),
+    tests("ConfigurationTests", ["Configuration", "PosixKit", "TestSupport"]),
     tests(
       "CommandsTests",
       [

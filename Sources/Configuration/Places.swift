@@ -46,12 +46,20 @@ package struct Places: Hashable, Sendable {
     state = try base("XDG_STATE_HOME", "/.local/state") + "/podcastfs"
     cache = try base("XDG_CACHE_HOME", "/.cache") + "/podcastfs"
     home = usedHome
-    if let value = environment["XDG_RUNTIME_DIR"], value.hasPrefix("/") {
-      runtime = value.trimmingSlashes + "/podcastfs"
+    if let directory = Self.runtimeDirectory(environment) {
+      runtime = directory.trimmingSlashes + "/podcastfs"
     } else {
       let temporary = environment["TMPDIR"].flatMap { $0.hasPrefix("/") ? $0.trimmingSlashes : nil } ?? "/tmp"
       runtime = "\(temporary)/podcastfs-\(geteuid())"
     }
+  }
+
+  /// `$XDG_RUNTIME_DIR`; nil where there is none, or where it is another user's, whom su(1) was called by: "The directory
+  /// MUST be owned by the user" (XDG).
+  package static func runtimeDirectory(_ environment: [String: String]) -> String? {
+    guard let value = environment["XDG_RUNTIME_DIR"], value.hasPrefix("/") else { return nil }
+    var status = stat()
+    return stat(value, &status) == 0 && status.st_uid != geteuid() ? nil : value
   }
 
   /// Creates the directories, each 0700 and owned by this user.

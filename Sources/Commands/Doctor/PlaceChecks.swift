@@ -106,8 +106,9 @@ package enum PlaceChecks {
 
   /// Without it, the socket's place does not survive a cleaned temporary directory.
   package static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
-    if environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true { return nil }
-    return .note("XDG_RUNTIME_DIR is not set: \(used) is used")
+    if Places.runtimeDirectory(environment) != nil { return nil }
+    let isSet = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
+    return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
   }
 
   package static func daemon(_ path: String?) -> Finding {
