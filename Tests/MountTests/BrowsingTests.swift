@@ -65,6 +65,22 @@ import Testing
     #expect(isCounted)
   }
 
+  /// `tar` says "file changed as we read it" where they move.
+  @Test func theTimesOfAnEpisodeStayAsTheyAreWhateverItsState() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    let episode = fixture.episode(1)
+    let before = try fixture.status(episode)
+    #expect(try fixture.isWhole(episode, 1))
+    #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
+    let after = try fixture.status(episode)
+    #expect(after.st_blocks > before.st_blocks)
+    for (time, old) in [(after.st_ctim, before.st_ctim), (after.st_mtim, before.st_mtim)] {
+      #expect(time.tv_sec == old.tv_sec && time.tv_nsec == old.tv_nsec)
+    }
+  }
+
   @Test func attributesSayWhatTheFeedAndTheTransferSay() throws {
     let fixture = try MountFixture()
     try fixture.mount()
