@@ -23,10 +23,11 @@ package enum FeedParser {
   }
 
   /// Parses a file that nobody else can change: it is read where it lies.
+  /// - Parameter episodes: who gets them, instead of the feed.
   /// - Throws: `FeedError.storage` where it cannot be read.
   package static func parse(
     _ file: borrowing FileDescriptor, baseURL: WebAddress? = nil, httpCharset: String? = nil,
-    limits: FeedLimits = FeedLimits()
+    limits: FeedLimits = FeedLimits(), episodes: EpisodeReceiver? = nil
   ) throws(FeedError) -> ParsedFeed {
     let mapped: SharedMemory?
     do {
@@ -39,7 +40,8 @@ package enum FeedParser {
       return try parse(.memory(UnsafeRawBufferPointer(start: nil, count: 0)), baseURL, httpCharset, limits)
     }
     defer { withExtendedLifetime(mapped) {} }
-    return try parse(.memory(UnsafeRawBufferPointer(mapped.bytes)), baseURL, httpCharset, limits)
+    return try parse(
+      .memory(UnsafeRawBufferPointer(mapped.bytes)), baseURL, httpCharset, limits, episodes)
   }
 
   /// Parses any file, of which only a piece is in memory at a time.
@@ -50,9 +52,10 @@ package enum FeedParser {
   }
 
   private static func parse(
-    _ source: XMLSource, _ baseURL: WebAddress?, _ httpCharset: String?, _ limits: FeedLimits
+    _ source: XMLSource, _ baseURL: WebAddress?, _ httpCharset: String?, _ limits: FeedLimits,
+    _ episodes: EpisodeReceiver? = nil
   ) throws(FeedError) -> ParsedFeed {
-    let builder = FeedBuilder(documentURL: baseURL, limits: limits)
+    let builder = FeedBuilder(documentURL: baseURL, limits: limits, episodes: episodes)
     let reader = XMLDocumentReader(
       receiver: builder, httpCharset: httpCharset, byteLimit: limits.document, entityLimit: limits.entities)
     let repairs = try reader.read(source)

@@ -22,6 +22,9 @@ final class FeedBuilder: XMLReceiver {
   /// How many elements are open within one that means nothing to us.
   private var ignoredDepth = 0
   private var itemCount = 0
+  private var episodeCount = 0
+  /// Who gets the episodes; nil where they are kept in `feed`.
+  private let episodes: EpisodeReceiver?
   private var spool: TextSpool
   /// The element whose text is being collected, and how many elements are open within it.
   private var captured = FeedElement.other
@@ -42,9 +45,12 @@ final class FeedBuilder: XMLReceiver {
 
   private let limits: FeedLimits
 
-  /// - Parameter documentURL: where the document came from.
-  init(documentURL: WebAddress?, limits: FeedLimits) {
+  /// - Parameters:
+  ///   - documentURL: where the document came from.
+  ///   - episodes: who gets them; nil where they are kept in `feed`.
+  init(documentURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil) {
     self.documentURL = documentURL
+    self.episodes = episodes
     self.limits = limits
     spool = TextSpool(memoryLimit: limits.notesInMemory)
     buffer.reserveCapacity(4096)
@@ -53,6 +59,8 @@ final class FeedBuilder: XMLReceiver {
   }
 
   override func restart() {
+    episodes?.restart()
+    episodeCount = 0
     feed = ParsedFeed()
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
@@ -191,8 +199,9 @@ final class FeedBuilder: XMLReceiver {
 
   private func endItem() {
     guard let episode = draft.finish(&warnings, &spool) else { return }
-    if feed.episodes.count < limits.episodes {
-      feed.episodes.append(consume episode)
+    if episodeCount < limits.episodes {
+      episodeCount += 1
+      if let episodes { episodes.take(episode) } else { feed.episodes.append(consume episode) }
     } else {
       warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
     }

@@ -32,43 +32,66 @@ package struct FeedReader: Sendable {
   package func parse(
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
   ) throws(FeedError) -> ParsedFeed {
+    var (feed, episodes) = try parse(
+      body, baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind
+    ) { $0 }
+    feed.episodes = episodes
+    return feed
+  }
+
+  /// Parses a feed whose episodes are wanted as something else.
+  /// - Parameter make: what is made of an episode, while the rest is still parsed.
+  /// - Returns: the feed without its episodes, and what was made of those, in the document's order.
+  package func parse<Item>(
+    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool,
+    episodes make: (ParsedEpisode) -> Item?
+  ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
     switch place {
     case .thisProcess:
-      return try body.withFile { file throws(FeedError) in
+      var feed = try body.withFile { file throws(FeedError) in
         try FeedParser.parse(file, baseURL: baseURL, httpCharset: httpCharset)
       }
+      let items = feed.episodes.compactMap(make)
+      feed.episodes = []
+      return (feed, items)
     case .program(let path):
-      return try parse(body, FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind), path)
+      let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
+      return try parse(body, job, path, make)
     }
   }
 
-  private func parse(_ body: FeedBody, _ job: FeedJob, _ program: String) throws(FeedError) -> ParsedFeed {
-    let (result, end): (TextFile, HelperProcess.End)
+  private func parse<Item>(
+    _ body: FeedBody, _ job: FeedJob, _ program: String, _ make: (ParsedEpisode) -> Item?
+  ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
+    let (end, outcome): (HelperProcess.End, FeedOutcome<Item>?)
     do {
       // What comes out is about as long as what goes in.
-      result = try TextFile(inMemory: body.isInMemory)
-      end = try Self.run(program, body, job, result)
+      let result = try TextFile(inMemory: body.isInMemory)
+      (end, outcome) = try Self.run(program, body, job, result) { progress in
+        try? FeedOutcome(from: result, progress: progress, notesInMemory: Self.notesInMemory, make)
+      }
     } catch {
       throw .storage(error)
     }
     switch end {
     case .timedOut, .signalled(Self.processorTimeSignal): throw .tooSlow
     case .signalled(let signal): throw .parserEnded(signal: signal)
-    case .exited(0): break
-    case .exited: throw .parserEnded(signal: nil)
+    case .exited, .abandoned: break
     }
-    return try Self.feed(in: result)
+    guard end == .exited(0), let outcome else { throw .parserEnded(signal: nil) }
+    return try outcome.get()
   }
 
-  private static func run(
-    _ program: String, _ body: FeedBody, _ job: FeedJob, _ result: TextFile
-  ) throws(PosixError) -> HelperProcess.End {
+  private static func run<Result>(
+    _ program: String, _ body: FeedBody, _ job: FeedJob, _ result: TextFile,
+    while reading: (HelperProgress) -> Result?
+  ) throws(PosixError) -> (HelperProcess.End, Result?) {
     let jobFile = try FileDescriptor.inMemory("podcastfs-job")
     try job.write(to: jobFile)
     return try body.withFile { input throws(PosixError) in
       try HelperProcess.run(
         program, ["podcastfs", FeedWorker.argument], input: input, output: result.descriptor, third: jobFile,
-        until: .after(patience))
+        until: .after(patience), while: reading)
     }
   }
 
@@ -77,20 +100,12 @@ package struct FeedReader: Sendable {
 
   /// What a parser's process wrote, whatever that is.
   package static func feed(in result: consuming FileDescriptor) throws(FeedError) -> ParsedFeed {
-    try feed(in: TextFile(result))
-  }
-
-  private static func feed(in file: TextFile) throws(FeedError) -> ParsedFeed {
-    let outcome: FeedOutcome
-    do {
-      var record = try RecordReader(file)
-      outcome = try FeedOutcome(from: &record, notesInMemory: notesInMemory)
-    } catch {
-      throw .parserEnded(signal: nil)
-    }
-    switch outcome {
-    case .feed(let feed): return feed
-    case .error(let error): throw error
-    }
+    let outcome = try? FeedOutcome(
+      from: TextFile(result), progress: nil, notesInMemory: notesInMemory
+    ) { $0 }
+    guard let outcome else { throw .parserEnded(signal: nil) }
+    var (feed, episodes) = try outcome.get()
+    feed.episodes = episodes
+    return feed
   }
 }

@@ -22,29 +22,27 @@ package enum FeedWorker {
       ResourceLimits.Confinement(
         memory: memory, processorSeconds: processorSeconds,
         fileSize: limits.output(ofDocument: limits.document)))
-    var record = RecordWriter(descriptor: 1)
+    let writer = FeedOutcomeWriter(descriptor: 1)
     do {
       let job = try FeedJob(from: TextFile(FileDescriptor(owning: HelperProcess.thirdDescriptor)))
       if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
-      let outcome = outcome(of: job)
-      try outcome.write(to: &record)
-      // To free it piece by piece takes as long as to write it.
-      withExtendedLifetime(outcome) { _exit(0) }
+      try writer.finish(outcome(of: job, writer.episodes))
+      return 0
     } catch {
       return 1
     }
   }
 
-  private static func outcome(of job: FeedJob) -> FeedOutcome {
-    do throws(FeedError) {
-      // Everything stays in memory: there are no other files here.
+  private static func outcome(
+    of job: FeedJob, _ episodes: EpisodeReceiver
+  ) -> Result<ParsedFeed, FeedError> {
+    Result { () throws(FeedError) in
+      // No text waits in a file: there are no others here.
       var limits = FeedLimits()
       limits.notesInMemory = .max
-      return .feed(
-        try FeedParser.parse(
-          FileDescriptor(owning: 0), baseURL: job.baseURL, httpCharset: job.httpCharset, limits: limits))
-    } catch {
-      return .error(error)
+      return try FeedParser.parse(
+        FileDescriptor(owning: 0), baseURL: job.baseURL, httpCharset: job.httpCharset, limits: limits,
+        episodes: episodes)
     }
   }
 }

@@ -3,6 +3,7 @@ internal import PosixKit
 
 // How a feed goes from the process that parsed it to the one that asked.
 extension ParsedFeed {
+  /// All but the episodes, which have gone before.
   func write(to record: inout RecordWriter) throws(PosixError) {
     for text in [title, author, description, language, owner, guid, type] {
       record.write(text) { $0.write($1) }
@@ -15,12 +16,11 @@ extension ParsedFeed {
     record.write(timeToLive) { $0.write(Int64($1)) }
     try record.write(categories) { $0.write($1) }
     try record.write(warnings) { $0.write($1) }
-    try record.write(episodes) { record, episode throws(PosixError) in try episode.write(to: &record) }
     record.write(ending.rawValue)
   }
 
-  /// - Parameter notesInMemory: bytes of show notes that are kept in memory; the rest stays in the file.
-  init(from record: inout RecordReader, notesInMemory: Int) throws(RecordReader.Damaged) {
+  /// All but the episodes.
+  init(from record: inout RecordReader) throws(RecordReader.Damaged) {
     title = try record.optionalText()
     author = try record.optionalText()
     description = try record.optionalText()
@@ -38,17 +38,13 @@ extension ParsedFeed {
     timeToLive = try record.optionalNumber()
     categories = try record.list { record throws(RecordReader.Damaged) in try record.text() }
     warnings = try record.list { record throws(RecordReader.Damaged) in try record.text() }
-    var room = notesInMemory
-    episodes = try record.list { record throws(RecordReader.Damaged) in
-      try ParsedEpisode(from: &record, room: &room)
-    }
     guard let ending = Ending(rawValue: try record.number()) else { throw RecordReader.Damaged() }
     self.ending = ending
   }
 }
 
 extension ParsedEpisode {
-  fileprivate func write(to record: inout RecordWriter) throws(PosixError) {
+  func write(to record: inout RecordWriter) throws(PosixError) {
     record.write(UInt64(index))
     for text in [title, guid, episodeType] { record.write(text) { $0.write($1) } }
     record.write(published) { $0.write($1) }
@@ -69,7 +65,8 @@ extension ParsedEpisode {
     record.write(notes) { $0.write($1) }
   }
 
-  fileprivate init(from record: inout RecordReader, room: inout Int) throws(RecordReader.Damaged) {
+  /// - Parameter room: bytes of show notes that may still be kept in memory; the rest stays in the file.
+  init(from record: inout RecordReader, room: inout Int) throws(RecordReader.Damaged) {
     index = Int(truncatingIfNeeded: try record.number())
     title = try record.optionalText()
     guid = try record.optionalText()

@@ -8,16 +8,30 @@ struct RecordReader {
   struct Damaged: Error {}
 
   private let file: TextFile
-  private let size: Int64
+  /// Of whom still writes the file.
+  private let progress: HelperProgress?
+  /// In bytes, as far as the file is known.
+  private var size: Int64
   private var buffer: [UInt8] = []
   private var position = 0
   /// Where in the file the buffer ends.
   private var bufferEnd: Int64 = 0
   private static let pieceSize = 1 << 18
 
-  init(_ file: TextFile) throws(Damaged) {
+  /// - Parameter progress: of whom still writes the file; nil where it is whole.
+  init(_ file: TextFile, progress: HelperProgress? = nil) throws(Damaged) {
     self.file = file
+    self.progress = progress
     size = file.size
+  }
+
+  /// Waits until the file is so long, where it is still written.
+  private mutating func arrive(size wanted: Int64) throws(Damaged) {
+    while size < wanted {
+      let isWritten = progress?.wait() ?? false
+      size = file.size
+      if size < wanted, !isWritten { throw Damaged() }
+    }
   }
 
   /// Where the next value begins in the file.
@@ -58,6 +72,7 @@ struct RecordReader {
       defer { position += count }
       return SpooledText(String(decoding: buffer[position..<position + count], as: UTF8.self))
     }
+    try arrive(size: offset + Int64(count))
     let text = SpooledText(in: file, offset: offset, length: count)
     if count <= buffer.count - position {
       position += count
@@ -87,9 +102,9 @@ struct RecordReader {
 
   /// A length: nothing is longer than what is left of the file.
   private mutating func length() throws(Damaged) -> Int {
-    let value = try number()
-    guard value <= UInt64(max(size - offset, 0)) else { throw Damaged() }
-    return Int(value)
+    guard let length = Int32(exactly: try number()) else { throw Damaged() }
+    try arrive(size: offset + Int64(length))
+    return Int(length)
   }
 
   private mutating func byte() throws(Damaged) -> UInt8 {
@@ -104,7 +119,8 @@ struct RecordReader {
     if kept >= count { return }
     buffer.removeFirst(position)
     position = 0
-    let wanted = max(count - kept, Self.pieceSize)
+    try arrive(size: bufferEnd + Int64(count - kept))
+    let wanted = max(count - kept, min(Self.pieceSize, Int(size - bufferEnd)))
     let piece = file.bytes(bufferEnd, wanted)
     bufferEnd += Int64(piece.count)
     buffer += piece

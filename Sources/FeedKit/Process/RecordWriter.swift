@@ -6,7 +6,7 @@ internal import PosixKit
 struct RecordWriter {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
-  private static let pieceSize = 1 << 18
+  private static let pieceSize = 1 << 16
 
   init(descriptor: Int32) {
     self.descriptor = descriptor
@@ -48,8 +48,17 @@ struct RecordWriter {
     write(UInt64(list.count))
     for value in list {
       try body(&self, value)
-      if buffer.count > Self.pieceSize { try flush() }
+      try flushPiece()
     }
+  }
+
+  /// Writes what has not been written yet, where that is much.
+  /// - Returns: whether it has.
+  @discardableResult
+  mutating func flushPiece() throws(PosixError) -> Bool {
+    if buffer.count <= Self.pieceSize { return false }
+    try flush()
+    return true
   }
 
   /// Writes what has not been written yet.
