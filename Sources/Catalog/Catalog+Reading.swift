@@ -59,7 +59,14 @@ extension Catalog {
 
   /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
   package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
-    try store.read { try EpisodeRow.episodes(ofPodcast: id, in: $0) }
+    try episodes(ofPodcast: id) { $0 }
+  }
+
+  /// What `make` makes of each of them: a large podcast's are never in memory together.
+  package func episodes<Made: Sendable>(
+    ofPodcast id: Int64, as make: (Episode) -> Made
+  ) throws(CatalogError) -> [Made] {
+    try store.read { try EpisodeRow.episodes(ofPodcast: id, in: $0, as: make) }
   }
 
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file

@@ -43,13 +43,9 @@ package enum HelperProcess {
     let progress = HelperProgress(pipe.takeReader(), until: deadline)
     let result = body(progress)
     var status: Int32 = 0
-    var isInTime = true
+    var isInTime = result != nil || progress.hasEnded
     do throws(PosixError) {
-      if result != nil || progress.hasEnded {
-        isInTime = try wait(process, until: deadline)
-      } else {
-        isInTime = false
-      }
+      if isInTime { isInTime = try wait(process, until: deadline) }
     } catch {
       // Without a way to wait with a deadline it is better ended than waited for without one.
       isInTime = false

@@ -78,9 +78,68 @@ import Testing
   @Test func `A helper that does not end is ended`() throws {
     let input = try FileDescriptor.inMemory("in")
     let output = try FileDescriptor.inMemory("out")
-    let end = try HelperProcess.run(
-      "/bin/sleep", ["sleep", "1000"], input: input, output: output, third: input, until: .after(0.05))
-    #expect(end == .timedOut)
+    let (end, isOver) = try HelperProcess.run(
+      "/bin/sleep", ["sleep", "1000"], input: input, output: output, third: input, until: .after(0.05)
+    ) { progress -> Bool? in
+      while progress.wait() {}
+      return true
+    }
+    #expect(end == .timedOut && isOver == true)
+  }
+
+  @Test func `A helper whose work is of no use is ended at once`() throws {
+    let input = try FileDescriptor.inMemory("in")
+    let output = try FileDescriptor.inMemory("out")
+    let (end, result) = try HelperProcess.run(
+      "/bin/sh", ["sh", "-c", "echo damaged; printf + >&4; exec sleep 1000"], input: input, output: output,
+      third: input, until: .after(1000)
+    ) { progress -> Bool? in
+      #expect(progress.wait())
+      return nil
+    }
+    #expect(end == .abandoned && result == nil)
+  }
+
+  /// Else a large feed costs the time of its parser and that of who asked, one after the other.
+  @Test func `Episodes come while the rest is still parsed`() throws {
+    let directory = try TemporaryDirectory()
+    let (path, first) = (directory.path("program"), directory.path("first"))
+    let items = (0..<2000).map {
+      "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"
+        + "<enclosure url='/\($0)'/></item>"
+    }
+    let bytes = Array("<rss><channel>\(items.joined())</channel></rss>".utf8)
+    let whole = directory.path("whole")
+    // What a parser writes, in two parts: the second comes when the first has been taken.
+    let script = """
+      #!/bin/sh
+      \(Products.path("podcastfs")) --parse-feed >\(whole) 4>/dev/null || exit 1
+      head -c 200000 \(whole); printf + >&4
+      while [ ! -e \(first) ]; do sleep 0.01; done
+      tail -c +200001 \(whole)
+      """
+    try Directories.replace(path, with: Array(script.utf8))
+    chmod(path, 0o700)
+    let (feed, titles) = try FeedReader.program(path).parse(
+      try body(bytes), baseURL: "https://h/", httpCharset: nil, isBehind: false
+    ) { episode in
+      if episode.index == 100 { _ = try? Directories.replace(first, with: []) }
+      return episode.title
+    }
+    #expect(titles == (0..<2000).map { String($0) })
+    #expect(feed.episodes.isEmpty)
+  }
+
+  @Test func `What came before a document had to be repaired is forgotten`() throws {
+    let items = (0..<2000).map {
+      "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"
+        + "<enclosure url='/\($0)'/></item>"
+    }
+    // The parser notices at the end only that the document is damaged.
+    let bytes = Array("<rss><channel>\(items.joined())<title>Bell & Co</channel></rss>".utf8)
+    let feed = try reader.parse(try body(bytes), baseURL: "https://h/", httpCharset: nil)
+    #expect(feed.episodes.map(\.title) == (0..<2000).map { String($0) })
+    #expect(try feed == FeedParser.parse(bytes: bytes, baseURL: "https://h/"))
   }
 
   @Test func `A body has the same digest in whatever pieces it comes, and another one has another`() throws {

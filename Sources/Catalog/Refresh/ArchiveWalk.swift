@@ -27,7 +27,7 @@ extension ArchiveWalk {
   /// Notes the next page, where there is something to find behind the first. A feed that is seen for the first
   /// time is read to its end; later all that has come since is.
   static func note(
-    _ feed: ParsedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, podcast: Int64, now: Int64,
+    _ feed: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, podcast: Int64, now: Int64,
     in database: Database
   ) throws {
     // Where the first that came broke off before it named the next page, the next that comes does.
@@ -121,8 +121,8 @@ extension ArchiveWalk {
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private mutating func store(_ feed: ParsedFeed) throws -> WebAddress? {
-    let next = pages.add(feed.episodes, next: feed.nextPageURL)
+  private mutating func store(_ feed: FetchedFeed) throws -> WebAddress? {
+    let next = pages.add(feed.episodes.lazy.map(\.parsed), next: feed.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
     let soon = pages.areEnough ? wallClockSeconds() + Self.patience : nil
     var following: WebAddress?

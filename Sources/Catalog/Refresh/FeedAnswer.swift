@@ -10,7 +10,7 @@ struct FeedAnswer: Sendable {
     case none
     /// The same bytes as before.
     case same
-    case feed(ParsedFeed)
+    case feed(FetchedFeed)
   }
 
   var head: HTTPResponseHead
@@ -29,15 +29,22 @@ struct UnreadAnswer: Sendable {
   var breakOff: HTTPError?
 
   /// Parses the body, unless it is the known one. Takes its time.
-  /// - Parameter isBehind: nobody waits for it.
-  func read(known: Int64?, by reader: FeedReader, isBehind: Bool) -> Result<FeedAnswer, FeedFailure> {
+  /// - Parameters:
+  ///   - known: the digest of a body that need not be read again.
+  ///   - isFirst: nothing of the podcast is known yet.
+  ///   - isBehind: nobody waits for it.
+  func read(
+    known: Int64?, isFirst: Bool, now: Int64, by reader: FeedReader, isBehind: Bool
+  ) -> Result<FeedAnswer, FeedFailure> {
     guard let body else { return .success(FeedAnswer(head: head)) }
     if breakOff == nil, body.digest == known {
       return .success(FeedAnswer(head: head, content: .same, digest: known))
     }
     do throws(FeedError) {
-      let feed = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind)
+      let (channel, episodes) = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind
+      ) { IncomingEpisode($0, now: now, isFirst: isFirst) }
+      let feed = FetchedFeed(channel: channel, episodes: episodes)
       // Some servers tell too great a length of a feed that is whole.
       if feed.ending == .whole {
         return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))

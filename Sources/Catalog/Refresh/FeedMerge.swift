@@ -48,8 +48,7 @@ struct FeedMerge: Sendable {
 
   /// - Parameter finish: runs in the transaction that ends the merge, also where nothing has changed.
   @discardableResult
-  func merge(_ items: [ParsedEpisode], finish: Finish) throws -> RefreshOutcome {
-    let incoming = incoming(items)
+  func merge(_ incoming: [IncomingEpisode], finish: Finish) throws -> RefreshOutcome {
     var merged = Merged()
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
@@ -61,15 +60,10 @@ struct FeedMerge: Sendable {
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
   }
 
-  private func incoming(_ items: [ParsedEpisode]) -> [IncomingEpisode] {
-    let now = now
-    return items.parallelMap { IncomingEpisode($0, now: now) }.compactMap(\.self)
-  }
-
   /// What a feed's episodes have to do with those that are known.
-  func overlap(_ items: [ParsedEpisode]) throws -> ShowEvidence.Episodes {
+  func overlap(_ incoming: [IncomingEpisode]) throws -> ShowEvidence.Episodes {
     let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-    return ShowEvidence.Episodes(of: incoming(items).map(\.traits), and: known.all.map(\.traits))
+    return ShowEvidence.Episodes(of: incoming.map(\.traits), and: known.all.map(\.traits))
   }
 
   /// - Returns: false where the podcast has changed meanwhile: what was written counts, the rest is to be decided

@@ -10,7 +10,7 @@ struct FeedTrial: Sendable {
   /// The addresses before this one.
   private var way: [WebAddress] = []
   /// What was at the last of them.
-  private var last: ParsedFeed?
+  private var last: FetchedFeed?
 
   /// Addresses that are looked at one behind the other.
   private static let longestWay = 4
@@ -23,7 +23,7 @@ struct FeedTrial: Sendable {
   func begin() {
     let request = run.feeds.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
-      var feed: ParsedFeed?
+      var feed: FetchedFeed?
       if case .success(let answer) = result, case .feed(let found) = answer.content { feed = found }
       if let feed, let announced = announced(by: feed) {
         if let next = next(announced, feed) { return next.begin() }
@@ -37,7 +37,7 @@ struct FeedTrial: Sendable {
   }
 
   /// Where the feed at `address` says that it has moved itself.
-  private func announced(by feed: ParsedFeed) -> WebAddress? {
+  private func announced(by feed: FetchedFeed) -> WebAddress? {
     guard let announced = feed.newFeedURL, FeedKey.text(announced) != FeedKey.text(address) else {
       return nil
     }
@@ -46,7 +46,7 @@ struct FeedTrial: Sendable {
   }
 
   /// - Returns: nil where it leads back, or too far.
-  private func next(_ announced: WebAddress, _ feed: ParsedFeed) -> FeedTrial? {
+  private func next(_ announced: WebAddress, _ feed: FetchedFeed) -> FeedTrial? {
     let key = FeedKey.text(announced)
     guard way.count + 1 < Self.longestWay,
       !([run.state.feedURL] + way).contains(where: { FeedKey.text($0) == key })
@@ -57,7 +57,7 @@ struct FeedTrial: Sendable {
     return next
   }
 
-  private func judge(_ feed: ParsedFeed?) throws {
+  private func judge(_ feed: FetchedFeed?) throws {
     if let feed {
       if try isSame(feed, at: address) { return try follow(address) }
     } else if let last, let address = way.last, try isSame(last, at: address) {
@@ -67,7 +67,7 @@ struct FeedTrial: Sendable {
     try refuse()
   }
 
-  private func isSame(_ feed: ParsedFeed, at address: WebAddress) throws -> Bool {
+  private func isSame(_ feed: FetchedFeed, at address: WebAddress) throws -> Bool {
     if feed.episodes.isEmpty { return false }
     let merge = FeedMerge(store: run.feeds.store, podcast: run.state.id, now: run.now)
     let overlap = try merge.overlap(feed.episodes)
@@ -88,7 +88,7 @@ struct FeedTrial: Sendable {
     }
   }
 
-  private func hasSameGuid(_ feed: ParsedFeed, at address: WebAddress) throws -> Bool {
+  private func hasSameGuid(_ feed: FetchedFeed, at address: WebAddress) throws -> Bool {
     guard let guid = feed.guid, guid == run.state.guid else { return false }
     return try run.feeds.store.read { database in
       let there = try PodcastRow.other(than: run.state.id, at: address, in: database)

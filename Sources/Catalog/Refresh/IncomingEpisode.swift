@@ -16,9 +16,14 @@ final class IncomingEpisode: Sendable {
   let published: Int64?
   /// Bytes of the show notes.
   let notesLength: Int
+  /// What it gets where it is new; made beforehand where nothing of the podcast is known.
+  private let prepared: (stem: String, key: MediaKey)?
 
+  /// - Parameters:
+  ///   - now: seconds since 1970.
+  ///   - isFirst: nothing of the podcast is known yet.
   /// - Returns: nil for an item without enclosure.
-  init?(_ parsed: ParsedEpisode, now: Int64) {
+  init?(_ parsed: ParsedEpisode, now: Int64, isFirst: Bool) {
     guard let enclosure = parsed.enclosure else { return nil }
     self.parsed = parsed
     self.enclosure = enclosure
@@ -37,6 +42,21 @@ final class IncomingEpisode: Sendable {
     notesLength = notes?.utf8.count ?? 0
     traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
     self.traits = traits
+    prepared = isFirst ? Self.prepare(published ?? now, title, enclosure) : nil
+  }
+
+  /// The name that it would like, and the key of its audio.
+  func named(now: Int64) -> (stem: String, key: MediaKey) {
+    prepared ?? Self.prepare(published ?? now, title, enclosure)
+  }
+
+  private static func prepare(
+    _ published: Int64, _ title: String, _ enclosure: ParsedEpisode.Enclosure
+  ) -> (stem: String, key: MediaKey) {
+    (
+      EpisodeName.stem(published: published, title: title.isEmpty ? nil : title),
+      MediaKey(address: enclosure.url)
+    )
   }
 
   private static func fingerprint(

@@ -17,12 +17,22 @@ struct MergePiece {
     var old: IndexedText
     var new: IndexedText
   }
-  private struct Addition: Sendable {
-    /// By `columns`.
-    var values: [DatabaseValue]
-    var notes: String?
+  private struct Addition {
+    var item: IncomingEpisode
+    var stem: String
+    var key: MediaKey
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
+
+    /// By `columns`.
+    func values(podcast: Int64, now: Int64) -> [DatabaseValue] {
+      var values = item.values(firstSeen: now, room: 4)
+      values.append(.integer(podcast))
+      values.append(EpisodeRow.blob(key).databaseValue)
+      values.append(.text(stem))
+      values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
+      return values
+    }
   }
 
   /// More new episodes than these get into the full-text index behind (`TextIndexer`).
@@ -34,6 +44,8 @@ struct MergePiece {
   private var changes: [Change] = []
   private var additions: [Addition] = []
   private var replaced: [Int64] = []
+  /// When what has no date counts as published.
+  private let now: Int64
   /// Whether a directory lists other files than before: transcripts, chapters, notes, covers.
   private(set) var changesListing = false
 
@@ -43,6 +55,7 @@ struct MergePiece {
   ///   - podcast: whose episodes they are.
   ///   - database: as of the plan's revision.
   init(_ part: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
+    self.now = now
     for update in part.updates {
       guard let known = try EpisodeRow.described(update.known.id, in: database) else { continue }
       let (title, oldNotes) = (known.title, known.notes)
@@ -63,20 +76,12 @@ struct MergePiece {
       if known.sidecars != sidecars || (notes == nil) != (oldNotes == nil) { changesListing = true }
     }
     let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
-    let keyed = try part.additions.map { addition in
-      (addition, key: try Self.key(addition, podcast: podcast, now: now, in: database))
-    }
-    additions = keyed.parallelMap { addition, key in
+    additions = try part.additions.map { addition in
       let item = addition.item
-      let notes = item.parsed.notes
-      var values = item.values(firstSeen: now, room: 4)
-      values.append(.integer(podcast))
-      values.append(EpisodeRow.blob(key).databaseValue)
-      values.append(.text(addition.stem))
-      values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
       return Addition(
-        values: values, notes: notes,
-        text: isIndexedAtOnce ? IndexedText(title: item.title, notes: notes) : nil)
+        item: item, stem: addition.stem,
+        key: try Self.key(addition, podcast: podcast, now: now, in: database),
+        text: isIndexedAtOnce ? IndexedText(title: item.title, notes: item.parsed.notes) : nil)
     }
     replaced = part.replaced
     if !additions.isEmpty { changesListing = true }
@@ -122,11 +127,12 @@ struct MergePiece {
     for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
     let ids = try EpisodeRow.add(
       additions.count, columns: Self.columns, to: podcast, from: state.next, in: database
-    ) { additions[$0].values }
+    ) { additions[$0].values(podcast: podcast, now: now) }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
     try EpisodeRow.addNotes(
-      ids.indices.compactMap { place in additions[place].notes.map { (ids[place], $0) } }, in: database)
+      ids.indices.compactMap { place in additions[place].item.parsed.notes.map { (ids[place], $0) } },
+      in: database)
     for place in ids.indices where isIndexed {
       if let text = additions[place].text { try FullText.indexEpisode(ids[place], text, in: database) }
     }

@@ -87,15 +87,8 @@ struct MergePlan: Sendable {
     let ordered = new.sorted {
       ($0.published ?? now, $0.parsed.index) < ($1.published ?? now, $1.parsed.index)
     }
-    // What takes long is made beforehand, whether it will be wanted or not.
-    let made = ordered.parallelMap { item in
-      (
-        stem: EpisodeName.stem(
-          published: item.published ?? now, title: item.title.isEmpty ? nil : item.title),
-        key: MediaKey(address: item.enclosure.url)
-      )
-    }
-    for (item, made) in zip(ordered, made) {
+    for item in ordered {
+      let made = item.named(now: now)
       // Who has the same address in the same document is the same audio; who had it earlier is another's.
       let address = item.enclosure.url
       let former = (owners[address] ?? []).filter { ofPlace[$0]?.enclosure.url != address }

@@ -25,7 +25,7 @@ package struct PagesRead: Sendable {
 
   /// A page has come.
   /// - Returns: the page after it, if there is to be one.
-  package mutating func add(_ items: [ParsedEpisode], next: WebAddress?) -> WebAddress? {
+  package mutating func add(_ items: some Sequence<ParsedEpisode>, next: WebAddress?) -> WebAddress? {
     var isRepeated = true
     for item in items {
       var hasher = Hasher()

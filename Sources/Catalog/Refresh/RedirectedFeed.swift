@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// that is for sale or the page of a hotel's network to anything: before anything of it is taken it must prove to be the
 /// podcast's, by what was known before.
 struct RedirectedFeed: Sendable {
-  let feed: ParsedFeed
+  let feed: FetchedFeed
   let head: HTTPResponseHead
   /// Of the podcast, before this answer.
   let state: FeedState
@@ -96,7 +96,7 @@ struct RedirectedFeed: Sendable {
 
 extension FeedFailure {
   /// The address leads to another podcast's feed: of a captive network, or for good.
-  init(anotherShow feed: ParsedFeed, head: HTTPResponseHead, state: FeedState) {
+  init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, state: FeedState) {
     let host = state.feedURL.host ?? "the server"
     let target = WebAddress(head.effectiveURL).host
     let place = target == host ? "" : target.map { " on \($0)" } ?? ""

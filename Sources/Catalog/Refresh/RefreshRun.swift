@@ -66,7 +66,12 @@ struct RefreshRun: Sendable {
       receiver: FeedReceiver { result in
         feeds.table.withLock { $0.ended(number) }
         feeds.threads.run(for: id) { isBehind in
-          completion(result.flatMap { $0.read(known: known, by: feeds.reader, isBehind: isBehind) })
+          completion(
+            result.flatMap {
+              $0.read(
+                known: known, isFirst: state.lastRefresh == nil, now: now, by: feeds.reader,
+                isBehind: isBehind)
+            })
           // What comes behind it has begun by now.
           feeds.table.withLockNotifying { $0.activities -= 1 }
         }
@@ -116,7 +121,7 @@ struct RefreshRun: Sendable {
   /// Puts a feed that has come into the catalogue.
   /// - Returns: what is told to those who wait.
   @discardableResult
-  func store(_ feed: ParsedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
+  func store(_ feed: FetchedFeed, _ answer: FeedAnswer) -> Result<RefreshOutcome, CatalogError> {
     feeds.network.reached(state.feedURL.host ?? "")
     do {
       let redirected = RedirectedFeed(
@@ -186,7 +191,7 @@ struct RefreshRun: Sendable {
     }
   }
 
-  private func noteAnswer(_ feed: ParsedFeed, _ answer: FeedAnswer, in database: Database) throws {
+  private func noteAnswer(_ feed: FetchedFeed, _ answer: FeedAnswer, in database: Database) throws {
     let head = answer.head
     let isWhole = answer.cut == nil
     let noted = RefreshRows.Answer(

@@ -56,8 +56,10 @@ struct SubscriptionTrial: Sendable {
       throw CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
     }
     let answer: FeedAnswer
-    let feed: ParsedFeed
-    switch unread.read(known: nil, by: feeds.reader, isBehind: false) {
+    let feed: FetchedFeed
+    switch unread.read(
+      known: nil, isFirst: true, now: wallClockSeconds(), by: feeds.reader, isBehind: false)
+    {
     case .success(let read):
       guard case .feed(let parsed) = read.content else { throw CatalogError(.EPROTO, "no feed") }
       (answer, feed) = (read, parsed)
@@ -75,7 +77,7 @@ struct SubscriptionTrial: Sendable {
   }
 
   private func subscribe(
-    to feed: ParsedFeed, at url: WebAddress, _ answer: FeedAnswer, mayBePrivate: Bool
+    to feed: FetchedFeed, at url: WebAddress, _ answer: FeedAnswer, mayBePrivate: Bool
   ) throws(CatalogError) -> ListedPodcast {
     let (listed, state) = try feeds.store.change { database, changes in
       let podcast = try PodcastRow.recordNamed(

@@ -5,7 +5,7 @@ internal import SQLiteKit
 /// Puts a feed's channel into the podcast's row, within a transaction. Its names stay.
 enum ChannelMerge {
   /// - Returns: whether anything is different now.
-  static func merge(_ feed: ParsedFeed, into podcast: Int64, in database: Database) throws -> Bool {
+  static func merge(_ feed: FetchedFeed, into podcast: Int64, in database: Database) throws -> Bool {
     let new: [(column: String, value: String?)] = [
       ("title", feed.title.map(TitleText.line)), ("author", (feed.author ?? feed.owner).map(TitleText.line)),
       ("link", feed.link?.forRequest),

@@ -41,11 +41,13 @@ extension EpisodeRow {
   static func list(_ ids: [Int64]) -> String { "[" + ids.map { String($0) }.joined(separator: ",") + "]" }
 
   /// All of a podcast, also hidden ones, in the order in which they were first seen.
-  static func episodes(ofPodcast id: Int64, in database: Database) throws -> [Episode] {
+  static func episodes<Made>(
+    ofPodcast id: Int64, in database: Database, as make: (Episode) -> Made
+  ) throws -> [Made] {
     try database.all(
       "SELECT \(columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
       EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
-    ) { read($0) }
+    ) { make(read($0)) }
   }
 
   /// Whether a podcast has any.

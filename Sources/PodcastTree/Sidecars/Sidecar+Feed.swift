@@ -12,16 +12,20 @@ extension Sidecar {
   }
 
   /// Those that share the stem of an episode.
-  static func all(of entry: EpisodeEntry, _ kinds: Set<Settings.Sidecar>) -> [Sidecar] {
-    let episode = entry.episode
+  static func all(of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>) -> [Sidecar] {
     var list: [Sidecar] = []
-    if kinds.contains(.transcript), !episode.transcripts.isEmpty { list = transcripts(of: entry) }
+    if kinds.contains(.transcript), !episode.transcripts.isEmpty {
+      list = transcripts(of: episode, in: podcast)
+    }
     if kinds.contains(.chapters), let url = episode.chaptersURL, url.isWeb {
-      list.append(Sidecar(NodeID(.chapters, episode.id), entry, ".chapters.json", url, estimate: 4096))
+      list.append(
+        Sidecar(NodeID(.chapters, episode.id), episode, in: podcast, ".chapters.json", url, estimate: 4096))
     }
     if kinds.contains(.notes), episode.notesLength > 0 {
       list.append(
-        Sidecar(NodeID(.notes, episode.id), entry, ".txt", nil, estimate: Int64(episode.notesLength)))
+        Sidecar(
+          NodeID(.notes, episode.id), episode, in: podcast, ".txt", nil, estimate: Int64(episode.notesLength))
+      )
     }
     return list
   }
@@ -29,15 +33,15 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of entry: EpisodeEntry) -> [Sidecar] {
-    let usable = entry.episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
+  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
+    let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
         let ending = MediaType.transcriptExtension(type: transcript.type, url: transcript.url)
       else { return nil }
       return (index, transcript, ending)
     }
-    let own = entry.podcast.language.map(primaryLanguage)
+    let own = podcast.language.map(primaryLanguage)
     var plain: [String: Int] = [:]
     for item in usable where plain[item.ending] == nil {
       let best = usable.first { other in
@@ -54,9 +58,10 @@ extension Sidecar {
         ending = "." + language + ending
       }
       guard taken.insert(ending).inserted else { return nil }
-      let seconds = Int64(entry.episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
+      let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
       return Sidecar(
-        .transcript(episode: entry.episode.id, index: item.index), entry, ending, item.transcript.url,
+        .transcript(episode: episode.id, index: item.index), episode, in: podcast, ending,
+        item.transcript.url,
         estimate: seconds * bytesPerSecond)
     }
   }
@@ -74,10 +79,13 @@ extension Sidecar {
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) || $0 == 45 }
   }
 
-  private init(_ node: NodeID, _ entry: EpisodeEntry, _ ending: String, _ url: WebAddress?, estimate: Int64) {
+  private init(
+    _ node: NodeID, _ episode: Episode, in podcast: Podcast, _ ending: String, _ url: WebAddress?,
+    estimate: Int64
+  ) {
     self.init(
-      node: node, name: entry.episode.stem + ending, url: url, feedURL: entry.podcast.feedURL,
-      podcastID: entry.podcast.id, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
-      modified: entry.episode.published, estimate: estimate)
+      node: node, name: episode.stem + ending, url: url, feedURL: podcast.feedURL,
+      podcastID: podcast.id, allowsPrivateHosts: podcast.allowsPrivateHosts,
+      modified: episode.published, estimate: estimate)
   }
 }

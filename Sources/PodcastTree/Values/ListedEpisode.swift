@@ -20,10 +20,9 @@ final class ListedEpisode: Sendable {
   /// By the names that they have beside the episode.
   let sidecars: [ListedSidecar]
 
-  init(_ entry: EpisodeEntry, _ kinds: Set<Settings.Sidecar>) {
-    let episode = entry.episode
+  init(_ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
     id = episode.id
-    podcast = episode.podcastID
+    self.podcast = episode.podcastID
     mediaKey = episode.mediaKey
     name = episode.fileName
     stemLength = Int32(episode.stem.utf8.count)
@@ -31,7 +30,7 @@ final class ListedEpisode: Sendable {
     feedLength = EpisodeSize.plausibleLength(of: episode)
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
-    sidecars = Sidecar.all(of: entry, kinds).map { ListedSidecar($0) }
+    sidecars = Sidecar.all(of: episode, in: podcast, kinds).map { ListedSidecar($0) }
   }
 
   var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }

@@ -276,8 +276,7 @@ extension PodcastTree {
   private func episodesCame(_ podcast: Int64, _ ids: ClosedRange<Int64>) throws {
     try podcastRefreshed(podcast)
     if isShown(podcast: podcast), let record = try catalog.podcast(podcast) {
-      let entries = try catalog.episodes(Array(ids)).map { EpisodeEntry(episode: $0, podcast: record) }
-      let listed = entries.map { ListedEpisode($0, settings.sidecars) }
+      let listed = try catalog.episodes(Array(ids)).map { ListedEpisode($0, of: record, settings.sidecars) }
       let names = listed.flatMap { Self.names(of: $0, isShown: true) }
       let difference = world.withLock { world -> Difference in
         var difference = Difference()

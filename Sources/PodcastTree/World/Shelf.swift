@@ -13,12 +13,12 @@ struct Shelf: Sendable {
   private(set) var episodes: [ListedEpisode]
 
   /// - Parameter episodes: in the order of their numbers, as the catalogue gives them.
-  init(_ podcast: Podcast, _ episodes: [Episode], _ kinds: Set<Settings.Sidecar>) {
+  init(_ podcast: Podcast, _ episodes: [ListedEpisode], _ kinds: Set<Settings.Sidecar>) {
     self.podcast = podcast.id
     isFetched = podcast.isFetched
     nextRefresh = podcast.nextRefresh
     cover = kinds.contains(.cover) ? Sidecar.cover(of: podcast).map { ListedSidecar($0) } : nil
-    self.episodes = episodes.map { ListedEpisode(EpisodeEntry(episode: $0, podcast: podcast), kinds) }
+    self.episodes = episodes
   }
 
   func episode(_ id: Int64) -> ListedEpisode? {
@@ -52,7 +52,7 @@ struct KnownEpisode: Sendable {
   let podcastName: String
 
   init(_ entry: EpisodeEntry, _ kinds: Set<Settings.Sidecar>) {
-    episode = ListedEpisode(entry, kinds)
+    episode = ListedEpisode(entry.episode, of: entry.podcast, kinds)
     podcastName = entry.podcast.name
   }
 }
