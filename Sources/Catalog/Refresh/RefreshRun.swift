@@ -132,6 +132,9 @@ struct RefreshRun: Sendable {
     }
     // What is missing of a feed that broke off says nothing: it has not been withdrawn.
     let isCut = answer.cut != nil
+    if let cut = answer.cut, state.failures == 0 {
+      feeds.log.write("\(state.feedURL.shown) broke off: \(cut.message(adviceFor: .refresh))")
+    }
     let move = FeedMove(
       state: state, announced: isCut ? nil : feed.newFeedURL,
       redirected: isCut ? nil : answer.head.permanentLocation, now: now)
@@ -158,9 +161,6 @@ struct RefreshRun: Sendable {
       }
     }
     if case .failure(let error) = result { tell(error) }
-    if let cut = answer.cut, state.failures == 0 {
-      feeds.log.write("\(state.feedURL.shown) broke off: \(cut.message(adviceFor: .refresh))")
-    }
     feeds.texts.fill()
     follow(move)
     return result
