@@ -119,6 +119,8 @@ struct Comparison {
   /// another one, or what is alone in its feed is of the time of the newest.
   private func isClockKept(_ item: Candidate, _ known: Candidate) -> Bool {
     guard item.address.host == known.address.host else { return false }
+    // Another guid is reason enough for another address.
+    if let guid = item.traits.guid, let other = known.traits.guid, guid != other { return false }
     return item.address.withoutTokens.map { $0 == known.address.withoutTokens } ?? false
       || document.isSlot && document.isNewest(known)
   }

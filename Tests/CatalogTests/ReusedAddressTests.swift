@@ -55,13 +55,13 @@ import Testing
   }
 
   /// Also where guid and address are the same for ever.
-  @Test(arguments: ["xx", "http://m.example/latest.mp3"])
-  func ofAGuidAndAnAddressThatAreAlwaysTheSameEachEpisodeHasItsOwnBytes(guid: String) throws {
+  @Test(arguments: ["xx", nil, "http://m.example/latest.mp3"], ["latest.mp3", "harbour-lights.mp3"])
+  func ofAGuidAndAnAddressThatAreAlwaysTheSameEachEpisodeHasItsOwnBytes(guid: String?, file: String) throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()
     for number in 1...5 {
       var item = TestFeed.Item(
-        "Show of \(number)", guid: guid, url: "http://m.example/latest.mp3",
+        "Show of \(number)", guid: guid, url: "http://m.example/\(file)",
         date: "Wed, 0\(number) Jan 2020 10:00:00 GMT")
       item.extra = "<itunes:duration>\(1000 + number % 3 * 500)</itunes:duration>"
       world.web.set("/feed", TestFeed(items: [item]).page)

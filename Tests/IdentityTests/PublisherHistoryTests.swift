@@ -99,6 +99,25 @@ import Testing
     }
   }
 
+  /// The last one's date has been corrected to the very time at which another one comes.
+  @Test(arguments: [1, 3] as [Int64])
+  func anEditionAtTheTimeOfTheLastIsAnEpisodeWhereItsGuidSaysSo(days: Int64) {
+    var history = PublisherHistory("the same time") { number, _ in
+      "https://m.example/\(number * 31)/audio.mp3"
+    }
+    history.gap = Self.day / 2
+    history.episodes = 12
+    history.guid = { "g\($0)" }
+    history.duration = { _ in 300 }
+    history.change = { answer, items in
+      guard answer == 7 else { return }
+      for place in items.indices {
+        items[place].published = items[place].published.map { $0 + days * Self.day }
+      }
+    }
+    expectOwn(history)
+  }
+
   // MARK: Slots
 
   /// The morning's and the evening's edition, each at its own address, today's in the place of yesterday's.
