@@ -7,12 +7,16 @@ extension Program {
   /// Whether it takes st_size for the number of bytes that there are: it copies, packs or serves so many.
   var trustsSize: Bool { Self.copiers.contains(name) }
 
-  /// Whether it opens each file that it shows only to look for its type, mostly without reading any of it, in the thread
-  /// that draws; and copies in the same process. (Qt does so, whatever the name says.) Its first read starts a download.
+  /// Whether it opens each file that it shows only to look for its type, mostly without reading more than its
+  /// beginning, in the thread that draws; and copies in the same process. (Qt does so, whatever the name says, and
+  /// libfm.) Its first read starts a download, but for one of no more than the beginning.
   var looksFirst: Bool { Self.browsers.contains(name) }
 
+  /// Bytes of a file's beginning that tell its type: who copies reads more at once.
+  static let typeLength = 16_384
+
   private static let browsers: Set<String> = [
-    "dolphin", "konqueror", "krusader", "pcmanfm-qt", "plasmashell",
+    "dolphin", "konqueror", "krusader", "pcmanfm", "pcmanfm-qt", "plasmashell", "spacefm",
   ]
 
   /// Media players, and what they probe files with; names as in /proc/PID/comm, 15 bytes at the most.

@@ -4,7 +4,8 @@ internal import PosixKit
 /// from one that wants them.
 ///
 /// One open means download. But from the ninth open within a minute of one process that ended after little was
-/// read, a download that only this process has asked for leaves the queue again.
+/// read, a download that only this process has asked for leaves the queue again, and for a minute its opens of that
+/// episode ask for no other: a program that is told of each change of a file and looks again would go on for ever.
 final class Sweeps: Sendable {
   private struct State {
     /// Programs that have read little of an episode, and when.
@@ -70,6 +71,16 @@ final class Sweeps: Sendable {
         }
       }
       return times.count > Self.allowed && state.askers[episode]?.program == program
+    }
+  }
+
+  /// Whether its download has lately left the queue, which only this program had asked for.
+  func isLetGo(_ episode: Int64, by program: Program?) -> Bool {
+    state.withLock { state in
+      guard let asker = state.askers[episode], asker.program == program, let left = asker.left else {
+        return false
+      }
+      return MonotonicTime.now.seconds(since: left) < Self.window
     }
   }
 

@@ -141,6 +141,63 @@ import Testing
     ("for file; do exec 3<\"$file\"; exec 3<&-; exec 3<\"$file\"; exec 3<&-; done", 8),
   ])
   func aSweepLeavesNoDownloadsBehind(script: String, count: Int) throws {
+    let (fixture, names) = try twelve()
+    let sweep = try RunningProcess(
+      "sh", ["-c", script, "sh"] + names.map { "\(fixture.podcastPath)/\($0)" },
+      environment: fixture.environment.variables)
+    #expect(sweep.wait() == .exit(0), "\(sweep.errors)")
+    #expect(
+      try eventually {
+        try names.filter { try fixture.attribute("state", "\(fixture.podcastPath)/\($0)") == "remote" }.count
+          == count
+      })
+    // One program that opens one wants it.
+    let last = "\(fixture.podcastPath)/\(names[11])"
+    _ = try Directories.read(last, limit: 1)
+    let state = try fixture.attribute("state", last)
+    #expect(state == "downloading" || state == "queued")
+  }
+
+  /// A file manager that is told of each change of what it shows, and looks again.
+  @Test func whoLooksAgainAtWhatItHasLetGoAsksForNothing() throws {
+    let (fixture, names) = try twelve()
+    let script = """
+      for file; do exec 3<"$file"; exec 3<&-; done
+      while [ "$(getfattr --only-values -n user.podcastfs.state "$file")" != remote ]; do :; done
+      for i in 1 2 3 4 5 6 7 8 9; do
+        exec 3<"$file"; exec 3<&-
+        while [ "$(getfattr --only-values -n user.podcastfs.state "$file")" != remote ]; do :; done
+      done
+      """
+    let sweep = try RunningProcess(
+      "sh", ["-c", script, "sh"] + names.map { "\(fixture.podcastPath)/\($0)" },
+      environment: fixture.environment.variables)
+    #expect(sweep.wait() == .exit(0), "\(sweep.errors)")
+    #expect(fixture.origin.requests("/sweep-12.mp3").count <= 2)
+  }
+
+  /// libfm opens all that it shows, and reads the beginning of what its name does not tell enough of.
+  @Test func aLookForTheTypeIsNoDownload() throws {
+    let (fixture, names) = try twelve()
+    let directory = try TemporaryDirectory()
+    let program = directory.path("pcmanfm")
+    try Directories.replace(program, with: Directories.read("/bin/dd"))
+    chmod(program, 0o755)
+    func read(_ size: Int, of name: String) throws -> RunningProcess.End? {
+      try RunningProcess(
+        program, ["if=\(fixture.podcastPath)/\(name)", "of=/dev/null", "bs=\(size)", "count=1"],
+        environment: fixture.environment.variables
+      ).wait()
+    }
+    for name in names { #expect(try read(4096, of: name) == .exit(1)) }
+    #expect((1...12).allSatisfy { fixture.origin.requests("/sweep-\($0).mp3").isEmpty })
+    // It copies in the same way, with longer reads.
+    #expect(try read(65_536, of: names[0]) == .exit(0))
+    let state = try fixture.attribute("state", "\(fixture.podcastPath)/\(names[0])")
+    #expect(state == "downloading" || state == "queued")
+  }
+
+  private func twelve() throws -> (MountFixture, names: [String]) {
     let fixture = try MountFixture(size: 3_000_000, rate: 100_000)
     var feed = TestFeed(MountFixture.podcast, author: "Ann")
     feed.items = (1...12).map { number in
@@ -157,20 +214,7 @@ import Testing
     try fixture.makeSearch()
     let names = try fixture.list(fixture.podcastPath)
     try #require(names.count == 12)
-    let sweep = try RunningProcess(
-      "sh", ["-c", script, "sh"] + names.map { "\(fixture.podcastPath)/\($0)" },
-      environment: fixture.environment.variables)
-    #expect(sweep.wait() == .exit(0), "\(sweep.errors)")
-    #expect(
-      try eventually {
-        try names.filter { try fixture.attribute("state", "\(fixture.podcastPath)/\($0)") == "remote" }.count
-          == count
-      })
-    // One program that opens one wants it.
-    let last = "\(fixture.podcastPath)/\(names[11])"
-    _ = try Directories.read(last, limit: 1)
-    let state = try fixture.attribute("state", last)
-    #expect(state == "downloading" || state == "queued")
+    return (fixture, names)
   }
 
   /// rewinddir(3): who keeps a folder open sees what has come and gone.

@@ -13,6 +13,8 @@ final class EpisodeFile: OpenFile {
   private let failure = Monitor<(errno: Errno, until: MonotonicTime)?>(nil)
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
+  /// See `init`.
+  private let looks: Bool
   private struct Progress {
     /// How far it has been read.
     var furthest: Int64 = 0
@@ -27,13 +29,16 @@ final class EpisodeFile: OpenFile {
   ///     read-ahead.
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
+  ///   - looks: whether a first read of no more than the beginning is a look for the type, for which nothing is fetched.
+  ///     Its length is the program's own only past the kernel's pages.
   init(
     _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
-    shownSize: Int64?,
+    shownSize: Int64?, looks: Bool,
     onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     self.episode = episode
-    self.isDirect = isDirect || givesParts
+    self.isDirect = isDirect || givesParts || looks
+    self.looks = looks
     self.givesParts = givesParts
     self.keepsCache = keepsCache && !isDirect
     self.changesAttributes = changesAttributes
@@ -46,7 +51,11 @@ final class EpisodeFile: OpenFile {
   var size: Int64? { episode.size }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
-    answer(at: offset, episode.readCached(at: offset, into: buffer))
+    let count = episode.readCached(at: offset, into: buffer)
+    if looks, count == nil, offset == 0, buffer.count <= Program.typeLength, bytesRead == 0 {
+      return .failure(.EIO)
+    }
+    return answer(at: offset, count)
   }
 
   func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {

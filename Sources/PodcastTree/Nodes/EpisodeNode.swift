@@ -23,7 +23,7 @@ struct EpisodeNode: TreeNode {
     let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
     let first = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
     return tree.listed(id.row).then { episode in
-      let intent = caller.comesAgain ? self.intent(first, again: episode) : first
+      let intent = self.intent(first, episode, caller, program)
       // Nothing of it is here: an error now, rather than a file that can't be read.
       if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
         return .failure(.EIO)
@@ -40,6 +40,14 @@ struct EpisodeNode: TreeNode {
         return open(episode, tree.request(for: entry), intent, program)
       }
     }
+  }
+
+  private func intent(
+    _ first: OpenIntent, _ episode: ListedEpisode, _ caller: Caller, _ program: Program?
+  ) -> OpenIntent {
+    if caller.comesAgain { return intent(first, again: episode) }
+    // It looks at what it has let go, as those do who hear of each change of a file.
+    return first == .download && tree.sweeps.isLetGo(episode.id, by: program) ? .fetchOnly : first
   }
 
   /// What was paused or dropped while it was open is not begun anew because another process serves now.
@@ -118,7 +126,8 @@ struct EpisodeNode: TreeNode {
     let isRepeated = opened.generation > NodeID.generationLimit
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.plays == true,
-      keepsCache: !isRepeated, changesAttributes: isOther, shownSize: shownSize
+      keepsCache: !isRepeated, changesAttributes: isOther, shownSize: shownSize,
+      looks: isComing && intent == .downloadAtRead && program?.looksFirst == true
     ) { file in
       closed(episode, intent, program, file)
     }
