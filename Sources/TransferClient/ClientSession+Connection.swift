@@ -99,6 +99,6 @@ extension ClientSession {
   private var isNeeded: Bool {
     !isStopped
       && (!orders.isEmpty || !waits.isEmpty || opens.values.contains { $0.completion != nil }
-        || mirror.hasUnfinished)
+        || wantsAll || mirror.hasUnfinished)
   }
 }

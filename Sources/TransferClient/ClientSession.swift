@@ -38,6 +38,8 @@ final class ClientSession: @unchecked Sendable {
   var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
   var snapshot: [TransferStatus]?
   var isStopped = false
+  /// Whether the daemon's word on everything is wanted: the store could not be read.
+  var wantsAll = false
   /// Who waits for the daemon's word on everything.
   var currentWaiters: [@Sendable () -> Void] = []
   private var cacheWatch: CacheWatch?
@@ -77,6 +79,14 @@ final class ClientSession: @unchecked Sendable {
 
   func resumeUnfinished() {
     loop.async { if self.mirror.hasUnfinished { self.connect() } }
+  }
+
+  /// Has the daemon tell what there is, where nobody else can.
+  func askForAll() {
+    loop.async {
+      self.wantsAll = true
+      self.connect()
+    }
   }
 
   /// Sends what needs no answer, where there is a connection.

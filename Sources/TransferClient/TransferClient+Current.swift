@@ -17,13 +17,15 @@ extension ClientSession {
   func whenCurrent(_ completion: @escaping @Sendable () -> Void) {
     loop.async {
       self.connectIfRunning()
-      if self.connection == nil || (!self.isConnecting && self.snapshot == nil) { return completion() }
+      let isConnected = self.connection != nil && (self.isConnecting || self.snapshot != nil)
+      if !isConnected && !self.wantsAll { return completion() }
       self.currentWaiters.append(completion)
     }
   }
 
   /// The daemon has told all, or has gone.
   func becameCurrent() {
+    wantsAll = false
     let waiters = currentWaiters
     currentWaiters = []
     for waiter in waiters { waiter() }

@@ -31,11 +31,13 @@ package final class TransferClient: TransferService {
     mark = isMount ? try? MountMark(in: places.state) : nil
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
-    let store = try? TransferStore(reading: places.state)
-    mirror.replace(with: ((try? store?.records()) ?? []).map(\.status))
+    let known = try? TransferStore(reading: places.state).records()
+    mirror.replace(with: (known ?? []).map(\.status))
     session = try ClientSession(
       places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
     session.start()
+    // The journals beside what is cached know what a lost or damaged store did: the daemon reads them.
+    if known == nil, !layout.generations().isEmpty { session.askForAll() }
     if isMount { resumeUnfinished() }
   }
 

@@ -55,6 +55,19 @@ import TransferStore
     #expect(eventually { !self.user.isRunning(daemon) })
   }
 
+  /// Who only looks sees what is here, too.
+  @Test(arguments: [true, false]) func whatIsHereIsShownAlsoWhereTheStoreIsNot(isLost: Bool) throws {
+    let requests = try fill()
+    try endDaemon()
+    for suffix in ["", "-wal", "-shm"] where isLost || suffix != "" { unlink(store + suffix) }
+    if !isLost { try Directories.replace(store, with: [UInt8](repeating: 0x78, count: 8192)) }
+    let client = try user.client()
+    client.waitUntilCurrent(until: .after(60))
+    #expect(client.allStatuses().map(\.key).contains(requests.other.key))
+    #expect(client.status(of: requests.kept.key)?.state == .cached)
+    client.stop()
+  }
+
   private func expectAll(
     _ requests: (kept: TransferRequest, other: TransferRequest, paused: TransferRequest)
   ) throws {
