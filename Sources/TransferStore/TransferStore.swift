@@ -20,6 +20,8 @@ package struct TransferStore {
     options.synchronous = .normal
     database = try Database(path: path, options: options)
     try database.migrate([Self.first, Self.second])
+    // Of what is forgotten no word stays.
+    try database.script("PRAGMA secure_delete = 1")
   }
 
   private static func path(in state: String) -> String { state + "/" + fileName }
@@ -123,6 +125,8 @@ package struct TransferStore {
       for record in records { try save(record) }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.text) }
     }
+    // Where somebody reads just now the log is emptied the next time.
+    if !removed.isEmpty { _ = try? database.checkpoint(.truncate, waiting: 0) }
   }
 
   private func save(_ record: TransferRecord) throws(DatabaseError) {

@@ -55,6 +55,21 @@ import TransferStore
     #expect(eventually { !self.user.isRunning(daemon) })
   }
 
+  /// Neither in the file nor in its log.
+  @Test func ofWhatIsForgottenNoWordStays() throws {
+    let requests = try fill()
+    try endDaemon()
+    let words = Array("/other.mp3".utf8)
+    func holdsThem() -> Bool {
+      ["", "-wal"].contains { ((try? Directories.read(store + $0)) ?? []).firstRange(of: words) != nil }
+    }
+    #expect(holdsThem())
+    let opened = try TransferStore(state: user.places.state)
+    try opened.save([], removing: [requests.other.key])
+    #expect(!holdsThem())
+    #expect(try opened.records().count == 2)
+  }
+
   /// Who only looks sees what is here, too.
   @Test(arguments: [true, false]) func whatIsHereIsShownAlsoWhereTheStoreIsNot(isLost: Bool) throws {
     let requests = try fill()
