@@ -20,4 +20,15 @@ package struct UsageError: Error, CustomStringConvertible {
 package struct CommandFailure: Error, CustomStringConvertible {
   package var description: String
   package init(_ description: String) { self.description = description }
+
+  /// An error with what it is of before it, where it does not begin with that.
+  init(of operand: String, _ error: any Error) {
+    let words = "\(error)"
+    self.init(words.hasPrefix(operand + ": ") ? words : "\(operand): \(words)")
+  }
+
+  /// The description without "PATH: " before it.
+  func reason(of path: String) -> String {
+    description.hasPrefix(path + ": ") ? String(description.dropFirst(path.count + 2)) : description
+  }
 }

@@ -1,3 +1,5 @@
+import Glibc
+import PodcastModel
 import PosixKit
 import TestSupport
 import Testing
@@ -109,8 +111,53 @@ struct SteeringTests {
       result.errors.split(separator: "\n") == [
         "podcastfs: \(plain): not an episode in a mount of podcastfs",
         "podcastfs: \(missing): No such file or directory",
-        "podcastfs: \(empty): there are no episodes in this directory",
+        "podcastfs: \(empty): not in a mount of podcastfs",
       ])
     #expect(try state(path) == "paused")
+  }
+
+  /// What a shell makes of `*` in a podcast's folder.
+  @Test func coversBesideEpisodesArePassedOver() throws {
+    let path = try episode("a.mp3", "cached")
+    let cover = try environment.home.write("show/cover.jpg", "")
+    for command in ["get", "verify", "resume"] {
+      let result = try run(command, path, cover)
+      #expect(result.end == .exit(0) && result.errors.isEmpty, "\(command): \(result.errors)")
+    }
+    #expect(try run("get", cover).errors == "podcastfs: \(cover): not an episode in a mount of podcastfs\n")
+  }
+
+  /// As many in /tmp are: their attributes may not be read.
+  @Test(.enabled(if: getuid() != 0, "root reads them")) func strangersFilesAreNoEpisodes() throws {
+    let path = try environment.home.write("show/private.txt", "")
+    #expect(chmod(path, 0) == 0)
+    let folder = environment.home.path("show")
+    #expect(try run("get", folder).errors == "podcastfs: \(folder): not in a mount of podcastfs\n")
+    _ = try episode("a.mp3", "cached")
+    #expect(try run("get", folder).end == .exit(0))
+  }
+
+  @Test func getGoesOnWithTheOthersWhereOneIsNoEpisode() throws {
+    let path = try episode("a.mp3", "remote")
+    let missing = environment.home.path("show/missing.mp3")
+    let process = try Products.start("podcastfs", ["get", "--json", path, missing], in: environment)
+    #expect(try eventually { try state(path) == "downloading" })
+    try set(path, "state", "cached")
+    #expect(process.wait() == .exit(1))
+    #expect(process.errors == "podcastfs: \(missing): No such file or directory\n")
+    let json = try JSONValue(parsing: Array(process.output.utf8)).elements
+    #expect(json.map { $0["path"]?.text } == [path, missing])
+    #expect(json.first?["state"]?.text == "cached")
+    #expect(json.last?["error"]?.text == "No such file or directory")
+    let verify = try run("verify", "--json", path, missing)
+    #expect(verify.end == .exit(1) && verify.output.contains("\"checked\": 0"))
+    #expect(verify.errors == "podcastfs: \(missing): No such file or directory\n")
+  }
+
+  @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {
+    let path = try episode("a.mp3", "cached")
+    #expect(try run("verify", path).output.contains("nothing is damaged"))
+    #expect(try run("verify", "--quiet", path).output == "")
+    #expect(try run("help", "--completion", "bash").output.contains("verify) words=(--json --quiet"))
   }
 }

@@ -12,7 +12,8 @@ enum GetCommand: Command {
 
     Downloads episodes of a mount, or all episodes directly in a directory of it, the newest first: with progress
     bars on a terminal, else with a line for each that is here. Ends when all are; with status 1 when one can't be
-    had. Interrupting it stops no download.
+    had, which does not keep the others from coming. Covers and the like beside the episodes are passed over.
+    Interrupting it stops no download.
 
       --json   [{"path", "state", "bytes_received", "bytes_total", "error"}], when it ends
     """
@@ -22,53 +23,81 @@ enum GetCommand: Command {
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
     if paths.isEmpty { throw UsageError("get takes the paths of episodes") }
-    let episodes = try paths.flatMap(MountedEpisode.all)
-    Interruption.say("the downloads go on: podcastfs status shows them, podcastfs cancel ends them")
-    for episode in episodes where try episode.attribute("state") != TransferState.cached.name {
-      try episode.set(.downloading)
+    let operands = MountedEpisode.all(atEach: paths)
+    for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
+    if !operands.episodes.isEmpty {
+      Interruption.say("the downloads go on: podcastfs status shows them, podcastfs cancel ends them")
     }
+    var wanted = operands.episodes.map { Wanted(episode: $0) }
+    for index in wanted.indices { wanted[index].order() }
     let isShown = !isJSON && !StandardStreams.isQuiet
-    var display = isShown && Terminal.errors.isTerminal ? LiveDisplay(.errors) : nil
+    var display = isShown && Terminal.errors.isTerminal && !wanted.isEmpty ? LiveDisplay(.errors) : nil
     var told: Set<Int> = []
     while true {
-      let lines = try episodes.map { try $0.progress() }
+      for index in wanted.indices { wanted[index].look() }
+      let lines = wanted.compactMap(\.line)
       display?.draw { columns in lines.flatMap { $0.lines(columns: columns) } }
       if isShown && display == nil {
-        for (index, line) in lines.enumerated() where line.state == .cached && told.insert(index).inserted {
+        for (index, one) in wanted.enumerated() {
+          guard let line = one.line, line.state == .cached, told.insert(index).inserted else { continue }
           StandardStreams.report(line.text)
         }
       }
-      if !lines.contains(where: isWaitedFor) {
-        if isJSON { StandardStreams.print(json(episodes, lines).indentedText) }
-        return try outcome(episodes, lines)
-      }
+      if !wanted.contains(where: \.isWaitedFor) { break }
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
     }
-  }
-
-  private static func isWaitedFor(_ line: ProgressLine) -> Bool {
-    line.state == .queued || line.state == .downloading
-  }
-
-  private static func json(_ episodes: [MountedEpisode], _ lines: [ProgressLine]) -> JSONValue {
-    .array(
-      zip(episodes, lines).map { episode, line in
-        .object([
-          ("path", .string(episode.path)), ("state", .string(line.state.name)),
-          ("bytes_received", .integer(line.received)), ("bytes_total", .optional(line.total)),
-          ("error", .optional(line.error)),
-        ])
-      })
-  }
-
-  private static func outcome(_ episodes: [MountedEpisode], _ lines: [ProgressLine]) throws -> Int32 {
-    let failures = zip(episodes, lines).filter { $0.1.state != .cached }.map { episode, line in
-      "\(episode.path): " + (line.error ?? word(line.state))
+    if isJSON {
+      let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
+      let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
+      StandardStreams.print(JSONValue.array(all + refused).indentedText)
     }
-    guard let last = failures.last else { return 0 }
-    for failure in failures.dropLast() { StandardStreams.complain(failure) }
-    throw CommandFailure(last)
+    let failures = wanted.compactMap(\.outcome)
+    for failure in failures { StandardStreams.complain(failure) }
+    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+  }
+
+  /// One of the episodes: how far it is, or why nothing more can be known of it.
+  private struct Wanted {
+    let episode: MountedEpisode
+    var line: ProgressLine?
+    var failure: String?
+
+    init(episode: MountedEpisode) { self.episode = episode }
+
+    mutating func order() {
+      attempt { one in
+        let state = try one.episode.attribute("state")
+        if state != TransferState.cached.name { try one.episode.set(.downloading) }
+      }
+    }
+
+    mutating func look() { attempt { one in one.line = try one.episode.progress() } }
+
+    var isWaitedFor: Bool { failure == nil && (line?.state == .queued || line?.state == .downloading) }
+
+    /// Why it is not here; nil where it is.
+    var outcome: String? {
+      if let failure { return "\(episode.path): \(failure)" }
+      guard let line, line.state != .cached else { return nil }
+      return "\(episode.path): " + (line.error ?? word(line.state))
+    }
+
+    private mutating func attempt(_ body: (inout Wanted) throws -> Void) {
+      if failure != nil { return }
+      do { try body(&self) } catch {
+        failure = (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
+      }
+    }
+  }
+
+  /// What is not known of it is null.
+  private static func json(_ path: String, _ line: ProgressLine?, error: String?) -> JSONValue {
+    .object([
+      ("path", .string(path)), ("state", .optional(line?.state.name)),
+      ("bytes_received", .optional(line?.received)), ("bytes_total", .optional(line?.total)),
+      ("error", .optional(error)),
+    ])
   }
 
   private static func word(_ state: TransferState) -> String {

@@ -21,11 +21,62 @@ struct MountedEpisode {
     let names: [String]
     do { names = try Directories.names(in: path).sorted(by: >) } catch { throw CommandFailure("\(error)") }
     let base = path.hasSuffix("/") ? path : path + "/"
-    let episodes = try names.map { MountedEpisode(path: base + $0) }.filter {
-      try $0.attribute("state") != nil
+    // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
+    let episodes = names.map { MountedEpisode(path: base + $0) }.filter {
+      (try? $0.attribute("state")) ?? nil != nil
     }
-    if episodes.isEmpty { throw CommandFailure("\(path): there are no episodes in this directory") }
+    if episodes.isEmpty {
+      let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
+      throw CommandFailure(
+        mount?.isOurs == true
+          ? "\(path): there are no episodes in this directory" : "\(path): not in a mount of podcastfs")
+    }
     return episodes
+  }
+
+  /// What the operands of a call mean.
+  struct Operands {
+    var episodes: [MountedEpisode] = []
+    /// The operands that are nothing of a mount, and why.
+    var failures: [(path: String, failure: CommandFailure)] = []
+  }
+
+  /// The episodes that several paths mean. One that is none does not keep the others from being found; a cover, a
+  /// transcript or another file that a mount shows beside an episode of the call is passed over: it is what a
+  /// shell makes of `*`.
+  static func all(atEach paths: [String]) -> Operands {
+    var found = Operands()
+    var folders: Set<Folder> = []
+    for path in paths {
+      do {
+        let episodes = try all(at: path)
+        if episodes.count == 1, episodes[0].path == path, let folder = Folder(of: path) {
+          folders.insert(folder)
+        }
+        found.episodes += episodes
+      } catch {
+        found.failures.append((path, error as? CommandFailure ?? CommandFailure("\(path): \(error)")))
+      }
+    }
+    found.failures.removeAll { path, _ in
+      guard let folder = Folder(of: path), folders.contains(folder) else { return false }
+      var status = stat()
+      return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+    return found
+  }
+
+  /// The directory that a file is in, however its path is written.
+  private struct Folder: Hashable {
+    var device: dev_t
+    var number: ino_t
+
+    init?(of path: String) {
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+      var status = stat()
+      guard stat(folder, &status) == 0 else { return nil }
+      (device, number) = (status.st_dev, status.st_ino)
+    }
   }
 
   /// The text of `user.podcastfs.NAME`; nil where it has none, as on other file systems.

@@ -19,17 +19,14 @@ enum StateChange {
   ) throws -> Int32 {
     let paths = try arguments.operands()
     if paths.isEmpty { throw UsageError("\(command.name) takes the paths of episodes") }
-    var failures: [CommandFailure] = []
-    for path in paths {
-      do {
-        failures += change(try MountedEpisode.all(at: path), atOnce: order == .any ? atOnce : 1) { episode in
-          let current = try episode.attribute("state").flatMap { TransferState(name: $0) }
-          if episode.path == path || current.map(isMeant) ?? false { try episode.set(state) }
-        }
-      } catch let error as CommandFailure {
-        failures.append(error)
+    let operands = MountedEpisode.all(atEach: paths)
+    let named = Set(paths)
+    let failures =
+      operands.failures.map(\.failure)
+      + change(operands.episodes, atOnce: order == .any ? atOnce : 1) { episode in
+        let current = try episode.attribute("state").flatMap { TransferState(name: $0) }
+        if named.contains(episode.path) || current.map(isMeant) ?? false { try episode.set(state) }
       }
-    }
     guard let last = failures.last else { return 0 }
     for failure in failures.dropLast() { StandardStreams.complain("\(failure)") }
     throw last

@@ -9,7 +9,7 @@ enum VerifyCommand: Command {
   static let name = "verify"
   static let summary = "check what is cached against its checksums"
   static let usage = """
-    podcastfs verify [--json] [PATH…]
+    podcastfs verify [--json] [--quiet] [PATH…]
 
     Reads all that is cached, or what is cached of some episodes or of all directly in a directory of a mount, and
     compares it with the checksums that were taken when it came. What is damaged is fetched again.
@@ -21,15 +21,16 @@ enum VerifyCommand: Command {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
-    let episodes = try paths.flatMap(MountedEpisode.all)
+    let operands = MountedEpisode.all(atEach: paths)
+    var failures = operands.failures.map { "\($0.failure)" }
     let (places, settings) = try CommandSettings.load()
     try places.create()
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(2))
-    let chosen = paths.isEmpty ? client.allStatuses() : try statuses(of: episodes, in: client.allStatuses())
+    let all = client.allStatuses()
+    let chosen = paths.isEmpty ? all : try statuses(of: operands.episodes, in: all)
     var checked: [VerifiedEpisode] = []
-    var failures: [String] = []
     for status in StatusReport.byName(chosen) {
       do {
         guard let episode = try client.verify(status) else { continue }
@@ -41,7 +42,11 @@ enum VerifyCommand: Command {
         failures.append("\(label(status)): \(error)")
       }
     }
-    StandardStreams.print(isJSON ? json(checked).indentedText : summary(checked))
+    if isJSON {
+      StandardStreams.print(json(checked).indentedText)
+    } else if paths.isEmpty || !operands.episodes.isEmpty {
+      StandardStreams.report(summary(checked))
+    }
     guard let last = failures.last else { return 0 }
     for failure in failures.dropLast() { StandardStreams.complain(failure) }
     throw CommandFailure(last)
