@@ -52,4 +52,13 @@ package struct TransferStatus: Hashable, Sendable {
     self.show = show
     self.fileName = fileName
   }
+
+  /// With the feed's length, where it may be one, as the size while no response has told it: what the episode's
+  /// attributes say.
+  package func withLength(ofFeed length: Int64?) -> TransferStatus {
+    guard total == nil, let length, length >= received else { return self }
+    var status = self
+    status.total = length
+    return status
+  }
 }

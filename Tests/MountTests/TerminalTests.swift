@@ -1,4 +1,5 @@
 import Glibc
+import PodcastModel
 import PosixKit
 import TestSupport
 import Testing
@@ -49,6 +50,28 @@ import Testing
     #expect(first.errors.contains("neither http nor https"))
     let second = try fixture.run("import", "--json", list)
     #expect(second.end == .exit(1) && second.output.contains("\"known\": 1"))
+  }
+
+  /// What the attributes of an episode say of its size, while no server has told it.
+  @Test func statusTellsTheFeedsSizeAsTheAttributesDo() throws {
+    let fixture = try MountFixture(rate: 5_000)
+    try fixture.mount(options: "min_free=0,downloads=1")
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    for number in [3, 1] { try fixture.set("state", "downloading", fixture.episode(number)) }
+    #expect(try fixture.attribute("state", fixture.episode(1)) == "queued")
+    #expect(try fixture.attribute("size_source", fixture.episode(1)) == "feed")
+    let own = String(
+      decoding: try Directories.read(fixture.root + "/.podcastfs/status.json"), as: UTF8.self)
+    for text in [own, try fixture.run("status", "--json").output] {
+      let queued = try JSONValue(parsing: Array(text.utf8))["transfers"]?.elements.first {
+        $0["state"]?.text == "queued"
+      }
+      #expect(queued?["bytes_total"]?.compactText == "\(fixture.bodies[0].size)", "\(text)")
+      #expect(queued?["progress"]?.text == "0.0")
+    }
+    let line = try fixture.run("status").output.split(separator: "\n").first { $0.contains("queued ") }
+    #expect(line?.hasPrefix("0.0%  queued") == true, "\(line ?? "")")
   }
 
   @Test func interruptingAGetSaysThatTheDownloadsGoOn() throws {

@@ -36,9 +36,10 @@ enum StatusCommand: Command {
     // Where a daemon can't start, the numbers above are those of the last one.
     var said: String?
     var report = Report(options: options, cacheLimit: settings.cacheSize)
+    var lengths = FeedLengths(in: places)
     repeat {
       let seen = changes.withLock { $0 }
-      report.show(client.allStatuses())
+      report.show(lengths.complete(client.allStatuses()))
       if let why = client.daemonFailure, why != said {
         StandardStreams.complain(why)
         said = why

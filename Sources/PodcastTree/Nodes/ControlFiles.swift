@@ -82,8 +82,12 @@ extension PodcastTree {
   }
 
   func statusText() -> [UInt8] {
+    let statuses = transfers.allStatuses()
+    let told = world.withLock { world in
+      statuses.map { $0.withLength(ofFeed: world.downloads.known[$0.key]?.episode.feedLength) }
+    }
     let report = StatusReport.json(
-      transfers.allStatuses(), version: podcastfsVersion, cacheLimit: settings.cacheSize)
+      told, version: podcastfsVersion, cacheLimit: settings.cacheSize)
     return Array(report.indentedText.utf8) + [UInt8(ascii: "\n")]
   }
 }

@@ -1,4 +1,4 @@
-internal import PodcastModel
+package import PodcastModel
 internal import TransferProtocol
 
 /// An episode's size, and how well it is known: the attribute `user.podcastfs.size_source`.
@@ -43,7 +43,7 @@ package struct EpisodeSize: Hashable, Sendable {
   }
 
   /// The feed's length, where it may be one; nil where the feed has none.
-  static func plausibleLength(of episode: Episode) -> Int64? {
+  package static func plausibleLength(of episode: Episode) -> Int64? {
     episode.feedLength.flatMap { isPlausible($0, of: episode) ? $0 : nil }
   }
 
