@@ -51,10 +51,27 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
 
   /// Why the catalogue's file can't be used: a person needs to know where it is.
   init(opening path: String, _ error: any Error) {
+    if let damage = CatalogError(damageOf: path, error) {
+      self = damage
+      return
+    }
     let reason = CatalogError(wrapping: error)
     let isPlain = [.ENOSPC, .EDQUOT, .EROFS, .EACCES].contains(reason.errno)
-    let why = isPlain ? "\(reason.errno)" : reason.message
+    let why = isPlain ? "\(reason.errno)" : (error as? DatabaseError)?.message ?? reason.message
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
+  }
+
+  /// An error of the catalogue's own file: what is damaged is told without the database's language.
+  init(using path: String, _ error: any Error) {
+    self = CatalogError(damageOf: path, error) ?? CatalogError(wrapping: error)
+  }
+
+  /// nil where the error is another one.
+  private init?(damageOf path: String, _ error: any Error) {
+    guard let error = error as? DatabaseError, error.isDamaged else { return nil }
+    self.init(
+      error.errno,
+      "the catalogue \(path) is damaged (\(error.message)): podcastfs doctor tells what can be done")
   }
 
   /// What the status of an answer means that is no 2xx.

@@ -59,7 +59,7 @@ final class CatalogStore: Sendable {
       defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(reader) } } }
       return try reader.database.snapshot { try body(reader.database) }
     } catch {
-      throw CatalogError(wrapping: error)
+      throw CatalogError(using: path, error)
     }
   }
 
@@ -83,7 +83,7 @@ final class CatalogStore: Sendable {
       if rank == .refresh { giveMemoryBackSoon() }
       return result
     } catch {
-      throw CatalogError(wrapping: error)
+      throw CatalogError(using: path, error)
     }
   }
 
@@ -114,7 +114,7 @@ final class CatalogStore: Sendable {
       } while goesOn
       checkpoints.committed()
     } catch {
-      throw CatalogError(wrapping: error)
+      throw CatalogError(using: path, error)
     }
   }
 

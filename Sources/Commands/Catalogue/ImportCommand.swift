@@ -7,7 +7,7 @@ enum ImportCommand: Command {
   static let name = "import"
   static let summary = "follow all podcasts of an OPML file"
   static let usage = """
-    podcastfs import [--json] FILE.opml
+    podcastfs import [--json] [--quiet] FILE.opml
 
     Follows every feed in the list and removes none. Bad entries are told and the good ones kept; the status is 1
     then.
@@ -22,7 +22,11 @@ enum ImportCommand: Command {
     guard operands.count == 1 else { throw UsageError("import takes one file") }
     let session = try CatalogSession()
     defer { session.settle() }
-    let outcome = try session.catalog.importOPML(try Directories.read(operands[0]))
+    let bytes = try Directories.read(operands[0])
+    let outcome: OPMLImport
+    do { outcome = try session.catalog.importOPML(bytes) } catch {
+      throw CommandFailure(of: operands[0], error)
+    }
     if isJSON {
       let json = JSONValue.object([
         ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),

@@ -6,7 +6,7 @@ enum RefreshCommand: Command {
   static let name = "refresh"
   static let summary = "fetch feeds now, due or not"
   static let usage = """
-    podcastfs refresh [--json] [PATH…]
+    podcastfs refresh [--json] [--quiet] [PATH…]
 
     PATH is a podcast's directory or an episode in a mount, or the name or address of a subscription. Without
     one, all subscriptions are refreshed.
@@ -29,7 +29,7 @@ enum RefreshCommand: Command {
         let podcast = try names[name] ?? session.podcast(at: name)
         let count = try refresh(podcast, name, session)
         refreshed.append((WebAddress(name).shown, podcast))
-        if !isJSON { StandardStreams.report("\(name): \(count) new") }
+        if !isJSON { StandardStreams.report("\(WebAddress(name).shown): \(count) new") }
         outcomes.append(outcome(name, newEpisodes: count, error: nil))
       } catch {
         outcomes.append(outcome(name, newEpisodes: nil, error: "\(error)"))
@@ -55,7 +55,7 @@ enum RefreshCommand: Command {
         session.catalog.refresh(podcast: podcast, cause: .forced, completion: $0)
       }.newEpisodes.count
     } catch let error as CatalogError {
-      throw CommandFailure("\(name): \(error)")
+      throw CommandFailure("\(WebAddress(name).shown): \(error)")
     }
   }
 }

@@ -6,7 +6,7 @@ enum SubscribeCommand: Command {
   static let name = "subscribe"
   static let summary = "follow podcasts by their feeds' addresses"
   static let usage = """
-    podcastfs subscribe [--json] FEED-URL|NUMBER|TITLE…
+    podcastfs subscribe [--json] [--quiet] FEED-URL|NUMBER|TITLE…
 
     Follows the podcasts: each becomes a directory in Subscriptions/. An address may also be that of a web page
     that names its feed, or begin with feed:, pcast: or itpc:. NUMBER, TITLE and address may be as podcastfs search
@@ -43,7 +43,7 @@ enum SubscribeCommand: Command {
             ("name", .null), ("title", .null), ("feed_url", .string(WebAddress(word).shown)),
             ("error", .string("\(error)")),
           ]))
-        throw error
+        throw words.count == 1 ? error : CommandFailure(of: WebAddress(word).shown, error)
       }
     }
     if isJSON { StandardStreams.print(JSONValue.array(outcomes).indentedText) }

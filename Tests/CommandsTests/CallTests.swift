@@ -1,0 +1,52 @@
+import PosixKit
+import TestSupport
+import Testing
+
+/// What calls say of their operands and options, by the built program.
+@Suite struct CallTests {
+  let environment: TestEnvironment
+
+  init() throws { environment = try TestEnvironment() }
+
+  private func run(_ arguments: String...) throws -> (
+    end: RunningProcess.End?, output: String, errors: String
+  ) {
+    try Products.run("podcastfs", arguments, in: environment)
+  }
+
+  @Test func whatIsSaidOfOneOfSeveralFeedsNamesIt() throws {
+    let origin = try OriginServer()
+    let feed = TestFeed("Lights", items: [TestFeed.Item("One", url: origin.url("/1.mp3"), guid: "1")])
+    let good = origin.serve("/feed", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    let token = "0b5e8d5a-7f3c-4f1e-9a53-2f6c1c1f7a10"
+    let result = try run("subscribe", good, "notaurl", origin.url("/none?token=\(token)"))
+    #expect(result.end == .exit(1) && result.output == "Lights\n")
+    let lines = result.errors.split(separator: "\n")
+    #expect(lines.first == "podcastfs: notaurl: no address of a feed")
+    #expect(lines.last?.hasPrefix("podcastfs: \(origin.url("/none"))") == true, "\(result.errors)")
+    #expect(lines.last?.contains("HTTP 404") == true && !result.errors.contains(token))
+    origin.change("/feed") { $0.behaviour.status = 500 }
+    let refresh = try run("refresh", good)
+    #expect(refresh.end == .exit(1) && refresh.errors.hasPrefix("podcastfs: \(good): "), "\(refresh.errors)")
+  }
+
+  @Test func whatIsSaidOfAListNamesItsFile() throws {
+    let list = try environment.home.write("list.opml", "no list")
+    let result = try run("import", list)
+    #expect(result.errors == "podcastfs: \(list): the list of subscriptions is not XML\n")
+  }
+
+  @Test func aDamagedCatalogueIsToldWithoutItsLanguage() throws {
+    let file = try environment.home.write(
+      "data/podcastfs/catalog.sqlite", String(repeating: "no catalogue ", count: 1000))
+    try Directories.create(environment.home.path("mnt"))
+    for words in [["list"], ["mount", environment.home.path("mnt")]] {
+      let result = try Products.run("podcastfs", words, in: environment)
+      #expect(result.end == .exit(1))
+      #expect(
+        result.errors
+          == "podcastfs: the catalogue \(file) is damaged (file is not a database): podcastfs doctor tells what can be done\n"
+      )
+    }
+  }
+}
