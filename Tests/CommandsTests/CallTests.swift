@@ -36,6 +36,13 @@ import Testing
     #expect(result.errors == "podcastfs: \(list): the list of subscriptions is not XML\n")
   }
 
+  @Test func withoutADemonstrationItsCommandsSaySo() throws {
+    let result = try run("demo", "--", "status")
+    #expect(result.end == .exit(1) && result.output == "", "\(result.output)")
+    #expect(result.errors.contains("no demonstration is mounted"))
+    #expect(try !Directories.names(in: environment.home.path("run")).contains("podcastfs-demo"))
+  }
+
   @Test func aDamagedCatalogueIsToldWithoutItsLanguage() throws {
     let file = try environment.home.write(
       "data/podcastfs/catalog.sqlite", String(repeating: "no catalogue ", count: 1000))

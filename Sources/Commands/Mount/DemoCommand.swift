@@ -23,6 +23,9 @@ enum DemoCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     if arguments.words.first == "--" {
       let places = try DemoPlaces()
+      guard places.areInUse else {
+        throw CommandFailure("no demonstration is mounted: podcastfs demo mounts one")
+      }
       places.enter()
       return CommandLineTool.run([ProgramArguments.name] + arguments.words.dropFirst())
     }
@@ -34,18 +37,25 @@ enum DemoCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("demo takes one mount point") }
     try MountRequest.prepareUser(options, mountPoint: nil)
-    let mountPoint = try operands.first ?? MountPoint.usual()
-    if operands.count > 0 && !isBackground { try MountPoint.make(mountPoint) }
+    let mountPoint = try operands.first ?? MountPoint.usualPath()
+    let made = isBackground ? [] : MountPoint.missing(mountPoint)
+    if !isBackground { try MountPoint.make(mountPoint) }
+    var isRefused = true
+    // Those that are empty, the deepest first.
+    defer { if isRefused { for folder in made { rmdir(folder) } } }
     if !staysInForeground && !isBackground {
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + words) {
         throw CommandFailure(failure)
       }
+      isRefused = false
       StandardStreams.print(
         "The demonstration is mounted on \(mountPoint). Try: mkdir \(mountPoint)/Search/harbour")
       return 0
     }
     let serve: (() -> Void) throws -> Int32 = { ready in try mount(on: mountPoint, options, ready) }
-    return isBackground ? MountCommand.reporting(serve) : try serve(ServiceManager.tellReady)
+    let status = isBackground ? MountCommand.reporting(serve) : try serve(ServiceManager.tellReady)
+    isRefused = false
+    return status
   }
 
   private static func mount(on mountPoint: String, _ options: [String], _ ready: () -> Void) throws -> Int32 {

@@ -17,6 +17,12 @@ struct DemoPlaces {
     setenv("XDG_RUNTIME_DIR", base + "/run", 1)
   }
 
+  /// Whether a demonstration of the user's is mounted: it holds the lock.
+  var areInUse: Bool {
+    guard let lock = try? FileDescriptor(opening: base + "/lock", O_RDWR) else { return false }
+    return !lock.tryLock(.shared)
+  }
+
   /// Makes them anew and enters them.
   /// - Returns: what keeps other demonstrations of the user away.
   func begin() throws -> FileDescriptor {
