@@ -1,3 +1,4 @@
+internal import Configuration
 internal import PosixKit
 
 /// The words of a call after the command's name.
@@ -5,7 +6,13 @@ package struct ArgumentList {
   /// What has not been taken yet.
   package private(set) var words: [String]
 
-  package init(_ words: [String]) { self.words = words }
+  /// What its command takes, to tell what may have been meant.
+  private let flags: [String]
+
+  package init(_ words: [String], flags: [String] = []) {
+    self.words = words
+    self.flags = flags
+  }
 
   /// Takes a flag out of the list, wherever it stands before "--".
   package mutating func takeFlag(_ names: String...) -> Bool {
@@ -55,7 +62,8 @@ package struct ArgumentList {
   /// - Throws: `UsageError` where an option is left that nobody has taken.
   package func operands() throws -> [String] {
     if let unknown = optionWords.first(where: { $0.hasPrefix("-") && $0 != "-" }) {
-      throw UsageError("unknown option \(PrintableText.line(unknown))")
+      let question = SimilarWord.question(unknown, among: flags)
+      throw UsageError("unknown option \(PrintableText.line(unknown))\(question)")
     }
     var rest = words
     if let separator = rest.firstIndex(of: "--") { rest.remove(at: separator) }

@@ -32,7 +32,14 @@ package enum CommandLineTool {
     }
   }
 
+  /// What every command takes, or many: it may stand before the command, too.
+  private static let general: Set<String> = ["--quiet", "-q", "--json"]
+
   private static func dispatch(_ arguments: [String]) throws -> Int32 {
+    let leading = arguments.prefix { general.contains($0) }
+    if !leading.isEmpty, let word = arguments.dropFirst(leading.count).first {
+      return try dispatch([word] + leading + arguments.dropFirst(leading.count + 1))
+    }
     guard let first = arguments.first else {
       StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
       return 64
@@ -40,7 +47,9 @@ package enum CommandLineTool {
     if first == GivenUp.word { return try GivenUp.run(Array(arguments.dropFirst())) }
     if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
     if first == FeedWorker.argument { return FeedWorker.run() }
-    if ["--help", "-h"].contains(first) { return try HelpCommand.run(ArgumentList([])) }
+    if ["--help", "-h"].contains(first) {
+      return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))
+    }
     if ["--version", "-V"].contains(first) {
       StandardStreams.print("podcastfs \(podcastfsVersion)")
       return 0
@@ -52,14 +61,18 @@ package enum CommandLineTool {
     if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
       return try HelpCommand.run(ArgumentList([first]))
     }
-    var rest = ArgumentList(Array(arguments.dropFirst()))
+    let flags = CommandForm(command).flags + ["--quiet", "--help"]
+    var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
     if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
     return try command.run(rest)
   }
 
   static func unknownCommand(_ word: String) -> UsageError {
-    let similar = SimilarWord.find(word, among: commands.map { $0.name })
-    let question = similar.map { ": did you mean \($0)?" } ?? ""
-    return UsageError("unknown command \"\(PrintableText.line(word))\"\(question)")
+    let shown = PrintableText.line(word)
+    if word.hasPrefix("-") {
+      return UsageError("\(shown) goes behind the command: podcastfs COMMAND \(shown)")
+    }
+    let question = SimilarWord.question(word, among: commands.map { $0.name })
+    return UsageError("unknown command \"\(shown)\"\(question)")
   }
 }

@@ -45,7 +45,10 @@ extension Settings {
       guard !value.isEmpty else { throw SettingsError("podcastindex_secret is empty") }
       podcastIndexSecret = value
     default:
-      if try !set(key, value) { throw SettingsError("unknown key: \(key)") }
+      if try !set(key, value) {
+        let keys = OptionHelp.all.filter { $0.place != .mountOnly }.map(\.key)
+        throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
+      }
     }
   }
 

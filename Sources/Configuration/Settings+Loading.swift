@@ -19,7 +19,13 @@ extension Settings {
     var mount = MountOptions()
     for option in options.flatMap({ OptionList($0).options }) {
       if try settings.set(option.key, option.value) { continue }
-      if try !mount.take(option) { throw SettingsError("unknown option: \(option.key)") }
+      if try !mount.take(option) {
+        let keys = OptionHelp.all.filter { $0.place != .fileOnly }.map(\.key)
+        // A key of the file only is not misspelt.
+        let isKey = OptionHelp.all.contains { $0.key == option.key }
+        let question = isKey ? "" : SimilarWord.question(option.key, among: keys)
+        throw SettingsError("unknown option: \(option.key)\(question)")
+      }
     }
     return (settings, mount)
   }

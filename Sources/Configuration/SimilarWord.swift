@@ -1,7 +1,13 @@
 /// What somebody may have meant who mistyped a word.
-enum SimilarWord {
+package enum SimilarWord {
+  /// ": did you mean WORD?", to be put behind what is wrong; nothing where no word is near, or the word is right.
+  package static func question(_ word: String, among words: [String]) -> String {
+    guard let similar = find(word, among: words), similar != word else { return "" }
+    return ": did you mean \(similar)?"
+  }
+
   /// The word that is the fewest changes away, at most a third of its letters; nil where none is.
-  static func find(_ word: String, among words: [String]) -> String? {
+  package static func find(_ word: String, among words: [String]) -> String? {
     let near = words.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
     guard let near, near.distance <= max(near.word.count / 3, 1) else { return nil }
     return near.word

@@ -36,6 +36,17 @@ import Testing
     #expect(result.errors == "podcastfs: \(list): the list of subscriptions is not XML\n")
   }
 
+  @Test func optionsOfEveryCommandMayStandBeforeIt() throws {
+    #expect(try run("--json", "list").output == "[]\n")
+    #expect(try run("--quiet", "refresh").end == .exit(0))
+    #expect(try run("-q", "--json", "list").output == "[]\n")
+    #expect(try run("--help", "list").output == run("help", "list").output)
+    let misplaced = try run("--names", "list")
+    #expect(misplaced.end == .exit(64))
+    #expect(misplaced.errors.contains("--names goes behind the command"), "\(misplaced.errors)")
+    #expect(try run("status", "--wach").errors.contains("unknown option --wach: did you mean --watch?"))
+  }
+
   @Test func withoutADemonstrationItsCommandsSaySo() throws {
     let result = try run("demo", "--", "status")
     #expect(result.end == .exit(1) && result.output == "", "\(result.output)")

@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: [
-    ("\n\ndownlods = 3", "3: unknown key: downlods"),
+    ("\n\ndownlods = 3", "3: unknown key: downlods: did you mean downloads?"),
     ("downloads 3", "1: not understood: downloads 3 (a line is KEY = VALUE)"),
     ("downloads = x", "1: downloads=x cannot be used: it takes a number from 1 to 64"),
     ("a = 1", "1: unknown key: a"),

@@ -104,7 +104,7 @@ import Testing
   }
 
   @Test func anUnknownOptionIsNamed() {
-    #expect(refusal("downlods=3") == "unknown option: downlods")
+    #expect(refusal("downlods=3") == "unknown option: downlods: did you mean downloads?")
     // Secrets do not belong on a command line.
     #expect(refusal("podcastindex_secret=x") == "unknown option: podcastindex_secret")
   }

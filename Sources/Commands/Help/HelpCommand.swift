@@ -74,7 +74,8 @@ enum HelpCommand: Command {
       \(lines.joined(separator: "\n"))
 
       podcastfs help COMMAND explains a command, podcastfs help options the options of a mount; podcastfs
-      --version tells the version. With --quiet a command says nothing where all went well.
+      --version tells the version. With --quiet, before the command or behind it, it says nothing where all went
+      well.
       """
   }
 }
