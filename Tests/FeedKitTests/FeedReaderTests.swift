@@ -130,6 +130,23 @@ import Testing
     #expect(feed.episodes.isEmpty)
   }
 
+  @Test func `The parser says that there is more while it parses`() throws {
+    let items = (0..<2000).map {
+      "<item><description>\(String(repeating: "\($0) ", count: 80))</description><enclosure url='https://h/\($0)'/></item>"
+    }
+    let input = try FileDescriptor.inMemory("in")
+    try input.write(Array("<rss><channel>\(items.joined())</channel></rss>".utf8), at: 0)
+    let output = try FileDescriptor.inMemory("out")
+    let job = try FileDescriptor.inMemory("job")
+    // No address, no charset, somebody waits.
+    try job.write([0, 0, 0], at: 0)
+    let (end, hasSaid) = try HelperProcess.run(
+      Products.path("podcastfs"), ["podcastfs", FeedWorker.argument], input: input, output: output,
+      third: job, until: .after(1000)
+    ) { $0.wait() }
+    #expect(end == .exited(0) && hasSaid == true)
+  }
+
   @Test func `What came before a document had to be repaired is forgotten`() throws {
     let items = (0..<2000).map {
       "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"

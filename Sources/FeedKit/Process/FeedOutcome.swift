@@ -80,10 +80,12 @@ final class FeedOutcomeWriter {
 
   private func write(_ episode: ParsedEpisode) {
     if failure != nil { return }
+    let pieces = record.pieces
     do throws(PosixError) {
       record.write(FeedPart.episode.rawValue)
       try episode.write(to: &record)
-      if try record.flushPiece() { HelperProgress.tell() }
+      try record.flushPiece()
+      if record.pieces != pieces { HelperProgress.tell() }
     } catch {
       failure = error
     }

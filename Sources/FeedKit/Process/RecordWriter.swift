@@ -7,6 +7,8 @@ struct RecordWriter {
   private let descriptor: Int32
   private var buffer: [UInt8] = []
   private static let pieceSize = 1 << 16
+  /// How many pieces have been written.
+  private(set) var pieces = 0
 
   init(descriptor: Int32) {
     self.descriptor = descriptor
@@ -53,13 +55,7 @@ struct RecordWriter {
   }
 
   /// Writes what has not been written yet, where that is much.
-  /// - Returns: whether it has.
-  @discardableResult
-  mutating func flushPiece() throws(PosixError) -> Bool {
-    if buffer.count <= Self.pieceSize { return false }
-    try flush()
-    return true
-  }
+  mutating func flushPiece() throws(PosixError) { if buffer.count > Self.pieceSize { try flush() } }
 
   /// Writes what has not been written yet.
   mutating func flush() throws(PosixError) {
@@ -67,5 +63,6 @@ struct RecordWriter {
       try writeFully(descriptor, UnsafeRawBufferPointer(bytes))
     }
     buffer.removeAll(keepingCapacity: true)
+    pieces += 1
   }
 }
