@@ -132,7 +132,7 @@ import Testing
 
   @Test func `The parser says that there is more while it parses`() throws {
     let items = (0..<2000).map {
-      "<item><description>\(String(repeating: "\($0) ", count: 80))</description><enclosure url='https://h/\($0)'/></item>"
+      "<item><title>\(String(repeating: "\($0) ", count: 80))</title><enclosure url='https://h/\($0)'/></item>"
     }
     let input = try FileDescriptor.inMemory("in")
     try input.write(Array("<rss><channel>\(items.joined())</channel></rss>".utf8), at: 0)
