@@ -5,6 +5,7 @@ struct Comparison {
   let areGuidsKept: Bool
   let document: DocumentState
   let rivals: Rivals
+  let season: NextSeason
   /// A time to the second tells also those of one title apart (`KeptClock`).
   let isClockKept: Bool
 
@@ -64,7 +65,7 @@ struct Comparison {
       return .unnamed
     }
     evidence.add(.sameGuid)
-    let test = ReusedGuid(document: document, rivals: rivals, rarity: rarity)
+    let test = ReusedGuid(document: document, rivals: rivals, rarity: rarity, season: season)
     guard test.isReused(item, known) else { return .same }
     evidence.add(.reusedGuid)
     return .reused
@@ -97,7 +98,9 @@ struct Comparison {
   ) {
     guard let time = item.traits.published, let other = known.traits.published else { return }
     let isAtSameHost = item.address.host == known.address.host
-    if time == other {
+    if time == other, guids != .same, isAtSameHost, !hasMoved, isOtherOfTheDay(item, known, at: time) {
+      evidence.add(.nextTime)
+    } else if time == other {
       let tells =
         isClockKept || !KeptClock.isAsked(item, known) || item.title.map { isRare(.title, $0) } ?? false
         || isClockKept(item, known)
@@ -123,6 +126,36 @@ struct Comparison {
     if let guid = item.traits.guid, let other = known.traits.guid, guid != other { return false }
     return item.address.withoutTokens.map { $0 == known.address.withoutTokens } ?? false
       || document.isSlot && document.isNewest(known)
+  }
+
+  /// Whether their time may be no more than the day, of which a feed that shows one item at a time has several: under another
+  /// title, or, where it surely is, with another guid or at the next address.
+  private func isOtherOfTheDay(_ item: Candidate, _ known: Candidate, at time: Int64) -> Bool {
+    guard document.isSlot, time.isMultiple(of: Self.zoneStep), !isSameFile(item, known) else { return false }
+    if let title = item.title, let other = known.title, title != other,
+      !item.words.isCorrection(of: known.words)
+    {
+      return true
+    }
+    guard time.isMultiple(of: Self.day) else { return false }
+    if let guid = item.traits.guid, let other = known.traits.guid { return guid != other }
+    let (one, other) = (item.address, known.address)
+    return one.isSuccessor(of: other) && one.bare != other.bare
+      && (one.withoutTokens == nil || one.withoutTokens != other.withoutTokens)
+  }
+
+  /// By a name with a number, whatever else is asked for; or at the same address, unless editions follow each other there: by
+  /// guids of their own, or, without any, where the time surely is the day.
+  private func isSameFile(_ item: Candidate, _ known: Candidate) -> Bool {
+    let (one, other) = (item.address, known.address)
+    if one.unsigned == other.unsigned {
+      let (guid, otherGuid) = (item.traits.guid, known.traits.guid)
+      if guid == otherGuid, guid != nil { return true }
+      let isDay = item.traits.published?.isMultiple(of: Self.day) ?? false
+      return !document.mayBeSlot(item, known) || (guid == nil || otherGuid == nil) && !isDay
+    }
+    return one.isFileNumbered
+      && (one.bare == other.bare || one.withoutTokens != nil && one.withoutTokens == other.withoutTokens)
   }
 
   /// Whether it is where another edition was.
@@ -153,6 +186,8 @@ struct Comparison {
   }
 
   private static let day: Int64 = 86_400
+  /// Seconds: midnight in any zone is so many after that of another one, or a multiple.
+  private static let zoneStep: Int64 = 900
 
   /// Hosts round to minutes, and put in advertisements of some minutes.
   static func isSame(duration: Int, _ other: Int) -> Bool {

@@ -110,6 +110,8 @@ private struct Pairing {
       document: DocumentState(items: all, known: allKnown, hasUnchanged: decisions.contains { $0 != .new }),
       rivals: isRivalAsked
         ? Rivals(items: openItems.map { all[$0] }, known: openKnown.map { allKnown[$0] }) : Rivals(),
+      season: isRivalAsked
+        ? NextSeason(items: openItems.map { all[$0] }, known: openKnown.map { allKnown[$0] }) : NextSeason(),
       isClockKept: isClockAsked && KeptClock.isKept(all, allKnown, places: decisions.map(\.place)))
     var rated: [Rated] = []
     for pair in pairs {

@@ -7,9 +7,10 @@ struct ReusedGuid {
   let document: DocumentState
   let rivals: Rivals
   let rarity: Rarity
+  let season: NextSeason
 
-  /// Seconds: what is that far apart is of another season.
-  private static let season = 60 * 86_400.0
+  /// Seconds: what is corrected of a date may be as much.
+  private static let week = 6 * 86_400.0
 
   /// - Parameters: an item and an episode of one guid that nobody else has.
   func isReused(_ item: Candidate, _ known: Candidate) -> Bool {
@@ -35,13 +36,23 @@ struct ReusedGuid {
 
   /// "Episode 1", of which each season has one.
   private func isOfAnotherSeason(_ common: Common, _ item: Candidate, _ known: Candidate) -> Bool {
-    guard common.title == true, common.address == false, common.day == false, common.audio != true,
-      common.number != true
-    else { return false }
-    if common.audio == false || common.number == false { return true }
+    guard common.title == true, common.address == false, common.day == false else { return false }
+    if let time = item.traits.published, let other = known.traits.published,
+      item.address.host == known.address.host, season.has(offset: Double(time) - Double(other))
+    {
+      return true
+    }
+    guard common.number != true else { return false }
     // A show that moves may have all dated anew.
-    return common.distance >= Self.season && item.words.isOfAnySeason
+    let isSeasonsLater =
+      common.distance >= NextSeason.shortest && item.words.isOfAnySeason
       && item.address.host == known.address.host
+    // One that lasts as long, by chance: it is the next "Door 1", and newer than all.
+    if common.audio == true {
+      return isSeasonsLater && common.isExactAudio == false && document.isNews(item)
+        && item.words.hasNumber && item.title == known.title
+    }
+    return common.audio == false || common.number == false || isSeasonsLater
   }
 
   /// The file, or one beside it, is made anew for each edition.
@@ -52,6 +63,12 @@ struct ReusedGuid {
       || item.address.isSuccessor(of: known.address)
     // Title, time and file are others: no more of it is left than a guid, whatever that looks like.
     if document.isSlot, common.title == false, isElsewhere || common.isSlot { return true }
+    // Of one title, but longer or shorter than a host makes it; and the guid may be the show's, with a number in it.
+    if document.isSlot, isElsewhere, common.title == true, common.isOtherDuration, !common.isNumberedGuid,
+      common.distance >= Self.week
+    {
+      return true
+    }
     guard common.isLatest || !common.mayNameOne else { return false }
     if !document.isSlot, !common.isLatest {
       guard common.isSlot || isElsewhere && document.hasFewGuids && document.leapsAhead(item, known) else {
@@ -102,6 +119,10 @@ private struct Common {
   let isGuidAddress: Bool
   /// The guid has a number, as those that name one episode have, and no feed's.
   let mayNameOne: Bool
+  /// It lasts longer or shorter than a host's rounding and advertisements make it.
+  let isOtherDuration: Bool
+  /// The guid is one of those of a numbered or random kind, or an address: no show's.
+  let isNumberedGuid: Bool
   /// The address is the same, and editions may follow each other there.
   let isSlot: Bool
   /// The address says that it is always the newest, and is the same.
@@ -138,6 +159,8 @@ private struct Common {
     isExactAudio = facts.isEmpty ? nil : !facts.contains(false)
     let isSameAddress = item.address.unsigned == known.address.unsigned
     isGuidAddress = isSameAddress && one.guid.map { AddressForms.isSame($0, as: item.address) } ?? false
+    isOtherDuration = durations.map { !Comparison.isSame(duration: $0.0, $0.1) } ?? false
+    isNumberedGuid = one.guid.map { !Self.mayBeWord($0) } ?? true
     mayNameOne = !isGuidAddress && one.guid.map(Self.mayNameOne) ?? false
     self.isSlot = isSlot && isSameAddress
     isLatest = isSameAddress && item.address.isLatest
@@ -146,6 +169,13 @@ private struct Common {
   /// The first place in a list is no number of an episode.
   private static func mayNameOne(_ guid: String) -> Bool {
     guid != "0" && guid != "1" && guid.contains(where: \.isNumber)
+  }
+
+  /// A word with a short number behind it, "podcast-1".
+  private static func mayBeWord(_ guid: String) -> Bool {
+    let letters = guid.prefix(while: \.isLetter)
+    let rest = guid.dropFirst(letters.count).drop { $0 == "-" || $0 == "_" }
+    return letters.count >= 3 && rest.count <= 3 && rest.allSatisfy(\.isNumber)
   }
 
   private static func isSame(_ one: AddressForms, _ other: AddressForms, isSlot: Bool) -> Bool? {

@@ -11,6 +11,8 @@ struct TitleWords: Sendable {
   /// One word at the most besides numbers, as "Trailer" and "Episode 1": each season has them.
   var isOfAnySeason: Bool { all.count { !$0.contains(where: \.isNumber) } <= 1 }
 
+  var hasNumber: Bool { !numbers.isEmpty }
+
   /// Whether the one is the other with letters mended, or with some words more around it. Another number is another
   /// episode's.
   func isCorrection(of other: TitleWords) -> Bool {

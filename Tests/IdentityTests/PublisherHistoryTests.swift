@@ -118,6 +118,77 @@ import Testing
     expectOwn(history)
   }
 
+  // MARK: The day alone
+
+  /// All editions of a day are dated by its midnight, wherever that is; titles, or else guids, are their own.
+  @Test(arguments: [0, -1, 5] as [Int64], [true, false])
+  func editionsThatAreDatedByTheDayAloneAreEpisodes(zone: Int64, hasGuids: Bool) {
+    let addresses: [@Sendable (Int, Int) -> String] = [
+      { number, _ in "https://m.example/2026/11/22/\(900 + number * 100).mp3" },
+      { number, _ in "https://m.example/play.mp3?sid=\(PublisherHistory.token(number, 0))" },
+      { _, _ in "https://m.example/harbour-lights.mp3" },
+    ]
+    let midnight = Self.midnight + zone * Self.hour
+    // At one address, without a guid, a title may have been corrected at another time than midnight in UTC.
+    for (index, address) in addresses.enumerated() where index < 2 || zone == 0 || hasGuids {
+      for title in [Self.titles[1], Self.clock] {
+        for duration in [nil, 300] {
+          for length in [nil, 4_800_000] as [Int64?] {
+            var history = PublisherHistory("the day alone", at: address)
+            history.title = title
+            history.guid = { hasGuids ? "https://m.example/?p=\($0 + 61)" : nil }
+            history.duration = { _ in duration }
+            history.length = { _ in length }
+            history.change = { _, items in for place in items.indices { items[place].published = midnight } }
+            expectOwn(history, "\(index), \(title(0)), \(duration ?? 0), \(length ?? 0)")
+          }
+        }
+      }
+    }
+  }
+
+  private static let midnight = PublisherHistory.start / day * day
+  private static let clock: @Sendable (Int) -> String = { "News at \($0 + 9):00" }
+
+  @Test(arguments: [true, false])
+  func editionsOfOneTitleThatAreDatedByTheDayAloneAreEpisodes(hasGuids: Bool) {
+    for duration in [nil, 300] {
+      var history = PublisherHistory("the day alone") { number, _ in
+        "https://m.example/2026/11/22/\(900 + number * 100).mp3"
+      }
+      history.guid = { hasGuids ? "news-20261122-\(900 + $0 * 100)" : nil }
+      history.duration = { _ in duration }
+      history.length = { _ in duration.map { _ in 4_800_000 } }
+      history.change = { _, items in for place in items.indices { items[place].published = Self.midnight } }
+      expectOwn(history)
+    }
+  }
+
+  /// Of a feed that shows one item and dates it by the day alone.
+  @Test func whatIsCorrectedOfTheDaysEpisodeLeavesItTheSame() {
+    var known = ItemTraits(address: "https://m.example/ep1.mp3", title: "Storm at sea")
+    known.published = Self.midnight
+    known.duration = 1800
+    var (uploaded, named, signed) = (known, known, known)
+    uploaded.address = "https://m.example/ep1-fixed.mp3"
+    named.title = "What the harbour said"
+    signed.address = "https://m.example/ep1.mp3?zz=3f9a81c2"
+    var retitled = signed
+    retitled.title = named.title
+    for one in [uploaded, named, signed] {
+      #expect(IdentityEngine.decide([one], known: [known]).map(\.place) == [0], "\(one)")
+    }
+    #expect(IdentityEngine.decide([retitled], known: [signed]).map(\.place) == [0])
+    var latest = known
+    latest.address = "https://m.example/latest.mp3"
+    latest.guid = "the-show"
+    var other = latest
+    other.title = named.title
+    #expect(IdentityEngine.decide([other], known: [latest]).map(\.place) == [0])
+    (known.guid, named.guid) = ("a", "b")
+    #expect(IdentityEngine.decide([named], known: [known]).map(\.place) == [0])
+  }
+
   // MARK: Slots
 
   /// The morning's and the evening's edition, each at its own address, today's in the place of yesterday's.

@@ -185,6 +185,54 @@ import Testing
     }
   }
 
+  /// As a calendar's doors: each lasts about as long as last year's.
+  @Test(arguments: Said.all, ["Door #", "Stage #: the tour"])
+  func nextYearsDoorsAreNewHoweverLongTheyLast(said: Said, title: String) {
+    let seasons = (0..<3).map { season in
+      (1...8).map { number in
+        said.left(
+          of: item(
+            title.replacing("#", with: "\(number)"), guid: "door-\(number)",
+            "https://m.example/\(2024 + season)/door\(number).mp3",
+            at: Int64(season) * 365 * Self.day + Int64(number) * Self.day,
+            duration: 600 + (number + season) % 7, length: 400_000 + Int64(season * 100 + number)))
+      }
+    }
+    #expect(grown(seasons) == seasons.flatMap(\.self))
+    // Two by two, in a feed that shows eight.
+    let all = seasons.flatMap(\.self)
+    let states = stride(from: 8, through: all.count, by: 2).map { Array(all[($0 - 8)..<$0]) }
+    #expect(grown(states) == all)
+    // One by one, where the title is one that each season has.
+    if title == "Door #" {
+      #expect(grown((8...all.count).map { Array(all[($0 - 8)..<$0]) }) == all)
+    }
+  }
+
+  @Test(arguments: Said.all)
+  func aPageThatIsDatedAnewAndUploadedAgainKeepsItsEpisodes(said: Said) {
+    for titles in [Self.words.map { "About \($0)" }, (1...8).map { "Part \($0): the sea" }] {
+      let known = titles.enumerated().map { number, title in
+        said.left(
+          of: item(
+            title, guid: "item-\(number)", "https://m.example/2024/\(number).mp3",
+            at: Int64(number) * 7 * Self.day, duration: 601 + number, length: 400_000 + Int64(number)))
+      }
+      // By the import of the same host's new software.
+      let imported = known.enumerated().map { number, one in
+        var one = one
+        one.address = WebAddress("https://m.example/media/2025/\(number).mp3")
+        one.published = Self.start + 300 * Self.day + Int64(number)
+        return one
+      }
+      #expect(places(imported, known) == Array(0..<8), "\(titles[0])")
+      // One that is published again, long after.
+      var again = known
+      again[1] = imported[1]
+      #expect(places(again, known) == Array(0..<8), "\(titles[0])")
+    }
+  }
+
   @Test(arguments: Said.all, [3, 20])
   func placesInTheListAreNoGuids(said: Said, window: Int) {
     for (titles, days) in [(Self.words, 1), (Self.words, 7), (Array(repeating: "The show", count: 8), 7)] {
@@ -206,6 +254,18 @@ import Testing
       #expect(grown.map(\.address) == all.map(\.address), "\(titles[0]), each \(days) days")
       #expect(grown.map(\.title) == all.map(\.title))
     }
+  }
+
+  /// Whatever it looks like; the files last as long as each does.
+  @Test(arguments: ["podcast-1", "abc123", "show"])
+  func aGuidWithANumberThatIsTheSameForAllTellsNothing(guid: String) {
+    let durations = [1500, 1733, 1411, 1602]
+    let all = durations.enumerated().map { number, duration in
+      item(
+        "Sunday Sermon", guid: guid, "https://m.example/\(Self.words[number]).mp3",
+        at: Int64(number) * 7 * Self.day, duration: duration)
+    }
+    #expect(grown(all.map { [$0] }) == all)
   }
 
   /// Also where the show moves to another host, which calls all files the same.
