@@ -17,6 +17,17 @@ import Testing
 
   private func body(_ text: String) throws -> FeedBody { try body(Array(text.utf8)) }
 
+  /// Written by another process: a child that another test starts at this moment would have the file open for writing
+  /// too, and no such file can be run.
+  private func program(_ script: String, in directory: TemporaryDirectory) throws -> String {
+    let path = directory.path("program")
+    let writer = try RunningProcess(
+      "sh", ["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$2\" && chmod 700 \"$2\"", "sh", script, path],
+      environment: ["PATH": "/usr/bin:/bin"])
+    #expect(writer.wait() == .exit(0))
+    return path
+  }
+
   @Test(arguments: CorpusTests.feeds)
   func `A real feed is the same feed`(name: String) throws {
     let bytes = try Fixtures.bytes("feeds/" + name)
@@ -66,9 +77,7 @@ import Testing
   ])
   func `Whatever another program does in its place is an error`(script: String, error: FeedError) throws {
     let directory = try TemporaryDirectory()
-    let path = directory.path("program")
-    try Directories.replace(path, with: Array("#!/bin/sh\n\(script)\n".utf8))
-    chmod(path, 0o700)
+    let path = try program(script, in: directory)
     #expect(throws: error) {
       try FeedReader.program(path).parse(
         try body("<rss><channel/></rss>"), baseURL: nil, httpCharset: nil)
@@ -103,7 +112,7 @@ import Testing
   /// Else a large feed costs the time of its parser and that of who asked, one after the other.
   @Test func `Episodes come while the rest is still parsed`() throws {
     let directory = try TemporaryDirectory()
-    let (path, first) = (directory.path("program"), directory.path("first"))
+    let first = directory.path("first")
     let items = (0..<2000).map {
       "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"
         + "<enclosure url='/\($0)'/></item>"
@@ -112,14 +121,12 @@ import Testing
     let whole = directory.path("whole")
     // What a parser writes, in two parts: the second comes when the first has been taken.
     let script = """
-      #!/bin/sh
       \(Products.path("podcastfs")) --parse-feed >\(whole) 4>/dev/null || exit 1
       head -c 200000 \(whole); printf + >&4
       while [ ! -e \(first) ]; do sleep 0.01; done
       tail -c +200001 \(whole)
       """
-    try Directories.replace(path, with: Array(script.utf8))
-    chmod(path, 0o700)
+    let path = try program(script, in: directory)
     let (feed, titles) = try FeedReader.program(path).parse(
       try body(bytes), baseURL: "https://h/", httpCharset: nil, isBehind: false
     ) { episode in
