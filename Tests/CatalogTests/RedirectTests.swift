@@ -174,8 +174,30 @@ import Testing
       #expect(world.catalog.waitForRefreshes(seconds: 20))
     }
     #expect(try world.catalog.episodes(ofPodcast: podcast).prefix(stems.count).map(\.stem) == stems)
-    let place = way[0] == 302 ? "/feed" : way.count == 1 ? "/there" : "/between"
+    // What holds nothing yet is no new home.
+    let place = way[0] == 302 || move == .empty ? "/feed" : way.count == 1 ? "/there" : "/between"
     #expect(try facts(podcast, world) == (move.after.feed.title, world.web.address + place))
+  }
+
+  /// It may be filled one day, or the redirect be taken back.
+  @Test(arguments: [true, false]) func anEmptyFeedIsNoNewHome(isFilled: Bool) throws {
+    let world = try CatalogWorld()
+    let podcast = try followed(in: world)
+    let count = try world.catalog.episodes(ofPodcast: podcast).count
+    var empty = TestFeed(title: Self.own.title).page
+    empty.headers.append(("ETag", "\"0123456789abcdef\""))
+    world.web.set("/there") { [empty] request in
+      request.header("if-none-match") == nil ? empty : FakeWeb.Page(status: 304, headers: empty.headers)
+    }
+    world.web.set("/feed", redirect(301))
+    for _ in 0..<3 { try world.refresh(podcast) }
+    var grown = Self.own
+    grown.items = TestFeed.items(40..<41) + grown.items
+    world.web.set(isFilled ? "/there" : "/feed", grown.page)
+    for _ in 0..<2 { try world.refresh(podcast) }
+    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == count + 1)
+    #expect(try facts(podcast, world).1 == world.web.address + (isFilled ? "/there" : "/feed"))
   }
 
   /// What is no proof.

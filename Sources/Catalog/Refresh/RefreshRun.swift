@@ -137,7 +137,7 @@ struct RefreshRun: Sendable {
     }
     let move = FeedMove(
       state: state, announced: isCut ? nil : feed.newFeedURL,
-      redirected: isCut ? nil : answer.head.permanentLocation, now: now)
+      redirected: isCut || isEmptied(feed) ? nil : answer.head.permanentLocation, now: now)
     let result = finish {
       let hadNone = state.lastRefresh == nil
       return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
@@ -193,11 +193,11 @@ struct RefreshRun: Sendable {
 
   private func noteAnswer(_ feed: FetchedFeed, _ answer: FeedAnswer, in database: Database) throws {
     let head = answer.head
-    let isWhole = answer.cut == nil
+    let isWhole = answer.cut == nil && !isEmptied(feed)
     let noted = RefreshRows.Answer(
       etag: isWhole ? head.value("etag") : nil, lastModified: isWhole ? head.value("last-modified") : nil,
       isPrivate: isPrivate(head), timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete,
-      digest: answer.digest, cameFrom: Self.place(head))
+      digest: isWhole || answer.cut != nil ? answer.digest : nil, cameFrom: Self.place(head))
     try RefreshRows.came(id, noted, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
@@ -205,6 +205,10 @@ struct RefreshRun: Sendable {
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
     try RefreshRows.setNext(id, next, in: database)
   }
+
+  /// Whether it has no episodes, of a podcast that had: where a redirect leads to nothing yet, the old address is kept,
+  /// and the next answer is read whole.
+  private func isEmptied(_ feed: FetchedFeed) -> Bool { feed.episodes.isEmpty && state.lastRefresh != nil }
 
   /// Some of the feed is missing: it is told, and asked for again soon, at first.
   private func noteCut(_ cut: CatalogError, in database: Database) throws {
