@@ -11,8 +11,7 @@ extension HTTPTransfer {
     case CURLE_COULDNT_CONNECT where hasRefused, CURLE_ABORTED_BY_CALLBACK where hasRefused:
       return .refusedAddress(host)
     case CURLE_COULDNT_RESOLVE_HOST: return unresolved
-    case CURLE_COULDNT_RESOLVE_PROXY:
-      return HTTPError(.proxy, "cannot find the proxy for \(host)", .EHOSTUNREACH)
+    case CURLE_COULDNT_RESOLVE_PROXY: return unresolved
     case CURLE_COULDNT_CONNECT: return unconnected
     case CURLE_OPERATION_TIMEDOUT: return timedOut
     case CURLE_TOO_MANY_REDIRECTS:
@@ -49,24 +48,41 @@ extension HTTPTransfer {
 
   private var unresolved: HTTPError {
     Self.hasNetwork
-      ? HTTPError(.nameNotResolved, "cannot find the host \(host)", .EHOSTUNREACH)
-      : HTTPError(.networkUnreachable, "no network (looking for \(host))", .ENETUNREACH)
+      ? HTTPError(proxy == nil ? .nameNotResolved : .proxy, "cannot find \(peer)", .EHOSTUNREACH)
+      : HTTPError(.networkUnreachable, "no network (looking for \(proxy == nil ? host : peer))", .ENETUNREACH)
   }
 
   private var unconnected: HTTPError {
-    switch systemError {
-    case .ECONNREFUSED: HTTPError(.connectionRefused, "connection refused by \(host)", .ECONNREFUSED)
+    let whom = proxy == nil ? host : peer
+    // A proxy that is away says nothing of the network beyond it.
+    func error(_ code: HTTPError.Code, _ message: String, _ errno: Errno) -> HTTPError {
+      HTTPError(proxy == nil ? code : .proxy, message, errno)
+    }
+    return switch systemError {
+    case .ECONNREFUSED: error(.connectionRefused, "connection refused by \(whom)", .ECONNREFUSED)
     case .ENETUNREACH:
-      HTTPError(.networkUnreachable, "no network (connecting to \(host))", .ENETUNREACH)
-    case .ETIMEDOUT: HTTPError(.timedOut, "no connection to \(host): timed out", .ETIMEDOUT)
-    case .EHOSTUNREACH: HTTPError(.networkUnreachable, "cannot reach the host \(host)", .EHOSTUNREACH)
+      HTTPError(.networkUnreachable, "no network (connecting to \(whom))", .ENETUNREACH)
+    case .ETIMEDOUT: error(.timedOut, "no connection to \(whom): timed out", .ETIMEDOUT)
+    case .EHOSTUNREACH: error(.networkUnreachable, "cannot reach \(peer)", .EHOSTUNREACH)
     case let errno where errno.rawValue != 0:
-      HTTPError(.connectionLost, "no connection to \(host): \(errno)", errno)
-    default: HTTPError(.connectionRefused, "no connection to \(host)", .ECONNREFUSED)
+      error(.connectionLost, "no connection to \(whom): \(errno)", errno)
+    default: error(.connectionRefused, "no connection to \(whom)", .ECONNREFUSED)
     }
   }
 
+  /// Whom the connection is to be made to, in words.
+  private var peer: String { proxy.map { "the proxy \($0) (for \(host))" } ?? "the host \(host)" }
+
+  /// The proxy that is in use.
+  private var proxy: String? { proxyRules.name(for: effectiveURL) }
+
   private var timedOut: HTTPError {
+    if isConnecting, let proxy {
+      // The socket has a port once the proxy has taken the connection: what is missing is the one behind it.
+      let isTaken = number(CURLINFO_LOCAL_PORT) > 0
+      let what = isTaken ? "no connection to \(host) by the proxy \(proxy)" : "no connection to \(peer)"
+      return HTTPError(.proxy, "\(what) in \(seconds(request.connectTimeout))", .ETIMEDOUT)
+    }
     if isConnecting {
       return HTTPError(
         .timedOut, "no connection to \(host) in \(seconds(request.connectTimeout))", .ETIMEDOUT)

@@ -21,6 +21,9 @@ package struct ProxyRules {
   /// address guard asks: a proxy may be on a private address.
   package func proxyPort(for url: String) -> UInt16? { address(for: url).flatMap(Self.port) }
 
+  /// Host and port of the proxy for `url`, as people know it: without its credentials; nil where none is in use.
+  package func name(for url: String) -> String? { address(for: url).map { String(Self.authority($0)) } }
+
   /// The proxy for `url`, as libcurl takes it; nil where none is in use.
   package func address(for url: String) -> String? {
     guard let scheme = WebAddress(url).scheme, let host = WebAddress(url).host, !isExcepted(host) else {
@@ -63,13 +66,20 @@ package struct ProxyRules {
   }
 
   private static func port(of proxy: String) -> UInt16 {
-    let whole = proxy.contains("://") ? proxy : "http://" + proxy
-    let withoutUser = WebAddress(whole).shown
-    let authority = withoutUser.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
+    let authority = authority(proxy)
     let rest = authority.last == "]" ? "" : authority
     if let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]) {
       return port
     }
-    return WebAddress(whole).scheme == "https" ? 443 : 1080
+    return WebAddress(whole(proxy)).scheme == "https" ? 443 : 1080
+  }
+
+  /// libcurl takes a proxy without a scheme, too.
+  private static func whole(_ proxy: String) -> String {
+    proxy.contains("://") ? proxy : "http://" + proxy
+  }
+
+  private static func authority(_ proxy: String) -> Substring {
+    WebAddress(whole(proxy)).shown.drop { $0 != ":" }.dropFirst(3).prefix { $0 != "/" }
   }
 }

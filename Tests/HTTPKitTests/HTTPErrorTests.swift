@@ -177,6 +177,36 @@ import Testing
     }
   }
 
+  @Test(arguments: ["http://media.example/a", "https://media.example/a"])
+  func aProxyThatCannotBeReachedIsNamedAndNotTheHost(url: String) throws {
+    let server = try HTTPServer { _, _ in }
+    let port = server.port
+    server.stop()
+    for proxy in ["http://me:secret@127.0.0.1:\(port)", "127.0.0.1:\(port)/", "socks5://127.0.0.1:\(port)"] {
+      let error = client.answer(.local(url) { $0.proxy = proxy })?.failure
+      #expect(error?.code == .proxy)
+      #expect(error?.errno == .ECONNREFUSED)
+      #expect(error?.message == "connection refused by the proxy 127.0.0.1:\(port) (for media.example)")
+    }
+    let error = client.answer(.local(url) { $0.proxy = "http://no-such-proxy.invalid:3128" })?.failure
+    #expect(error?.code == .proxy || error?.code == .networkUnreachable)
+    #expect(error?.message.contains("the proxy no-such-proxy.invalid:3128 (for media.example)") == true)
+  }
+
+  /// The address of a host that the proxy does not reach either.
+  @Test func aProxyThatSaysNothingOfTheHostIsNamedToo() throws {
+    // The kernel takes the connection, and nobody the request.
+    let listener = try LoopbackSocket.listen()
+    let proxy = "127.0.0.1:\(try LoopbackSocket.port(of: listener.rawValue))"
+    let error = client.answer(
+      .local("https://media.example/a") {
+        $0.proxy = "http://" + proxy
+        $0.connectTimeout = 0.3
+      })?.failure
+    #expect(error?.errno == .ETIMEDOUT)
+    #expect(error?.message == "no connection to media.example by the proxy \(proxy) in 0.3 s")
+  }
+
   @Test func aProxyThatRefusesIsNamedAsSuch() throws {
     let server = try HTTPServer { _, _ in }
     let proxy = server.address

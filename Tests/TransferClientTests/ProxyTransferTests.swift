@@ -72,8 +72,9 @@ import TransferProtocol
     }
     let request = TransferFixture.request(Self.url)
     let failure = try #require(client.openFailure(request))
-    #expect(failure.message.contains("harbour.example") || failure.message.contains("proxy"), "\(failure)")
-    #expect(!failure.message.contains("secret"))
+    let words = "connection refused by the proxy 127.0.0.1:1 (for harbour.example)"
+    #expect(failure.message == words)
+    #expect(client.status(of: request.key)?.error == words)
     #expect(client.status(of: request.key)?.state == .queued)
   }
 
