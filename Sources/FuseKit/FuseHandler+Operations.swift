@@ -63,7 +63,7 @@ extension FuseHandler {
     operations.mkdir = { request, parent, name, _ in
       guard let request else { return }
       let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.EINVAL) }
+      guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
       FuseHandler.of(request).makeDirectory(
         parent: parent, name: name, caller: FuseCaller(request), reply: reply)
     }
@@ -84,7 +84,7 @@ extension FuseHandler {
       guard let request else { return }
       let reply = FuseReply(request)
       guard let name = FuseHandler.name(name), let newName = FuseHandler.name(newName) else {
-        return reply.fail(.EINVAL)
+        return reply.fail(.EILSEQ)
       }
       FuseHandler.of(request).rename(
         parent: parent, name: name, newParent: newParent, newName: newName, flags: flags,
@@ -98,7 +98,7 @@ extension FuseHandler {
     operations.create = { request, parent, name, _, _ in
       guard let request else { return }
       let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.EINVAL) }
+      guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
       FuseHandler.of(request).create(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
     }
   }
@@ -106,7 +106,7 @@ extension FuseHandler {
   private static func makeOther(_ request: fuse_req_t?, _ parent: UInt64, _ name: UnsafePointer<CChar>?) {
     guard let request else { return }
     let reply = FuseReply(request)
-    guard let name = FuseHandler.name(name) else { return reply.fail(.EINVAL) }
+    guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
     FuseHandler.of(request).makeOther(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
   }
 

@@ -29,6 +29,12 @@ package enum EpisodeName {
       && FileNameText.withoutDeviceName(cleaned).utf8.elementsEqual(name.utf8)
   }
 
+  /// Whether characters of a name are to blame where `isDirectoryName` says no: else it is a device's, or it begins or
+  /// ends as none may.
+  package static func hasForbiddenCharacters(_ name: String) -> Bool {
+    FileNameText.cleaned("x\(name)x") != "x\(name)x"
+  }
+
   /// An episode's name in the views across podcasts, before its extension:
   /// "2024-01-03 - Harbour Lights - A quiet harbour". Where both are long, each keeps half of the room, and
   /// a number at the end of the stem (" (2)") stays.

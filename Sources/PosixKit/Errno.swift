@@ -46,6 +46,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let EHOSTUNREACH = Errno(rawValue: Glibc.EHOSTUNREACH)
   package static let ESTALE = Errno(rawValue: Glibc.ESTALE)
   package static let EDQUOT = Errno(rawValue: Glibc.EDQUOT)
+  package static let EILSEQ = Errno(rawValue: Glibc.EILSEQ)
   package static let ECANCELED = Errno(rawValue: Glibc.ECANCELED)
 
   /// The system's words for it: "No such file or directory".

@@ -129,9 +129,17 @@ import Testing
     func make(_ name: String) -> Errno? { errnoOf { mkdir("\(fixture.root)/Search/\(name)", 0o755) } }
     #expect(make(String(repeating: "x", count: 256)) == .ENAMETOOLONG)
     #expect(make(".Trash-1000") == .EPERM)
-    #expect(make("two\nlines") == .EINVAL)
-    #expect(make("two\u{2028}lines") == .EINVAL)
+    #expect(make("two\nlines") == .EILSEQ)
+    #expect(make("two\u{2028}lines") == .EILSEQ)
+    #expect(make("country:de") == .EINVAL)
     #expect(try fixture.list(fixture.root + "/Search").isEmpty)
+    try fixture.makeSearch()
+    #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/country:de") } == .EPERM)
+    #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/two\nlines") } == .EILSEQ)
+    let latin: [CChar] = Array((fixture.root + "/Search/caf").utf8CString.dropLast()) + [-23, 0]
+    #expect(errnoOf { rename(fixture.searchPath, latin) } == .EILSEQ)
+    #expect(errnoOf { mkdir(latin, 0o755) } == .EILSEQ)
+    #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
   }
 
   /// Some programs open each file several times, at once or again and again.

@@ -178,10 +178,11 @@ import TransferProtocol
       failure(tree.rename("Harbour Lights", in: search, to: name, in: .subscriptions, flags: 0, for: me))
     }
     #expect(move(String(repeating: "x", count: 201)) == .ENAMETOOLONG)
-    for name in ["a:b", "-a", "a.", "NUL", "list.opml", "List.OPML", "a\u{202e}b"] {
-      #expect(move(name) == .EINVAL)
+    // Never EINVAL: mv(1) takes that for a directory that is to be moved into itself.
+    for name in ["a:b", "a?", "a\u{202e}b", "a\nb"] { #expect(move(name) == .EILSEQ, "\(name)") }
+    for name in ["-a", "a.", "a ", "NUL", "list.opml", "List.OPML", ".a"] {
+      #expect(move(name) == .EPERM, "\(name)")
     }
-    #expect(move(".a") == .EPERM)
     #expect(move("A & B's [best] (2)") == nil)
   }
 

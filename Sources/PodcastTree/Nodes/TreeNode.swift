@@ -138,7 +138,8 @@ extension PodcastTree {
     }
   }
 
-  /// Why a user can't call a directory so; nil where he can.
+  /// Why a user can't call a directory so; nil where he can. Never EINVAL, which mv(1) takes for a directory that is to
+  /// be moved into itself.
   func refusal(ofName name: String) -> Errno? {
     if name.utf8.count > 255 { return .ENAMETOOLONG }
     // What programs make everywhere for themselves (".Trash-1000") is no search and no podcast.
@@ -147,7 +148,7 @@ extension PodcastTree {
       let category = scalar.properties.generalCategory
       return category != .control && category != .lineSeparator && category != .paragraphSeparator
     }
-    return isPlain ? nil : .EINVAL
+    return isPlain ? nil : .EILSEQ
   }
 
   /// Why a subscription can't be called so: it has a name as the tree gives them, also on Windows and Samba, and none
@@ -155,7 +156,8 @@ extension PodcastTree {
   func refusal(ofSubscription name: String) -> Errno? {
     if let errno = refusal(ofName: name) { return errno }
     if name.utf8.count > EpisodeName.byteLimit { return .ENAMETOOLONG }
-    return EpisodeName.isDirectoryName(name) && !name.lowercased().hasSuffix(".opml") ? nil : .EINVAL
+    if EpisodeName.isDirectoryName(name) && !name.lowercased().hasSuffix(".opml") { return nil }
+    return EpisodeName.hasForbiddenCharacters(name) ? .EILSEQ : .EPERM
   }
 
   func folder(_ id: NodeID) -> (any FolderNode)? { node(id) as? any FolderNode }
