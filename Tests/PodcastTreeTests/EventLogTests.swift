@@ -100,6 +100,21 @@ import TransferProtocol
     #expect(reader.lines.count == 2 && reader.lines.last?.hasPrefix("{") ?? false, "\(reader.text)")
   }
 
+  /// As the attributes have them, and status.json.
+  @Test func theFeedsSizeIsToldWhileNoServerHasToldOne() throws {
+    let fixture = try fixture(LastingMemory())
+    let reader = try Reader(fixture)
+    change(fixture, .queued, at: 10_000_000_000)
+    #expect(eventually { reader.file.isReadable })
+    try reader.readAll()
+    let episode = try wait(
+      fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: fixture.searched(), for: fixture.me)
+    ).node
+    let size = try fixture.attribute("user.podcastfs.bytes_total", episode)
+    let words = #""progress":"0.0","bytes_received":0,"bytes_total":\#(size),"#
+    #expect(reader.text.contains(words), "\(reader.text)")
+  }
+
   @Test func whatChangedWhileNoProcessServedIsToldOnce() throws {
     let memory = try LastingMemory()
     let first = try fixture(memory)
