@@ -44,7 +44,7 @@ extension Catalog {
   ) -> any Cancellable {
     let task = CatalogWork(feeds.tasks, completion)
     feeds.threads.run { [feeds] in
-      SubscriptionTrial(feeds: feeds, name: name, task: task).begin(address)
+      SubscriptionTrial(feeds: feeds, address: address, name: name, task: task).begin()
     }
     return task
   }

@@ -2,11 +2,26 @@ internal import PosixKit
 
 extension CatalogError {
   /// What could not be done.
-  enum Undertaking { case refresh, search }
+  enum Undertaking { case refresh, search, subscription }
 
   /// The message, and what a person can do about it: for the log.
   func message(adviceFor what: Undertaking) -> String {
-    (what == .search ? adviceForSearch : advice).map { "\(message) (\($0))" } ?? message
+    let advice =
+      switch what {
+      case .refresh: advice
+      case .search: adviceForSearch
+      case .subscription: adviceForSubscription
+      }
+    return advice.map { "\(message) (\($0))" } ?? message
+  }
+
+  /// Nobody but the user subscribes again.
+  private var adviceForSubscription: String? {
+    switch errno {
+    case .ETIMEDOUT, .ECONNREFUSED, .ECONNRESET, .EIO: "subscribe again in a while"
+    case .ENOENT: "search for its new address"
+    default: advice
+    }
   }
 
   /// Nobody but the user searches again.

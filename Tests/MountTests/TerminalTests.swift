@@ -37,6 +37,24 @@ import Testing
     #expect(try fixture.run("refresh", "--quiet").output == "")
   }
 
+  /// As those are that a mount was asked for.
+  @Test func searchesAndAddressesThatFailAreInTheLog() throws {
+    let fixture = try MountFixture()
+    fixture.directory.behave(.with { $0.status = 503 })
+    #expect(try fixture.run("search", "harbour").end == .exit(1))
+    #expect(try fixture.run("search", "country:de").end == .exit(1))
+    let feed = fixture.origin.url("/none.xml?token=0b5e8d5a-7f3c-4f1e-9a53-2f6c1c1f7a10")
+    #expect(try fixture.run("subscribe", feed).end == .exit(1))
+    #expect(try fixture.run("subscribe", "ftp://harbour.example/").end == .exit(1))
+    let log = fixture.log
+    #expect(log.contains(#"cannot search for "harbour": HTTP 503"#), "\(log)")
+    #expect(log.contains(#"cannot search for "country:de": no words to search for"#), "\(log)")
+    let address = fixture.origin.url("/none.xml")
+    #expect(log.contains("cannot subscribe to \(address)?token=***: HTTP 404"), "\(log)")
+    #expect(log.contains("cannot subscribe to ftp://harbour.example/: "), "\(log)")
+    #expect(!log.contains("0b5e8d5a"))
+  }
+
   @Test func anImportWithBadEntriesKeepsTheGoodOnesAndSaysSo() throws {
     let fixture = try MountFixture()
     let list = try fixture.environment.home.write(

@@ -6,20 +6,31 @@ internal import PosixKit
 /// Looks at an address that a user gave, then subscribes to the feed that is there.
 struct SubscriptionTrial: Sendable {
   let feeds: FeedRefresher
+  /// What the user gave.
+  let address: String
   let name: String?
   let task: CatalogWork<ListedPodcast>
 
-  func begin(_ text: String) {
+  func begin() {
     do throws(CatalogError) {
-      guard let url = SubscriptionAddress.normalized(text), let host = url.host else {
+      guard let url = SubscriptionAddress.normalized(address), let host = url.host else {
         throw CatalogError(.EINVAL, "no address of a feed")
       }
       let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
       if let known { throw SubscriptionRows.already(known.name) }
       look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
     } catch {
-      task.finish(.failure(error))
+      fail(error)
     }
+  }
+
+  /// Called off, or followed already, it is no failure for the log.
+  private func fail(_ error: CatalogError) {
+    if ![.ECANCELED, .EINTR, .EEXIST].contains(error.errno) {
+      let why = error.message(adviceFor: .subscription)
+      feeds.log.write("cannot subscribe to \(WebAddress(address).shown): \(why)")
+    }
+    task.finish(.failure(error))
   }
 
   /// - Parameters:
@@ -40,7 +51,7 @@ struct SubscriptionTrial: Sendable {
           case .success(let answer): try received(answer, from: url, isNamed: isNamed)
           }
         } catch {
-          task.finish(.failure(error))
+          fail(error)
         }
       }
     }

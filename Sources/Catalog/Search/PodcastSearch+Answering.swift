@@ -12,8 +12,12 @@ extension PodcastSearch {
     let task = CatalogWork(tasks, completion)
     queue.async { [self] in
       do throws(CatalogError) {
-        try ask(SearchQuery(parsing: text), for: task) { task.finish($0) }
+        try ask(SearchQuery(parsing: text), for: task) { [self] result in
+          if case .failure(let error) = result { note(error, of: text) }
+          task.finish(result)
+        }
       } catch {
+        note(error, of: text)
         task.finish(.failure(error))
       }
     }

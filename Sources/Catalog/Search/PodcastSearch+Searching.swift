@@ -25,10 +25,18 @@ extension PodcastSearch {
           finish(task, name: name, replacing: old, result)
         }
       } catch {
-        task.finish(.failure(CatalogError(wrapping: error)))
+        let error = CatalogError(wrapping: error)
+        note(error, of: name)
+        task.finish(.failure(error))
       }
     }
     return task
+  }
+
+  /// Tells the log of a search that has failed; not where the user has called it off, or given it a name that is taken.
+  func note(_ error: CatalogError, of query: String) {
+    if [.ECANCELED, .EINTR, .EEXIST].contains(error.errno) { return }
+    log.write("cannot search for \"\(query)\": \(error.message(adviceFor: .search))")
   }
 
   private func finish(
@@ -39,9 +47,7 @@ extension PodcastSearch {
     switch result {
     case .success(let found): answer = found
     case .failure(let error):
-      if error.errno != .ECANCELED && error.errno != .EINTR {
-        log.write("cannot search for \"\(name)\": \(error.message(adviceFor: .search))")
-      }
+      note(error, of: name)
       return task.finish(.failure(error))
     }
     guard task.beginCommit() else { return }
