@@ -18,6 +18,7 @@ package enum StandardStreams {
   static var isQuiet: Bool { quiet.withLock { $0 } }
   private static let quiet = Monitor(false)
 
+  static var output: Int32 { STDOUT_FILENO }
   static var errors: Int32 { STDERR_FILENO }
 
   /// One line on standard error: "podcastfs: …".

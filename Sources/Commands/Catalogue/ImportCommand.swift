@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 
@@ -50,20 +51,37 @@ enum ExportCommand: Command {
     podcastfs export [FILE]
 
     Writes OPML 2.0 to the file or to standard output, with whole addresses: those of private feeds hold their
-    tokens.
+    tokens. A terminal is shown it without what would move its cursor.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("export takes one file") }
     let bytes = try CatalogSession().catalog.exportOPML()
-    if let file = operands.first {
-      try Directories.replace(file, with: bytes)
+    guard let file = operands.first else {
+      try write(bytes, to: StandardStreams.output)
+      return 0
+    }
+    if isDevice(file) {
+      // A pipe or a terminal is written to: in its place a file would take its name.
+      let device = try FileDescriptor(opening: file, O_WRONLY)
+      try write(bytes, to: device.rawValue)
     } else {
-      let text = String(decoding: bytes, as: UTF8.self)
-      // As it is for files and pipes; a terminal shows it.
-      StandardStreams.write(StandardStreams.outputIsTerminal ? PrintableText.block(text) : text)
+      try Directories.replace(file, with: bytes)
     }
     return 0
+  }
+
+  /// As it is for files and pipes; a terminal shows it.
+  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+    let text = String(decoding: bytes, as: UTF8.self)
+    let isTerminal = Terminal(descriptor: descriptor).isTerminal
+    StandardStreams.write(isTerminal ? PrintableText.block(text) : text, to: descriptor)
+  }
+
+  /// Whether it is there and no ordinary file (nor a directory, where writing fails).
+  private static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
   }
 }
