@@ -96,7 +96,7 @@ package final class LiveMap: Sendable {
       return map
     } catch {
       unlink(temporary)
-      throw error
+      throw PosixError(error.errno, "create", path)
     }
   }
 

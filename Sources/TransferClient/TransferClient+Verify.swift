@@ -36,9 +36,11 @@ extension TransferClient {
     }
   }
 
+  package var failure: String? { session.failure.withLock { $0 } }
+
   /// Why no daemon serves; nil while one does, or none was needed and the last one could begin.
   package var daemonFailure: String? {
-    session.failure.withLock { $0 }
+    failure
       ?? DaemonPlace.failure(in: session.places.state).map { "the transfer daemon cannot start: \($0)" }
   }
 }

@@ -41,6 +41,9 @@ package protocol TransferService: AnyObject, Sendable {
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
 
+  /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
+  var failure: String? { get }
+
   /// How many opens, reads and orders the daemon has still to answer, and episodes that are open there: for who checks
   /// that nothing stays behind. Not on a thread that the daemon's answers need.
   var underWay: Int { get }

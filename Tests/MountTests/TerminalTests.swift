@@ -194,6 +194,35 @@ import Testing
     #expect(try fixture.run("doctor").output.contains("are free in \(run)/podcastfs: downloads cannot begin"))
   }
 
+  /// Both where the daemon can't begin and where it can make no room for what it has to tell.
+  @Test(.enabled(if: getuid() == 0), arguments: ["min_free=0", "min_free=1M"])
+  func aFullRuntimeFolderIsNamedToWhoWaits(options: String) throws {
+    let fixture = try MountFixture()
+    let run = fixture.environment.home.path("run")
+    #expect(
+      try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", run]).status == 0)
+    defer { _ = try? ChildProcess.run(["umount", "-l", run]) }
+    try fixture.mount(options: options)
+    try fixture.makeSearch()
+    let episode = fixture.episode(1)
+    let fill = ["-c", "head -c 2M /dev/zero > \(run)/fill"]
+    _ = try RunningProcess("sh", fill, environment: fixture.environment.variables).wait()
+    let unbegun = try fixture.run("get", episode)
+    #expect(unbegun.end == .exit(1))
+    let words = "cannot write \(run)/podcastfs/transferd.pid: No space left"
+    #expect(unbegun.errors.contains(words), "\(unbegun.errors)")
+    #expect(unbegun.errors.contains("podcastfs doctor"))
+    #expect(try fixture.attribute("error", episode)?.contains("\(run)/podcastfs/transferd.pid") == true)
+    #expect(unlink(run + "/fill") == 0)
+    // The next one begins.
+    #expect(eventually { (try? fixture.isWhole(episode, 1)) == true })
+    #expect(try fixture.attribute("error", episode) == nil)
+    _ = try RunningProcess("sh", fill, environment: fixture.environment.variables).wait()
+    let unmade = try fixture.run("get", fixture.episode(2))
+    #expect(unmade.end == .exit(1))
+    #expect(unmade.errors.contains("no space left in \(run)/podcastfs"), "\(unmade.errors)")
+  }
+
   @Test func theDesktopOpensAddressesAndLists() throws {
     let fixture = try MountFixture()
     let home = fixture.environment.home

@@ -25,6 +25,7 @@ final class FakeTransfers: TransferService {
     state.withLock { $0.observer = observer }
   }
 
+  var failure: String? { nil }
   var underWay: Int { state.withLock { $0.waiting.count } }
 
   func set(_ status: TransferStatus) {

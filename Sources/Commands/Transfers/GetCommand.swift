@@ -86,7 +86,11 @@ enum GetCommand: Command {
     private mutating func attempt(_ body: (inout Wanted) throws -> Void) {
       if failure != nil { return }
       do { try body(&self) } catch {
-        failure = (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
+        // What an errno can't say: the attribute does.
+        let why = (try? episode.attribute("error")) ?? nil
+        failure =
+          why.map { "\($0) (podcastfs doctor tells what can be done)" }
+          ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
       }
     }
   }

@@ -170,7 +170,16 @@ struct EpisodeNode: TreeNode {
     }
   }
 
-  private func status(of episode: ListedEpisode) -> TransferStatus? { tree.currentStatus(episode.mediaKey) }
+  /// As it is to be told: of what can't be had because nobody fetches, why.
+  private func status(of episode: ListedEpisode) -> TransferStatus? {
+    let status = tree.currentStatus(episode.mediaKey)
+    guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
+      return status
+    }
+    var told = status ?? TransferStatus(key: episode.mediaKey, state: .remote)
+    told.error = why
+    return told
+  }
 
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
     let isMark = key == "played" || key == "keep"

@@ -4,6 +4,8 @@ internal import TransferProtocol
 /// What is known of the room on the disk, and what is being done for more.
 struct Room {
   var space = FreeSpace()
+  /// Why there is none, where it is not the disk of the cache that is full.
+  var lack: String?
   /// Downloads that wait for the disk to be looked at.
   var waiting: Set<MediaKey> = []
   /// What is being let go of, how many bytes of it are wanted, and orders that wait for that.
@@ -18,7 +20,7 @@ struct Room {
 extension Engine {
   /// What `error` says of a download that waits for room in the budget, and of one that the disk has none for.
   static let cacheIsFull = "cache is full"
-  static let noSpaceLeft = "no space left on the disk"
+  package static let noSpaceLeft = "no space left on the disk"
 
   /// Room that must be there for a body of unknown length to begin, and is kept free ahead of what comes.
   private static let ahead: Int64 = 2 << 20
@@ -163,7 +165,7 @@ extension Engine {
       room.waiting.insert(download.key)
       return false
     }
-    suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    suffer(Fault(.noRoom, room.lack ?? Self.noSpaceLeft), download)
     return false
   }
 
@@ -201,7 +203,7 @@ extension Engine {
   /// There is no room for what a reader's response has brought.
   private func starved(_ download: Download) {
     for flow in download.flows { flow.intake = nil }
-    suffer(Fault(.noRoom, Self.noSpaceLeft), download)
+    suffer(Fault(.noRoom, room.lack ?? Self.noSpaceLeft), download)
   }
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.

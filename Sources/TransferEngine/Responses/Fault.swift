@@ -36,7 +36,7 @@ package struct Fault: Hashable {
   /// The disk has refused something.
   init(_ failure: DiskFailure) {
     switch failure.kind {
-    case .full: self.init(.noRoom, Engine.noSpaceLeft)
+    case .full: self.init(.noRoom, failure.message)
     case .tooLarge: self.init(.lasting, "too large a file")
     case .passing: self.init(.passing, failure.message)
     case .broken: self.init(.lasting, failure.message)

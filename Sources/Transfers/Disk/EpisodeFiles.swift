@@ -10,6 +10,8 @@ final class EpisodeFiles: Sendable {
 
   init(_ layout: CacheLayout) { self.layout = layout }
 
+  private func failure(_ error: any Error) -> DiskFailure { DiskFailure(error, in: layout) }
+
   private var writer: EpisodeWriter? { state.withLock { $0 } }
 
   func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
@@ -22,7 +24,7 @@ final class EpisodeFiles: Sendable {
     } catch let error as PosixError where error.errno == .ENOENT {
       return .missing
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(failure(error))
     }
   }
 
@@ -32,7 +34,7 @@ final class EpisodeFiles: Sendable {
       state.withLock { $0 = writer }
       return .created(generation: writer.generation)
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(failure(error))
     }
   }
 
@@ -47,7 +49,7 @@ final class EpisodeFiles: Sendable {
       return .wrote(flow, range)
     } catch {
       writer.giveBack(range)
-      return .notWritten(flow, range, DiskFailure(error), present: writer.present)
+      return .notWritten(flow, range, failure(error), present: writer.present)
     }
   }
 
@@ -62,7 +64,7 @@ final class EpisodeFiles: Sendable {
       }
       return .compared(flow, range, agreed: agreed)
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(failure(error))
     }
   }
 
@@ -71,7 +73,7 @@ final class EpisodeFiles: Sendable {
       try writer?.set(representation)
       return .described
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(failure(error))
     }
   }
 
@@ -82,7 +84,7 @@ final class EpisodeFiles: Sendable {
       try writer.synchronize()
       return .flushed
     } catch {
-      return .notFlushed(DiskFailure(error), present: writer.present)
+      return .notFlushed(failure(error), present: writer.present)
     }
   }
 
@@ -100,7 +102,7 @@ final class EpisodeFiles: Sendable {
       try writer.discard(ranges)
       return .discarded(present: writer.present)
     } catch {
-      return .failed(DiskFailure(error))
+      return .failed(failure(error))
     }
   }
 
@@ -111,13 +113,19 @@ final class EpisodeFiles: Sendable {
 }
 
 extension DiskFailure {
-  init(_ error: any Error) {
+  static func noRoomForMap(_ layout: CacheLayout) -> String {
+    "no space left in \(layout.runtime): make room there"
+  }
+
+  init(_ error: any Error, in layout: CacheLayout) {
     guard let error = error as? PosixError else {
       self.init(.broken, "\(error)")
       return
     }
     switch error.errno {
-    case .ENOSPC, .EDQUOT: self.init(.full, "\(error)")
+    case .ENOSPC, .EDQUOT:
+      let isMap = error.subject?.hasPrefix(layout.maps + "/") ?? false
+      self.init(.full, isMap ? Self.noRoomForMap(layout) : Engine.noSpaceLeft)
     case .EFBIG: self.init(.tooLarge, "\(error)")
     case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
     default: self.init(.broken, "\(error)")

@@ -175,7 +175,10 @@ final class EngineDriver {
       answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }
     case .measureRoom:
       let layout = layout
-      answer(.cache) { .room(layout.hasRoomForMap ? DiskSpace.available(at: layout.cache) : 0) }
+      answer(.cache) {
+        layout.hasRoomForMap
+          ? .room(DiskSpace.available(at: layout.cache)) : .noRoom(DiskFailure.noRoomForMap(layout))
+      }
     case .evict(let candidates, let count):
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
