@@ -15,6 +15,8 @@ final class Download {
   var hasFiles: Bool?
   /// Whether it may run as one of the background downloads.
   var hasSlot = false
+  /// Whether it has lost its slot because it brought next to nothing, and has brought no more since.
+  var crawls = false
   /// Whether the store must be looked at: its bytes may be gone, or more than the record says.
   var mustLook = false
   /// Whether it has been looked at, so that the record says how much is here.

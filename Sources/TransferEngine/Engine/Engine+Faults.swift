@@ -126,6 +126,7 @@ extension Engine {
         download.retryAt = nil
       }
       download.backoff = Backoff()
+      download.crawls = false
       touch(download)
     }
   }

@@ -191,6 +191,7 @@ extension Engine {
     download.record.state = .queued
     download.record.forgive()
     download.backoff = Backoff()
+    download.crawls = false
     download.generationsBegun = 0
     download.fruitlessAsks = 0
     download.hasAskedForAddress = false

@@ -113,11 +113,14 @@ extension Engine {
           isSlow = false
           flow.progress = last
         } else {
-          if flow.arrived - last.arrived >= leastProgress || flow.intake == nil { isSlow = false }
+          let isProgress = flow.arrived - last.arrived >= leastProgress
+          if isProgress { download.crawls = false }
+          if isProgress || flow.intake == nil { isSlow = false }
           flow.progress = (flow.arrived, now.instant)
         }
       }
       guard isSlow && room.hasQueue else { continue }
+      download.crawls = true
       endFlows(of: download)
       suffer(Fault(.passing, "\(sender(of: download)) sends almost nothing"), download)
       download.retryAt = max(download.retryAt ?? now.instant, now.instant.adding(2 * Self.progressTime))

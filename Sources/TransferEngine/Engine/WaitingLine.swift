@@ -10,10 +10,14 @@ struct WaitingLine {
   }
 
   struct Rank: Comparable {
+    /// Who had a slot and brought next to nothing comes behind all others: of enough such hosts one is always due.
+    var crawls: Bool
     var order: Int64
     var key: MediaKey
 
-    static func < (a: Rank, b: Rank) -> Bool { (a.order, a.key) < (b.order, b.key) }
+    static func < (a: Rank, b: Rank) -> Bool {
+      a.crawls == b.crawls ? (a.order, a.key) < (b.order, b.key) : b.crawls
+    }
   }
 
   /// Where a download stands.
@@ -23,7 +27,7 @@ struct WaitingLine {
 
     init(_ download: Download) {
       line = Name(host: download.host, sender: download.sender)
-      rank = Rank(order: download.record.order, key: download.key)
+      rank = Rank(crawls: download.crawls, order: download.record.order, key: download.key)
     }
   }
 

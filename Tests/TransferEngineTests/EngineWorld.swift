@@ -1,0 +1,202 @@
+import PodcastModel
+import TransferEngine
+import TransferProtocol
+
+/// The engine with so many downloads to ask for, a disk that does all at once, and hosts that do what a test says.
+final class EngineWorld {
+  private(set) var engine: Engine
+  let requests: [TransferRequest]
+  /// Seconds.
+  private(set) var now: Double
+  private(set) var wake: Instant?
+  /// Responses under way, and how many were ever asked for.
+  private(set) var running: [FlowID: MediaRequest] = [:]
+  private(set) var requested: [MediaRequest] = []
+  /// Those whose head has come.
+  private var answered: Set<FlowID> = []
+  private(set) var sent: [(client: ClientID, message: DaemonMessage)] = []
+  private(set) var records: [MediaKey: TransferRecord] = [:]
+  /// What is in the cache, and files that are open.
+  var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
+  private(set) var open: [StoreID: MediaKey] = [:]
+  private(set) var mostOpen = 0
+  /// Whether records are written when they are given; else when `save` is called.
+  var savesAtOnce = true
+  private var unsaved: [SaveID] = []
+  private var settings: TransferSettings
+  private var number: UInt64 = 0
+  private let client = ClientID(1)
+
+  var asked: Int { requested.count }
+
+  /// - Parameters:
+  ///   - hosts: of so many, in turns.
+  ///   - records: what the store remembers of the downloads.
+  init(
+    _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferRecord] = [:],
+    files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:],
+    _ change: (inout TransferSettings) -> Void = { _ in }
+  ) {
+    var settings = TransferSettings()
+    settings.minimumFree = 0
+    change(&settings)
+    self.settings = settings
+    self.now = now
+    self.records = records
+    self.files = files
+    requests = (0..<count).map { index in
+      let url = "http://h\(index % hosts).test/\(index).mp3"
+      return TransferRequest(
+        key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "")
+    }
+    let known = records.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+    engine = Engine(records: known, settings: settings, seed: 1, now: Self.moment(now))
+    take(engine.start())
+    handle(.joined(client, observes: false, answersAddresses: false))
+  }
+
+  static func moment(_ seconds: Double) -> Moment {
+    Moment(
+      instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds),
+      fraction: Int64(seconds * 1e9) % 1_000_000_000)
+  }
+
+  func say(_ message: (UInt64) -> ClientMessage) {
+    number += 1
+    handle(.said(client, message(number)))
+  }
+
+  /// A millisecond later.
+  func handle(_ event: Event) {
+    now += 0.001
+    take(engine.handle(event, at: Self.moment(now)))
+  }
+
+  /// Lets time pass, with what the engine wants to do meanwhile.
+  func wait(_ seconds: Double) {
+    let end = now + seconds
+    while let wake, Double(wake.nanoseconds) / 1e9 < end {
+      self.wake = nil
+      now = max(now, Double(wake.nanoseconds) / 1e9)
+      handle(.timer)
+    }
+    now = max(now, end)
+    handle(.timer)
+  }
+
+  /// Has the records that wait written.
+  func save() {
+    let ids = unsaved
+    unsaved = []
+    for id in ids { handle(.saved(id, nil)) }
+  }
+
+  private func take(_ effects: [Effect]) {
+    var answers: [Event] = []
+    for effect in effects {
+      switch effect {
+      case .ask(let flow, let request):
+        running[flow] = request
+        requested.append(request)
+      case .end(let flow): running[flow] = nil
+      case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
+      case .flush(let store): answers.append(.disk(store, .flushed))
+      case .remove(let key, _):
+        files[key] = nil
+        answers.append(.removed(key))
+      case .check: answers.append(.missing([]))
+      case .measureRoom: answers.append(.room(1 << 40))
+      case .evict: answers.append(.evicted([]))
+      case .listFiles: answers.append(.found([]))
+      case .save(let id, let new, let removed):
+        for record in new { records[record.key] = record }
+        for key in removed { records[key] = nil }
+        if savesAtOnce { answers.append(.saved(id, nil)) } else { unsaved.append(id) }
+      case .send(let client, let message): sent.append((client, message))
+      case .wake(let time): wake = time
+      case .place, .hold, .goOn, .saveSettings, .tell, .log, .idle: break
+      }
+    }
+    // At the same moment.
+    for answer in answers { take(engine.handle(answer, at: Self.moment(now))) }
+  }
+
+  private func perform(_ order: StoreOrder, on store: StoreID) -> Event? {
+    switch order {
+    case .open(let key, let generation):
+      guard let file = files[key] else { return .disk(store, .missing) }
+      note(store, key)
+      return .disk(
+        store, .opened(generation: max(generation, 1), file.representation, present: file.present))
+    case .create(let key, let above, let representation):
+      files[key] = (representation, ByteRanges())
+      note(store, key)
+      return .disk(store, .created(generation: above + 1))
+    case .write(let flow, let range):
+      if let key = open[store] { files[key]?.present.insert(range) }
+      return .disk(store, .wrote(flow, range))
+    case .compare(let flow, let range): return .disk(store, .compared(flow, range, agreed: range.length))
+    case .describe(let representation):
+      if let key = open[store] { files[key]?.representation = representation }
+      return .disk(store, .described)
+    case .note: return nil
+    case .discardBytes: return .disk(store, .discarded(present: ByteRanges()))
+    case .close, .discard:
+      open[store] = nil
+      return nil
+    }
+  }
+
+  private func note(_ store: StoreID, _ key: MediaKey) {
+    open[store] = key
+    mostOpen = max(mostOpen, open.count)
+  }
+
+  func state(_ index: Int) -> TransferState? { engine.status(of: requests[index].key)?.state }
+
+  func states() -> [TransferState: Int] {
+    requests.reduce(into: [:]) { $0[engine.status(of: $1.key)?.state ?? .remote, default: 0] += 1 }
+  }
+}
+
+// What hosts do.
+extension EngineWorld {
+  private func flows(_ isAnswered: Bool, _ host: (String) -> Bool) -> [(id: FlowID, request: MediaRequest)] {
+    running.filter { answered.contains($0.key) == isAnswered && host($0.value.url) }
+      .sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+
+  /// Answers the requests for addresses of which `host` says so with a head.
+  /// - Parameter length: of the whole; nil for a body without one.
+  func answer(
+    _ length: Int64?, where host: (String) -> Bool = { _ in true },
+    _ change: (inout ResponseHead) -> Void = { _ in }
+  ) {
+    for (flow, request) in flows(false, host) where running[flow] != nil {
+      var head = ResponseHead(status: 200, url: request.url)
+      head.entityTag = "\"\(request.url)\""
+      head.length = length
+      head.acceptsRanges = length != nil
+      if let range = request.range, let length {
+        head.status = 206
+        head.part = range.start..<(range.end ?? length)
+        head.partTotal = length
+        head.length = head.part?.length
+      }
+      change(&head)
+      answered.insert(flow)
+      handle(.head(flow, head, firstBytes: Array("ID3".utf8) + [UInt8](repeating: 200, count: 509)))
+    }
+  }
+
+  /// Each response of such addresses brings so many bytes.
+  func bring(_ count: Int, where host: (String) -> Bool = { _ in true }) {
+    for (flow, _) in flows(true, host) where running[flow] != nil { handle(.came(flow, count)) }
+  }
+
+  /// They end; those without a head, too, where that is a failure.
+  func end(_ failure: ResponseFailure?, where host: (String) -> Bool = { _ in true }) {
+    let some = flows(true, host) + (failure == nil ? [] : flows(false, host))
+    for (flow, _) in some where running.removeValue(forKey: flow) != nil { handle(.ended(flow, failure)) }
+  }
+}

@@ -1,0 +1,49 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// A slot is for who makes progress.
+@Suite struct SlotTests {
+  /// Hosts whose number is below `slow` send a byte a second, the others all at once.
+  private func run(_ world: EngineWorld, slow: Int, seconds: Int) {
+    let isSlow: (String) -> Bool = { url in
+      (0..<slow).contains { url.hasPrefix("http://h\($0).test/") }
+    }
+    for _ in 0..<seconds {
+      world.answer(10_000_000, where: isSlow)
+      world.answer(100_000) { !isSlow($0) }
+      world.bring(1, where: isSlow)
+      world.bring(100_000) { !isSlow($0) }
+      world.end(nil) { !isSlow($0) }
+      world.wait(1)
+    }
+  }
+
+  @Test func hostsThatSendAlmostNothingKeepNobodyFromComing() {
+    let world = EngineWorld(4, hosts: 4)
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    run(world, slow: 3, seconds: 60)
+    #expect(world.state(3) == .cached)
+    // They are tried again, and nothing is said to have failed.
+    #expect(world.asked > 4)
+    run(world, slow: 3, seconds: 600)
+    #expect((0..<3).allSatisfy { [.queued, .downloading].contains(world.state($0)) })
+  }
+
+  @Test func soManyOfThemThatOneIsAlwaysDueKeepNobodyFromComing() {
+    let world = EngineWorld(202, hosts: 101)
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    // The last two hosts', behind all others.
+    run(world, slow: 100, seconds: 3600)
+    #expect(world.state(100) == .cached && world.state(201) == .cached)
+  }
+
+  @Test func whereNobodyElseWaitsSlowHostsGoOn() {
+    let world = EngineWorld(3, hosts: 3)
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    run(world, slow: 3, seconds: 600)
+    #expect(world.asked == 3)
+    #expect(world.states() == [.downloading: 3])
+  }
+}
