@@ -227,8 +227,10 @@ extension Engine {
   /// A body without a length must not take the whole cache.
   private func boundEndless(_ download: Download) {
     guard download.hasNoLength, download.record.total == nil else { return }
-    let told = min(
-      2 * min(download.record.request.expectedLength ?? 0, Limits.largestFile), Limits.largestFile)
+    // Feeds say anything: heard where the budget would have it.
+    let expected = download.record.request.expectedLength ?? 0
+    let largest = Limits.largestFile
+    let told = expected <= min(settings.cacheSize, largest) ? min(2 * expected, largest) : 0
     let bound = max(min(settings.cacheSize / 2, Self.longestEndless), 64 << 20, told)
     guard download.received > bound else { return }
     suffer(Fault(.lasting, "\(download.host) sends without end"), download)
