@@ -16,6 +16,8 @@ extension ClientSession {
     var pending: RemoteEpisode?
     var deadline: EventLoop.Timer?
     var retries = 0
+    /// The generation that the daemon has named last; 0 for none.
+    var named: UInt32 = 0
   }
 
   struct WaitEntry {
@@ -69,6 +71,7 @@ extension ClientSession {
   /// The daemon has opened it, or begun the generation that it waited for.
   func opened(_ number: UInt64, _ generation: UInt32) {
     guard let entry = opens[number], let episode = entry.episode else { return }
+    opens[number]?.named = generation
     if generation > 0 {
       do {
         episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
@@ -134,11 +137,19 @@ extension ClientSession {
 
   /// The daemon has what is waited for. A reader that began without it looks anew.
   func available(_ number: UInt64) {
-    guard let episode = waits[number]?.episode else { return }
-    if let old = episode.current, !old.isLive,
-      let new = try? EpisodeReader(layout, old.key, old.generation, isVouched: true)
-    {
-      episode.attach(new)
+    guard let entry = waits[number] else { return }
+    let episode = entry.episode
+    if episode.current?.isLive != true {
+      let generation = episode.current?.generation ?? opens[entry.open]?.named ?? 0
+      do {
+        episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
+      } catch {
+        // It would ask again and again for what it can't open, as where there are no more descriptors. What has been
+        // deleted meanwhile comes again.
+        if episode.current == nil, error.errno != .ENOENT {
+          return finishWait(number, TransferFailure(.EIO, "\(error)"))
+        }
+      }
     }
     // The map has forgotten how far that block has come: when it is whole, it says so.
     if let entry = waits[number], entry.count == 1,

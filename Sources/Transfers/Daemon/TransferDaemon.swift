@@ -65,7 +65,7 @@ package final class TransferDaemon: @unchecked Sendable {
     let pidFile = DaemonPlace.pidFile(runtime: configuration.runtime)
     try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8))
     HTTPSession.blockBrokenPipeSignal()
-    spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY)
+    takeSpareDescriptor()
     let log = LogFile(Places.logFile(in: configuration.state))
     self.log = log
     let loop = loop
@@ -128,12 +128,10 @@ package final class TransferDaemon: @unchecked Sendable {
     while true {
       guard let socket = UnixSocket.accept(on: listener) else {
         if ![.EMFILE, .ENFILE].contains(Errno.current) { return }
-        // Who waits must not keep the loop busy: taken with the last descriptor, and sent away, to come again.
-        guard spareDescriptor != nil else { return }
-        spareDescriptor = nil
-        let isTaken = UnixSocket.accept(on: listener) != nil
-        spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY)
-        if isTaken { continue } else { return }
+        // Who waits must not keep the loop busy: taken with the last descriptor, and sent away, to come again; or left
+        // waiting for a while.
+        let isTaken = spareDescriptor != nil && isSentAway(on: listener)
+        if isTaken && spareDescriptor != nil { continue } else { return restFromAccepting(on: listener) }
       }
       // Only this user's own orders, and root's.
       guard let peer = try? UnixSocket.peer(of: socket.rawValue), peer.user == geteuid() || peer.user == 0
@@ -147,6 +145,26 @@ package final class TransferDaemon: @unchecked Sendable {
       driver?.add(connection)
     }
   }
+
+  private func isSentAway(on listener: Int32) -> Bool {
+    spareDescriptor = nil
+    defer { takeSpareDescriptor() }
+    return UnixSocket.accept(on: listener) != nil
+  }
+
+  private func takeSpareDescriptor() { spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY) }
+
+  private func restFromAccepting(on listener: Int32) {
+    loop.setInterest(listener, [])
+    loop.schedule(at: .after(Self.acceptingRest)) { [weak self] in
+      guard let self else { return }
+      if spareDescriptor == nil { takeSpareDescriptor() }
+      loop.setInterest(listener, .readable)
+    }
+  }
+
+  /// Seconds.
+  private static let acceptingRest = 2.0
 
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
