@@ -129,7 +129,9 @@ let package = Package(
       exclude: ["Fixtures"]),
     tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
-    tests("TransfersTests", ["PodcastModel", "PosixKit", "TestSupport", "Transfers"]),
+    tests(
+      "TransfersTests",
+      ["PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol", "Transfers"]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     tests(

@@ -1,17 +1,17 @@
 internal import Glibc
-internal import PodcastModel
-internal import PosixKit
-internal import TransferEngine
-internal import TransferProtocol
+package import PodcastModel
+package import PosixKit
+package import TransferEngine
+package import TransferProtocol
 
 /// A client of the daemon. Belongs to the loop.
 ///
 /// What an observer has not been told is kept as names, not as messages: who reads slowly, or never, costs little,
 /// and is told how things stand when it reads again.
-final class ClientConnection {
-  let id: ClientID
+package final class ClientConnection {
+  package let id: ClientID
   /// The number of the process at the other end.
-  let process: Int32
+  package let process: Int32
   private let socket: FileDescriptor
   private let loop: EventLoop
   private var incoming = FrameBuffer()
@@ -20,14 +20,14 @@ final class ClientConnection {
   private var sent = 0
   private var answers: [DaemonMessage] = []
   private var untold: Set<MediaKey> = []
-  private var isClosed = false
-  private(set) var hasGreeted = false
+  package private(set) var isClosed = false
+  package private(set) var hasGreeted = false
   /// Whether nothing that it says is heard.
   private var isLeftWaiting = false
   /// The protocol that it speaks.
   private var version = FrameWriter.version
-  private(set) var observes = false
-  private(set) var answersAddresses = false
+  package private(set) var observes = false
+  package private(set) var answersAddresses = false
   /// Whether it can be asked when it shows what it was told.
   var saysWhatItShows: Bool { observes && version >= 4 }
   /// What came, and that the other end has gone.
@@ -35,11 +35,14 @@ final class ClientConnection {
   private let ended: (ClientConnection) -> Void
 
   /// Bytes made ready for a client before it has taken what was.
-  private static let mostReady = 256 << 10
+  package static let mostReady = 256 << 10
+  /// Bytes of texts that are made ready at once, and then how many of what has none.
+  private static let mostText = 64 << 10
+  private static let mostAtOnce = 256
   /// Answers that wait for a client; it is let go where it takes none of them: it asks again.
   private static let mostAnswers = 10_000
 
-  init(
+  package init(
     _ id: ClientID, _ process: Int32, _ socket: consuming FileDescriptor, loop: EventLoop,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
@@ -53,7 +56,7 @@ final class ClientConnection {
   }
 
   /// - Returns: whether it was the first time.
-  func greet(version: UInt32, observes: Bool, answersAddresses: Bool) -> Bool {
+  package func greet(version: UInt32, observes: Bool, answersAddresses: Bool) -> Bool {
     defer { hasGreeted = true }
     self.version = version
     self.observes = observes
@@ -62,14 +65,14 @@ final class ClientConnection {
   }
 
   /// Hears and says no more, until the other end goes.
-  func leaveWaiting() {
+  package func leaveWaiting() {
     isLeftWaiting = true
     observes = false
     answersAddresses = false
   }
 
   /// Sends `message`, behind what was to be told before; at the next `flush`.
-  func send(_ message: DaemonMessage) {
+  package func send(_ message: DaemonMessage) {
     if isClosed || isLeftWaiting { return }
     // The version before ends the connection at a word that it does not know.
     if version < 3, case .refused = message { return }
@@ -78,18 +81,18 @@ final class ClientConnection {
   }
 
   /// It is to hear how these are.
-  func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
+  package func tell(_ keys: [MediaKey]) { if !isClosed { untold.formUnion(keys) } }
 
   /// It is to hear of all, and that these were all.
-  func tellAll(_ keys: [MediaKey]) {
+  package func tellAll(_ keys: [MediaKey]) {
     untold.formUnion(keys)
     answers.append(.snapshotEnd)
   }
 
   /// Sends what it takes.
-  func flush(_ engine: Engine) {
+  package func flush(_ engine: Engine) {
     while !isClosed {
-      if outgoing.count - sent < Self.mostReady { makeReady(engine) }
+      if ready < Self.mostReady { makeReady(engine) }
       if outgoing.isEmpty { break }
       let count = outgoing.withUnsafeBytes { bytes in
         Glibc.send(
@@ -109,20 +112,29 @@ final class ClientConnection {
     }
   }
 
-  /// Makes frames of what is to be told: first how downloads are, then the answers, which follow from that.
+  /// Bytes made ready that it has not taken.
+  package var ready: Int { outgoing.count - sent }
+
+  /// Makes frames of what is to be told: first how downloads are, then the answers, which follow from that. A little at
+  /// a time, however long its texts are.
   private func makeReady(_ engine: Engine) {
     if !untold.isEmpty {
       var statuses: [TransferStatus] = []
-      while statuses.count < 256, let key = untold.popFirst() {
+      var text = 0
+      while statuses.count < Self.mostAtOnce, text < Self.mostText, let key = untold.popFirst() {
         guard var status = engine.status(of: key) else { continue }
         if version < 4 { status.moment = 0 }
+        text += status.textLength
         statuses.append(status)
       }
       for frame in DaemonMessage.frames(of: statuses) { append(frame) }
       if !untold.isEmpty { return }
     }
-    let count = min(answers.count, 1024)
-    for message in answers.prefix(count) { append(message.frame) }
+    var count = 0
+    while count < min(answers.count, Self.mostAtOnce), ready < Self.mostReady {
+      append(answers[count].frame)
+      count += 1
+    }
     answers.removeFirst(count)
   }
 
@@ -134,7 +146,7 @@ final class ClientConnection {
     outgoing += frame
   }
 
-  func close() {
+  package func close() {
     if isClosed { return }
     isClosed = true
     loop.unwatch(socket.rawValue)
@@ -143,7 +155,7 @@ final class ClientConnection {
   }
 
   /// Called when the socket takes more.
-  var writable: (ClientConnection) -> Void = { _ in }
+  package var writable: (ClientConnection) -> Void = { _ in }
 
   private func serve(_ ready: EventLoop.Ready) {
     if ready.contains(.writable) { writable(self) }
@@ -175,5 +187,12 @@ final class ClientConnection {
       }
       if count < buffer.count { return }
     }
+  }
+}
+
+extension TransferStatus {
+  /// Bytes of its texts.
+  fileprivate var textLength: Int {
+    [url, title, show, fileName, error ?? ""].reduce(0) { $0 + $1.utf8.count }
   }
 }

@@ -1,0 +1,111 @@
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import TransferEngine
+import TransferProtocol
+import Transfers
+
+/// What a client costs, and hears, who reads slowly or never.
+@Suite final class ClientConnectionTests {
+  private let engine: Engine
+  private let connection: ClientConnection
+  private let other: FileDescriptor
+
+  /// Twenty thousand downloads: tens of megabytes to tell.
+  init() throws {
+    var records: [TransferRecord] = []
+    for number in 0..<20_000 {
+      let url = "http://a.example/\(number).mp3?" + String(repeating: "t", count: 400)
+      // Some have texts as long as they come.
+      let title = String(repeating: "ä", count: number % 1000 == 0 ? 8000 : 200)
+      let request = TransferRequest(
+        key: MediaKey(address: WebAddress(url)), url: url, title: title, show: title, fileName: title)
+      var record = TransferRecord(request: request)
+      (record.state, record.order) = (.paused, Int64(number))
+      records.append(record)
+    }
+    engine = Engine(
+      records: records, settings: TransferSettings(), seed: 1,
+      now: Moment(instant: Instant(nanoseconds: 0), wall: 0))
+    let directory = try TemporaryDirectory()
+    let listener = try UnixSocket.listen(at: directory.path("socket"))
+    other = try UnixSocket.connect(to: directory.path("socket"))
+    guard let socket = UnixSocket.accept(on: listener.rawValue) else { throw PosixError.last("accept") }
+    connection = ClientConnection(
+      ClientID(1), 1, socket, loop: try EventLoop(), receive: { _, _ in }, ended: { _ in })
+    _ = connection.greet(version: FrameWriter.version, observes: true, answersAddresses: false)
+  }
+
+  /// Takes what has come.
+  private func read(_ buffer: inout FrameBuffer) -> Int {
+    var piece = [UInt8](repeating: 0, count: 65_536)
+    var count = 0
+    while case let some = recv(other.rawValue, &piece, piece.count, 0), some > 0 {
+      buffer.append(piece[..<some])
+      count += some
+    }
+    return count
+  }
+
+  /// No frame is longer than the protocol allows: each would end the connection.
+  @Test func aDaemonWithTwentyThousandDownloadsStillSpeaks() throws {
+    connection.tellAll(engine.keys)
+    var buffer = FrameBuffer()
+    var told: Set<MediaKey> = []
+    var isEnded = false
+    while !isEnded {
+      connection.flush(engine)
+      #expect(connection.ready <= 2 * ClientConnection.mostReady)
+      guard read(&buffer) > 0 else { break }
+      while let message: DaemonMessage = try buffer.next() {
+        switch message {
+        case .changed(let statuses): told.formUnion(statuses.map(\.key))
+        case .snapshotEnd: isEnded = true
+        default: Issue.record("\(message)")
+        }
+      }
+    }
+    #expect(isEnded)
+    #expect(told.count == 20_000)
+  }
+
+  @Test func whoNeverReadsCostsANameForEachAndHearsTheEndAllTheSame() throws {
+    for round in 0..<50 {
+      connection.tell(engine.keys)
+      if round % 10 == 0 { connection.send(.done(id: UInt64(round))) }
+      connection.flush(engine)
+      #expect(connection.ready <= 2 * ClientConnection.mostReady)
+    }
+    // All that it hears later is how things are, once.
+    var buffer = FrameBuffer()
+    var told: [MediaKey: Int] = [:]
+    var done: [UInt64] = []
+    while case _ = connection.flush(engine), read(&buffer) > 0 {
+      while let message: DaemonMessage = try buffer.next() {
+        switch message {
+        case .changed(let statuses): for status in statuses { told[status.key, default: 0] += 1 }
+        case .done(let id): done.append(id)
+        default: Issue.record("\(message)")
+        }
+      }
+    }
+    #expect(told.count == 20_000)
+    // Those that were made ready before are told twice.
+    #expect(told.values.reduce(0, +) < 22_000)
+    #expect(done == [0, 10, 20, 30, 40])
+  }
+
+  /// Nor are answers kept without end for who takes none of them.
+  @Test func whoTakesNoAnswerIsLetGo() {
+    var sent = 0
+    while !connection.isClosed && sent < 1_000_000 {
+      connection.send(.unavailable(wait: UInt64(sent), .notOpen))
+      connection.flush(engine)
+      sent += 1
+    }
+    #expect(connection.isClosed)
+    #expect(sent < 100_000)
+  }
+}
