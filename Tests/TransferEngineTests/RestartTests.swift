@@ -1,0 +1,70 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// What outlives the daemon.
+@Suite struct RestartTests {
+  /// A host that refuses all connections, and is asked for half an hour.
+  private func refused(_ count: Int = 1) -> EngineWorld {
+    let world = EngineWorld(count, hosts: count)
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    for _ in 0..<1800 {
+      world.end(ResponseFailure("connection refused", isPassing: true))
+      world.wait(1)
+    }
+    return world
+  }
+
+  @Test func backOffGoesOnWhereItWas() throws {
+    let before = refused()
+    let key = before.requests[0].key
+    let record = try #require(before.records[key])
+    #expect(record.attempts > 8 && record.attempts < 20)
+    let tried = try #require(record.failed)
+    // Ten seconds later another daemon begins.
+    let world = EngineWorld(1, hosts: 1, now: before.now + 10, records: before.records)
+    world.wait(1)
+    #expect(world.asked == 0)
+    while world.asked == 0 && world.now < before.now + 1000 { world.wait(1) }
+    let waited = world.now - Double(tried)
+    // 128 to 300 s, a quarter more or less.
+    #expect(waited > 90 && waited < 380, "\(waited)")
+    // And goes on from there.
+    world.end(ResponseFailure("connection refused", isPassing: true))
+    let failed = world.now
+    while world.asked == 1 && world.now < failed + 1000 { world.wait(1) }
+    #expect(world.now - failed > 90)
+  }
+
+  @Test func aReaderNeedNotWaitForWhatTheLastDaemonPutOff() {
+    let before = refused()
+    let world = EngineWorld(1, hosts: 1, now: before.now + 10, records: before.records)
+    world.wait(1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    #expect(world.asked == 1)
+  }
+
+  /// Of two hundred that were under way or wait, with bytes of each.
+  @Test(arguments: [TransferState.queued, .downloading]) func whatWaitsKeepsNoFileOpen(_ state: TransferState)
+  {
+    var records: [MediaKey: TransferRecord] = [:]
+    var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
+    for (index, request) in EngineWorld(200, hosts: 1).requests.enumerated() {
+      var record = TransferRecord(request: request)
+      (record.state, record.order, record.generation) = (state, Int64(index) + 1, 1)
+      (record.total, record.received) = (1_000_000, 400_000)
+      records[request.key] = record
+      let representation = Representation(total: 1_000_000, entityTag: "\"a\"", finalURL: request.url)
+      files[request.key] = (representation, ByteRanges([0..<400_000]))
+    }
+    let world = EngineWorld(200, hosts: 1, records: records, files: files)
+    world.wait(5)
+    // As many as `per_host` lets come.
+    #expect(world.open.count == 2)
+    #expect(world.asked == 2)
+    for request in world.requests { world.say { .pause(id: $0, request) } }
+    world.wait(5)
+    #expect(world.open.isEmpty)
+  }
+}
