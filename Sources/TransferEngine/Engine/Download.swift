@@ -60,6 +60,8 @@ final class Download {
   var isDirectRefused = false
   /// The host that sends it, once one has.
   var sender: String?
+  /// Whether that is one that the public Internet can't mean.
+  var isSenderPrivate = false
 
   /// Where an MP4's index is, behind its audio: players ask for it first.
   var indexRange: Range<Int64>?

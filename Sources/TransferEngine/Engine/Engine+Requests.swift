@@ -85,7 +85,9 @@ extension Engine {
     }
     request.userAgent = download.record.request.userAgent ?? settings.userAgent
     request.acceptsCompression = download.decodes
-    request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
+    // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
+    request.allowsPrivateHosts =
+      download.record.request.allowsPrivateHosts && (!isDirect || download.isSenderPrivate)
     let flow = Flow(FlowID(nextNumber()), planned, isDirect: isDirect)
     flows[flow.id] = (flow, download)
     download.flows.append(flow)

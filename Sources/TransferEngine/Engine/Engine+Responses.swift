@@ -107,6 +107,7 @@ extension Engine {
     guard download.openStore != nil else { return endFlow(flow, of: download) }
     let isSurplus = isSurplus(download, at: head.host)
     download.sender = head.host
+    download.isSenderPrivate = head.isFromPrivateHost
     if !flow.isDirect { senders.learn(head.host, behind: download.host) }
     // What it says of the stored bytes counts when it has been shown to be of the same representation.
     flow.claim = agreeing > 0 ? representation : nil

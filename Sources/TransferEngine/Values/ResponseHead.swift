@@ -24,6 +24,8 @@ package struct ResponseHead: Hashable, Sendable {
   package var retryAfter: Int64?
   /// Whether the body ends where the connection does.
   package var isDelimitedByClose = false
+  /// Whether the host that answered is one that the public Internet can't mean.
+  package var isFromPrivateHost = false
 
   package init(status: Int, url: String) {
     self.status = status

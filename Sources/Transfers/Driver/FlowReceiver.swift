@@ -104,6 +104,7 @@ extension ResponseHead {
     acceptsRanges = head.value("accept-ranges")?.lowercased() == "bytes"
     retryAfter = head.retryAfter(now: now)
     isDelimitedByClose = head.isDelimitedByClose
+    isFromPrivateHost = head.isFromPrivateHost
   }
 }
 

@@ -1,0 +1,31 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// A seek goes straight to the address that answered before.
+@Suite struct DirectRequestTests {
+  /// Of a feed that may name private hosts. Names mean other addresses from one moment to the next: one that was
+  /// reached over a public host, or is one, must not become a way to a private one.
+  @Test(arguments: [true, false]) func itMayReachAPrivateHostOnlyWhereOneHasAnswered(isPrivate: Bool) throws {
+    let world = EngineWorld(1, hosts: 1)
+    var request = world.requests[0]
+    request.allowsPrivateHosts = true
+    world.say { .open(id: $0, request, .download, generation: nil) }
+    #expect(world.requested.first?.allowsPrivateHosts == true)
+    world.answer(50_000_000, where: { _ in true }) { head in
+      head.url = "http://cdn.test/a.mp3?token=1"
+      head.isFromPrivateHost = isPrivate
+    }
+    world.bring(100_000)
+    world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
+    let direct = try #require(world.requested.last)
+    #expect(direct.url == "http://cdn.test/a.mp3?token=1" && direct.range != nil)
+    #expect(direct.allowsPrivateHosts == isPrivate)
+    // By the feed's own address it may again.
+    world.end(ResponseFailure("reset", isPassing: true))
+    world.wait(10)
+    let next = try #require(world.requested.last)
+    #expect(next.url == request.url && next.allowsPrivateHosts)
+  }
+}
