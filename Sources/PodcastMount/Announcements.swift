@@ -15,6 +15,9 @@ package struct Announcements: Sendable {
     let place: UInt64
   }
   private var pending: [Key: Entry] = [:]
+  /// What came in great numbers, not yet put with what is pending: the names of a new directory, of which mostly nobody is
+  /// to be told.
+  private var bulk: [[Difference.Name]] = []
   private var nextPlace: UInt64 = 0
   /// Names that the kernel makes or takes away itself, and how many such calls are under way: the end of the call says
   /// whether it has told who watches.
@@ -25,9 +28,29 @@ package struct Announcements: Sendable {
 
   package init() {}
 
-  package var count: Int { pending.count + underWay.count }
+  package var count: Int { pending.count + underWay.count + bulk.reduce(0) { $0 + $1.count } }
 
-  package mutating func note(_ name: Difference.Name) {
+  /// Takes in what has changed at once, in order.
+  package mutating func note(_ names: [Difference.Name]) {
+    if names.count >= Self.bulkSize {
+      if count + names.count > Self.limit { placeBulk() }
+      bulk.append(names)
+    } else {
+      placeBulk()
+      for name in names { note(name) }
+    }
+  }
+
+  /// More names than these are looked at only where somebody is to be told of them.
+  private static let bulkSize = 200
+
+  private mutating func placeBulk() {
+    let names = bulk
+    bulk = []
+    for name in names.joined() { note(name) }
+  }
+
+  private mutating func note(_ name: Difference.Name) {
     if name.event == .uncertain { return }
     let key = Key(directory: name.directory, name: name.name)
     guard let old = pending[key]?.name.event else {
@@ -62,6 +85,7 @@ package struct Announcements: Sendable {
   /// - Parameter told: what it has told who watches; nil where it has failed.
   /// - Returns: whether the name is still to be told.
   package mutating func ends(_ name: String, in directory: NodeID, told: Difference.Event?) -> Bool {
+    placeBulk()
     let key = Key(directory: directory, name: name)
     let left = (underWay[key] ?? 1) - 1
     underWay[key] = left > 0 ? left : nil
@@ -70,17 +94,24 @@ package struct Announcements: Sendable {
   }
 
   /// The directories in which something is to be told.
-  package var directories: Set<NodeID> { Set(pending.keys.map(\.directory)) }
+  package var directories: Set<NodeID> {
+    Set(pending.keys.lazy.map(\.directory)).union(bulk.joined().lazy.map(\.directory))
+  }
 
   /// The names that can be told now, in order.
   /// - Parameter watched: the directories whose watchers are to be told; what changed in others concerns nobody.
   package mutating func batch(in watched: Set<NodeID>) -> [Key] {
+    for index in bulk.indices {
+      bulk[index].removeAll { !watched.contains($0.directory) && underWay[Key($0)] == nil }
+    }
+    placeBulk()
     pending = pending.filter { watched.contains($0.key.directory) || underWay[$0.key] != nil }
     return pending.filter { underWay[$0.key] == nil }.sorted { $0.value.place < $1.value.place }.map(\.key)
   }
 
   /// What is to be told of a name now, in order; nothing where that is no more, or not yet.
   package mutating func take(_ key: Key) -> [Difference.Name] {
+    placeBulk()
     guard underWay[key] == nil, let entry = pending.removeValue(forKey: key) else { return [] }
     if !entry.hasCome { return [entry.name] }
     var before = entry.name
@@ -88,5 +119,12 @@ package struct Announcements: Sendable {
     return [before, entry.name]
   }
 
-  package mutating func removeAll() { pending = [:] }
+  package mutating func removeAll() {
+    pending = [:]
+    bulk = []
+  }
+}
+
+extension Announcements.Key {
+  fileprivate init(_ name: Difference.Name) { self.init(directory: name.directory, name: name.name) }
 }

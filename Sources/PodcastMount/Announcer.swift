@@ -83,7 +83,7 @@ final class Announcer: Sendable {
     if names.isEmpty { return }
     let isNeeded = state.withLock { state in
       if state.isStopped { return false }
-      for name in names { state.announcements.note(name) }
+      state.announcements.note(names)
       return true
     }
     if isNeeded { schedule() }

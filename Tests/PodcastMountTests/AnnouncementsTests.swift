@@ -8,10 +8,15 @@ import Testing
 
   private mutating func note(_ name: String, _ events: Difference.Event...) {
     for event in events {
-      announcements.note(
-        Difference.Name(
-          name: name, directory: .latest, event: event, isDirectory: false, node: NodeID(.episode, 1)))
+      announcements.note([Self.name(name, event)])
     }
+  }
+
+  private static func name(_ name: String, _ event: Difference.Event, in directory: NodeID = .latest)
+    -> Difference.Name
+  {
+    Difference.Name(
+      name: name, directory: directory, event: event, isDirectory: false, node: NodeID(.episode, 1))
   }
 
   /// Whether this is all that is told now, in this order.
@@ -62,6 +67,30 @@ import Testing
     let isLeft = announcements.ends("B", in: .latest, told: nil)
     #expect(isLeft)
     expect(told: ["vanished B"])
+  }
+
+  @Test mutating func whatComesInGreatNumbersIsToldInItsPlace() {
+    let names = (0..<10_000).map { "\($0)" }
+    note("first", .appeared)
+    announcements.note(names.map { Self.name($0, .appeared) })
+    announcements.note(names.map { Self.name($0, .appeared, in: .downloaded) })
+    note("9999", .vanished)
+    announcements.begins("5", in: .latest)
+    #expect(announcements.count > 20_000 && announcements.directories == [.latest, .downloaded])
+    var expected = ["appeared first"] + names.filter { $0 != "5" }.map { "appeared \($0)" }
+    expected.append("vanished 9999")
+    expect(told: expected)
+    let isLeft = announcements.ends("5", in: .latest, told: .appeared)
+    #expect(!isLeft && announcements.count == 0)
+  }
+
+  @Test mutating func whatComesInGreatNumbersAndIsNotWatchedIsForgotten() {
+    announcements.begins("5", in: .downloaded)
+    announcements.note((0..<10_000).map { Self.name("\($0)", .appeared, in: .downloaded) })
+    expect(told: [])
+    #expect(announcements.count == 2)
+    let isLeft = announcements.ends("5", in: .downloaded, told: .appeared)
+    #expect(!isLeft && announcements.count == 0)
   }
 
   @Test mutating func whatTheKernelHasToldIsNotToldAgain() {
