@@ -173,7 +173,7 @@ extension EpisodeDraft {
       hasUnusable = true
       return nil
     }
-    let isSame = url.forRequest.utf8.elementsEqual(trimmed)
+    let isSame = FeedText.isSame(url.forRequest, trimmed)
     return ParsedEpisode.Enclosure(
       url: url, type: type, length: length.flatMap(FeedText.wholeNumber),
       address: isSame ? url : WebAddress(FeedText.string(trimmed)))

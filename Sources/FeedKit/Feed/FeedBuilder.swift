@@ -4,43 +4,46 @@ internal import PosixKit
 /// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
 /// the title of an image is not the channel's, an item within a live item or another publisher's element is
 /// none.
+///
+/// Its properties are those of a value that only the parser's calls change, one after the other: to check each access for
+/// another one (exclusivity) would be an eighth of the time that a feed takes.
 final class FeedBuilder: XMLReceiver {
   /// What an open element is to its children.
   enum Context {
     case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
   }
 
-  var feed = ParsedFeed()
-  var draft = EpisodeDraft(index: 0)
-  var ranks = FeedRanks()
-  var warnings = FeedWarnings()
+  @exclusivity(unchecked) var feed = ParsedFeed()
+  @exclusivity(unchecked) var draft = EpisodeDraft(index: 0)
+  @exclusivity(unchecked) var ranks = FeedRanks()
+  @exclusivity(unchecked) var warnings = FeedWarnings()
   /// The name of the first element.
-  private(set) var rootName: String?
-  private(set) var isFeed = false
-  private var table = FeedElementTable()
-  private var contexts: [Context] = [.document]
+  @exclusivity(unchecked) private(set) var rootName: String?
+  @exclusivity(unchecked) private(set) var isFeed = false
+  @exclusivity(unchecked) private var table = FeedElementTable()
+  @exclusivity(unchecked) private var contexts: [Context] = [.document]
   /// How many elements are open within one that means nothing to us.
-  private var ignoredDepth = 0
-  private var itemCount = 0
-  private var episodeCount = 0
+  @exclusivity(unchecked) private var ignoredDepth = 0
+  @exclusivity(unchecked) private var itemCount = 0
+  @exclusivity(unchecked) private var episodeCount = 0
   /// Who gets the episodes; nil where they are kept in `feed`.
   private let episodes: EpisodeReceiver?
-  private var spool: TextSpool
+  @exclusivity(unchecked) private var spool: TextSpool
   /// The element whose text is being collected, and how many elements are open within it.
-  private var captured = FeedElement.other
-  private var isCapturing = false { didSet { wantsText = isCapturing } }
-  private var capturedDepth = 0
-  private var keepsMarkup = false
-  private(set) var capturedIsHTML = false
-  private var capturedIsBase64 = false
-  private var buffer: [UInt8] = []
+  @exclusivity(unchecked) private var captured = FeedElement.other
+  @exclusivity(unchecked) private var isCapturing = false { didSet { wantsText = isCapturing } }
+  @exclusivity(unchecked) private var capturedDepth = 0
+  @exclusivity(unchecked) private var keepsMarkup = false
+  @exclusivity(unchecked) private(set) var capturedIsHTML = false
+  @exclusivity(unchecked) private var capturedIsBase64 = false
+  @exclusivity(unchecked) private var buffer: [UInt8] = []
   /// The most bytes that are collected now.
-  private var bufferLimit = 0
+  @exclusivity(unchecked) private var bufferLimit = 0
   /// Bytes of the texts and addresses that there have been.
-  private var output = 0
-  private var isExhausted = false
+  @exclusivity(unchecked) private var output = 0
+  @exclusivity(unchecked) private var isExhausted = false
   /// Addresses that relative ones start from: the document's own, then each `xml:base`.
-  private var bases: [(depth: Int, address: WebAddress)] = []
+  @exclusivity(unchecked) private var bases: [(depth: Int, address: WebAddress)] = []
   let documentURL: WebAddress?
 
   private let limits: FeedLimits

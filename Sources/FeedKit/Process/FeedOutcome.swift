@@ -22,7 +22,7 @@ extension FeedOutcome {
   ///   - make: what becomes of an episode.
   init<Item>(
     from file: TextFile, progress: HelperProgress?, notesInMemory: Int,
-    _ make: (ParsedEpisode) -> Item?
+    _ make: (consuming ParsedEpisode) -> Item?
   ) throws(RecordReader.Damaged) where Success == (feed: ParsedFeed, items: [Item]), Failure == FeedError {
     var record = try RecordReader(file, progress: progress)
     guard try record.number() == mark else { throw RecordReader.Damaged() }
@@ -64,7 +64,7 @@ extension FeedPart {
 
 /// Writes what a parser's process has to say, and tells who reads it.
 final class FeedOutcomeWriter {
-  private var record: RecordWriter
+  @exclusivity(unchecked) private var record: RecordWriter
   /// Why it can't be written.
   private var failure: PosixError?
 

@@ -44,7 +44,7 @@ package struct FeedReader: Sendable {
   /// - Returns: the feed without its episodes, and what was made of those, in the document's order.
   package func parse<Item>(
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool,
-    episodes make: (ParsedEpisode) -> Item?
+    episodes make: (consuming ParsedEpisode) -> Item?
   ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
     switch place {
     case .thisProcess:
@@ -61,7 +61,7 @@ package struct FeedReader: Sendable {
   }
 
   private func parse<Item>(
-    _ body: FeedBody, _ job: FeedJob, _ program: String, _ make: (ParsedEpisode) -> Item?
+    _ body: FeedBody, _ job: FeedJob, _ program: String, _ make: (consuming ParsedEpisode) -> Item?
   ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
     let (end, outcome): (HelperProcess.End, FeedOutcome<Item>?)
     do {

@@ -15,9 +15,9 @@ final class XMLPushParser {
   private let context: xmlParserCtxtPtr
   private let receiver: XMLReceiver
   private let mode: Mode
-  private var entities: XMLEntityTable
+  @exclusivity(unchecked) private var entities: XMLEntityTable
   /// The first error that makes the document not well-formed.
-  private(set) var failure: XMLFailure?
+  @exclusivity(unchecked) private(set) var failure: XMLFailure?
 
   /// - Parameter entityLimit: bytes that entities of the document's own may stand for together: more is an error.
   /// - Returns: nil where there is no memory.

@@ -2,9 +2,9 @@
 /// parser's calls need no existential.
 class XMLReceiver {
   /// Whether text is of use now: there is no call for it else.
-  final var wantsText = true
+  @exclusivity(unchecked) final var wantsText = true
   /// Bytes of the document that have come: in whole pieces of one size, whatever the caller's were.
-  final var documentBytes = 0
+  @exclusivity(unchecked) final var documentBytes = 0
 
   /// Forget all that came: the document is read again from its start, repaired.
   func restart() {}
