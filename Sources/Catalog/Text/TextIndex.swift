@@ -6,10 +6,20 @@ final class TextIndex: Sendable {
   private struct State: ~Copyable {
     /// This process fills it; a command leaves that to others, or to the next search.
     var isFilledHere = false
+    /// Since when something has come that is not being put into it yet.
+    var wantedSince: MonotonicTime?
+    /// When that may begin.
+    var due = MonotonicTime(nanoseconds: 0)
     var isRunning = false
-    /// Something has come meanwhile.
-    var isWantedAgain = false
     var isStopped = false
+
+    /// - Returns: whether it begins now.
+    mutating func begin() -> Bool {
+      guard wantedSince != nil, !isRunning, !isStopped, due <= .now else { return false }
+      wantedSince = nil
+      isRunning = true
+      return true
+    }
   }
 
   let store: CatalogStore
@@ -30,26 +40,34 @@ final class TextIndex: Sendable {
     fillBehind(after: Self.delay)
   }
 
-  func stop() { state.withLock { $0.isStopped = true } }
+  func stop() {
+    state.withLockNotifying { state in
+      state.isStopped = true
+      state.wantedSince = nil
+    }
+  }
 
   /// Puts what has no place in it yet into it, behind, if this process does that.
   func fill() {
     if isFilledHere { fillBehind(after: Self.delay) }
   }
 
-  /// In seconds: who has opened a folder whose feed has come lists it first.
+  /// In seconds since the last feed has come: who has opened its folder lists it first.
   private static let delay = 0.5
+  /// Where feed after feed comes.
+  private static let longestDelay = 5.0
 
   /// Once at a time.
+  /// - Parameter delay: in seconds; 0 for who waits for it.
   func fillBehind(after delay: Double = 0) {
-    let mayBegin = state.withLock { state in
-      if state.isRunning { state.isWantedAgain = true }
-      if state.isRunning || state.isStopped { return false }
-      state.isRunning = true
-      return true
+    state.withLock { state in
+      if state.isStopped { return }
+      let first = state.wantedSince ?? .now
+      state.wantedSince = first
+      state.due = min(.after(delay), first.adding(Self.longestDelay))
     }
-    guard mayBegin else { return }
     queue.async(after: delay) { [self] in
+      guard state.withLock({ $0.begin() }) else { return }
       repeat {
         // Where the file can't be written, the next refresh tries again.
         _ = try? TextIndexer(store: store).run(until: .distantFuture) { state.withLock { $0.isStopped } }
@@ -60,15 +78,14 @@ final class TextIndex: Sendable {
   /// Waits until it is not being filled by this process.
   /// - Returns: false where it still is after `seconds`.
   func wait(seconds: Double) -> Bool {
-    state.wait(until: .after(seconds)) { $0.isRunning ? nil : true } ?? false
+    state.wait(until: .after(seconds)) { $0.isRunning || $0.wantedSince != nil ? nil : true } ?? false
   }
 
-  /// Whether more has come since it began.
+  /// Whether more has come since it began; what is not due yet has a time of its own.
   private func goesOn() -> Bool {
     state.withLockNotifying { state in
-      defer { state.isWantedAgain = false }
-      state.isRunning = state.isWantedAgain && !state.isStopped
-      return state.isRunning
+      state.isRunning = false
+      return state.begin()
     }
   }
 }
