@@ -59,14 +59,18 @@ extension Catalog {
 
   /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
   package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
-    try episodes(ofPodcast: id) { $0 }
+    try store.read { try EpisodeRow.episodes(ofPodcast: id, in: $0) }
   }
 
-  /// What `make` makes of each of them: a large podcast's are never in memory together.
-  package func episodes<Made: Sendable>(
-    ofPodcast id: Int64, as make: (Episode) -> Made
+  /// What `make` makes of what directories show of each of them: a large podcast's are never in memory together.
+  package func summaries<Made: Sendable>(
+    ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
   ) throws(CatalogError) -> [Made] {
-    try store.read { try EpisodeRow.episodes(ofPodcast: id, in: $0, as: make) }
+    try store.read { database in
+      let fresh = store.fresh.withLock { $0?.podcast == id ? $0 : nil }
+      if let fresh, try fresh.commit == ChangeLog.count(in: database) { return fresh.summaries(as: make) }
+      return try EpisodeRow.summaries(ofPodcast: id, in: database, as: make)
+    }
   }
 
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file

@@ -29,35 +29,39 @@ extension ColumnList {
 extension Row {
   /// A row's columns by their names.
   /// - Parameter first: the column where the list begins.
-  package func int64(_ column: some ColumnList, from first: Int = 0) -> Int64 {
+  @inlinable package func int64(_ column: some ColumnList, from first: Int = 0) -> Int64 {
     int64(first + column.rawValue)
   }
 
-  package func int64IfPresent(_ column: some ColumnList, from first: Int = 0) -> Int64? {
+  @inlinable package func int64IfPresent(_ column: some ColumnList, from first: Int = 0) -> Int64? {
     int64IfPresent(first + column.rawValue)
   }
 
-  package func int(_ column: some ColumnList, from first: Int = 0) -> Int { int(first + column.rawValue) }
+  @inlinable package func int(_ column: some ColumnList, from first: Int = 0) -> Int {
+    int(first + column.rawValue)
+  }
 
-  package func intIfPresent(_ column: some ColumnList, from first: Int = 0) -> Int? {
+  @inlinable package func intIfPresent(_ column: some ColumnList, from first: Int = 0) -> Int? {
     intIfPresent(first + column.rawValue)
   }
 
-  package func bool(_ column: some ColumnList, from first: Int = 0) -> Bool { bool(first + column.rawValue) }
+  @inlinable package func bool(_ column: some ColumnList, from first: Int = 0) -> Bool {
+    bool(first + column.rawValue)
+  }
 
-  package func boolIfPresent(_ column: some ColumnList, from first: Int = 0) -> Bool? {
+  @inlinable package func boolIfPresent(_ column: some ColumnList, from first: Int = 0) -> Bool? {
     boolIfPresent(first + column.rawValue)
   }
 
-  package func string(_ column: some ColumnList, from first: Int = 0) -> String {
+  @inlinable package func string(_ column: some ColumnList, from first: Int = 0) -> String {
     string(first + column.rawValue)
   }
 
-  package func stringIfPresent(_ column: some ColumnList, from first: Int = 0) -> String? {
+  @inlinable package func stringIfPresent(_ column: some ColumnList, from first: Int = 0) -> String? {
     stringIfPresent(first + column.rawValue)
   }
 
-  package func blob(_ column: some ColumnList, from first: Int = 0) -> [UInt8] {
+  @inlinable package func blob(_ column: some ColumnList, from first: Int = 0) -> [UInt8] {
     blob(first + column.rawValue)
   }
 }

@@ -17,16 +17,15 @@ extension Database {
   }
 
   /// Runs one statement for its effect for each of many rows: what is looked up for a statement is looked up once.
-  /// - Parameter row: a row's number, which is bound first, and its other values.
+  /// - Parameter row: gives the placeholders their values.
   package func run(
-    _ sql: String, rows count: Int, _ row: (Int) -> (id: Int64, values: [DatabaseValue])
+    _ sql: String, rows count: Int, _ row: (Int, inout RowValues) -> Void
   ) throws(DatabaseError) {
     if count == 0 { return }
     try withStatement(sql) { statement throws(DatabaseError) in
       for index in 0..<count {
         statement.reset()
-        let (id, values) = row(index)
-        try statement.bind(id, values)
+        try statement.bind { row(index, &$0) }
         while try statement.step() {}
       }
     }
@@ -49,8 +48,12 @@ extension Database {
   package func update(
     _ table: String, id: Int64, _ values: [(column: String, value: any Bindable)]
   ) throws(DatabaseError) {
-    let names = values.map { "\($0.column) = ?" }.joined(separator: ", ")
-    try run("UPDATE \(table) SET \(names) WHERE id = ?", values: values.map(\.value) + [id])
+    try run(Self.change(of: table, values.map(\.column)), values: values.map(\.value) + [id])
+  }
+
+  /// The statement that gives these columns other values, in the row whose number is bound last.
+  package static func change(of table: String, _ columns: [String]) -> String {
+    "UPDATE \(table) SET \(columns.map { "\($0) = ?" }.joined(separator: ", ")) WHERE id = ?"
   }
 
   /// What `body` makes of each row.

@@ -42,6 +42,7 @@ package final class Database {
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
   package init(path: String, options: Options = Options()) throws(DatabaseError) {
+    _ = SQLiteLibrary.isConfigured
     let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
     let access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
     var opened: OpaquePointer?

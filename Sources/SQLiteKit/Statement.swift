@@ -14,43 +14,16 @@ final class Statement {
 
   /// Binds all placeholders, in order.
   func bind(_ values: [any Bindable]) throws(DatabaseError) {
-    precondition(
-      Int(sqlite3_bind_parameter_count(handle)) == values.count, "wrong number of values for: \(sql)")
-    for (index, value) in values.enumerated() {
-      let code = bind(value.databaseValue, at: Int32(index + 1))
-      guard code == SQLITE_OK else { throw failure(code) }
-    }
+    try bind { row in for value in values { row.add(value.databaseValue) } }
   }
 
-  /// Binds a row's number to the first placeholder, and its values to the others.
-  func bind(_ id: Int64, _ values: [DatabaseValue]) throws(DatabaseError) {
+  /// Binds all placeholders, in order.
+  func bind(by body: (inout RowValues) -> Void) throws(DatabaseError) {
+    var values = RowValues(handle)
+    body(&values)
     precondition(
-      Int(sqlite3_bind_parameter_count(handle)) == values.count + 1, "wrong number of values for: \(sql)")
-    var code = sqlite3_bind_int64(handle, 1, id)
-    for index in values.indices where code == SQLITE_OK { code = bind(values[index], at: Int32(index + 2)) }
-    guard code == SQLITE_OK else { throw failure(code) }
-  }
-
-  private func bind(_ value: DatabaseValue, at index: Int32) -> Int32 {
-    switch value {
-    case .null: return sqlite3_bind_null(handle, index)
-    case .integer(let number): return sqlite3_bind_int64(handle, index, number)
-    case .text(var text):
-      return text.withUTF8 { bytes in
-        bytes.withMemoryRebound(to: CChar.self) { characters in
-          // A null pointer would bind NULL.
-          guard let start = characters.baseAddress else {
-            return podcastfs_sqlite_bind_text(handle, index, "", 0)
-          }
-          return podcastfs_sqlite_bind_text(handle, index, start, Int32(characters.count))
-        }
-      }
-    case .blob(let bytes):
-      if bytes.isEmpty { return sqlite3_bind_zeroblob(handle, index, 0) }
-      return bytes.withUnsafeBytes {
-        podcastfs_sqlite_bind_blob(handle, index, $0.baseAddress, Int32($0.count))
-      }
-    }
+      sqlite3_bind_parameter_count(handle) == values.count, "wrong number of values for: \(sql)")
+    guard values.code == SQLITE_OK else { throw failure(values.code) }
   }
 
   /// Goes to the next row; false at the end.

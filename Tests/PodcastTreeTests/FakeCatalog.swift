@@ -63,10 +63,10 @@ final class FakeCatalog: CatalogService {
     return entry
   }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
-  func episodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) -> [Made] {
+  func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }
     rowsRead.withLock { $0 += episodes.count }
-    return episodes.map(make)
+    return episodes.map { make($0.summary) }
   }
   func episode(_ id: Int64) -> Episode? {
     rowsRead.withLock { $0 += 1 }

@@ -10,6 +10,8 @@ struct FeedMerge: Sendable {
   let store: CatalogStore
   let podcast: Int64
   let now: Int64
+  /// Somebody waits for it, and will list what it has.
+  var isWanted = false
 
   /// What is written in one transaction at the most: some tens of milliseconds.
   private static let pieceEpisodes = 1000
@@ -73,22 +75,32 @@ struct FeedMerge: Sendable {
   ) throws -> Bool {
     var revision = first
     var rest: MergePlan? = plan
+    var fresh = isWanted && plan.isFirst ? FreshEpisodes(podcast: podcast, now: now) : nil
     while var whole = rest {
       let part = whole.split(
         episodes: whole.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
       rest = whole.isEmpty ? nil : whole
       let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
-      let written = try store.change(.refresh) { [merged, revision] database, changes -> (Merged, Int64)? in
+      // What comes last brings all before it to the disk, too.
+      let isLast = rest == nil
+      let written = try store.change(
+        .refresh, waitsForDisk: isLast,
+        committed: { commit in
+          fresh?.commit = commit
+          store.fresh.withLock { $0 = fresh }
+        }
+      ) { [merged, revision] database, changes -> (Merged, Int64)? in
         guard let written = try piece.write(podcast: podcast, revision: revision, in: database) else {
           return nil
         }
+        fresh?.all += piece.fresh(written.ids)
         var merged = merged
         merged.outcome.newEpisodes += written.ids
         merged.leftOut += written.leftOut
         merged.outcome.changedCount += piece.changedIDs.count
         merged.changed += piece.changedIDs
         merged.changesListing = merged.changesListing || piece.changesListing
-        if rest == nil { try finish(database, &changes, merged) }
+        if isLast { try finish(database, &changes, merged) }
         return (merged, written.revision)
       }
       guard let written else { return false }

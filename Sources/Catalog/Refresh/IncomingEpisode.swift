@@ -14,6 +14,8 @@ final class IncomingEpisode: Sendable {
   let title: String
   /// The feed's date, where it has one that is not in the future.
   let published: Int64?
+  /// See `MediaType.essence`.
+  let mediaType: String?
   /// Bytes of the show notes.
   let notesLength: Int
   /// What it gets where it is new; made beforehand where nothing of the podcast is known.
@@ -23,10 +25,10 @@ final class IncomingEpisode: Sendable {
   ///   - now: seconds since 1970.
   ///   - isFirst: nothing of the podcast is known yet.
   /// - Returns: nil for an item without enclosure.
-  init?(_ parsed: ParsedEpisode, now: Int64, isFirst: Bool) {
+  init?(_ parsed: consuming ParsedEpisode, now: Int64, isFirst: Bool) {
     guard let enclosure = parsed.enclosure else { return nil }
-    self.parsed = parsed
     self.enclosure = enclosure
+    mediaType = enclosure.type.map(MediaType.essence)
     guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
     title = parsed.title ?? ""
     published = parsed.published.flatMap { $0 <= now ? $0 : nil }
@@ -42,6 +44,7 @@ final class IncomingEpisode: Sendable {
     notesLength = notes?.utf8.count ?? 0
     traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
     self.traits = traits
+    self.parsed = parsed
     prepared = isFirst ? Self.prepare(published ?? now, title, enclosure) : nil
   }
 
@@ -74,6 +77,18 @@ final class IncomingEpisode: Sendable {
     return print.value
   }
 
+  /// What directories show of it, as its row has it.
+  /// - Parameter firstSeen: when it counts as published where the feed does not say.
+  func summary(
+    id: Int64, podcast: Int64, key: MediaKey, stem: String, fileExtension: String, firstSeen: Int64
+  ) -> EpisodeSummary {
+    EpisodeSummary(
+      id: id, podcastID: podcast, mediaKey: key, stem: stem, fileExtension: fileExtension,
+      published: published ?? firstSeen, mediaType: mediaType, feedLength: enclosure.length,
+      duration: parsed.duration, notesLength: notesLength, transcripts: parsed.transcripts,
+      chaptersURL: parsed.chaptersURL, hidden: false)
+  }
+
   /// The columns that hold what the feed says.
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
@@ -81,30 +96,25 @@ final class IncomingEpisode: Sendable {
     "season", "number", "explicit", "link", "image_url", "transcripts", "chapters_url", "notes_length",
   ]
 
-  /// What the feed says, in the order of `columns`.
-  /// - Parameters:
-  ///   - firstSeen: when it counts as published where the feed does not say.
-  ///   - room: for so many further values.
-  func values(firstSeen: Int64, room: Int = 0) -> [DatabaseValue] {
-    var values: [DatabaseValue] = []
-    values.reserveCapacity(Self.columns.count + room)
-    values.append(guid.databaseValue)
-    values.append(.text(title))
-    values.append(.integer(published ?? firstSeen))
-    values.append((published != nil).databaseValue)
-    values.append(.integer(traits.fingerprint))
-    values.append(.text(enclosure.url.forRequest))
-    values.append(enclosure.type.map(MediaType.essence).databaseValue)
-    values.append(enclosure.length.databaseValue)
-    values.append(parsed.duration.databaseValue)
-    values.append(parsed.season.databaseValue)
-    values.append(parsed.episode.databaseValue)
-    values.append(parsed.explicit.databaseValue)
-    values.append((parsed.link?.forRequest).databaseValue)
-    values.append((parsed.imageURL?.forRequest).databaseValue)
-    values.append(EpisodeRow.text(parsed.transcripts).databaseValue)
-    values.append((parsed.chaptersURL?.forRequest).databaseValue)
-    values.append(notesLength.databaseValue)
-    return values
+  /// Gives a row what the feed says, in the order of `columns`.
+  /// - Parameter firstSeen: when it counts as published where the feed does not say.
+  func bind(to row: inout RowValues, firstSeen: Int64) {
+    row.add(guid)
+    row.add(title)
+    row.add(published ?? firstSeen)
+    row.add(published != nil)
+    row.add(traits.fingerprint)
+    row.add(enclosure.url.forRequest)
+    row.add(mediaType)
+    row.add(enclosure.length)
+    row.add(parsed.duration)
+    row.add(parsed.season)
+    row.add(parsed.episode)
+    row.add(parsed.explicit)
+    row.add(parsed.link?.forRequest)
+    row.add(parsed.imageURL?.forRequest)
+    row.add(EpisodeRow.text(parsed.transcripts))
+    row.add(parsed.chaptersURL?.forRequest)
+    row.add(notesLength)
   }
 }

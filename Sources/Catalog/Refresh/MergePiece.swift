@@ -7,8 +7,9 @@ internal import SQLiteKit
 struct MergePiece {
   private struct Change {
     var id: Int64
-    /// By `IncomingEpisode.columns`.
-    var values: [DatabaseValue]
+    var item: IncomingEpisode
+    /// When it counts as published where the feed does not say.
+    var firstSeen: Int64
     /// Nil where neither title nor notes are others: the index and the notes stay as they are.
     var texts: Texts?
   }
@@ -20,18 +21,18 @@ struct MergePiece {
   private struct Addition {
     var item: IncomingEpisode
     var stem: String
+    var fileExtension: String
     var key: MediaKey
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
 
-    /// By `columns`.
-    func values(podcast: Int64, now: Int64) -> [DatabaseValue] {
-      var values = item.values(firstSeen: now, room: 4)
-      values.append(.integer(podcast))
-      values.append(EpisodeRow.blob(key).databaseValue)
-      values.append(.text(stem))
-      values.append(.text(MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url)))
-      return values
+    /// Gives a row its values, by `columns`.
+    func bind(to row: inout RowValues, podcast: Int64, now: Int64) {
+      item.bind(to: &row, firstSeen: now)
+      row.add(podcast)
+      row.add(EpisodeRow.blob(key))
+      row.add(stem)
+      row.add(fileExtension)
     }
   }
 
@@ -68,8 +69,7 @@ struct MergePiece {
           notes: notes, old: IndexedText(title: title, notes: oldNotes),
           new: IndexedText(title: item.title, notes: notes))
       changes.append(
-        Change(
-          id: update.known.id, values: item.values(firstSeen: update.known.published), texts: texts))
+        Change(id: update.known.id, item: item, firstSeen: update.known.published, texts: texts))
       let sidecars = EpisodeRow.Sidecars(
         hasTranscripts: !item.parsed.transcripts.isEmpty, hasChapters: item.parsed.chaptersURL != nil,
         hasImage: item.parsed.imageURL != nil)
@@ -80,6 +80,7 @@ struct MergePiece {
       let item = addition.item
       return Addition(
         item: item, stem: addition.stem,
+        fileExtension: MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url),
         key: try Self.key(addition, podcast: podcast, now: now, in: database),
         text: isIndexedAtOnce ? IndexedText(title: item.title, notes: item.parsed.notes) : nil)
     }
@@ -113,6 +114,13 @@ struct MergePiece {
     var revision: Int64
   }
 
+  /// The new episodes, as they have been written.
+  func fresh(_ ids: [Int64]) -> [FreshEpisodes.One] {
+    zip(ids, additions).map {
+      FreshEpisodes.One(id: $0, item: $1.item, stem: $1.stem, fileExtension: $1.fileExtension, key: $1.key)
+    }
+  }
+
   /// Within a transaction.
   /// - Returns: nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> Written? {
@@ -127,7 +135,7 @@ struct MergePiece {
     for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
     let ids = try EpisodeRow.add(
       additions.count, columns: Self.columns, to: podcast, from: state.next, in: database
-    ) { additions[$0].values(podcast: podcast, now: now) }
+    ) { additions[$0].bind(to: &$1, podcast: podcast, now: now) }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
     try EpisodeRow.addNotes(
@@ -146,7 +154,9 @@ struct MergePiece {
 
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
-    try EpisodeRow.change(change.id, IncomingEpisode.columns, change.values, in: database)
+    try EpisodeRow.change(change.id, IncomingEpisode.columns, in: database) {
+      change.item.bind(to: &$0, firstSeen: change.firstSeen)
+    }
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(change.id, texts.old, in: database) }
     try EpisodeRow.removeNotes(of: change.id, in: database)

@@ -22,6 +22,8 @@ final class CatalogStore: Sendable {
   let queue: WorkQueue
   let notices: CommitNotices
   let isFlushDue = Monitor(false)
+  /// For a moment.
+  let fresh = Monitor<FreshEpisodes?>(nil)
   private let isReleaseDue = Monitor(false)
 
   /// Opens the file, creating or migrating it.
@@ -127,6 +129,7 @@ final class CatalogStore: Sendable {
     guard isFirst else { return }
     queue.async(after: 2) { [self] in
       isReleaseDue.withLock { $0 = false }
+      fresh.withLock { $0 = nil }
       writer.withLock { $0.database.releaseMemory() }
       SpareMemory.giveBackSoon(on: queue)
     }

@@ -32,11 +32,11 @@ extension EpisodeRow {
   /// Adds episodes, as far as the podcast has numbers for them.
   /// - Parameters:
   ///   - next: the podcast's next number.
-  ///   - values: of one of them, by `columns`.
+  ///   - values: gives one of them its values, by `columns`.
   /// - Returns: their numbers.
   static func add(
     _ count: Int, columns: [String], to podcast: Int64, from next: Int64, in database: Database,
-    _ values: (Int) -> [DatabaseValue]
+    _ values: (Int, inout RowValues) -> Void
   ) throws -> [Int64] {
     var ids: [Int64] = []
     ids.reserveCapacity(count)
@@ -44,18 +44,24 @@ extension EpisodeRow {
       guard let id = EpisodeID.make(podcast: podcast, number: next + number) else { break }
       ids.append(id)
     }
-    try database.run(Database.insertion(into: "episode", ["id"] + columns), rows: ids.count) { [ids] in
-      (ids[$0], values($0))
+    try database.run(Database.insertion(into: "episode", ["id"] + columns), rows: ids.count) {
+      [ids] place, row in
+      row.add(ids[place])
+      values(place, &row)
     }
     return ids
   }
 
   /// Its address is its own again.
+  /// - Parameter values: gives it its values, by `columns`.
   static func change(
-    _ id: Int64, _ columns: [String], _ values: [DatabaseValue], in database: Database
+    _ id: Int64, _ columns: [String], in database: Database, _ values: (inout RowValues) -> Void
   ) throws {
-    let described = zip(columns, values).map { (column: $0, value: $1 as any Bindable) }
-    try database.update("episode", id: id, described + [("is_replaced", false as any Bindable)])
+    try database.run(Database.change(of: "episode", columns + ["is_replaced"]), rows: 1) { _, row in
+      values(&row)
+      row.add(false)
+      row.add(id)
+    }
   }
 
   /// Its address is another episode's by now.
@@ -66,8 +72,9 @@ extension EpisodeRow {
   static func addNotes(
     _ notes: [(id: Int64, text: String)], in database: Database
   ) throws {
-    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) {
-      (notes[$0].id, [.text(notes[$0].text)])
+    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) { place, row in
+      row.add(notes[place].id)
+      row.add(notes[place].text)
     }
   }
 

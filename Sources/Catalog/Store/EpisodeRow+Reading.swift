@@ -41,13 +41,21 @@ extension EpisodeRow {
   static func list(_ ids: [Int64]) -> String { "[" + ids.map { String($0) }.joined(separator: ",") + "]" }
 
   /// All of a podcast, also hidden ones, in the order in which they were first seen.
-  static func episodes<Made>(
-    ofPodcast id: Int64, in database: Database, as make: (Episode) -> Made
-  ) throws -> [Made] {
+  static func episodes(ofPodcast id: Int64, in database: Database) throws -> [Episode] {
     try database.all(
       "SELECT \(columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
       EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
-    ) { make(read($0)) }
+    ) { read($0) }
+  }
+
+  /// The same, of each what directories show.
+  static func summaries<Made>(
+    ofPodcast id: Int64, in database: Database, as make: (EpisodeSummary) -> Made
+  ) throws -> [Made] {
+    try database.all(
+      "SELECT \(summaryColumns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { make(readSummary($0)) }
   }
 
   /// Whether a podcast has any.

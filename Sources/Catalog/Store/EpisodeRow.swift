@@ -43,6 +43,27 @@ enum EpisodeRow {
     return episode
   }
 
+  private enum SummaryColumn: Int, ColumnList {
+    case id, podcastID, mediaKey, stem, `extension`, published, mediaType, feedLength, duration, notesLength,
+      transcripts, chaptersURL, hidden
+  }
+
+  /// For a `FROM episode e`.
+  static let summaryColumns = SummaryColumn.list(of: "e")
+
+  static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
+    EpisodeSummary(
+      id: row.int64(SummaryColumn.id), podcastID: row.int64(SummaryColumn.podcastID),
+      mediaKey: mediaKey(row.blob(SummaryColumn.mediaKey)), stem: row.string(SummaryColumn.stem),
+      fileExtension: row.string(SummaryColumn.extension), published: row.int64(SummaryColumn.published),
+      mediaType: row.stringIfPresent(SummaryColumn.mediaType),
+      feedLength: row.int64IfPresent(SummaryColumn.feedLength),
+      duration: row.intIfPresent(SummaryColumn.duration), notesLength: row.int(SummaryColumn.notesLength),
+      transcripts: row.stringIfPresent(SummaryColumn.transcripts).map(transcripts) ?? [],
+      chaptersURL: row.stringIfPresent(SummaryColumn.chaptersURL).map { WebAddress($0) },
+      hidden: row.bool(SummaryColumn.hidden))
+  }
+
   /// A media key as the 16 bytes that its digits mean.
   static func blob(_ key: MediaKey) -> [UInt8] { key.bytes }
 

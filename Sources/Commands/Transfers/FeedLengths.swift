@@ -19,7 +19,7 @@ struct FeedLengths {
     var isFound: Set<MediaKey> = []
     for entry in KnownEntries.all(forKeys: wanted, inFile: catalogue)
     where isFound.insert(entry.episode.mediaKey).inserted {
-      known[entry.episode.mediaKey] = .some(EpisodeSize.plausibleLength(of: entry.episode))
+      known[entry.episode.mediaKey] = .some(EpisodeSize.plausibleLength(of: entry.episode.summary))
     }
     return statuses.map { $0.withLength(ofFeed: known[$0.key] ?? nil) }
   }

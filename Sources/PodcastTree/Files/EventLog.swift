@@ -121,7 +121,7 @@ final class EventLog: Sendable {
   // MARK: What happens
 
   func record(_ status: TransferStatus, of entry: EpisodeEntry) {
-    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode))
+    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode.summary))
     record(
       "state",
       [

@@ -33,7 +33,9 @@ struct SidecarNode: TreeNode {
       }
     }
     return tree.entry(ofEpisode: id.row).then { entry in
-      Sidecar.all(of: entry.episode, in: entry.podcast, kinds).first { $0.node == id }.map { .value($0) }
+      Sidecar.all(of: entry.episode.summary, in: entry.podcast, kinds).first { $0.node == id }.map {
+        .value($0)
+      }
         ?? .failure(.ENOENT)
     }
   }

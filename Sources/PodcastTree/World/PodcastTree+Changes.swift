@@ -276,7 +276,9 @@ extension PodcastTree {
   private func episodesCame(_ podcast: Int64, _ ids: ClosedRange<Int64>) throws {
     try podcastRefreshed(podcast)
     if isShown(podcast: podcast), let record = try catalog.podcast(podcast) {
-      let listed = try catalog.episodes(Array(ids)).map { ListedEpisode($0, of: record, settings.sidecars) }
+      let listed = try catalog.episodes(Array(ids)).map {
+        ListedEpisode($0.summary, of: record, settings.sidecars)
+      }
       let names = listed.flatMap { Self.names(of: $0, isShown: true) }
       let difference = world.withLock { world -> Difference in
         var difference = Difference()

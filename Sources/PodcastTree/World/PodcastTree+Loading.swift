@@ -52,7 +52,7 @@ extension PodcastTree {
   func readShelf(_ podcast: Int64) throws -> Shelf {
     guard let record = try catalog.podcast(podcast) else { throw Errno.ENOENT }
     let kinds = settings.sidecars
-    let episodes = try catalog.episodes(ofPodcast: podcast) { ListedEpisode($0, of: record, kinds) }
+    let episodes = try catalog.summaries(ofPodcast: podcast) { ListedEpisode($0, of: record, kinds) }
     let shelf = Shelf(record, episodes, kinds)
     try loadAppearances(of: [podcast])
     world.withLock { $0.shelves[podcast] = shelf }
@@ -116,7 +116,9 @@ extension PodcastTree {
   /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = world.withLock({ $0.episode(id) }) { return .value(found) }
-    return detail(id).map { ListedEpisode($0.entry.episode, of: $0.entry.podcast, self.settings.sidecars) }
+    return detail(id).map {
+      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
+    }
   }
 
   /// An episode with all that is known of it.

@@ -52,7 +52,7 @@ struct KnownEpisode: Sendable {
   let podcastName: String
 
   init(_ entry: EpisodeEntry, _ kinds: Set<Settings.Sidecar>) {
-    episode = ListedEpisode(entry.episode, of: entry.podcast, kinds)
+    episode = ListedEpisode(entry.episode.summary, of: entry.podcast, kinds)
     podcastName = entry.podcast.name
   }
 }

@@ -1,0 +1,51 @@
+import Catalog
+import FeedKit
+import PodcastModel
+import Testing
+
+/// What directories show of episodes, which who lists a feed that has just come need not read back.
+@Suite struct SummaryTests {
+  /// The catalogue that has fetched a feed has it in memory, another one reads its rows.
+  @Test(arguments: corpusFeeds)
+  func itIsTheSameFromMemoryAsFromTheRows(_ name: String) throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", try FakeWeb.Page(corpus: name))
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    let other = try world.open()
+    defer { other.close() }
+    let fresh = try world.catalog.summaries(ofPodcast: podcast) { $0 }
+    #expect(!fresh.isEmpty)
+    #expect(try other.summaries(ofPodcast: podcast) { $0 } == fresh)
+    #expect(try other.episodes(ofPodcast: podcast).map(\.summary) == fresh)
+  }
+
+  @Test func aMarkOfAnotherProcessShowsAtOnce() throws {
+    let world = try CatalogWorld()
+    var feed = TestFeed()
+    feed.items = (0..<2500).map { TestFeed.Item("Episode \($0)", guid: "\($0)") }
+    world.web.set("/feed", feed.page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    let episodes = try world.catalog.summaries(ofPodcast: podcast) { $0 }
+    #expect(episodes.count == 2500 && !episodes.contains(where: \.hidden))
+    let other = try world.open()
+    defer { other.close() }
+    try other.hide(episode: episodes[1200].id)
+    let hidden = try world.catalog.summaries(ofPodcast: podcast) { $0 }.filter(\.hidden)
+    #expect(hidden.map(\.id) == [episodes[1200].id])
+  }
+
+  @Test func whatComesLaterIsAmongThem() throws {
+    let world = try CatalogWorld()
+    var feed = TestFeed()
+    feed.items = [.init("First", guid: "1")]
+    world.web.set("/feed", feed.page)
+    let podcast = try world.podcast()
+    try world.refresh(podcast, .firstLook)
+    feed.items.append(.init("Second", guid: "2"))
+    world.web.set("/feed", feed.page)
+    try world.refresh(podcast)
+    #expect(try world.catalog.summaries(ofPodcast: podcast) { $0 }.count == 2)
+  }
+}
