@@ -27,14 +27,18 @@ package struct CacheLayout: Hashable, Sendable {
     try Directories.createPrivate(episodes)
     try Directories.createPrivate(maps)
     let tag = cache + "/CACHEDIR.TAG"
-    if access(tag, F_OK) != 0 {
-      let text = """
-        Signature: 8a477f597d28d172789f06886806bc55
-        # This file is a cache directory tag created by podcastfs.
-        # For information about cache directory tags see https://bford.info/cachedir/
+    let text = """
+      Signature: 8a477f597d28d172789f06886806bc55
+      # This file is a cache directory tag created by podcastfs.
+      # For information about cache directory tags see https://bford.info/cachedir/
 
-        """
-      do { try Directories.replace(tag, with: Array(text.utf8)) } catch let error as PosixError {
+      """
+    var status = stat()
+    if stat(tag, &status) != 0 || status.st_size == 0 {
+      // One that a power loss has emptied is made again.
+      do {
+        try Directories.replace(tag, with: Array(text.utf8), outlivesPower: false)
+      } catch let error as PosixError {
         // It waits for room: what is cached can be read, and dropped, without it.
         if error.errno != .ENOSPC && error.errno != .EDQUOT { throw error }
       }

@@ -79,14 +79,16 @@ package enum Directories {
     return bytes
   }
 
-  /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one, also
-  /// after a power loss (rename(2) after fsync(2)).
-  package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws {
+  /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one.
+  /// - Parameter outlivesPower: also after a power loss (rename(2) after fsync(2)); of no use for what is of one boot.
+  package static func replace(
+    _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, outlivesPower: Bool = true
+  ) throws {
     let temporary = "\(path).\(getpid()).new"
     do {
       let file = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
       try bytes.withUnsafeBytes { try file.append($0) }
-      try file.synchronize()
+      if outlivesPower { try file.synchronize() }
       try retrying("replace", path) { rename(temporary, path) }
     } catch let error as PosixError {
       unlink(temporary)

@@ -67,7 +67,11 @@ package final class Database {
     if options.vacuumsIncrementally {
       // Before the file has a page.
       try whileBusy(until: .after(options.busyTimeout)) { database throws(DatabaseError) in
-        try database.script("PRAGMA auto_vacuum = incremental; PRAGMA secure_delete = 1;")
+        // To say it again would be a commit, which waits for the disk.
+        if try database.first("PRAGMA auto_vacuum", as: { $0.int(0) }) != 2 {
+          try database.script("PRAGMA auto_vacuum = incremental")
+        }
+        try database.script("PRAGMA secure_delete = 1")
       }
     }
     // Readers and a writer do not wait for each other (https://sqlite.org/wal.html).

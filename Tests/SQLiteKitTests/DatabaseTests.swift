@@ -128,6 +128,23 @@ final class TemporaryDirectory: Sendable {
     #expect(throws: DatabaseError.self) { try database.migrate([one]) }
   }
 
+  /// A commit waits for the disk, and every mount and command begins so.
+  @Test func openingAFileThatIsAsItIsToBeWritesNothing() throws {
+    let directory = try TemporaryDirectory()
+    let path = "\(directory.path)/database"
+    var options = Database.Options()
+    options.vacuumsIncrementally = true
+    let steps: [(Database) throws -> Void] = ["t", "u"].map { name in
+      { try $0.script("CREATE TABLE \(name) (a)") }
+    }
+    do { try Database(path: path, options: options).migrate(steps) }
+    let database = try Database(path: path, options: options)
+    try database.migrate(steps)
+    var status = stat()
+    #expect(stat(path + "-wal", &status) != 0 || status.st_size == 0)
+    #expect(try database.first("PRAGMA auto_vacuum") { $0.int(0) } == 2)
+  }
+
   @Test func severalConnectionsMayOpenANewFileAtOnce() throws {
     let directory = try TemporaryDirectory()
     let results = Monitor<[Bool]>([])

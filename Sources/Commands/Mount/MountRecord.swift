@@ -21,7 +21,7 @@ struct MountRecord {
     clear(places, except: mountPoint)
     let text =
       "\(getpid())\n\(startTime(getpid()) ?? "")\n\(isRevived ? revived : "called")\n\(mountPoint)\n"
-    try Directories.replace(path(device, places), with: Array(text.utf8))
+    try Directories.replace(path(device, places), with: Array(text.utf8), outlivesPower: false)
   }
 
   /// The mount has gone: its process is the calling one, or has died. Another mount may have its number by now.
@@ -32,7 +32,7 @@ struct MountRecord {
 
   /// Remembers what a mount is called with, for a process that the service manager starts: that has its own words only.
   static func keepOptions(_ call: MountCall, device: String, places: Places) throws {
-    try Directories.replace(path(device, places) + optionsEnding, with: call.text)
+    try Directories.replace(path(device, places) + optionsEnding, with: call.text, outlivesPower: false)
   }
 
   /// The values of -o that were kept for the mount on `mountPoint`; nil where none were.
@@ -171,7 +171,7 @@ struct MountRecord {
         "the mount on \(mountPoint) cannot be handed over: podcastfs unmount \(mountPoint), then mount it again"
       )
     }
-    try Directories.replace(file + Self.callEnding, with: call.text)
+    try Directories.replace(file + Self.callEnding, with: call.text, outlivesPower: false)
     guard kill(process, Signals.handOver) == 0 else { throw CommandFailure("\(Errno.current)") }
     let deadline = MonotonicTime.after(Self.patience)
     while Self.read(file).map({ $0.process == process }) ?? true {

@@ -63,7 +63,7 @@ package final class TransferDaemon: @unchecked Sendable {
       listener = try UnixSocket.listen(at: path)
     }
     let pidFile = DaemonPlace.pidFile(runtime: configuration.runtime)
-    try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8))
+    try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8), outlivesPower: false)
     HTTPSession.blockBrokenPipeSignal()
     takeSpareDescriptor()
     let log = LogFile(Places.logFile(in: configuration.state))
