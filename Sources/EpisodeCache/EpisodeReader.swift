@@ -11,8 +11,8 @@ package final class EpisodeReader: Sendable {
   private let map: LiveMap?
   /// What the journal said when there was no live map.
   private let journal: RangeJournal
-  /// Whether each chunk is compared with its checksum before any of it is given.
-  private let isDoubted: Bool
+  /// Which chunks are compared with their checksums before any of them is given.
+  private let doubt: Doubt
 
   private struct Findings {
     var checked: Set<Int64> = []
@@ -34,7 +34,7 @@ package final class EpisodeReader: Sendable {
     _ = data.tryLock(.shared)
     let mapPath = layout.map(key, generation)
     if isVouched, let map = LiveMap.open(mapPath, data: data, writable: false, journal: nil) {
-      (self.map, journal, isDoubted) = (map, RangeJournal(), false)
+      (self.map, journal, doubt) = (map, RangeJournal(), .none)
       return
     }
     var journal = RangeJournal(reading: layout.journal(key, generation))
@@ -44,8 +44,7 @@ package final class EpisodeReader: Sendable {
     guard map != nil || journal.representation != nil else {
       throw PosixError(.ENOENT, "read", layout.journal(key, generation))
     }
-    let place = RangeJournal.Place(inode: UInt64(status.st_ino), modified: status.modified)
-    isDoubted = map == nil && journal.place != nil && journal.place != place
+    doubt = map == nil ? Doubt(of: status, journal) : .none
     self.journal = journal
   }
 
@@ -113,7 +112,7 @@ package final class EpisodeReader: Sendable {
   package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard offset >= 0 else { return 0 }
     let range = range(at: offset, count: buffer.count)
-    guard contains(range), !isDoubted || isSound(range) else { return nil }
+    guard contains(range), isSound(range) else { return nil }
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
     guard let count = try? data.read(into: part, at: offset), count == range.count else {
       noteDamage(range)
@@ -131,12 +130,15 @@ package final class EpisodeReader: Sendable {
     }
   }
 
-  /// Compares the chunks of a range with their checksums, each once.
+  /// Compares the chunks of a range that are doubted with their checksums, each once.
   private func isSound(_ range: Range<Int64>) -> Bool {
+    if case .none = doubt { return true }
     var start = range.lowerBound / RangeJournal.chunk * RangeJournal.chunk
     while start < range.upperBound {
       defer { start += RangeJournal.chunk }
-      guard let sum = journal.sums[start], !findings.withLock({ $0.checked.contains(start) }) else {
+      guard doubt.concerns(start, journal), let sum = journal.sums[start],
+        !findings.withLock({ $0.checked.contains(start) })
+      else {
         continue
       }
       let isRight = (try? GenerationCheck.agrees(start, sum, data)) ?? false

@@ -37,27 +37,18 @@ package struct GenerationCheck: Hashable, Sendable {
     damaged += rest.ranges.filter { $0.upperBound > size }.map { max($0.lowerBound, size)..<$0.upperBound }
   }
 
-  /// Which bytes of a file, that no live map vouches for, are not what its journal says: nothing is read where the
-  /// file was last written to when the journal says; only what was written last where it is the same file (after a
-  /// crash); else all (a copy from another disk, or from a backup).
+  /// Which bytes of a file, that no live map vouches for, are not what its journal says.
   static func doubtful(
     _ data: borrowing FileDescriptor, _ journal: RangeJournal
   ) throws(PosixError) -> [Range<Int64>] {
-    let status = try data.status()
-    guard let place = journal.place else { return [] }
-    let later = status.modified - place.modified
-    let isSameFile = place.inode == UInt64(status.st_ino) && (0..<crashGap).contains(later)
-    if isSameFile && status.modified == place.modified { return [] }
+    let doubt = Doubt(of: try data.status(), journal, isGoneOnWith: true)
     var lost: [Range<Int64>] = []
-    for start in isSameFile ? journal.recent : journal.sums.keys.sorted() {
+    for start in journal.sums.keys.sorted() where doubt.concerns(start, journal) {
       guard let sum = journal.sums[start] else { continue }
       if try !agrees(start, sum, data) { lost.append(start..<sum.end) }
     }
     return lost
   }
-
-  /// Nanoseconds that writes go on, at the most, before the journal hears of them.
-  private static let crashGap: Int64 = 60_000_000_000
 
   /// Whether a chunk has its checksum; one that can't be read has not.
   static func agrees(

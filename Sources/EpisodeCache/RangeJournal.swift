@@ -29,8 +29,8 @@ package struct RangeJournal: Hashable, Sendable {
   package var length: Int64 = 0
   /// The chunks whose sums came last, as far as a crash may have left them unwritten by a disk that lies.
   private(set) var recent: [Int64] = []
-  /// Chunks in `recent`: 16 MiB.
-  private static let mostRecent = 16
+  /// Chunks in `recent`: 64 MiB, as much as disks keep in a memory of their own.
+  private static let mostRecent = 64
 
   package init() {}
 

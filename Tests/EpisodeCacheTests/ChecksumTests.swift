@@ -100,6 +100,35 @@ import Testing
     #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<2 << 20])
   }
 
+  /// A disk that said it had written what it had not, and a machine that died then: nothing else tells of it. The time
+  /// at which the file was written to last is the journal's.
+  @Test func whatADiskLiedAboutBeforeACrashIsSeen() throws {
+    let path = layout.data(key, 1)
+    var up = timespec()
+    clock_gettime(CLOCK_BOOTTIME, &up)
+    do {
+      let writer = try world.writer(body.size)
+      try world.write(body, 0..<body.size, writer)
+      // In the run of the machine before this one.
+      world.shiftTime(path, bySeconds: -up.tv_sec - 1000)
+      try writer.synchronize()
+      writer.removeMap()
+    }
+    #expect(world.read(try EpisodeReader(layout, key, 1), 0..<body.size) == body.bytes(0..<body.size))
+    var status = stat()
+    stat(path, &status)
+    let file = try FileDescriptor(opening: path, O_RDWR)
+    try file.write([UInt8](repeating: 0, count: 8192), at: 2_900_000)
+    var times = [status.st_atim, status.st_mtim]
+    utimensat(AT_FDCWD, path, &times, 0)
+    let reader = try EpisodeReader(layout, key, 1)
+    #expect(world.read(reader, 0..<100_000) == body.bytes(0..<100_000))
+    #expect(world.read(reader, 2_890_000..<2_930_000) == nil)
+    #expect(reader.takeDamage().ranges == [2 << 20..<3 << 20])
+    #expect(
+      try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<2 << 20, 3 << 20..<body.size])
+  }
+
   @Test func aReaderOfWhatCanNotBeReadSaysWhichAndAnswersNothing() throws {
     try world.store(body)
     let reader = try EpisodeReader(layout, key, 1)
