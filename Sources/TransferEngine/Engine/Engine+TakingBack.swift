@@ -29,7 +29,9 @@ extension Engine {
 
 extension Download {
   /// Whether it is dropped when its files are, though the store can't be told: what is wholly here makes room by that.
+  /// Not where the store has it as wanted or held: the next daemon would go by that.
   var isDroppedByItsFiles: Bool {
-    record.state == .cached || saved == nil || !isUnsaved && saved?.state == .remote
+    guard let saved else { return true }
+    return !isUnsaved && (saved.state == .remote || saved.state == .cached)
   }
 }
