@@ -242,6 +242,9 @@ extension Simulation {
     if wait.range.lowerBound < end, !file.written.contains(wait.range.lowerBound..<end) {
       fail("tells \(wait.range) as there, of \(file.written)")
     }
+    if file.lost.ranges.contains(where: { $0.overlaps(wait.range) }) {
+      fail("gives what the disk has lost: \(wait.range) of \(file.lost)")
+    }
   }
 
   /// What must hold after each event.

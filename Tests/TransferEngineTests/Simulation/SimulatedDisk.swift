@@ -12,8 +12,20 @@ struct SimulatedDisk {
   /// What the daemon has open, also without a name.
   var open: [StoreID: Name] = [:]
   var unlinked: [StoreID: SimulatedFile] = [:]
-  var rows: [MediaKey: TransferRecord] = [:]
-  var settings: TransferSettings?
+  /// What is remembered, as programs see it; and as it was after each of the last changes: a power loss may lose them.
+  private(set) var store = StoredRows()
+  private var storeLog: [(time: Int64, rows: StoredRows)] = []
+  struct StoredRows {
+    var rows: [MediaKey: TransferRecord] = [:]
+    var settings: TransferSettings?
+  }
+  var rows: [MediaKey: TransferRecord] { store.rows }
+  var settings: TransferSettings? { store.settings }
+  /// Names that were taken away a moment ago: a power loss may bring them back.
+  private var dead: [(time: Int64, name: Name, file: SimulatedFile)] = []
+  /// Whether it says of what it has been given that it is safe, and it is not.
+  var lies = false
+  private var liesSince: Int64 = .max
   var free: Int64 = 1 << 32
   /// Seconds that writes and flushes take.
   var slowness = 0.0
@@ -37,15 +49,21 @@ struct SimulatedDisk {
     return isData ? slowness * Double(random.below(100)) / 50 + 0.0001 : 0.0001
   }
 
-  var found: [FoundFile] {
-    files.filter(\.value.isLinked).map {
-      FoundFile(key: $0.key.key, generation: $0.key.generation, written: $0.value.changed)
+  /// - Parameter known: the engine's; what the journals tell of others is taken up.
+  func found(besides known: Set<MediaKey>) -> [FoundFile] {
+    files.filter(\.value.isLinked).map { name, file in
+      let isLatest = !files.keys.contains { $0.key == name.key && $0.generation > name.generation }
+      return FoundFile(
+        key: name.key, generation: name.generation, written: file.changed,
+        record: known.contains(name.key) || !isLatest ? nil : file.record(name))
     }
   }
 
-  mutating func unlink(_ key: MediaKey, _ generation: UInt32) {
+  mutating func unlink(_ key: MediaKey, _ generation: UInt32, at time: Int64) {
     let name = Name(key: key, generation: generation)
     guard let file = files.removeValue(forKey: name) else { return }
+    dead.removeAll { $0.time < time - Self.namesSettle }
+    dead.append((time, name, file))
     var isOpen = false
     for (id, other) in open where other == name {
       unlinked[id] = file
@@ -76,12 +94,74 @@ struct SimulatedDisk {
     if unlinked[id] != nil { unlinked[id] = file } else if let name = open[id] { files[name] = file }
   }
 
-  mutating func losePower(_ random: inout SplitMix) {
-    for name in files.keys {
-      let before = files[name]?.room ?? 0
-      files[name]?.losePower(&random)
-      free += before - (files[name]?.room ?? 0)
+  /// In nanoseconds: how long names and rows may take to reach the disk. (The system's own time for names; the daemon's
+  /// for its store.)
+  private static let namesSettle: Int64 = 5_000_000_000
+  private static let rowsSettle: Int64 = 500_000_000
+
+  mutating func remember(at time: Int64, _ change: (inout StoredRows) -> Void) {
+    liesSince = lies ? min(liesSince, time) : .max
+    let settled = min(time - Self.rowsSettle, liesSince)
+    // The last one that is safe stays.
+    while storeLog.count > 1, storeLog[1].time <= settled { storeLog.removeFirst() }
+    if storeLog.isEmpty { storeLog.append((time, store)) }
+    change(&store)
+    storeLog.append((time, store))
+  }
+
+  /// The machine dies: some of what had not reached the disk is lost.
+  /// - Returns: what happened, and rows that were lost.
+  mutating func losePower(at time: Int64, _ random: inout SplitMix) -> (facts: [String], rows: Set<MediaKey>)
+  {
+    var facts: [String] = []
+    for name in files.keys.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
+      guard var file = files[name] else { continue }
+      free += file.room
+      files[name] = nil
+      if !file.isSettled && random.chance(1, 3) {
+        facts.append("files that a power loss took")
+        continue
+      }
+      file.losePower(&random)
+      if !file.lost.isEmpty { facts.append("files of which a disk that lied has lost some") }
+      files[name] = file
+      free -= file.room
     }
+    for (since, name, file) in dead where since >= time - Self.namesSettle && files[name] == nil {
+      guard file.isSettled, random.chance(1, 2) else { continue }
+      var file = file
+      file.losePower(&random)
+      files[name] = file
+      free -= file.room
+      facts.append("names that came back")
+    }
+    dead = []
+    let settled = min(time - Self.rowsSettle, liesSince)
+    while storeLog.count > 1, storeLog[1].time <= settled { storeLog.removeFirst() }
+    let before = store.rows
+    if let kept = storeLog.randomElement(using: &random) { store = kept.rows }
+    storeLog = []
+    let keys = Set(before.keys).union(store.rows.keys)
+    let changed = keys.filter { before[$0] != store.rows[$0] }
+    if !changed.isEmpty { facts.append("stores that lost their last rows") }
+    return (facts, changed)
+  }
+}
+
+extension SimulatedFile {
+  /// What its journal tells, as for a store that was lost.
+  fileprivate func record(_ name: SimulatedDisk.Name) -> TransferRecord? {
+    var record =
+      TransferRecord(key: name.key, note: journal.note)
+      ?? TransferRecord(
+        request: TransferRequest(
+          key: name.key, url: journal.representation.finalURL, title: "", show: "", fileName: ""))
+    record.generation = name.generation
+    record.total = journal.representation.total
+    record.received = journal.durable.count
+    let isComplete = record.total.map { journal.durable.contains(0..<$0) } ?? false
+    if isComplete { record.state = .cached }
+    return record
   }
 }
 
@@ -114,13 +194,10 @@ extension Simulation {
     case .describe(let representation):
       guard let key = storeKeys[id] else { return }
       job(lane(key), 0.0002) { [self] in
-        disk.change(id) { file in
-          if file.written.isEmpty { file.journal = representation }
-          file.representation = representation
-        }
+        disk.change(id) { $0.describe(representation) }
         return .disk(id, .described)
       }
-    case .note: break
+    case .note(let bytes): disk.change(id) { $0.note = bytes }
     case .discardBytes(let ranges):
       guard let key = storeKeys[id] else { return }
       job(lane(key), 0.001) { [self] in .disk(id, .discarded(present: discard(ranges, of: id))) }
@@ -134,7 +211,7 @@ extension Simulation {
     case .discard:
       guard let key = storeKeys.removeValue(forKey: id) else { return }
       job(lane(key), 0.0002) { [self] in
-        if let name = disk.open[id] { disk.unlink(name.key, name.generation) }
+        if let name = disk.open[id] { disk.unlink(name.key, name.generation, at: time) }
         disk.close(id)
         return nil
       }
@@ -152,10 +229,7 @@ extension Simulation {
       }
       if at < run.upperBound { left.insert(at..<run.upperBound) }
     }
-    disk.change(id) { file in
-      file.forget(except: left)
-      file.durable = left
-    }
+    disk.change(id) { $0.discard(except: left) }
     return left
   }
 
@@ -163,9 +237,13 @@ extension Simulation {
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
     var latest = generation
     while disk.file(key, latest + 1) != nil { latest += 1 }
-    guard let file = disk.file(key, latest) else { return .missing }
+    guard disk.file(key, latest) != nil else { return .missing }
     disk.open[id] = SimulatedDisk.Name(key: key, generation: latest)
-    disk.change(id) { $0.hasMap = true }
+    disk.change(id) { file in
+      if file.check() > 0 { count("files whose checksums told what was lost") }
+      file.hasMap = true
+    }
+    guard let file = disk.file(key, latest) else { return .missing }
     return .opened(generation: latest, file.representation, present: file.written)
   }
 
@@ -233,7 +311,7 @@ extension Simulation {
       guard let file = disk.opened(id) else { return .disk(id, .flushed) }
       if disk.refusesFlushes {
         // The system forgets what it could not write.
-        let durable = file.durable
+        let durable = file.journal.durable
         disk.change(id) { $0.forget(except: durable) }
         return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
       }
@@ -241,11 +319,9 @@ extension Simulation {
       if disk.hasQuota || disk.free < 4096 && file.journalBytes % 4096 > 4096 - 100 {
         return .disk(id, .notFlushed(DiskFailure(.full, "no room"), present: file.written))
       }
-      disk.change(id) { file in
-        file.journalBytes += 100
-        file.durable = file.written
-        file.journal = file.representation
-      }
+      let lies = disk.lies
+      if lies { count("flushes that lied") }
+      disk.change(id) { $0.flush(isTrue: !lies) }
       return .disk(id, .flushed)
     }
   }
@@ -262,7 +338,7 @@ extension Simulation {
         continue
       }
       if kept.contains(candidate.key) { fail("evicts what is kept") }
-      disk.unlink(candidate.key, candidate.generation)
+      disk.unlink(candidate.key, candidate.generation, at: time)
       gone.append(candidate.key)
       promises[candidate.key] = nil
       left -= candidate.size
@@ -277,8 +353,10 @@ extension Simulation {
         count("rows refused")
         return .saved(id, .lasting("the disk is full"))
       }
-      for record in records { disk.rows[record.key] = record }
-      for key in removed { disk.rows[key] = nil }
+      disk.remember(at: time) { store in
+        for record in records { store.rows[record.key] = record }
+        for key in removed { store.rows[key] = nil }
+      }
       return .saved(id, nil)
     }
   }

@@ -10,15 +10,29 @@ struct SimulatedFile {
   }
   /// What has been written, in order, without overlaps.
   private(set) var segments: [Segment] = []
-  /// What is written; what has been flushed; what the journal says.
+  /// What is written; and what has reached the disk, whatever that says.
   private(set) var written = ByteRanges()
-  var durable = ByteRanges()
+  private var settled = ByteRanges()
+  /// What the journal says, as programs see it.
+  struct Journal {
+    var representation: Representation
+    var durable = ByteRanges()
+    var note: [UInt8] = []
+  }
+  private(set) var journal: Journal
+  /// What it may say after a power loss: as it was when the disk last took it, and as it was since.
+  private var possibleJournals: [Journal]
+  /// Whether the disk has taken anything of it: its name, too.
+  private(set) var isSettled = false
+  /// What the disk has lost of what it said it had.
+  private(set) var lost = ByteRanges()
+  /// What the journal is to say of the record with the next flush.
+  var note: [UInt8] = []
   /// Blocks that it takes of the disk, and bytes of its journal.
   private(set) var blocks = ByteRanges()
   var journalBytes: Int64 = 200
-  /// As described last, and as the journal has it.
-  var representation: Representation
-  var journal: Representation
+  /// As described last.
+  private(set) var representation: Representation
   /// Whether there is a live map, which says what is written.
   var hasMap = true
   var isLinked = true
@@ -27,7 +41,8 @@ struct SimulatedFile {
 
   init(_ representation: Representation, changed: Int64) {
     self.representation = representation
-    journal = representation
+    journal = Journal(representation: representation)
+    possibleJournals = [journal]
     self.changed = changed
   }
 
@@ -94,28 +109,91 @@ struct SimulatedFile {
     }
   }
 
-  /// The machine dies: of what was not flushed some is lost, and nobody knows which.
+  /// The journal says so from now on; the disk may not have taken that yet.
+  private mutating func tell(_ change: (inout Journal) -> Void) {
+    change(&journal)
+    possibleJournals.append(journal)
+  }
+
+  mutating func describe(_ new: Representation) {
+    representation = new
+    // Written down before any bytes come, and not waited for.
+    if written.isEmpty { tell { $0.representation = new } }
+  }
+
+  /// Brings what is written to the disk, then tells the journal.
+  /// - Parameter isTrue: whether the disk has taken it when it says so.
+  mutating func flush(isTrue: Bool) {
+    journalBytes += 100
+    let (durable, representation, note) = (written, representation, note)
+    tell { $0 = Journal(representation: representation, durable: durable, note: note) }
+    if isTrue {
+      settled = written
+      possibleJournals = [journal]
+      isSettled = true
+    }
+  }
+
+  /// These bytes are not there: the journal says so, and waits for the disk.
+  mutating func discard(except ranges: ByteRanges) {
+    forget(except: ranges)
+    tell { $0.durable = ranges }
+    possibleJournals = [journal]
+  }
+
+  /// The machine dies: the disk has what it has taken. Of the rest some, in whatever order: of the journal the beginning,
+  /// of what that speaks of some pages and others not.
   mutating func losePower(_ random: inout SplitMix) {
     hasMap = false
-    representation = journal
-    var left: [Segment] = []
-    var survived = ByteRanges()
-    for segment in segments {
-      for run in durable.ranges where run.overlaps(segment.range) {
-        left.append(Segment(range: run.clamped(to: segment.range), version: segment.version))
-        survived.insert(run.clamped(to: segment.range))
+    journal = random.pick(possibleJournals)
+    representation = journal.representation
+    note = journal.note
+    forget(except: journal.durable)
+    for run in journal.durable.ranges {
+      for hole in settled.missing(in: run) {
+        var at = hole.lowerBound
+        while at < hole.upperBound {
+          let end = min((at / Self.page + 1 + Int64(random.below(64))) * Self.page, hole.upperBound)
+          if random.chance(1, 2) { lost.insert(at..<end) }
+          at = end
+        }
       }
     }
-    segments = left.sorted { $0.range.lowerBound < $1.range.lowerBound }
-    written = survived
-    blocks = ByteRanges(survived.ranges.map(Self.blocks))
+    settled = journal.durable
+    for range in lost.ranges { settled.remove(range) }
+    possibleJournals = [journal]
+    blocks = ByteRanges(journal.durable.ranges.map(Self.blocks))
   }
+
+  private static let page: Int64 = 4096
+
+  /// Compares what it has with its checksums, one for each MiB, as whoever opens it after a crash does.
+  /// - Returns: how many bytes were others than the journal says.
+  mutating func check() -> Int64 {
+    if lost.isEmpty { return 0 }
+    let found = lost.count
+    var sound = journal.durable
+    for range in lost.ranges {
+      let chunk = Self.checked
+      sound.remove(range.lowerBound / chunk * chunk..<(range.upperBound + chunk - 1) / chunk * chunk)
+    }
+    lost = ByteRanges()
+    discard(except: sound)
+    return found
+  }
+
+  private static let checked: Int64 = 1 << 20
 
   /// Bytes that were written and are known no more: a flush has failed.
   mutating func forget(except ranges: ByteRanges) {
     let before = segments
     segments = []
     written = ByteRanges()
+    defer {
+      settled = ByteRanges(
+        settled.ranges.flatMap { run in written.ranges.filter { $0.overlaps(run) }.map { $0.clamped(to: run) }
+        })
+    }
     for run in ranges.ranges {
       for segment in before where segment.range.overlaps(run) {
         write(segment.range.clamped(to: run), segment.version)

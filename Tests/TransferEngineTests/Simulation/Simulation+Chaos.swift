@@ -104,7 +104,7 @@ extension Simulation {
   private func change(disk kind: Int) {
     (disk.slowness, disk.refusesWrites, disk.refusesFlushes, disk.refusesOpens, disk.refusesRows) =
       (0, false, false, false, false)
-    disk.hasQuota = false
+    (disk.hasQuota, disk.lies) = (false, false)
     switch kind {
     case 0..<2: disk.slowness = 0.1
     case 2: disk.slowness = 1
@@ -113,6 +113,7 @@ extension Simulation {
     case 6: disk.refusesOpens = true
     case 7: disk.refusesRows = true
     case 8: disk.hasQuota = true
+    case 9: disk.lies = true
     default: break
     }
     note("disk: \(kind)")
@@ -129,7 +130,7 @@ extension Simulation {
   private func deleteCache() {
     note("the cache is deleted")
     let keys = Set(disk.files.keys.map(\.key))
-    for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation) }
+    for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation, at: time) }
     kept = kept.subtracting(keys)
     for key in keys { promises[key] = nil }
     tell(.vanished(keys))

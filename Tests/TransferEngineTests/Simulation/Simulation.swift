@@ -189,7 +189,7 @@ final class Simulation {
     case .flush(let id): flush(id)
     case .remove(let key, let generation):
       job("names \(key)", 0.001) { [self] in
-        disk.unlink(key, generation)
+        disk.unlink(key, generation, at: time)
         return .removed(key)
       }
     case .check(let names):
@@ -200,11 +200,13 @@ final class Simulation {
       count("looks at the disk")
       job("cache", 0.001) { [self] in .room(disk.free) }
     case .evict(let candidates, let count): job("cache", 0.002) { [self] in evict(candidates, count) }
-    case .listFiles: job("cache", 0.01) { [self] in .found(disk.found) }
+    case .listFiles:
+      let known = Set(engine.keys)
+      job("cache", 0.01) { [self] in .found(disk.found(besides: known)) }
     case .save(let id, let records, let removed): save(id, records, removed)
     case .saveSettings(let settings):
       job("store", 0.005) { [self] in
-        disk.settings = settings
+        disk.remember(at: time) { $0.settings = settings }
         return nil
       }
     case .send(let client, let message): hear(message, client)
@@ -249,8 +251,16 @@ final class Simulation {
     flushing = []
     events = []
     wakeAt = nil
-    if losingPower { disk.losePower(&random) }
     disk.closeAll()
+    if losingPower {
+      let (happened, lostRows) = disk.losePower(at: time, &random)
+      for fact in happened { count(fact) }
+      // What was promised within the last moment, or by a disk that lied.
+      for key in lostRows {
+        promises[key] = nil
+        kept.remove(key)
+      }
+    }
     checkStore()
     let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
     engine = Engine(records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
