@@ -1,4 +1,5 @@
 internal import Configuration
+internal import PosixKit
 
 /// Random operations, checked after each of them.
 package protocol ReferenceModel: AnyObject {
@@ -23,9 +24,12 @@ package struct ModelRun {
     let environment = Places.processEnvironment
     let wished = environment["PODCASTFS_MODEL_STEPS"].flatMap { Int($0) }
     steps = wished ?? usual
-    seed = environment["PODCASTFS_MODEL_SEED"].flatMap { UInt64($0) } ?? 1
+    seed = environment["PODCASTFS_MODEL_SEED"].flatMap { UInt64($0) } ?? Self.today
     isLong = wished != nil
   }
+
+  /// Another seed each day, in the universal time: a failure says which, and a run once more has the same.
+  package static var today: UInt64 { UInt64(max(wallClockSeconds(), 0) / 86_400) }
 
   /// Runs `model` until it fails or has done its steps. Prints what a long run did, or one that failed.
   /// - Returns: what has failed and how it came to that; nil where nothing has.

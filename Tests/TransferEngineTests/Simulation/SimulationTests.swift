@@ -3,7 +3,7 @@ import Testing
 import TransferEngine
 import TransferProtocol
 
-/// The engine in a simulated world. The long run: PODCASTFS_SIMULATED_STEPS=1000000 (and PODCASTFS_SIMULATED_SEED=N
+/// The engine in a simulated world: each day by other seeds. The long run: PODCASTFS_SIMULATED_STEPS=1000000 (and PODCASTFS_SIMULATED_SEED=N
 /// for one seed, with its steps).
 @Suite struct SimulationTests {
   private static func number(_ name: String) -> Int? { getenv(name).flatMap { Int(String(cString: $0)) } }
@@ -11,8 +11,9 @@ import TransferProtocol
   @Test func nothingIsLostMixedOrStarvedWhateverFails() {
     let seed = Self.number("PODCASTFS_SIMULATED_SEED")
     // A seed alone is that one.
-    let steps = Self.number("PODCASTFS_SIMULATED_STEPS") ?? (seed == nil ? 20_000 : 1)
-    let summary = SimulationRun.many(from: UInt64(seed ?? 1), steps: steps) { Issue.record("\($0)") }
+    let steps = Self.number("PODCASTFS_SIMULATED_STEPS") ?? (seed == nil ? 100_000 : 1)
+    let first = seed ?? time(nil) / 86_400 * 1000
+    let summary = SimulationRun.many(from: UInt64(max(first, 0)), steps: steps) { Issue.record("\($0)") }
     print(summary)
   }
 
