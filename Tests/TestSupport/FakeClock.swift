@@ -13,7 +13,8 @@ package final class FakeClock: Sendable {
       .map { $0 + library }.first { access($0, R_OK) == 0 }
   }
 
-  package static var isAvailable: Bool { libraryPath != nil }
+  /// Not in programs that a sanitizer is in: either wants to be loaded first.
+  package static var isAvailable: Bool { libraryPath != nil && !Sanitizer.isOn }
 
   package init() throws {
     directory = try TemporaryDirectory()

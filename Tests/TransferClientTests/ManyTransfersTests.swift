@@ -12,7 +12,8 @@ import TransferProtocol
 
   init() throws { user = try TransferFixture() }
 
-  @Test func manyReadersAndAQueueAreServedWithoutAThreadEach() throws {
+  @Test(.enabled(if: !Sanitizer.isOn, "a sanitizer takes memory and threads of its own"))
+  func manyReadersAndAQueueAreServedWithoutAThreadEach() throws {
     let client = try user.client {
       $0.downloads = 64
       $0.perHost = 64
