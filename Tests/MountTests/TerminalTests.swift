@@ -201,7 +201,12 @@ import Testing
     let run = fixture.environment.home.path("run")
     #expect(
       try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", run]).status == 0)
-    defer { _ = try? ChildProcess.run(["umount", "-l", run]) }
+    defer {
+      // While its number can be found there.
+      _ = try? fixture.run("unmount", "--lazy", fixture.root)
+      fixture.environment.signalDaemon(SIGKILL)
+      _ = try? ChildProcess.run(["umount", "-l", run])
+    }
     try fixture.mount(options: options)
     try fixture.makeSearch()
     let episode = fixture.episode(1)
