@@ -3,6 +3,7 @@
 import fcntl
 import glob
 import hashlib
+import json
 import os
 import re
 import select
@@ -186,17 +187,19 @@ def managers(origin, shows):
 
 
 def sweeps(origin, shows):
-    for name, script in (
-        ("grep -r", 'grep -r nothing . >/dev/null'),
-        ("file *", "file * >/dev/null"),
-        ("head -c1 *", "head -c1 * >/dev/null"),
+    for name, package, script in (
+        ("grep -r", "grep", 'grep -r nothing . >/dev/null'),
+        ("file *", "file", "file * >/dev/null"),
+        ("head -c1 *", "coreutils", "head -c1 * >/dev/null"),
+        # It reads the tags of what it is given, and has no sound to play it by.
+        ("audacious", "audacious", "exec timeout 15 audacious -H -E ."),
     ):
         origin.forget()
         run("sh", "-c", script, cwd=shows["sweep"], timeout=60)
         time.sleep(3)
         listed = os.listdir(MOUNT + "/Downloading")
-        row(name, "grep" if "grep" in name else "file" if "file" in name else "coreutils", "an album of 20",
-            f"{origin.count(r'/[0-9]+/')} asked for, {len(listed)} still downloading")
+        row(name, package, "an album of 20",
+            f"{origin.count(r'/[0-9]+/')} requests, {len(listed)} still downloading")
         for path in glob.glob(shows["sweep"] + "/*.mp3"):
             state(path, "remote")
 
@@ -236,6 +239,7 @@ def served(origin, shows):
     served_mpd(here, files, tell)
     served_minidlna(here, tell)
     served_syncthing(here, files, tell)
+    served_scanner(files, tell)
 
 
 def fetch(url, path):
@@ -353,6 +357,16 @@ def served_syncthing(here, files, tell):
     end(process)
     found = re.search(r'"localFiles": (\d+)', open(answer).read()) if os.path.exists(answer) else None
     tell("Syncthing", "syncthing", f"{found[1] if found else 'no'} files scanned (send only)")
+
+
+def served_scanner(files, tell):
+    """What Jellyfin, which Debian has no package of, does with each file of a music library."""
+    options = "-analyzeduration 200M -probesize 1G -threads 0 -v warning -print_format json -show_streams -show_chapters"
+    right = 0
+    for path in files:
+        status, text = run("ffprobe", *options.split(), "-show_format", "-i", "file:" + path)
+        right += status == 0 and json.loads(text)["format"]["size"] == str(os.stat(path).st_size)
+    tell("ffprobe as Jellyfin calls it", "ffmpeg", f"{right} of {len(files)} read")
 
 
 def covers(origin, shows):
