@@ -222,6 +222,8 @@ import Testing
     // The next one begins.
     #expect(eventually { (try? fixture.isWhole(episode, 1)) == true })
     #expect(try fixture.attribute("error", episode) == nil)
+    // Its map goes when it is complete, and would leave room for another one.
+    #expect(try eventually { try fixture.list(run + "/podcastfs/maps").isEmpty })
     _ = try RunningProcess("sh", fill, environment: fixture.environment.variables).wait()
     let unmade = try fixture.run("get", fixture.episode(2))
     #expect(unmade.end == .exit(1))
