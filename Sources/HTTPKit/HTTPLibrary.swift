@@ -20,6 +20,11 @@ package struct HTTPLibrary {
     hasHTTP2 = information.features & CURL_VERSION_HTTP2 != 0
   }
 
+  /// Loads it on a thread of its own, which takes some hundredths of a second: for who will make requests soon.
+  package static func loadBehind() {
+    _ = PosixThread.attempt("libcurl") { _ = podcastfs_curl_load() }
+  }
+
   static func load() throws(HTTPError) {
     if let reason = podcastfs_curl_load() {
       throw HTTPError(.other, "cannot load libcurl: \(String(cString: reason))", .EIO)

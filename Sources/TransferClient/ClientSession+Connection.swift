@@ -58,6 +58,7 @@ extension ClientSession {
   private func lost() {
     connection = nil
     isConnecting = false
+    readiness.withLock { $0.isServed = false }
     snapshot = nil
     let hasServed = welcomed.map { MonotonicTime.now > $0.time.adding(1) } ?? false
     if hasServed { launcher.forgive() }
@@ -82,6 +83,8 @@ extension ClientSession {
   private static let isOutdated =
     "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"
 
+  private var isExpected: Bool { readiness.withLock { $0.expectedUntil > .now } }
+
   /// A daemon can't begin, or does not serve: who waits hears why at once.
   func failAll(_ why: String) {
     if why != failure.withLock({ $0 }) {
@@ -95,10 +98,10 @@ extension ClientSession {
     becameCurrent()
   }
 
-  /// Whether there is something for a daemon to do. An idle one ends, and is not started again.
+  /// Whether there is something for a daemon to do, or will be. An idle one ends, and is not started again.
   private var isNeeded: Bool {
     !isStopped
-      && (!orders.isEmpty || !waits.isEmpty || opens.values.contains { $0.completion != nil }
+      && (isExpected || !orders.isEmpty || !waits.isEmpty || opens.values.contains { $0.completion != nil }
         || wantsAll || mirror.hasUnfinished)
   }
 }

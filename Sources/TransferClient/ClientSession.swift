@@ -20,6 +20,8 @@ final class ClientSession: @unchecked Sendable {
   /// Why no daemon serves; nil while one does, or none was needed.
   let failure = Monitor<String?>(nil)
   private let lastNumber = Monitor<UInt64>(0)
+  /// Whether a daemon serves, and until when one is expected to: asked of any thread.
+  let readiness = Monitor((isServed: false, expectedUntil: MonotonicTime(nanoseconds: 0)))
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
@@ -88,6 +90,21 @@ final class ClientSession: @unchecked Sendable {
       self.connect()
     }
   }
+
+  var isReady: Bool { readiness.withLock { $0.isServed || $0.expectedUntil > .now } }
+
+  /// Starts the daemon where none runs, though nothing is wanted of it yet.
+  func makeReady() {
+    let isNew = readiness.withLock { readiness in
+      if readiness.isServed || readiness.expectedUntil > .now { return false }
+      readiness.expectedUntil = .after(Self.expectation)
+      return true
+    }
+    if isNew { loop.async { self.connect() } }
+  }
+
+  /// Seconds in which a daemon begins, or does not.
+  private static let expectation = 10.0
 
   /// Sends what needs no answer, where there is a connection.
   func send(_ message: ClientMessage) { loop.async { self.connection?.send(message) } }
@@ -169,6 +186,7 @@ final class ClientSession: @unchecked Sendable {
       snapshot = []
       failedTries = 0
       welcomed = (.now, version)
+      readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
       sayEverything()
     case .changed(let statuses):
       cacheWatch?.renew()

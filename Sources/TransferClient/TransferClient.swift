@@ -90,6 +90,9 @@ package final class TransferClient: TransferService {
 
   package var underWay: Int { session.underWay }
 
+  package var isReady: Bool { session.isReady }
+  package func makeReady() { session.makeReady() }
+
   @discardableResult
   package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .start(id: $0, request) }

@@ -35,6 +35,21 @@ import TransferProtocol
     #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
   }
 
+  /// Who looks at episodes may open one, which then waits for no daemon to begin.
+  @Test func whoLooksIntoAPodcastHasTheDaemonBegin() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let expectations = { fixture.transfers.state.withLock { $0.expectations } }
+    _ = try wait(fixture.tree.openDirectory(podcast, for: fixture.indexer))
+    _ = try fixture.list(.subscriptions)
+    #expect(expectations() == 0)
+    _ = try fixture.list(podcast)
+    #expect(expectations() == 1)
+    _ = try fixture.list(podcast)
+    _ = try fixture.list(.latest)
+    #expect(expectations() == 1)
+  }
+
   @Test func filesThatFileManagersLookForEverywhereFetchNothing() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()

@@ -13,6 +13,8 @@ final class FakeTransfers: TransferService {
     /// What an open gives; nil keeps it waiting.
     var outcome: Result<FakeEpisode, TransferFailure>?
     var waiting: [FakeWait] = []
+    /// How often the daemon was to be there.
+    var expectations = 0
   }
   let state = Monitor(State())
 
@@ -26,6 +28,8 @@ final class FakeTransfers: TransferService {
   }
 
   var failure: String? { nil }
+  var isReady: Bool { state.withLock { $0.expectations > 0 } }
+  func makeReady() { state.withLock { $0.expectations += 1 } }
   var underWay: Int { state.withLock { $0.waiting.count } }
 
   func set(_ status: TransferStatus) {

@@ -147,6 +147,9 @@ extension PodcastTree {
   /// A directory as it is now. Where the kernel has kept its listing, and that holds, nothing is read before it asks.
   package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
+    // Who looks at episodes may open one: the daemon begins meanwhile.
+    let showsEpisodes = node == .latest || node.kind == .subscription || node.kind == .result
+    if showsEpisodes, !transfers.isReady, !isBarred(caller) { transfers.makeReady() }
     if world.withLock({ $0.isUnchanged(node, now: wallClockSeconds()) }) {
       folder.passed(caller)
       return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
