@@ -21,6 +21,13 @@ package struct ViewTime: Hashable, Sendable {
   }
 }
 
+extension Catalog {
+  /// Tells all mounts that a file beside an episode, or a cover, has come into the cache or left it.
+  package func noteSidecar(_ node: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { _, changes in changes.append(.sidecar(node)) }
+  }
+}
+
 // The times of directories that are made of more than the catalogue's rows: who shows them says what they list, by a
 // number, and every mount of the user shows the time at which that was first said.
 extension Catalog {

@@ -25,6 +25,8 @@ package enum CatalogChange: Hashable, Sendable {
   case subscription(Int64, podcast: Int64)
   /// One episode's marks (played, hidden) or what its feed says of it.
   case episode(Int64)
+  /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
+  case sidecar(Int64)
   /// When some of the views last changed.
   case views
   /// The log of changes no longer has them all: look at everything again.

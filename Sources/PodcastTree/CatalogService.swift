@@ -47,6 +47,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func folderTimes() throws -> FolderTimes
   func viewTimes() throws -> [Int64: ViewTime]
   func settleViews(_ views: [Int64: ViewTime]) throws -> [Int64: ViewTime]
+  func noteSidecar(_ node: Int64) throws
   func subscription(_ id: Int64) throws -> ListedPodcast?
   func search(_ id: Int64) throws -> Search?
   func result(_ id: Int64) throws -> ListedPodcast?

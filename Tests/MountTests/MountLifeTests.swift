@@ -167,6 +167,9 @@ import Testing
     #expect(eventually { (try? Directories.read("/proc/\(user.id)/comm")) == Array("sleep\n".utf8) })
     let busy = try fixture.run("unmount", fixture.root)
     #expect(busy.end == .exit(1))
+    // With a descriptor of the mount that it has inherited it would name itself.
+    let inherited = try shell(fixture, "podcastfs unmount \"$MNT\" 7<\"$MNT/Search\"")
+    #expect(inherited.wait() == .exit(1) && !inherited.errors.contains("podcastfs ("), "\(inherited.errors)")
     #expect(
       busy.errors
         == "podcastfs: cannot unmount \(fixture.root): it is in use by sleep (\(user.id)); end them, or use --lazy\n"

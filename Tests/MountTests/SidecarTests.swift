@@ -46,6 +46,29 @@ import Testing
     #expect(open(podcast + "/cover.jpg", O_RDWR) == -1 && Errno.current == .EROFS)
   }
 
+  /// `cp` fills a copy up to the size that it was shown.
+  @Test func whatAnotherMountHasFetchedIsShownAsItIs() throws {
+    let fixture = try fixture()
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    let names = ["cover.jpg", Self.stem + ".vtt"]
+    let bytes = [Self.cover, Self.transcript]
+    let folder = fixture.podcastPath
+    let other = second + folder.dropFirst(fixture.root.count)
+    _ = try fixture.list(folder)
+    for name in names { #expect(try fixture.status("\(folder)/\(name)").st_size > 0) }
+    for name in names { _ = try Directories.read("\(other)/\(name)") }
+    for (name, bytes) in zip(names, bytes) {
+      let copy = fixture.environment.home.path("copy of \(name)")
+      let copying = try RunningProcess(
+        "cp", ["\(folder)/\(name)", copy], environment: fixture.environment.variables)
+      #expect(copying.wait() == .exit(0))
+      #expect(try Directories.read(copy) == bytes, "\(name)")
+      #expect(try eventually { try fixture.status("\(folder)/\(name)").st_size == bytes.count })
+    }
+  }
+
   @Test func aForgottenPodcastLeavesNothingInTheCache() throws {
     let fixture = try fixture()
     let podcast = fixture.podcastPath

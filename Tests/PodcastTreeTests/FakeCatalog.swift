@@ -62,6 +62,7 @@ final class FakeCatalog: CatalogService {
     entry.hiddenCount = state.episodes[entry.podcast.id]?.count(where: \.hidden) ?? 0
     return entry
   }
+  func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
   func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }

@@ -1,4 +1,5 @@
 import Catalog
+import PodcastModel
 import PodcastTree
 import PosixKit
 import Testing
@@ -19,6 +20,29 @@ import Testing
     #expect(try fixture.list(.search) == ["harbour"])
     #expect(try fixture.list(search.node) == ["Harbour Lights"])
     #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+  }
+
+  /// Somebody may watch it all the same.
+  @Test func aSearchThatNobodyHasListedTellsOfWhatLeavesItAndOfNothingElse() throws {
+    let fixture = try TreeFixture()
+    fixture.catalog.state.withLock { state in
+      for id: Int64 in [8, 9] {
+        state.podcasts[id] = Podcast(
+          id: id, feedURL: "http://feeds.example/\(id)", title: "\(id)", name: "\(id)")
+        state.directory.append(id)
+      }
+    }
+    let search = try wait(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me)).node
+    fixture.kernel.directories.withLock { _ = $0.insert(search) }
+    let results = fixture.catalog.state.withLock { $0.results[search.row] ?? [] }
+    let gone = try #require(results.first { $0.name == "8" })
+    _ = fixture.kernel.take()
+    // As another mount does it.
+    fixture.catalog.hideResult(gone.id)
+    #expect(fixture.kernel.await { $0.names.contains { $0.directory == search } })
+    let told = fixture.kernel.take().names.filter { $0.directory == search }
+    #expect(told.map(\.name) == ["8"] && told.map(\.event) == [.vanished])
+    #expect(try fixture.list(search) == ["9", "Harbour Lights"])
   }
 
   @Test func aFailingSearchGivesItsErrnoAndLeavesNothing() throws {

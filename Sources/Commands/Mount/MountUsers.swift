@@ -14,7 +14,9 @@ enum MountUsers {
   private static let shown = 5
 
   private static func all(of mountPoint: String) -> [String] {
-    let processes = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }.sorted()
+    let processes = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }
+      // This one may have inherited what its shell has open.
+      .filter { $0 != getpid() }.sorted()
     return processes.filter { uses(mountPoint, "/proc/\($0)") }.map { process in
       let name = (try? Directories.read("/proc/\(process)/comm")) ?? []
       return "\(PrintableText.line(String(decoding: name, as: UTF8.self))) (\(process))"

@@ -16,12 +16,7 @@ struct SidecarNode: TreeNode {
     }
   }
 
-  private var inMemory: ListedSidecar? {
-    tree.world.withLock { world in
-      if id.kind == .cover { return world.shelves[id.row]?.cover }
-      return world.episode(id.row)?.sidecars.first { $0.node == id }
-    }
-  }
+  private var inMemory: ListedSidecar? { tree.world.withLock { $0.sidecar(id) } }
 
   /// What it stands for, as long as the feed names it.
   private var sidecar: Answer<Sidecar> {
@@ -49,7 +44,8 @@ struct SidecarNode: TreeNode {
       guard let address = sidecar.address else { return openNotes(sidecar.node) }
       return Answer.on(tree.sidecars.disk) { tree.sidecars.read(sidecar.key) }.then { found in
         if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
-          return .value(TextFile(found.bytes, isDirect: false))
+          // Another process may have brought it since the kernel was shown its size.
+          return .value(TextFile(found.bytes, isDirect: false, changesAttributes: true))
         }
         if isBarred { return .failure(.EIO) }
         return tree.fetch(sidecar, address, old: found?.bytes)
@@ -98,6 +94,7 @@ extension PodcastTree {
       .on(self.sidecars.disk) {
         self.sidecars.store(bytes, sidecar.key)
         self.copyChanged(ListedSidecar(sidecar), podcast: sidecar.podcastID)
+        self.loader.async { try? self.catalog.noteSidecar(Int64(sidecar.node.inode)) }
         return TextFile(bytes, isDirect: true, changesAttributes: true)
       }
     }
@@ -127,6 +124,7 @@ extension PodcastTree {
       if sidecar.isRemote { self.sidecars.drop(sidecar.key) }
       let shown = podcast ?? self.world.withLock { $0.podcast(shownBy: folder) }
       if let shown { self.copyChanged(sidecar, podcast: shown) }
+      if sidecar.isRemote { self.loader.async { try? self.catalog.noteSidecar(Int64(sidecar.node.inode)) } }
       var difference = Difference()
       difference.attributes = [sidecar.node]
       difference.listings = [folder]
@@ -134,7 +132,20 @@ extension PodcastTree {
     }
   }
 
-  /// Beside downloaded episodes a sidecar comes and goes with its copy.
+  /// A copy has come or gone, perhaps by another process. On the loader's thread.
+  func sidecarChanged(_ node: NodeID) {
+    let podcast = node.kind == .cover ? node.row : Self.podcast(ofEpisode: node.row)
+    guard let sidecar = world.withLock({ $0.sidecar(node) }) else {
+      sidecars.look(nil)
+      var difference = Difference()
+      difference.attributes = [node]
+      return tell(difference)
+    }
+    sidecars.look(sidecar.key)
+    copyChanged(sidecar, podcast: podcast)
+  }
+
+  /// It has another size, and beside downloaded episodes it comes and goes with its copy.
   private func copyChanged(_ sidecar: ListedSidecar, podcast: Int64) {
     let folder = NodeID(.downloadedPodcast, podcast)
     loader.async { [self] in
@@ -146,6 +157,7 @@ extension PodcastTree {
         return set([(sidecar.name, target)], in: folder, &world)
       }
       if !difference.names.isEmpty { difference.attributes += viewsChanged([folder], isForced: true) }
+      difference.attributes.append(sidecar.node)
       tell(difference)
     }
   }

@@ -39,6 +39,15 @@ final class SidecarStore: Sendable {
     }
   }
 
+  /// Looks at a copy that may have come or gone by another process; nil for any of them.
+  func look(_ key: SidecarKey?) {
+    guard let key else { return state.withLock { $0.copies = nil } }
+    var status = stat()
+    let isThere = lstat(path(key), &status) == 0
+    remember(
+      isThere ? Copy(size: Int64(status.st_size), fetched: Int64(status.st_mtim.tv_sec)) : nil, key)
+  }
+
   /// The bytes of a copy; nil where there is none.
   func read(_ key: SidecarKey) -> (bytes: [UInt8], copy: Copy)? {
     do {

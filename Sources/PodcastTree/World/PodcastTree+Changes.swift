@@ -25,6 +25,7 @@ extension PodcastTree {
         try podcastRefreshed(id)
         if events.hasReaders, let podcast = try catalog.podcast(id) { events.record(refreshed: podcast) }
       case .episode(let id): try episodeChanged(id)
+      case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
       }
     } catch {
       // The catalogue can't be read at this moment: what is in memory stays until the next change.
@@ -47,6 +48,7 @@ extension PodcastTree {
   // MARK: Searches
 
   private func searchesChanged() throws {
+    keepListing(of: .search)
     readFolderTimes()
     let searches = try catalog.searches()
     let podcasts = world.withLock { world -> Set<Int64> in
@@ -69,6 +71,7 @@ extension PodcastTree {
   }
 
   private func resultsChanged(_ id: Int64) throws {
+    keepListing(of: NodeID(.search, id))
     let folders = try catalog.results(ofSearch: id).map { Folder($0) }
     let search = try catalog.search(id)
     let (podcasts, gone) = world.withLock { world -> (Set<Int64>, [NodeID]) in
@@ -160,6 +163,7 @@ extension PodcastTree {
   }
 
   private func setSubscriptions(_ folders: [Folder]) throws {
+    keepListing(of: .subscriptions)
     readFolderTimes()
     let (gone, came) = world.withLock { world -> (Set<Int64>, Set<Int64>) in
       let old = Set((world.subscriptions ?? []).map(\.podcast))
@@ -235,6 +239,9 @@ extension PodcastTree {
     try knownChanged(of: id)
     // Of one that is gone (or is another's by now) there is nothing more to be read.
     if isShown, try catalog.podcast(id) != nil {
+      if old?.isFetched ?? false {
+        for folder in world.withLock({ $0.folders(showing: id) }) { keepListing(of: folder) }
+      }
       let new = try readShelf(id)
       let (folders, changed) = world.withLock { world -> ([NodeID], [NodeID]) in
         let changed = new.episodes.filter { episode in

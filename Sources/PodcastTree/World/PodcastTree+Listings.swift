@@ -42,14 +42,13 @@ extension PodcastTree {
               world.store(new, of: node)
               return Difference(ofUnknown: node, new)
             }
-            // Nobody knows what was there: all that is has to be looked up again.
             world.forgetEvicted(node)
+            // Nobody knows what was there: all that is has to be looked up again, and nothing of it is news.
+            if !areFilled { return Difference(ofUnknown: node, new) }
             var change = Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
-            if areFilled {
-              change.filled = [node]
-              // Whoever waits for it lists it now.
-              world.store(new, of: node)
-            }
+            change.filled = [node]
+            // Whoever waits for it lists it now.
+            world.store(new, of: node)
             return change
           }
           new.version = old.version + 1
@@ -68,6 +67,17 @@ extension PodcastTree {
         })
     }
     return difference
+  }
+
+  /// Makes the listing of a directory that nobody has listed, of what it showed so far: somebody may watch it all the
+  /// same, and is told what has changed. To be called before the world changes.
+  func keepListing(of node: NodeID) {
+    guard let folder = folder(node), isKnown(node) else { return }
+    world.withLock { world in
+      guard world.listings[node] == nil, !world.inherited.contains(node), let items = folder.items(world)
+      else { return }
+      world.store(Listing(items), of: node)
+    }
   }
 
   /// Nobody has listed it, but its time may have been looked at.

@@ -99,6 +99,12 @@ struct World: Sendable {
     }
   }
 
+  /// A cover or a file beside an episode, as it is listed.
+  func sidecar(_ node: NodeID) -> ListedSidecar? {
+    if node.kind == .cover { return shelves[node.row]?.cover }
+    return episode(node.row)?.sidecars.first { $0.node == node }
+  }
+
   /// The directories of searches and subscriptions that show a podcast, and its folder of downloads.
   func folders(showing podcast: Int64) -> [NodeID] {
     // Where its appearances have not been read, a folder may have been looked up all the same.
