@@ -66,7 +66,7 @@ extension Settings {
     case .sidecars: self.sidecars = try Self.sidecars(name, text)
     case .latest: self.latest = try SettingValue.number(name, text, 0...10_000)
     case .onComplete: self.onComplete = text.isEmpty ? nil : try SettingValue.line(name, text)
-    case .proxy: self.proxy = text
+    case .proxy: self.proxy = try Self.proxy(name, text)
     case .userAgent: self.userAgent = try SettingValue.line(name, text)
     case .caFile: self.certificateAuthorities = try SettingValue.line(name, text)
     }
@@ -79,6 +79,25 @@ extension Settings {
       throw SettingValue.bad(key, text, "a country's two letters, like us or de")
     }
     return code
+  }
+
+  /// As libcurl takes it: the scheme may be missing.
+  private static func proxy(_ key: String, _ text: String) throws(SettingsError) -> String {
+    if text.isEmpty { return text }
+    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    let place = parts[parts.count - 1].split(separator: "/", omittingEmptySubsequences: false)[0]
+    // Behind the password, which may have an "@".
+    let host = place.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    let colon = host.hasSuffix("]") ? nil : host.lastIndex(of: ":")
+    let port = colon.map { host[host.index(after: $0)...] }
+    let isHost = !host[..<(colon ?? host.endIndex)].isEmpty && !text.contains { $0.isWhitespace }
+    let isPort = port.map { UInt16($0) ?? 0 > 0 } ?? true
+    if parts.count == 2 && !schemes.contains(parts[0].lowercased()) || !isHost || !isPort {
+      // It may hold a password.
+      throw SettingsError("\(key) cannot be used: it takes http://HOST:PORT or socks5://HOST:PORT")
+    }
+    return text
   }
 
   private static func rate(_ key: String, _ text: String) throws(SettingsError) -> Int64? {

@@ -73,6 +73,11 @@ import Testing
     var settings = Settings()
     settings.searchURL = directory.url
     #expect(NetworkCheck.run(settings) == .fine("the search service at 127.0.0.1 answers"))
+    let page = origin.serve(
+      "/page", OriginResource(Array("<html>Welcome</html>".utf8), mediaType: "text/html"))
+    settings.searchURL = page
+    #expect(NetworkCheck.run(settings).text.contains("is no list of podcasts"))
+    settings.searchURL = directory.url
     directory.behave(.with { $0.status = 429 })
     #expect(!NetworkCheck.run(settings).isProblem)
     directory.behave(.with { $0.status = 500 })

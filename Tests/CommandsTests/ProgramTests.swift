@@ -100,6 +100,34 @@ import Testing
     }
   }
 
+  /// The shell quotes what is given it, as far as what is typed has not been quoted.
+  @Test(
+    .enabled(if: Products.isInstalled("bash")),
+    arguments: [
+      ("podcastfs refresh Bet", "Beta\\ Show|"), ("podcastfs unsubscribe \"Beta S", "Beta Show|"),
+      ("podcastfs unsubscribe Beta\\ S", "Beta\\ Show|"), ("podcastfs forget It", "It\\'s\\ \\$5|"),
+      ("podcastfs --quiet unsub", "unsubscribe|"),
+      ("podcastfs mount -o tri", "trigger=|"), ("podcastfs mount -o latest = 3,tri", "3,trigger=|"),
+      ("podcastfs mount -o latest = 3", ""),
+    ])
+  func bashCompletesNamesAndOptions(_ typed: String, _ expected: String) throws {
+    let file = try environment.home.write("bash", try run("help", "--completion", "bash").output)
+    let script = """
+      source "$1"
+      podcastfs() { printf 'Alpha\\nBeta Show\\nIt\\x27s $5\\n'; }
+      COMP_LINE=${2// = /=}; COMP_POINT=${#COMP_LINE}
+      if [[ $2 == *[\\\"\\\\]* ]]; then COMP_WORDS=(podcastfs unsubscribe "${2#podcastfs unsubscribe }")
+      else read -ra COMP_WORDS <<< "$2"; fi
+      COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+      _podcastfs
+      ((${#COMPREPLY[@]})) && printf '%s|' "${COMPREPLY[@]}"
+      true
+      """
+    let shell = try RunningProcess(
+      "bash", ["-c", script, "bash", file, typed], environment: environment.variables)
+    #expect(shell.wait() == .exit(0) && shell.output == expected, "\(shell.output)\(shell.errors)")
+  }
+
   /// An archive whose second page fails: what is missing is told, and asked for as soon as somebody asks.
   @Test func pagesThatAreMissingAreTold() throws {
     let origin = try OriginServer()

@@ -67,6 +67,23 @@ import Testing
     #expect(settings.fyydURL == "http://f/")
   }
 
+  @Test(arguments: [
+    "foo:bar", "http://", "://", "ftp://x:1", "http://h:99999", "http://a b:1", "http://h:0",
+    "http://ann:pw@:3128",
+  ])
+  func whatIsNoProxyIsRefusedWithoutItsPassword(_ text: String) {
+    #expect(
+      refusal("proxy=\(text)") == "proxy cannot be used: it takes http://HOST:PORT or socks5://HOST:PORT")
+  }
+
+  @Test(arguments: [
+    "", "proxy", "proxy:3128", "http://proxy", "http://ann:p@ss@proxy:3128/", "socks5h://[::1]:1080",
+    "https://[::1]",
+  ])
+  func whatIsAProxyIsTaken(_ text: String) throws {
+    #expect(try settings("proxy=\(text)").proxy == text)
+  }
+
   @Test func sizesAreBytesWithPowersOf1024() throws {
     for (text, bytes) in [
       ("0", 0), ("1", 1), ("2k", 2048), ("3M", 3 << 20), ("10G", 10 << 30), ("1T", 1 << 40), ("0.5K", 512),

@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 package import HTTPKit
 internal import PodcastModel
@@ -28,6 +29,12 @@ package enum NetworkCheck {
     let mend = "check the network (and http_proxy), or set search_url to a service that can be reached"
     switch answer {
     case .success(let response) where response.head.status == 200:
+      do throws(CatalogError) {
+        _ = try ServiceAnswers.podcasts(in: response.body, of: "apple")
+      } catch {
+        return .problem(
+          "what \(host) answers is no list of podcasts", mend: "set search_url to a service as Apple's")
+      }
       return .fine("the search service at \(host) answers")
     case .success(let response) where response.head.status == 403 || response.head.status == 429:
       return .note("the search service at \(host) asks for a pause (HTTP \(response.head.status))")

@@ -40,7 +40,7 @@ enum Completion: String {
         case .files: "; _podcastfs_files"
         case .directories: "; _podcastfs_files -d"
         case .names: "; _podcastfs_names"
-        case .namesAndFiles: "; _podcastfs_names; _podcastfs_files"
+        case .namesAndFiles: "; _podcastfs_names; ((${#COMPREPLY[@]})) || _podcastfs_files"
         case .commands: "; words+=(\(commands.map(\.name).joined(separator: " ")) options)"
         }
       return "    \(form.name)) words=(\((form.flags + ["--help"]).joined(separator: " ")))\(operands) ;;"
@@ -50,7 +50,13 @@ enum Completion: String {
       _podcastfs_names() {
         local name
         while IFS= read -r name; do
-          [[ ${name,,} == "${typed,,}"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
+          [[ ${name,,} == "${typed,,}"* ]] || continue
+          # As what is typed is quoted.
+          case $current in
+            \\"*) COMPREPLY+=("$(printf '%s' "$name" | sed 's/[\\\\$`"]/\\\\&/g')") ;;
+            \\'*) COMPREPLY+=("${name//\\'/\\'\\\\\\'\\'}") ;;
+            *) COMPREPLY+=("$(printf '%q' "$name")") ;;
+          esac
         done < <(podcastfs list --names 2>/dev/null)
       }
       _podcastfs_files() {
@@ -58,18 +64,31 @@ enum Completion: String {
         local name
         while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "${1:--f}" -- "$typed")
       }
+      # Of several options only the last is completed; the shell takes what stands behind a "=" for a word.
+      _podcastfs_options() {
+        local line=${COMP_LINE:0:COMP_POINT} last option
+        last=${line##*[[:blank:]]}
+        [[ ${line%"$last"} =~ [[:blank:]]-o[[:blank:]]+$ ]] || return 1
+        compopt -o nospace 2>/dev/null
+        [[ ${last##*,} == *=* ]] && return 0
+        for option in \(optionKeys.joined(separator: " ")); do
+          [[ $option == "${last##*,}"* ]] && COMPREPLY+=("${current%"${current##*,}"}$option")
+        done
+        return 0
+      }
       _podcastfs() {
-        local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} words=() typed
+        local current=${COMP_WORDS[COMP_CWORD]} words=() typed command= place
         COMPREPLY=()
+        for ((place = 1; place < COMP_CWORD; place++)); do
+          [[ ${COMP_WORDS[place]} == -* ]] || { command=${COMP_WORDS[place]}; break; }
+        done
         # What is typed may be quoted, as it will be written.
         typed=${current//\\\\/}; typed=${typed#[\\"\\']}
-        if ((COMP_CWORD == 1)); then
+        _podcastfs_options && return
+        if [[ -z $command ]]; then
           words=(\(commands.map(\.name).joined(separator: " ")) --help --version)
-        elif [[ $previous == -o ]]; then
-          words=(\(optionKeys.joined(separator: " ")))
-          compopt -o nospace 2>/dev/null
         else
-          case ${COMP_WORDS[1]} in
+          case $command in
       \(cases.joined(separator: "\n"))
           esac
         fi
@@ -86,8 +105,7 @@ enum Completion: String {
     let list = commands.map { "    '\($0.name):\(quoted($0.summary))'" }.joined(separator: "\n")
     let cases = commands.map { form in
       let flags = (form.flags + ["--help"]).map { flag in
-        flag == "-o"
-          ? "'*-o[options]:options:_values -s , option \(optionKeys.joined(separator: " "))'" : "'\(flag)'"
+        flag == "-o" ? "'*-o[options]:options:_podcastfs_options'" : "'\(flag)'"
       }
       let operands =
         switch operand(form) {
@@ -109,11 +127,19 @@ enum Completion: String {
         compadd -a names
       }
       _podcastfs_names_and_files() { _podcastfs_names; _files }
+      _podcastfs_options() {
+        _values -s , option \(optionKeys.map { $0.hasSuffix("=") ? "'\($0.dropLast()):value: '" : "'\($0)'" }.joined(separator: " "))
+      }
       _podcastfs() {
         local -a commands
         commands=(
       \(list)
         )
+        # What may stand before the command.
+        while ((CURRENT > 2)) && [[ $words[2] == -* ]]; do
+          shift words
+          ((CURRENT--))
+        done
         if ((CURRENT == 2)); then
           _describe command commands
           return

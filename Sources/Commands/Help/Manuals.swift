@@ -47,7 +47,7 @@ enum Manuals {
       """
       podcastfs mount
       mkdir ~/Podcasts/Search/"harbour lights"
-      mpv ~/Podcasts/Search/"harbour lights"/*/2024-01-03*
+      mpv ~/Podcasts/Search/"harbour lights"/*/2024-01-03*.mp3
       getfattr -d ~/Podcasts/Search/"harbour lights"/"Harbour Lights"/*.mp3
       """)
     page.section("See also")
@@ -129,7 +129,10 @@ enum Manuals {
   }
 
   private static func sentence(_ option: OptionHelp) -> String {
-    option.text.prefix(1).uppercased() + option.text.dropFirst()
-      + (option.usual.map { " (usually \($0))." } ?? ".")
+    // An address stays as it is written.
+    option.text.contains("://")
+      ? option.text
+      : option.text.prefix(1).uppercased() + option.text.dropFirst()
+        + (option.usual.map { " (usually \($0))." } ?? ".")
   }
 }
