@@ -110,6 +110,11 @@ package final class Engine {
   /// Whether everything is on the disk.
   package var isAtRest: Bool { stores.isEmpty && orders.isEmpty }
 
+  /// Whether somebody waits for bytes of the episode that a response is of.
+  package func isAwaited(_ flow: FlowID) -> Bool {
+    flows[flow]?.download.handles.contains { !$0.waits.isEmpty } ?? false
+  }
+
   package func status(of key: MediaKey) -> TransferStatus? { downloads[key]?.status }
 
   /// The keys of all that are known.

@@ -29,7 +29,8 @@ final class EngineDriver {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
-  private var isTelling = false
+  /// When the engine hears of bytes that come slowly.
+  private var telling: (time: MonotonicTime, timer: EventLoop.Timer)?
   /// Whether it has been stopped.
   private let isEnding = Monitor(false)
   private var timer: EventLoop.Timer?
@@ -72,18 +73,24 @@ final class EngineDriver {
     loop.soon { [unowned self] in drain() }
   }
 
-  /// Bytes that come slowly are told a moment later, with those that come meanwhile: somebody may wait for them.
-  private func tellBeforeLong() {
-    if isTelling { return }
-    isTelling = true
-    loop.schedule(at: .after(Self.tellAfter)) { [unowned self] in
-      isTelling = false
+  /// Bytes that come slowly are told a moment later, with those that come meanwhile; sooner where somebody waits for
+  /// them.
+  private func tellBeforeLong(_ flow: FlowID) {
+    let time = MonotonicTime.after(engine.isAwaited(flow) ? Self.tellWaiting : Self.tellAfter)
+    if let telling {
+      if telling.time <= time { return }
+      loop.cancel(telling.timer)
+    }
+    let timer = loop.schedule(at: time) { [unowned self] in
+      telling = nil
       scheduleDrain()
     }
+    telling = (time, timer)
   }
 
   /// Seconds. 128 KiB that come sooner are told at once.
   private static let tellAfter = 0.02
+  private static let tellWaiting = 0.001
 
   private func drain() {
     for flow in flows.values { flow.tellCame() }
@@ -258,7 +265,7 @@ final class EngineDriver {
     // Where the rate is limited, little at a time.
     let flow = FlowReceiver(
       id, at: request.range?.start ?? 0, mostAtOnce: request.settings.limitRate == nil ? 128 << 10 : 1,
-      post: { [unowned self] in post($0) }, arrive: { [unowned self] in tellBeforeLong() },
+      post: { [unowned self] in post($0) }, arrive: { [unowned self] in tellBeforeLong(id) },
       rest: { [unowned self] flow in
         resting.append(flow)
         if let task = flow.task { http.pause(task) }
