@@ -14,16 +14,30 @@ package struct ArgumentList {
     self.flags = flags
   }
 
-  /// Takes a flag out of the list, wherever it stands before "--".
+  /// Takes a flag out of the list, wherever it stands before "--" and however often.
   package mutating func takeFlag(_ names: String...) -> Bool {
-    guard let index = optionWords.firstIndex(where: { names.contains($0) }) else { return false }
-    words.remove(at: index)
-    return true
+    let isGiven = optionWords.contains { names.contains($0) }
+    while let index = optionWords.firstIndex(where: { names.contains($0) }) { words.remove(at: index) }
+    return isGiven
   }
 
-  /// Takes an option with its value out of the list: "--limit 5", "--limit=5", "-o x", "-ox".
+  /// Takes an option with its value out of the list: "--limit 5", "--limit=5", "-o x", "-ox". Of several the last
+  /// one counts.
   /// - Throws: `UsageError` where the value is missing.
   package mutating func takeValue(_ names: String...) throws -> String? {
+    try takeAll(names).last
+  }
+
+  /// The same for one that means something each time, in their order.
+  package mutating func takeValues(_ name: String) throws -> [String] { try takeAll([name]) }
+
+  private mutating func takeAll(_ names: [String]) throws -> [String] {
+    var values: [String] = []
+    while let value = try takeFirst(names) { values.append(value) }
+    return values
+  }
+
+  private mutating func takeFirst(_ names: [String]) throws -> String? {
     for (index, word) in optionWords.enumerated() {
       for name in names {
         if word == name {
@@ -39,13 +53,6 @@ package struct ArgumentList {
       }
     }
     return nil
-  }
-
-  /// The same for one that may come several times.
-  package mutating func takeValues(_ name: String) throws -> [String] {
-    var values: [String] = []
-    while let value = try takeValue(name) { values.append(value) }
-    return values
   }
 
   /// The same for a whole number in `range`.
