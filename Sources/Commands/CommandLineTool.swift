@@ -17,8 +17,14 @@ package enum CommandLineTool {
   }
 
   /// - Parameter arguments: the program's own name first.
-  /// - Returns: the exit status: 0 done, 1 it failed, 64 wrong usage.
+  /// - Returns: the exit status: 0 done, 1 it failed or its output could not be written, 64 wrong usage.
   package static func run(_ arguments: [String]) -> Int32 {
+    OperandText.set(Array(arguments.dropFirst()))
+    let status = outcome(of: arguments)
+    return status == 0 && StandardStreams.isCut ? 1 : status
+  }
+
+  private static func outcome(of arguments: [String]) -> Int32 {
     do {
       let words = Array(arguments.dropFirst())
       if let call = HelperCall(program: arguments.first ?? "", words) { return try MountCommand.run(call) }

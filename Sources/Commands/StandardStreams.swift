@@ -21,23 +21,46 @@ package enum StandardStreams {
   static var output: Int32 { STDOUT_FILENO }
   static var errors: Int32 { STDERR_FILENO }
 
-  /// One line on standard error: "podcastfs: …".
+  /// One line on standard error: "podcastfs: …", with the call's operands as they may be shown.
   package static func complain(_ text: String) {
-    write("podcastfs: \(PrintableText.line(text))\n", to: STDERR_FILENO)
+    write("podcastfs: \(PrintableText.line(OperandText.shown(in: text)))\n", to: STDERR_FILENO)
   }
 
-  /// Text as it is, without a line's end: what is for files, and what is to move the cursor.
+  /// Text as it is, without a line's end: what is for files, and what is to move the cursor. What standard output
+  /// does not take is told once, nothing more is written to it then, and the program ends with status 1 (see
+  /// `isCut`).
   package static func write(_ text: String, to descriptor: Int32 = STDOUT_FILENO) {
+    let isOutput = descriptor == STDOUT_FILENO
+    if isOutput && isCut { return }
+    guard let error = writeAll(text, to: descriptor), isOutput else { return }
+    if error == .EPIPE { endAsAFilterDoes() }
+    cut.withLock { $0 = true }
+    complain("cannot write the output: \(error)")
+  }
+
+  /// Whether standard output has not taken all that was written.
+  package static var isCut: Bool { cut.withLock { $0 } }
+  private static let cut = Monitor(false)
+
+  /// Writes a text whole, also where the descriptor does not block.
+  /// - Returns: why not all of it was taken; nil where it was.
+  static func writeAll(_ text: String, to descriptor: Int32) -> Errno? {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if errno == EINTR { continue }
-        if errno == EPIPE && descriptor == STDOUT_FILENO { endAsAFilterDoes() }
-        return
+      if count >= 0 {
+        bytes = bytes.dropFirst(count)
+        continue
       }
-      bytes = bytes.dropFirst(count)
+      let error = Errno.current
+      if error == .EAGAIN {
+        var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&room, 1, -1)
+      } else if error != .EINTR {
+        return error
+      }
     }
+    return nil
   }
 
   static var errorIsTerminal: Bool { isatty(STDERR_FILENO) == 1 }

@@ -47,6 +47,31 @@ import Testing
     #expect(try run("status", "--wach").errors.contains("unknown option --wach: did you mean --watch?"))
   }
 
+  @Test(arguments: [
+    ["list", "--json", "--json"], ["--json", "list", "--json"], ["--quiet", "refresh", "--quiet", "-q"],
+    ["status", "--json", "--json"], ["help", "--completion", "csh", "--completion", "bash"],
+  ])
+  func anOptionGivenTwiceMeansTheSameOnceMoreAndTheLastValueCounts(_ words: [String]) throws {
+    let result = try Products.run("podcastfs", words, in: environment)
+    #expect(result.end == .exit(0) && result.errors.isEmpty, "\(result.errors)")
+  }
+
+  /// What is taken for a file's name may be an address with a password, or a whole document.
+  @Test(arguments: [
+    "import", "export", "get", "pause", "verify", "unmount", "restart", "help", "feed", "refresh",
+  ])
+  func operandsAreShownWithoutSecretsAndCut(_ command: String) throws {
+    let secret = try run(command, "ftp://ann:s3cr3t@h.example/feed")
+    #expect(secret.end != .exit(0) && !(secret.output + secret.errors).contains("s3cr3t"), "\(secret.errors)")
+    let long = try run(command, String(repeating: "x", count: 9000))
+    #expect(long.end != .exit(0) && long.errors.utf8.count < 1000, "\(long.errors)")
+  }
+
+  @Test func aDirectoryIsNoFeedAndIsNamed() throws {
+    let result = try run("feed", "/")
+    #expect(result.end == .exit(1) && result.errors.hasPrefix("podcastfs: /: "), "\(result.errors)")
+  }
+
   @Test func withoutADemonstrationItsCommandsSaySo() throws {
     let result = try run("demo", "--", "status")
     #expect(result.end == .exit(1) && result.output == "", "\(result.output)")

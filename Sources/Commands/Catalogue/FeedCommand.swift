@@ -46,7 +46,8 @@ enum FeedCommand: Command {
       let feed = try FeedParser.parse(file: source)
       return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
     } catch FeedError.storage(let error) {
-      throw CommandFailure(error.description)
+      let words = error.description
+      throw words.contains(source) ? CommandFailure(words) : CommandFailure(of: source, error)
     } catch let error as FeedError {
       throw CommandFailure("\(WebAddress(source).shown) \(error)")
     }

@@ -10,7 +10,7 @@ enum ImportCommand: Command {
   static let usage = """
     podcastfs import [--json] [--quiet] FILE.opml
 
-    Follows every feed in the list and removes none. Bad entries are told and the good ones kept; the status is 1
+    Follows every feed in the list (-: standard input) and removes none. Bad entries are told and the good ones kept; the status is 1
     then.
 
       --json   {"added", "known", "refused", "problems": []}
@@ -23,7 +23,7 @@ enum ImportCommand: Command {
     guard operands.count == 1 else { throw UsageError("import takes one file") }
     let session = try CatalogSession()
     defer { session.settle() }
-    let bytes = try Directories.read(operands[0])
+    let bytes = try Directories.read(operands[0] == "-" ? "/dev/stdin" : operands[0])
     let outcome: OPMLImport
     do { outcome = try session.catalog.importOPML(bytes) } catch {
       throw CommandFailure(of: operands[0], error)
@@ -50,7 +50,7 @@ enum ExportCommand: Command {
   static let usage = """
     podcastfs export [FILE]
 
-    Writes OPML 2.0 to the file or to standard output, with whole addresses: those of private feeds hold their
+    Writes OPML 2.0 to the file or to standard output (-), with whole addresses: those of private feeds hold their
     tokens. A terminal is shown it without what would move its cursor.
     """
 
@@ -58,14 +58,16 @@ enum ExportCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("export takes one file") }
     let bytes = try CatalogSession().catalog.exportOPML()
-    guard let file = operands.first else {
-      try write(bytes, to: StandardStreams.output)
+    guard let file = operands.first, file != "-" else {
+      StandardStreams.write(shown(bytes, on: StandardStreams.output))
       return 0
     }
     if isDevice(file) {
       // A pipe or a terminal is written to: in its place a file would take its name.
       let device = try FileDescriptor(opening: file, O_WRONLY)
-      try write(bytes, to: device.rawValue)
+      if let error = StandardStreams.writeAll(shown(bytes, on: device.rawValue), to: device.rawValue) {
+        throw CommandFailure("\(file): \(error)")
+      }
     } else {
       try Directories.replace(file, with: bytes)
     }
@@ -73,10 +75,9 @@ enum ExportCommand: Command {
   }
 
   /// As it is for files and pipes; a terminal shows it.
-  private static func write(_ bytes: [UInt8], to descriptor: Int32) throws {
+  private static func shown(_ bytes: [UInt8], on descriptor: Int32) -> String {
     let text = String(decoding: bytes, as: UTF8.self)
-    let isTerminal = Terminal(descriptor: descriptor).isTerminal
-    StandardStreams.write(isTerminal ? PrintableText.block(text) : text, to: descriptor)
+    return Terminal(descriptor: descriptor).isTerminal ? PrintableText.block(text) : text
   }
 
   /// Whether it is there and no ordinary file (nor a directory, where writing fails).

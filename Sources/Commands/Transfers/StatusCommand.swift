@@ -49,7 +49,7 @@ enum StatusCommand: Command {
         _ = changes.wait(until: .after(2)) { $0 != seen ? true : nil }
         client.waitUntilCurrent(until: .after(2))
       }
-    } while options.watches
+    } while options.watches && !StandardStreams.isCut
     client.stop()
     return 0
   }
