@@ -66,6 +66,21 @@ struct SteeringTests {
     #expect(try state(good) == "cached")
   }
 
+  @Test func getTellsOnceWhyItWaits() throws {
+    let path = try episode("a.mp3", "remote")
+    let process = try Products.start("podcastfs", ["get", path], in: environment)
+    #expect(try eventually { try state(path) == "downloading" })
+    try set(path, "error", "cache is full")
+    try set(path, "state", "queued")
+    let first = "podcastfs: \(path): waiting: cache is full\n"
+    #expect(eventually { process.errors == first })
+    try set(path, "error", "cannot find the proxy p")
+    #expect(eventually { process.errors.hasSuffix("waiting: cannot find the proxy p\n") })
+    try set(path, "state", "cached")
+    #expect(process.wait() == .exit(0))
+    #expect(process.errors == first + "podcastfs: \(path): waiting: cannot find the proxy p\n")
+  }
+
   @Test func getEndsWhenSomebodyElseCancels() throws {
     let path = try episode("a.mp3", "queued")
     let process = try Products.start("podcastfs", ["get", path], in: environment)

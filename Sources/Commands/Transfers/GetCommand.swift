@@ -11,7 +11,7 @@ enum GetCommand: Command {
     podcastfs get [--json] [--quiet] PATH…
 
     Downloads episodes of a mount, or all episodes directly in a directory of it, the newest first: with progress
-    bars on a terminal, else with a line for each that is here. Ends when all are; with status 1 when one can't be
+    bars on a terminal, else with a line for each that is here, and one for each reason why it must wait. Ends when all are; with status 1 when one can't be
     had, which does not keep the others from coming. Covers and the like beside the episodes are passed over.
     Interrupting it stops no download.
 
@@ -33,6 +33,7 @@ enum GetCommand: Command {
     let isShown = !isJSON && !StandardStreams.isQuiet
     var display = isShown && Terminal.errors.isTerminal && !wanted.isEmpty ? LiveDisplay(.errors) : nil
     var told: Set<Int> = []
+    var reasons: [Int: String] = [:]
     while true {
       for index in wanted.indices { wanted[index].look() }
       let lines = wanted.compactMap(\.line)
@@ -41,6 +42,14 @@ enum GetCommand: Command {
         for (index, one) in wanted.enumerated() {
           guard let line = one.line, line.state == .cached, told.insert(index).inserted else { continue }
           StandardStreams.report(line.text)
+        }
+      }
+      if display == nil && !StandardStreams.isQuiet {
+        for (index, one) in wanted.enumerated() {
+          guard let reason = one.reasonToWait, reason != reasons.updateValue(reason, forKey: index) else {
+            continue
+          }
+          StandardStreams.complain("\(one.episode.path): waiting: \(reason)")
         }
       }
       if !wanted.contains(where: \.isWaitedFor) { break }
@@ -75,6 +84,9 @@ enum GetCommand: Command {
     mutating func look() { attempt { one in one.line = try one.episode.progress() } }
 
     var isWaitedFor: Bool { failure == nil && (line?.state == .queued || line?.state == .downloading) }
+
+    /// Why it does not come now; nil where it comes, or has its turn still before it.
+    var reasonToWait: String? { failure == nil && line?.state == .queued ? line?.error : nil }
 
     /// Why it is not here; nil where it is.
     var outcome: String? {

@@ -102,6 +102,8 @@ final class Download {
   private var heldElsewhere = Backoff()
   /// Whether observers are to hear of its progress.
   var isProgressDue = false
+  /// Why it waits, as the log has it already.
+  var loggedWait: String?
   /// What `DownloadTable` knows of it: the bytes that it has counted, and where it waits.
   var notedBytes: Int64 = 0
   var place: WaitingLine.Place?

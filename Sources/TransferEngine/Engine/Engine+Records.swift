@@ -46,6 +46,7 @@ extension Engine {
             download.moment = now.wallNanoseconds
           }
           if let line = status.logLine(after: download.published) { emit(.log(line)) }
+          logWait(of: download, status)
         }
         download.published = download.status
         news.append(download.key)
@@ -62,6 +63,22 @@ extension Engine {
     }
     if !news.isEmpty { emit(.tell(news)) }
     save(records)
+  }
+
+  /// Tells in the log, once for each reason, of a download that waits for what heals only by somebody's doing: room in
+  /// the cache, or the proxy.
+  private func logWait(of download: Download, _ status: TransferStatus) {
+    switch status.state {
+    case .downloading: return
+    case .queued:
+      guard let error = status.error, error != download.loggedWait,
+        // As all messages of a proxy that is away have it.
+        error == Self.cacheIsFull || error.contains("the proxy ")
+      else { return }
+      download.loggedWait = error
+      emit(.log("waiting with \(status.show) – \(status.title): \(error)"))
+    case .remote, .paused, .failed, .cached: download.loggedWait = nil
+    }
   }
 
   private func save(_ records: [TransferRecord]) {
