@@ -245,6 +245,11 @@ import Testing
       "<opml version='2.0'><body><outline type='rss' text='O' xmlUrl='\(feed)'/></body></opml>")
     #expect(try fixture.run("open", "file://" + home.path("my%20list.opml")).end == .exit(0))
     #expect(try fixture.run("list", "--names").output.contains("O\n"))
-    #expect(try fixture.run("open", "feed:" + fixture.origin.url("/none.xml")).end == .exit(1))
+    let again = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
+    #expect(again.end == .exit(0) && again.errors.isEmpty, "\(again.errors)")
+    #expect(again.output == "\(usual)/Subscriptions\n")
+    let refused = try fixture.run("open", "feed:" + fixture.origin.url("/none.xml"))
+    #expect(refused.end == .exit(1) && refused.errors.contains("404"))
+    #expect(refused.errors.split(separator: "\n").count == 1, "\(refused.errors)")
   }
 }

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import Glibc
 internal import PodcastModel
@@ -32,10 +33,7 @@ enum OpenCommand: Command {
           let isWhole = try ImportCommand.run(ArgumentList(["--", file])) == 0
           tell(isWhole ? "The podcasts of the list are followed" : "Some of the list could not be used", file)
         } else {
-          guard try SubscribeCommand.run(ArgumentList(["--", operand])) == 0 else {
-            throw CommandFailure("there is no podcast at this address, or it is followed already")
-          }
-          tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions")
+          if try follow(operand) { tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions") }
         }
       } catch {
         tell("The podcast could not be followed", "\(error)")
@@ -49,6 +47,22 @@ enum OpenCommand: Command {
       StandardStreams.report(folder)
     }
     return status
+  }
+
+  /// Follows the podcast at an address.
+  /// - Returns: whether it is new; one that is followed already is there to be shown as well.
+  private static func follow(_ address: String) throws -> Bool {
+    let session = try CatalogSession()
+    defer { session.settle() }
+    do {
+      let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
+      StandardStreams.report(listed.name)
+      try session.reportMissing([(listed.name, listed.podcast.id)])
+      return true
+    } catch let error as CatalogError {
+      if error.errno == .EEXIST { return false }
+      throw CommandFailure(of: WebAddress(address).shown, error)
+    }
   }
 
   private static var isHeadless: Bool {
@@ -68,6 +82,6 @@ enum OpenCommand: Command {
   private static func tell(_ summary: String, _ body: String) {
     guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
     _ = try? DetachedProcess.start(
-      program, ["--app-name=podcastfs", "--", summary, PrintableText.line(body)])
+      program, ["--app-name=podcastfs", "--", summary, PrintableText.line(OperandText.shown(in: body))])
   }
 }
