@@ -81,6 +81,7 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   package func setInterest(_ descriptor: Int32, _ interest: Ready) {
+    assertCurrent()
     guard let watch = watches[descriptor], watch.interest != interest else { return }
     watches[descriptor]?.interest = interest
     _ = podcastfs_epoll_set(epoll.rawValue, descriptor, UInt32(interest.rawValue), 0)
@@ -102,13 +103,17 @@ package final class EventLoop: @unchecked Sendable {
   /// Calls `body` once at `time`.
   @discardableResult
   package func schedule(at time: MonotonicTime, _ body: @escaping () -> Void) -> Timer {
+    assertCurrent()
     lastTimer += 1
     timers[lastTimer] = (time, body)
     earliest = min(earliest, time)
     return Timer(number: lastTimer)
   }
 
-  package func cancel(_ timer: Timer) { timers[timer.number] = nil }
+  package func cancel(_ timer: Timer) {
+    assertCurrent()
+    timers[timer.number] = nil
+  }
 
   /// Runs until `stop`.
   package func run() {

@@ -20,6 +20,8 @@ final class EngineWorld {
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
   private(set) var open: [StoreID: MediaKey] = [:]
   private(set) var mostOpen = 0
+  /// How often the store was given anything.
+  private(set) var commits = 0
   /// Whether records are written when they are given; else when `save` is called.
   var savesAtOnce = true
   private var unsaved: [SaveID] = []
@@ -109,6 +111,7 @@ final class EngineWorld {
       case .evict: answers.append(.evicted([]))
       case .listFiles: answers.append(.found([]))
       case .save(let id, let new, let removed):
+        commits += 1
         for record in new { records[record.key] = record }
         for key in removed { records[key] = nil }
         if savesAtOnce { answers.append(.saved(id, nil)) } else { unsaved.append(id) }

@@ -1,7 +1,7 @@
 /// Hosts that did not answer at all: of a thousand downloads that wait, one or two ask such a host at a time, later
 /// and later, not all of them.
-struct HostRests {
-  private struct Rest {
+package struct HostRests: Sendable {
+  private struct Rest: Sendable {
     var until: Instant
     var failures: Int
   }
@@ -12,12 +12,16 @@ struct HostRests {
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
-  func isResting(_ host: String, at now: Instant) -> Bool { rests[host].map { $0.until > now } ?? false }
+  package init() {}
+
+  package func isResting(_ host: String, at now: Instant) -> Bool {
+    rests[host].map { $0.until > now } ?? false
+  }
 
   /// It has not answered, or wants to be left alone.
   /// - Parameter retryAfter: for so many seconds, as it says.
   /// - Returns: until when that is; nil where that was known.
-  mutating func failed(
+  package mutating func failed(
     _ host: String, retryAfter: Double?, at now: Instant, _ random: inout SplitMix
   ) -> Instant? {
     if isResting(host, at: now) && retryAfter == nil { return nil }
@@ -30,11 +34,13 @@ struct HostRests {
   }
 
   /// When the next one ends.
-  func nextEnd(after now: Instant) -> Instant? { rests.values.lazy.map(\.until).filter { $0 > now }.min() }
+  package func nextEnd(after now: Instant) -> Instant? {
+    rests.values.lazy.map(\.until).filter { $0 > now }.min()
+  }
 
   /// It has answered, or is to be asked all the same.
   /// - Returns: whether it was left alone.
-  mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
+  package mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
 
-  mutating func endAll() { rests = [:] }
+  package mutating func endAll() { rests = [:] }
 }

@@ -1,0 +1,70 @@
+import Testing
+import TransferEngine
+
+/// Hosts that are left alone for a while.
+@Suite struct HostRestsTests {
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+  @Test func whoDidNotAnswerRestsLaterAndLater() throws {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var now = Self.at(1000)
+    for delay in [0.5, 1, 2, 4, 8, 16, 32, 60, 60] {
+      let end = rests.failed("a", retryAfter: nil, at: now, &random)
+      let until = try #require(end)
+      #expect((0.74 * delay...1.26 * delay).contains(until.seconds(since: now)))
+      #expect(rests.isResting("a", at: now))
+      #expect(!rests.isResting("a", at: until))
+      #expect(!rests.isResting("b", at: now))
+      now = until
+    }
+  }
+
+  /// A thousand downloads of a dead host that fail at once are one failure.
+  @Test func whoRestsAlreadyHasNotFailedAgain() {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    let until = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
+    let others = (0..<1000).compactMap { _ in rests.failed("a", retryAfter: nil, at: Self.at(1.1), &random) }
+    #expect(until != nil && others.isEmpty)
+    #expect(rests.nextEnd(after: Self.at(1.1)) == until)
+  }
+
+  @Test func whatTheHostWishesIsKeptForAnHourAtTheMost() {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    _ = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
+    // Also while it rests.
+    let wish = rests.failed("a", retryAfter: 600, at: Self.at(2), &random)
+    #expect(wish == Self.at(602))
+    let absurd = rests.failed("b", retryAfter: 1e300, at: Self.at(0), &random)
+    #expect(absurd == Self.at(3600))
+  }
+
+  @Test func whoAnswersIsAskedAtOnceAndBeginsAnew() throws {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
+    let wasResting = [rests.end("a"), rests.end("a")]
+    #expect(wasResting == [true, false])
+    #expect(!rests.isResting("a", at: Self.at(1)))
+    let end = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
+    #expect(try #require(end) < Self.at(2))
+  }
+
+  @Test func theNextEndIsTheSoonest() {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    _ = rests.failed("a", retryAfter: 50, at: Self.at(0), &random)
+    _ = rests.failed("b", retryAfter: 20, at: Self.at(0), &random)
+    #expect(rests.nextEnd(after: Self.at(0)) == Self.at(20))
+    #expect(rests.nextEnd(after: Self.at(20)) == Self.at(50))
+    rests.endAll()
+    #expect(rests.nextEnd(after: Self.at(0)) == nil)
+  }
+
+  /// Of all hosts there are few are remembered: those that rest.
+  @Test func restsThatAreOverAreForgotten() {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    for number in 0..<20_000 {
+      _ = rests.failed("\(number)", retryAfter: nil, at: Self.at(Double(number)), &random)
+    }
+    let left = (0..<20_000).count { rests.end("\($0)") }
+    #expect(left > 0 && left <= Limits.hosts)
+  }
+}

@@ -1,0 +1,73 @@
+import Testing
+import TransferEngine
+
+/// The account that holds the background to `limit_rate`.
+@Suite struct ThrottleTests {
+  private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
+
+  /// At 1,000 bytes a second from second 100 on.
+  private static func throttle() -> Throttle {
+    var throttle = Throttle()
+    throttle.set(rate: 1000, at: at(100))
+    return throttle
+  }
+
+  private func isOpen(_ throttle: Throttle, at now: Instant) -> Bool {
+    var throttle = throttle
+    return throttle.opens(at: now) == nil
+  }
+
+  @Test func withoutARateThereIsNoBound() {
+    var throttle = Throttle()
+    throttle.spend(1 << 40, at: Self.at(1))
+    #expect(isOpen(throttle, at: Self.at(1)))
+  }
+
+  @Test func whatIsOverdrawnIsFilledByTime() throws {
+    var throttle = Self.throttle()
+    throttle.spend(500, at: Self.at(100))
+    let first = throttle.opens(at: Self.at(100))
+    let opens = try #require(first)
+    #expect(opens > Self.at(100.49) && opens < Self.at(100.51))
+    #expect(!isOpen(throttle, at: Self.at(100.25)))
+    #expect(isOpen(throttle, at: opens))
+  }
+
+  /// A long rest is no leave for a long rush.
+  @Test func aQuarterOfASecondIsSavedUpAtTheMost() {
+    var throttle = Self.throttle()
+    throttle.spend(250, at: Self.at(5000))
+    #expect(isOpen(throttle, at: Self.at(5000)))
+    throttle.spend(1, at: Self.at(5000))
+    #expect(!isOpen(throttle, at: Self.at(5000)))
+  }
+
+  /// Whatever the pieces are, and whenever they come.
+  @Test(arguments: [100, 16_384, 1_000_000]) func overTimeItIsTheRate(_ piece: Int) {
+    var throttle = Throttle()
+    throttle.set(rate: 100_000, at: Self.at(0))
+    var (now, spent) = (Self.at(0), 0)
+    while now < Self.at(200) {
+      if let opens = throttle.opens(at: now) {
+        now = opens
+      } else {
+        throttle.spend(piece, at: now)
+        spent += piece
+      }
+    }
+    #expect(abs(spent - 20_000_000) <= 25_000 + piece)
+  }
+
+  /// Who sets a higher rate does not wait for debts at the lower one; who says the same again forgives none.
+  @Test func aNewRateForgivesWhatIsOverdrawn() {
+    var throttle = Self.throttle()
+    throttle.spend(1_000_000, at: Self.at(100))
+    throttle.set(rate: 1000, at: Self.at(100))
+    #expect(!isOpen(throttle, at: Self.at(101)))
+    throttle.set(rate: 1_000_000, at: Self.at(101))
+    #expect(isOpen(throttle, at: Self.at(101)))
+    throttle.spend(1_000_000, at: Self.at(101))
+    throttle.set(rate: nil, at: Self.at(101))
+    #expect(isOpen(throttle, at: Self.at(101)))
+  }
+}
