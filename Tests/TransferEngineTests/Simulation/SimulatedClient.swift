@@ -191,7 +191,7 @@ extension Simulation {
       if generation > 0 { clients[index].handles[number]?.generation = generation }
       count("opens")
     case .openFailed(let number, _):
-      clients[index].handles[number] = nil
+      close(index, number)
       count("opens that failed")
     case .available(let number):
       guard let wait = clients[index].waits.removeValue(forKey: number) else { return }
@@ -245,26 +245,6 @@ extension Simulation {
     if file.lost.ranges.contains(where: { $0.overlaps(wait.range) }) {
       fail("gives what the disk has lost: \(wait.range) of \(file.lost)")
     }
-  }
-
-  /// What must hold after each event.
-  func broken() -> Failure? {
-    var running = 0
-    var bySender: [String: Int64] = [:]
-    for response in responses.values {
-      let key = episodes[response.episode].key
-      let isOpen = clients.contains { client in
-        client.handles.values.contains { $0.key == key && $0.intent != .cachedOnly }
-      }
-      if !isOpen && clients.allSatisfy({ $0.connection != nil }) {
-        running += 1
-        bySender[episodes[response.episode].finalURL, default: 0] += 1
-      }
-    }
-    if running > Int(settings.downloads) * 4 {
-      return Failure(description: "\(running) background responses")
-    }
-    return nil
   }
 
   /// What was promised is in the store, which is all that the next daemon knows.

@@ -200,12 +200,17 @@ extension Simulation {
     case .note(let bytes): disk.change(id) { $0.note = bytes }
     case .discardBytes(let ranges):
       guard let key = storeKeys[id] else { return }
-      job(lane(key), 0.001) { [self] in .disk(id, .discarded(present: discard(ranges, of: id))) }
+      job(lane(key), 0.001) { [self] in
+        let left = discard(ranges, of: id)
+        forgive(key)
+        return .disk(id, .discarded(present: left))
+      }
     case .close(let isComplete):
       guard let key = storeKeys.removeValue(forKey: id) else { return }
       job(lane(key), 0.0002) { [self] in
         if isComplete { disk.change(id) { $0.hasMap = false } }
         disk.close(id)
+        forgive(key)
         return nil
       }
     case .discard:
@@ -213,6 +218,7 @@ extension Simulation {
       job(lane(key), 0.0002) { [self] in
         if let name = disk.open[id] { disk.unlink(name.key, name.generation, at: time) }
         disk.close(id)
+        forgive(key)
         return nil
       }
     }
@@ -244,6 +250,7 @@ extension Simulation {
       file.hasMap = true
     }
     guard let file = disk.file(key, latest) else { return .missing }
+    forgive(key)
     return .opened(generation: latest, file.representation, present: file.written)
   }
 
@@ -268,7 +275,9 @@ extension Simulation {
     _ id: StoreID, _ flow: FlowID, _ range: Range<Int64>, _ version: SimulatedVersion
   ) -> DiskAnswer {
     func refuse(_ kind: DiskFailure.Kind, _ why: String) -> DiskAnswer {
-      .notWritten(flow, range, DiskFailure(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
+      forgive(episodes[version.episode].key)
+      return .notWritten(
+        flow, range, DiskFailure(kind, why), present: disk.opened(id)?.written ?? ByteRanges())
     }
     guard let file = disk.opened(id) else { return refuse(.passing, "not open") }
     if disk.refusesWrites { return refuse(.broken, "I/O error") }
@@ -285,6 +294,7 @@ extension Simulation {
       return refuse(.full, "no room")
     }
     disk.change(id) { $0.write(range, version) }
+    checkBudget(episodes[version.episode].key, range.length)
     if disk.free < settings.minimumFree && !wasBallastMoved {
       fail("writes \(range) into min_free: \(disk.free) left")
     }
@@ -313,6 +323,7 @@ extension Simulation {
         // The system forgets what it could not write.
         let durable = file.journal.durable
         disk.change(id) { $0.forget(except: durable) }
+        forgive(key)
         return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
       }
       // The journal grows.
@@ -339,6 +350,8 @@ extension Simulation {
       }
       if kept.contains(candidate.key) { fail("evicts what is kept") }
       disk.unlink(candidate.key, candidate.generation, at: time)
+      forgive(candidate.key)
+      beyondBudget = 0
       gone.append(candidate.key)
       promises[candidate.key] = nil
       left -= candidate.size

@@ -17,8 +17,12 @@ struct SimulatedEpisode {
   var version: SimulatedVersion
   var versions: [SimulatedVersion]
   var mood = HostMood.honest
-  /// Bytes sent of the present version.
-  var sent: Int64 = 0
+  /// Whether its host never gives what is of no use.
+  var isFair = false
+  /// What has come of the present version and is not known to be lost; what has come twice, and what may.
+  var delivered = ByteRanges()
+  var again: Int64 = 0
+  var mayComeAgain: Int64 = 0
   var requests = 0
 
   init(_ number: Int, host: Int, sender: Int, size: Int64) {
@@ -40,7 +44,7 @@ struct SimulatedEpisode {
       size: isSameSize ? version.size : max(version.size + Int64(random.below(90_001)) - 45_000, 20_000) + 1,
       shared: min(version.shared, 40_000))
     versions.append(version)
-    sent = 0
+    (delivered, again, mayComeAgain) = (ByteRanges(), 0, 0)
   }
 }
 
@@ -68,7 +72,10 @@ struct SimulatedResponse {
   /// Bytes of it have this much in front of their place, by the engine's word.
   var shift: Int64 = 0
   var isHeld = false
-  var isAbsent = false
+  /// The host that sends it, once it has said so.
+  var sender: Int?
+  /// Whether the engine has found it to be of use.
+  var isAccepted = false
   /// Since when nothing has come.
   var silentSince: Int64 = 0
 }

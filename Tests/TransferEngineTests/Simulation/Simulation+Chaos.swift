@@ -21,6 +21,8 @@ enum Action: Hashable {
   case settings(Int)
   case kill
   case powerLoss
+  /// After so many more effects, also between two of one event.
+  case killWithin(effects: Int, losingPower: Bool)
 }
 
 extension Simulation {
@@ -41,7 +43,7 @@ extension Simulation {
       case 36..<54: .read(client)
       case 54..<61: .close(client)
       case 61..<63: .vanish(client)
-      case 63..<78: .mood(episode, random.chance(1, 3) ? .honest : random.pick(HostMood.allCases))
+      case 63..<78: .mood(episode, random.chance(1, 3) ? .honest : random.pick(moods(of: episode)))
       case 78..<82: .replace(episode)
       case 82..<87: .disk(random.below(13))
       case 87..<88: .hold(episode)
@@ -50,10 +52,15 @@ extension Simulation {
       case 91..<92: .deleteCache
       case 92..<93: .network
       case 93..<95: .settings(random.below(1000))
-      case 95..<98: .kill
-      default: .powerLoss
+      case 95..<97: .kill
+      case 97..<98: .powerLoss
+      default: .killWithin(effects: random.below(40), losingPower: random.chance(1, 3))
       }
     return (wait, action)
+  }
+
+  private func moods(of episode: Int) -> [HostMood] {
+    episodes[episode].isFair ? Self.fairMoods : HostMood.allCases
   }
 
   func act(_ action: Action) throws {
@@ -95,6 +102,7 @@ extension Simulation {
     case .settings(let number): change(settings: number)
     case .kill: kill(losingPower: false)
     case .powerLoss: kill(losingPower: true)
+    case .killWithin(let effects, let losingPower): death = (effects, losingPower)
     }
     try settle()
     giveUp()
@@ -131,6 +139,7 @@ extension Simulation {
     note("the cache is deleted")
     let keys = Set(disk.files.keys.map(\.key))
     for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation, at: time) }
+    for key in keys { forgive(key) }
     kept = kept.subtracting(keys)
     for key in keys { promises[key] = nil }
     tell(.vanished(keys))
@@ -154,6 +163,7 @@ extension Simulation {
   func finish() throws {
     note("calm")
     isCalm = true
+    death = nil
     for flow in responses.keys { responses[flow]?.rate = 1_000_000 }
     change(disk: 11)
     settings.cacheSize = 1 << 32

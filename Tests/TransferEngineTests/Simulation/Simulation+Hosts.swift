@@ -9,6 +9,7 @@ extension Simulation {
       return fail("asks for \(request.url)")
     }
     episodes[index].requests += 1
+    episodes[index].mayComeAgain += Self.again
     count("requests")
     var response = SimulatedResponse(flow: flow, episode: index, version: episodes[index].version)
     response.start = request.range?.start ?? 0
@@ -46,6 +47,7 @@ extension Simulation {
     head.entityTag = episode.version.entityTag
     head.mediaType = "audio/mpeg"
     head.acceptsRanges = true
+    response.sender = episode.sender
     response.rate = 200_000 + Int64(random.below(4_000_000))
     var firstBytes: [UInt8] = Array("ID3".utf8) + [UInt8](repeating: 200, count: 600)
     func whole() {
@@ -102,9 +104,11 @@ extension Simulation {
     case .empty:
       whole()
       (head.length, end) = (0, 0)
-    case .moves: head.url = "http://elsewhere\(random.below(3)).example/\(episode.number).mp3"
+    case .moves:
+      response.sender = 100 + random.below(3)
+      head.url = "http://elsewhere\(response.sender ?? 0).example/\(episode.number).mp3"
     }
-    if ![200, 206].contains(head.status) { (start, end) = (0, 100) }
+    if ![200, 206].contains(head.status) { (start, end, response.sender) = (0, 100, nil) }
     response.start = start
     response.end = end
     response.at = start
@@ -135,7 +139,7 @@ extension Simulation {
     let count = min(last - response.at, max(response.rate / 20, 1), 131_072)
     response.at += count
     responses[flow] = response
-    episodes[response.episode].sent += count
+    delivered(response.at - count..<response.at, by: response)
     tell(.came(flow, Int(count)))
     schedule(.deliver(flow), in: Double(count) / Double(response.rate))
   }

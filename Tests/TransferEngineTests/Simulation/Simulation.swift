@@ -35,7 +35,7 @@ final class Simulation {
   private var agenda: [(time: Int64, number: Int, incident: Incident)] = []
   private var lastNumber = 0
   /// Events that the engine is told next.
-  private var events: [Event] = []
+  private(set) var events: [Event] = []
   private(set) var steps = 0
   var story: [String] = []
   var facts: [String: Int] = [:]
@@ -58,6 +58,11 @@ final class Simulation {
   private var wakeAt: Int64?
   private var eventsAtThisTime = (time: Int64(0), count: 0)
   var isCalm = false
+  /// After how many effects the daemon is killed.
+  var death: (effects: Int, losesPower: Bool)?
+  private var isDead = false
+  /// Bytes that the background has written while there was more than `cache_size`.
+  var beyondBudget: Int64 = 0
 
   init(seed: UInt64) {
     random = SplitMix(seed: seed)
@@ -69,6 +74,7 @@ final class Simulation {
         SimulatedEpisode(
           number, host: host, sender: random.chance(1, 3) ? random.below(hosts) : host,
           size: random.pick(sizes)))
+      episodes[number].isFair = random.chance(1, 2)
     }
     settings.downloads = Int64(1 + random.below(4))
     settings.perHost = Int64(1 + random.below(3))
@@ -145,6 +151,7 @@ final class Simulation {
       if eventsAtThisTime.count > 49_980 { note("\(event): \(effects)") }
       if effects.count > 20_000 { throw Failure(description: "\(effects.count) effects of \(event)") }
       perform(effects)
+      dieIfDue()
       if let failure = problem { throw failure }
       if let failure = broken() { throw failure }
     }
@@ -172,7 +179,26 @@ final class Simulation {
     }
   }
 
-  private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
+  private func perform(_ effects: [Effect]) {
+    for (index, effect) in effects.enumerated() {
+      if let left = death?.effects {
+        if left <= 0 {
+          if index > 0 { count("kills between two effects of one event") }
+          isDead = true
+          return
+        }
+        death?.effects = left - 1
+      }
+      perform(effect)
+    }
+  }
+
+  private func dieIfDue() {
+    guard isDead, let death else { return }
+    isDead = false
+    self.death = nil
+    kill(losingPower: death.losesPower)
+  }
 
   private func perform(_ effect: Effect) {
     switch effect {
@@ -180,16 +206,21 @@ final class Simulation {
     case .place(let flow, let offset):
       let start = responses[flow]?.start ?? 0
       responses[flow]?.shift = offset - start
+      responses[flow]?.isAccepted = true
     case .hold(let flow): responses[flow]?.isHeld = true
     case .goOn(let flow):
       responses[flow]?.isHeld = false
       if responses[flow] != nil { schedule(.deliver(flow), in: 0.001) }
-    case .end(let flow): responses[flow] = nil
+    case .end(let flow):
+      let key = responses[flow].map { episodes[$0.episode].key }
+      responses[flow] = nil
+      if let key, !isDiskSound { forgive(key) }
     case .store(let id, let order): store(id, order)
     case .flush(let id): flush(id)
     case .remove(let key, let generation):
       job("names \(key)", 0.001) { [self] in
         disk.unlink(key, generation, at: time)
+        forgive(key)
         return .removed(key)
       }
     case .check(let names):
@@ -238,10 +269,20 @@ final class Simulation {
     }
   }
 
+  /// The disk's threads have done some of what they were given, and nobody hears of it.
+  private func finishSome() {
+    for lane in lanes.keys.sorted() {
+      let jobs = lanes[lane] ?? []
+      for job in jobs.prefix(random.below(jobs.count + 1)) { _ = job.body() }
+    }
+  }
+
   /// The daemon is killed, with what was on its way; and starts again.
   func kill(losingPower: Bool) {
     count(losingPower ? "power losses" : "kills")
     note(losingPower ? "power loss" : "kill")
+    let wasSound = isDiskSound
+    finishSome()
     life += 1
     agenda.removeAll { entry in if case .reconnect = entry.incident { false } else { true } }
     lanes = [:]
@@ -251,6 +292,7 @@ final class Simulation {
     flushing = []
     events = []
     wakeAt = nil
+    let deleted = Set(disk.unlinked.keys.compactMap { disk.open[$0]?.key })
     disk.closeAll()
     if losingPower {
       let (happened, lostRows) = disk.losePower(at: time, &random)
@@ -261,6 +303,7 @@ final class Simulation {
         kept.remove(key)
       }
     }
+    checkLoss(besides: deleted, wasSound: wasSound)
     checkStore()
     let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
     engine = Engine(records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
