@@ -24,6 +24,8 @@ extension CacheLayout {
       let file = try FileDescriptor(openingRegular: data(key, generation), O_RDWR)
       // Readers hold a shared lock for as long as they have it open.
       guard file.tryLock(.exclusive) else { return false }
+      // The bytes may have another name (`share`).
+      file.unlock()
     } catch {
       // It can't be told who has it open, unless it is there no more.
       if error.errno != .ENOENT { return false }

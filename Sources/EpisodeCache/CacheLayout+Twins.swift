@@ -21,7 +21,11 @@ extension CacheLayout {
     let other = try FileDescriptor(openingRegular: data(twin, twinsGeneration), O_RDONLY)
     let (first, second) = (try own.status(), try other.status())
     if first.st_ino == second.st_ino && first.st_dev == second.st_dev { return true }
-    guard own.tryLock(.exclusive), other.tryLock(.shared) else { return false }
+    guard own.tryLock(.exclusive) else { return false }
+    // Not left to their end: a process that is just being started has them, too.
+    defer { own.unlock() }
+    guard other.tryLock(.shared) else { return false }
+    defer { other.unlock() }
     guard try Self.areEqual(own, other, total) else { return false }
     let temporary = path + Self.leftover
     unlink(temporary)

@@ -48,6 +48,9 @@ package final class EpisodeReader: Sendable {
     self.journal = journal
   }
 
+  /// A process that is just being started has all that this one has open, and its locks, until it has its program.
+  deinit { data.unlock() }
+
   /// Whether it sees bytes as they come.
   package var isLive: Bool { map != nil }
 

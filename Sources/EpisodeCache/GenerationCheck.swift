@@ -22,6 +22,7 @@ package struct GenerationCheck: Hashable, Sendable {
       throw PosixError(.ENOENT, "check", layout.journal(key, generation))
     }
     _ = data.tryLock(.shared)
+    defer { data.unlock() }
     for (start, sum) in journal.sums.sorted(by: { $0.key < $1.key }) where goesOn() {
       if try Self.agrees(start, sum, data) {
         sound += sum.end - start

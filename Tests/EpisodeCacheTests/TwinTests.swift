@@ -67,4 +67,52 @@ import Testing
     #expect(try !world.layout.share(other, 1, with: world.key, 1))
     #expect(world.read(reader, 0..<100) == body.bytes(0..<100))
   }
+
+  /// A process that is being started has all that this one has open, until it has its program.
+  @Test func whoIsDoneHoldsNothingThoughAProcessIsJustBeingStarted() throws {
+    let body = TestBody(seed: 61, size: 300_000)
+    try store(body, world.key)
+    let fifo = world.directory.path("fifo")
+    try #require(mkfifo(fifo, 0o600) == 0)
+    var reader: EpisodeReader? = try EpisodeReader(world.layout, world.key, 1)
+    #expect(reader?.isWhole == true)
+    let child = Monitor<Int32?>(nil)
+    PosixThread.start("spawn") {
+      // Opens the fifo between fork and exec, and waits there for a writer.
+      var actions = posix_spawn_file_actions_t()
+      posix_spawn_file_actions_init(&actions)
+      posix_spawn_file_actions_addopen(&actions, 0, fifo, O_RDONLY, 0)
+      var id: Int32 = 0
+      let program = strdup("/bin/true")
+      var arguments: [UnsafeMutablePointer<CChar>?] = [program, nil]
+      let status = posix_spawn(&id, "/bin/true", &actions, nil, &arguments, nil)
+      posix_spawn_file_actions_destroy(&actions)
+      free(program)
+      child.withLockNotifying { $0 = status == 0 ? id : 0 }
+    }
+    #expect(eventually(within: 60) { Self.isHeldByAChild(world.layout.data(world.key, 1)) })
+    reader = nil
+    #expect(world.layout.evict(world.key, 1))
+    _ = try FileDescriptor(opening: fifo, O_WRONLY)
+    let id = try #require(child.wait(until: .after(60)) { $0 })
+    #expect(id > 0)
+    waitpid(id, nil, 0)
+  }
+
+  private static func isHeldByAChild(_ path: String) -> Bool {
+    let children = ((try? Directories.names(in: "/proc")) ?? []).filter { name in
+      guard let bytes = try? Directories.read("/proc/\(name)/stat") else { return false }
+      // Behind the name in parentheses: the state, and whose child it is.
+      let rest = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?.split(separator: " ")
+      return rest.map { $0.count > 1 && $0[1] == "\(getpid())" } ?? false
+    }
+    return children.contains { child in
+      let files = (try? Directories.names(in: "/proc/\(child)/fd")) ?? []
+      return files.contains { file in
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let length = readlink("/proc/\(child)/fd/\(file)", &target, target.count - 1)
+        return length > 0 && String(decoding: target.prefix(length).map(UInt8.init), as: UTF8.self) == path
+      }
+    }
+  }
 }
