@@ -86,14 +86,13 @@ import Testing
   @Test func aWaitingSearchEndsAtASignal() throws {
     let fixture = try MountFixture()
     try fixture.mount()
-    fixture.directory.behave(.with { $0.latency = 8 })
+    fixture.directory.behave(.with { $0.latency = 60 })
     let process = try RunningProcess(
       "mkdir", [fixture.searchPath], environment: fixture.environment.variables)
     #expect(fixture.origin.wait { !$0.isEmpty })
-    let start = MonotonicTime.now
     process.signal(SIGTERM)
-    #expect(process.wait(seconds: 5) == .signal(SIGTERM))
-    #expect(MonotonicTime.now.seconds(since: start) < 4)
+    // Before the service answers.
+    #expect(process.wait(seconds: 40) == .signal(SIGTERM))
     #expect(try fixture.list(fixture.root + "/Search") == [])
   }
 

@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func aReadFarAheadDoesNotWaitForAllBeforeIt() throws {
-    let fixture = try MountFixture(size: 8_000_000, rate: 500_000)
+    let fixture = try MountFixture(size: 8_000_000, rate: 100_000)
     try fixture.mount()
     try fixture.makeSearch()
     let file = try FileDescriptor(opening: fixture.episode(1), O_RDONLY)
@@ -30,8 +30,8 @@ import Testing
     let start = MonotonicTime.now
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 7_000_000) }
     #expect(count == 1000 && fixture.bodies[0].firstDifference(bytes, at: 7_000_000) == nil)
-    // All before it would take fourteen seconds.
-    #expect(MonotonicTime.now.seconds(since: start) < 8)
+    // All before it would take more than a minute.
+    #expect(MonotonicTime.now.seconds(since: start) < 50)
   }
 
   @Test func progressMovesWhileADownloadRunsAndItGoesOnAfterTheReaderAndTheMount() throws {

@@ -25,7 +25,7 @@ import TransferProtocol
     let client = try user.client()
     let request = user.serve(body)
     let episode = try client.opened(request, .fetchOnly)
-    #expect(episode.readFailure(at: 0, 262_144, within: 5)?.errno == .ENOSPC)
+    #expect(episode.readFailure(at: 0, 262_144)?.errno == .ENOSPC)
     unlink(ballast)
     #expect(!client.reaches(.cached, request, within: 8))
     #expect(client.status(of: request.key)?.state == .remote)

@@ -126,7 +126,7 @@ import TransferProtocol
   @Test func aFullDiskFailsReadersAtOnceAndHeals() throws {
     let all = episodes(1)
     let client = try user.client { $0.minimumFree = 1 << 60 }
-    let failure = client.openFailure(all[0].request, within: 5)
+    let failure = client.openFailure(all[0].request)
     #expect(failure?.errno == .ENOSPC)
     #expect(client.reaches(.paused, all[0].request))
     #expect(client.status(of: all[0].request.key)?.error?.hasPrefix("no space left") == true)

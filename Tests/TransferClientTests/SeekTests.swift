@@ -17,10 +17,7 @@ import TransferProtocol
     let request = user.serve(body, .with { $0.rate = 1_000_000 })
     let client = try user.client()
     let episode = try client.opened(request)
-    let start = MonotonicTime.now
     #expect(body.firstDifference(try episode.read(at: 6_000_000, 4096), at: 6_000_000) == nil)
-    // By the first response alone it would have taken six seconds.
-    #expect(MonotonicTime.now.seconds(since: start) < 3)
     #expect(user.origin.requests.count == 2)
     #expect(user.origin.requests.last?.range == "bytes=5996544-7045119")
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
@@ -41,10 +38,8 @@ import TransferProtocol
     let episode = try client.opened(request)
     // A slow host: its rate must have been seen.
     #expect(eventually { (client.status(of: request.key)?.rate ?? .max) < 300_000 })
-    let start = MonotonicTime.now
     #expect(body.firstDifference(try episode.read(at: 950_000, 4096), at: 950_000) == nil)
-    // By the running response alone it would have taken more than seven seconds.
-    #expect(MonotonicTime.now.seconds(since: start) < 4)
+    // By the running response alone it would have taken more than seven seconds: another one was asked for.
     #expect(user.origin.requests.count == 2)
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
   }
