@@ -169,6 +169,13 @@ struct SteeringTests {
     #expect(verify.errors == "podcastfs: \(missing): No such file or directory\n")
   }
 
+  @Test func verifySaysWhereThereIsNothingToCheck() throws {
+    let path = try episode("a.mp3", "remote")
+    let result = try run("verify", path)
+    #expect(result.end == .exit(1) && result.output.isEmpty)
+    #expect(result.errors == "podcastfs: \(path): not here: nothing to check\n")
+  }
+
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {
     let path = try episode("a.mp3", "cached")
     #expect(try run("verify", path).output.contains("nothing is damaged"))

@@ -29,6 +29,9 @@ extension CatalogSession {
     guard (try? ExtendedAttributes.get("user.podcastfs.title", of: path)) != nil else {
       throw CommandFailure("\(path): not a podcast or episode in a mount of podcastfs")
     }
+    if let stranger = MountOwner.stranger(at: path, places: places) {
+      throw CommandFailure("\(path): \(stranger)")
+    }
     switch node.kind {
     case .downloadedPodcast: return node.row
     case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }

@@ -8,6 +8,8 @@ enum MountTable {
     var type: String
     /// The file system's device number, "0:53": each mount of ours is one of its own.
     var device: String
+    /// The user that mounted it, by number; nil for file systems that are no FUSE mount.
+    var user: UInt32?
 
     /// The same as one number: the major one before 32 bits of the minor.
     var deviceNumber: UInt64 {
@@ -51,7 +53,9 @@ enum MountTable {
       separator + 1 < fields.count
     else { return nil }
     return Mount(
-      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: String(fields[2]))
+      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: String(fields[2]),
+      user: fields[fields.endIndex - 1].split(separator: ",").first { $0.hasPrefix("user_id=") }
+        .flatMap { UInt32($0.dropFirst("user_id=".count)) })
   }
 
   /// Blanks and backslashes come as three octal digits.

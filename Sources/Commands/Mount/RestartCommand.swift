@@ -30,6 +30,9 @@ enum RestartCommand: Command {
       throw CommandFailure("cannot restart \(mountPoint): podcastfs is not mounted there")
     }
     guard let record = MountRecord.find(path, places: places) else {
+      if let stranger = MountOwner.stranger(at: path, places: places) {
+        throw CommandFailure("cannot restart \(mountPoint): it is \(stranger)")
+      }
       guard MountChecks.canKeep else {
         throw CommandFailure(
           "cannot restart \(mountPoint): handing it over takes Linux 6.9 (this is \(MountChecks.kernel))")

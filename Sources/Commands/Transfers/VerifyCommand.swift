@@ -21,10 +21,15 @@ enum VerifyCommand: Command {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let paths = try arguments.operands()
-    let operands = MountedEpisode.all(atEach: paths)
+    var operands = MountedEpisode.all(atEach: paths)
     var failures = operands.failures.map { "\($0.failure)" }
     let (places, settings) = try CommandSettings.load()
     try places.create()
+    for path in paths {
+      guard let why = try unchecked(path, operands, places) else { continue }
+      failures.append("\(path): \(why)")
+      operands.episodes.removeAll { isOf(path, $0) }
+    }
     let client = try TransferClient(places: places, settings: settings, isMount: false)
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(2))
@@ -50,6 +55,24 @@ enum VerifyCommand: Command {
     guard let last = failures.last else { return 0 }
     for failure in failures.dropLast() { StandardStreams.complain(failure) }
     throw CommandFailure(last)
+  }
+
+  /// Why nothing of what a path means can be checked; nil where something can.
+  private static func unchecked(
+    _ path: String, _ operands: MountedEpisode.Operands, _ places: Places
+  ) throws -> String? {
+    let episodes = operands.episodes.filter { isOf(path, $0) }
+    if episodes.isEmpty { return nil }
+    if let stranger = MountOwner.stranger(at: path, places: places) { return stranger }
+    let isHere = try episodes.contains { episode in
+      try episode.attribute("state") != TransferState.remote.name
+        || Int64(try episode.attribute("bytes_received") ?? "0") ?? 0 > 0
+    }
+    return isHere ? nil : "not here: nothing to check"
+  }
+
+  private static func isOf(_ path: String, _ episode: MountedEpisode) -> Bool {
+    episode.path == path || episode.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
   }
 
   /// Those that the episodes' attributes speak of: all of that show and title.

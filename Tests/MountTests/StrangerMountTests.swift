@@ -1,0 +1,26 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Commands in mounts that show another catalogue than the user's.
+@Suite struct StrangerMountTests {
+  @Test func aDemonstrationIsNotTakenForTheUsersOwnMount() throws {
+    let fixture = try MountFixture()
+    let mounted = try fixture.run("demo", fixture.root)
+    #expect(mounted.end == .exit(0), "\(mounted.errors)")
+    defer { _ = try? fixture.run("unmount", "--lazy", fixture.root) }
+    #expect(mkdir(fixture.root + "/Search/harbour", 0o755) == 0)
+    let show = fixture.root + "/Search/harbour/Harbour Lights"
+    let episode = show + "/" + (try #require(try fixture.list(show).first { $0.hasSuffix(".mp3") }))
+    for command in ["verify", "refresh"] {
+      let result = try fixture.run(command, episode)
+      #expect(result.end == .exit(1) && result.output.isEmpty, "\(result.output)")
+      #expect(result.errors == "podcastfs: \(episode): the demonstration's mount\n")
+    }
+    let restart = try fixture.run("restart", fixture.root)
+    #expect(restart.end == .exit(1))
+    #expect(
+      restart.errors == "podcastfs: cannot restart \(fixture.root): it is the demonstration's mount\n")
+  }
+}
