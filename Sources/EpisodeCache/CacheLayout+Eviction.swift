@@ -28,7 +28,7 @@ extension CacheLayout {
       file.unlock()
     } catch {
       // It can't be told who has it open, unless it is there no more.
-      if error.errno != .ENOENT { return false }
+      if hasData(key, generation) { return false }
     }
     drop(key, generation)
     return true

@@ -48,17 +48,29 @@ package struct CacheLayout: Hashable, Sendable {
   /// Takes a generation's names away; whoever has it open keeps its bytes.
   package func remove(_ key: MediaKey, _ generation: UInt32) {
     // The journal last: while it is there, what is left is known for what it is.
-    unlink(map(key, generation))
-    unlink(data(key, generation))
-    unlink(journal(key, generation))
+    for path in [map(key, generation), data(key, generation), journal(key, generation)] {
+      // Also an empty directory's.
+      Glibc.remove(path)
+    }
   }
 
   /// Whether the runtime folder has room for the map of one more generation, as far as can be told.
   package var hasRoomForMap: Bool { (DiskSpace.available(at: maps) ?? .max) >= LiveMap.leastSize }
 
-  /// Whether the data file of a generation is there.
+  /// Whether the data file of a generation is there. What is no regular file is not it.
   package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {
-    access(data(key, generation), F_OK) == 0
+    isRegular(data(key, generation)) == true
+  }
+
+  /// Whether something else has the name of a generation's data file: a fifo, a link, a directory.
+  package func hasStranger(_ key: MediaKey, _ generation: UInt32) -> Bool {
+    isRegular(data(key, generation)) == false
+  }
+
+  /// nil where there is nothing.
+  private func isRegular(_ path: String) -> Bool? {
+    var status = stat()
+    return lstat(path, &status) == 0 ? status.st_mode & S_IFMT == S_IFREG : nil
   }
 
   /// The latest generation at `generation` or right behind it whose data file is there.

@@ -1,7 +1,7 @@
 package import PodcastModel
 internal import PosixKit
 
-/// Hears of data files that are deleted, by whomever: the cache may be at any time.
+/// Hears of data files that are deleted or replaced, by whomever: the cache may be at any time.
 package final class CacheWatch {
   private let files: FileWatch
   private let layout: CacheLayout

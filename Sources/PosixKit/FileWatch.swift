@@ -7,7 +7,7 @@ package final class FileWatch {
 
   /// What to hear of.
   package enum Interest: Sendable {
-    /// Entries of a directory that vanish, and the directory itself.
+    /// Entries of a directory that vanish or that others take the place of, and the directory itself.
     case vanishing
     /// A file that is written to.
     case writing
@@ -35,7 +35,7 @@ package final class FileWatch {
   package func add(_ path: String, _ interest: Interest) -> Int32? {
     let mask: UInt32 =
       switch interest {
-      case .vanishing: UInt32(IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF)
+      case .vanishing: UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
       case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
       }
     let watch = podcastfs_inotify_watch(file.rawValue, path, mask)

@@ -167,13 +167,18 @@ final class EngineDriver {
       guard let (files, key) = files[id] else { return }
       answer(.flush(key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
-      let layout = layout
+      let (layout, log) = (layout, log)
       answer(.names(key)) {
+        let isStranger = layout.hasStranger(key, generation)
         // Beside a later one nothing need tell its number.
         if layout.latestGeneration(of: key, from: generation) > generation {
           layout.remove(key, generation)
         } else {
           layout.drop(key, generation)
+        }
+        if isStranger {
+          let end = layout.hasStranger(key, generation) ? "cannot be removed" : "removed"
+          log.write("\(layout.data(key, generation)) is no regular file: \(end)")
         }
         return .removed(key)
       }
