@@ -41,7 +41,18 @@ package final class Database {
   var statements: [String: Statement] = [:]
 
   /// Opens `path`, creating the file unless read-only; ":memory:" is a database of its own in memory.
-  package init(path: String, options: Options = Options()) throws(DatabaseError) {
+  /// - Throws: `DatabaseError`, which names the file that is at fault, where that is known.
+  package convenience init(path: String, options: Options = Options()) throws(DatabaseError) {
+    let files = DatabaseFiles(of: path)
+    if let stranger = files.stranger { throw .stranger(stranger) }
+    do throws(DatabaseError) {
+      try self.init(opening: path, options)
+    } catch {
+      throw files.explain(error, isReadOnly: options.isReadOnly)
+    }
+  }
+
+  private init(opening path: String, _ options: Options) throws(DatabaseError) {
     _ = SQLiteLibrary.isConfigured
     let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
     let access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
@@ -94,7 +105,7 @@ package final class Database {
   /// Brings to the disk what commits have left to the system (`Synchronous.normal`).
   /// - Parameter path: the database's.
   package static func flushLog(of path: String) {
-    guard let log = try? FileDescriptor(opening: path + "-wal", O_RDONLY) else { return }
+    guard let log = try? FileDescriptor(openingRegular: path + "-wal", O_RDONLY) else { return }
     fdatasync(log.rawValue)
   }
 

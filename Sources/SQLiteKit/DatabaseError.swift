@@ -2,12 +2,16 @@ internal import CSQLite
 package import PosixKit
 
 /// What SQLite refused: its result code, its words and the statement; never the values bound to it.
-package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible {
+package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible,
+  CustomDebugStringConvertible
+{
   /// SQLite's extended result code (https://sqlite.org/rescode.html).
   package var code: Int32
   package var message: String
   /// The statement with its placeholders; nil where none was run.
   package var sql: String?
+  /// The one of the database's files that is at fault, where that is known; the message names it.
+  package var file: String?
 
   package init(code: Int32, message: String, sql: String? = nil) {
     self.code = code
@@ -22,9 +26,11 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
       message: "the database is of a newer version of the program (schema \(found), known: \(known))")
   }
 
-  /// There is something else in the file's place.
-  package static func notADatabase(_ path: String) -> DatabaseError {
-    DatabaseError(code: SQLITE_NOTADB, message: "no database: \(path)")
+  /// There is something else in the place of one of the database's files.
+  static func stranger(_ file: String) -> DatabaseError {
+    var error = DatabaseError(code: SQLITE_IOERR, message: "\(file) is no regular file: move it away")
+    error.file = file
+    return error
   }
 
   /// Another connection held the database for longer than the busy timeout.
@@ -48,9 +54,12 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     }
   }
 
-  package var description: String {
+  /// For people: without the statement.
+  package var description: String { file == nil ? "database: \(message) (\(code))" : message }
+
+  package var debugDescription: String {
     "database: \(message) (\(code))" + (sql.map { " in: \($0)" } ?? "")
   }
 
-  private var primary: Int32 { code & 0xff }
+  var primary: Int32 { code & 0xff }
 }

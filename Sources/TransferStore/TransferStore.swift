@@ -29,10 +29,35 @@ package struct TransferStore {
   /// The name that a damaged store is kept under.
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
 
-  /// Whether what has the store's name can be one; so can nothing.
-  package static func isPlausible(in state: String) -> Bool {
+  /// What is in the place of one of the store's files and is no regular file.
+  package enum Stranger: Hashable, Sendable {
+    /// In the place of the store or of its log, which has the latest of it.
+    case ofMemory(String)
+    /// In the place of what SQLite makes anew, named by the end of its name: the store knows as much without it.
+    case ofHelper(String, suffix: String)
+
+    package var path: String {
+      switch self {
+      case .ofMemory(let path), .ofHelper(let path, _): path
+      }
+    }
+  }
+
+  private static let helpers = ["-shm", "-journal"]
+
+  package static func strangers(in state: String) -> [Stranger] {
+    ["", "-wal"].map { .ofMemory(path(in: state) + $0) }.filter(isThere)
+      + helpers.map { .ofHelper(path(in: state) + $0, suffix: $0) }.filter(isThere)
+  }
+
+  private static func isThere(_ stranger: Stranger) -> Bool {
     var status = stat()
-    return lstat(path(in: state), &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    return lstat(stranger.path, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+  }
+
+  /// What was in the place of what SQLite makes anew and has been set aside.
+  package static func strangersAside(in state: String) -> [String] {
+    helpers.map { damagedName(in: state) + $0 }.filter { isThere(.ofMemory($0)) }
   }
 
   package enum Condition: Hashable, Sendable {
@@ -42,8 +67,8 @@ package struct TransferStore {
 
   /// What the store looks like to who only looks.
   package static func condition(in state: String) -> Condition {
+    if let stranger = strangers(in: state).first { return .unreadable("\(stranger.path) is no regular file") }
     guard access(path(in: state), F_OK) == 0 else { return .missing }
-    guard isPlausible(in: state) else { return .unreadable("it is no regular file") }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
@@ -56,12 +81,18 @@ package struct TransferStore {
   /// Takes a damaged store out of the way, in the place of one before.
   /// - Returns: where it is kept.
   package static func setAside(in state: String) -> String {
-    for suffix in ["", "-wal", "-shm"] {
-      let target = damagedName(in: state) + suffix
-      unlink(target)
-      rename(path(in: state) + suffix, target)
-    }
+    for suffix in ["", "-wal"] + helpers { setAside(suffix, in: state) }
     return damagedName(in: state)
+  }
+
+  /// Takes one of the store's files out of the way, by the end of its name.
+  /// - Returns: where it is kept; nil where it stays.
+  @discardableResult
+  package static func setAside(_ suffix: String, in state: String) -> String? {
+    let target = damagedName(in: state) + suffix
+    // Also an empty directory.
+    remove(target)
+    return rename(path(in: state) + suffix, target) == 0 ? target : nil
   }
 
   /// Whether nothing at all is remembered.
@@ -71,8 +102,6 @@ package struct TransferStore {
 
   /// The store for reading; it must exist.
   package init(reading state: String) throws(DatabaseError) {
-    // A fifo would be waited for.
-    guard Self.isPlausible(in: state) else { throw .notADatabase(Self.path(in: state)) }
     var options = Database.Options()
     options.isReadOnly = true
     options.busyTimeout = 2

@@ -1,3 +1,4 @@
+import Glibc
 import PosixKit
 import TestSupport
 import Testing
@@ -91,5 +92,20 @@ import Testing
           == "podcastfs: the catalogue \(file) is damaged (file is not a database): podcastfs doctor tells what can be done\n"
       )
     }
+  }
+
+  /// The file that is at fault is named, not the catalogue.
+  @Test(arguments: ["-wal", "-shm"]) func whatStandsBesideTheCatalogueIsNamed(_ suffix: String) throws {
+    #expect(try run("list").end == .exit(0))
+    let file = environment.home.path("data/podcastfs/catalog.sqlite")
+    unlink(file + suffix)
+    try Directories.create(file + suffix)
+    let why = "\(file)\(suffix) is no regular file: move it away"
+    let result = try run("list")
+    #expect(result.end == .exit(1))
+    #expect(result.errors == "podcastfs: cannot open the catalogue \(file): \(why)\n")
+    #expect(try run("doctor").output.contains("the catalogue \(file) cannot be read: \(why)"))
+    rmdir(file + suffix)
+    #expect(try run("list").end == .exit(0))
   }
 }

@@ -6,6 +6,8 @@ package enum CatalogCondition: Hashable, Sendable {
   case missing
   case sound
   case unreadable(String)
+  /// One of the files beside it can't be used: why, with its name.
+  case obstructed(String)
 
   /// Bytes up to which every page is looked at: that takes a second or two. Of a larger one only the lists are read.
   private static let wholly: Int64 = 64 << 20
@@ -36,7 +38,7 @@ package enum CatalogCondition: Hashable, Sendable {
       let verdict = try database.first(question) { $0.string(0) } ?? ""
       self = verdict == "ok" ? .sound : .unreadable(verdict)
     } catch {
-      self = .unreadable(error.message)
+      self = error.file == nil ? .unreadable(error.message) : .obstructed(error.message)
     }
   }
 }

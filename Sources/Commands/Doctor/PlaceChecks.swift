@@ -53,6 +53,10 @@ package enum PlaceChecks {
     case .sound:
       let size = HumanText.size(fileSize(path) ?? 0)
       return .fine("the catalogue has \(size) of \(HumanText.size(limit))")
+    case .obstructed(let why):
+      return .problem(
+        "the catalogue \(path) cannot be read: \(why)",
+        mend: "see to that file: what is known is in the others")
     case .unreadable(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
@@ -180,6 +184,10 @@ package enum PlaceChecks {
       findings.append(
         .note(
           "a damaged store of downloads was set aside as \(damaged); what the cache holds was taken up anew"))
+    }
+    for path in TransferStore.strangersAside(in: state) {
+      findings.append(
+        .note("what was in the place of a file of the store of downloads was set aside as \(path)"))
     }
     return findings
   }

@@ -14,7 +14,7 @@ struct StoreOpening {
   /// Gives `use` the store; once more, after the store has been set aside, where it turns out to be damaged.
   /// - Throws: what `use` throws, and `DatabaseError`.
   func withStore<R>(_ use: (consuming sending TransferStore) throws -> R) throws -> R {
-    if !TransferStore.isPlausible(in: state) { setAside("it is no regular file") }
+    setStrangersAside()
     do {
       return try use(try open())
     } catch let error as DatabaseError where error.isDamaged {
@@ -32,6 +32,18 @@ struct StoreOpening {
     try store.save(records)
     log.write("the store of downloads was empty: taken up \(records.count) episodes that the cache holds")
     return store
+  }
+
+  private func setStrangersAside() {
+    for stranger in TransferStore.strangers(in: state) {
+      switch stranger {
+      case .ofMemory(let path): return setAside("\(path) is no regular file")
+      case .ofHelper(let path, let suffix):
+        // One that stays is named when the store is opened.
+        guard let kept = TransferStore.setAside(suffix, in: state) else { continue }
+        log.write("\(path) is no regular file: set aside as \(kept)")
+      }
+    }
   }
 
   private func setAside(_ why: String) {

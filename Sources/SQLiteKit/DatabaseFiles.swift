@@ -1,0 +1,38 @@
+internal import CSQLite
+internal import Glibc
+internal import PosixKit
+
+/// A database's file, and those that SQLite keeps beside it (https://sqlite.org/tempfiles.html).
+struct DatabaseFiles {
+  private let path: String
+  private var companions: [String] { ["-wal", "-shm", "-journal"].map { path + $0 } }
+
+  /// Beside the file that a link leads to.
+  init(of path: String) {
+    let resolved = realpath(path, nil)
+    defer { free(resolved) }
+    self.path = resolved.map { String(cString: $0) } ?? path
+  }
+
+  /// What is there and no regular file: SQLite would wait for a fifo, and of the others it does not say which it is.
+  var stranger: String? {
+    ([path] + companions).first { file in
+      var status = stat()
+      return lstat(file, &status) == 0 && status.st_mode & S_IFMT != S_IFREG
+    }
+  }
+
+  /// The same error with the name of the file that may not be used. Opens none: to close it would take away the locks
+  /// that this process has on it (https://sqlite.org/howtocorrupt.html).
+  func explain(_ error: DatabaseError, isReadOnly: Bool) -> DatabaseError {
+    guard [SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_READONLY].contains(error.primary) else { return error }
+    for file in companions {
+      if access(file, isReadOnly ? R_OK : R_OK | W_OK) == 0 || Errno.current == .ENOENT { continue }
+      var named = error
+      named.message = "\(file): \(Errno.current)"
+      named.file = file
+      return named
+    }
+    return error
+  }
+}
