@@ -155,7 +155,7 @@ extension Engine {
       download.wasPaused = false
       // It may have been deleted a moment ago.
       if download.store == nil { download.mustLook = true }
-      download.isWantedAgain = download.store?.isOpen != true
+      download.isWantedAgain = download.store?.isOpen != true || checking.contains(download.key)
     case .queued, .downloading: break
     case .failed:
       if !isExplicit && (isEarly(download) || isForbidden(download)) { return }

@@ -285,7 +285,11 @@ extension Engine {
         if isWantedAgain { want(download, isExplicit: false) }
       }
     }
-    for key in checked { if let download = downloads[key] { touch(download) } }
+    for key in checked {
+      guard let download = downloads[key] else { continue }
+      if download.openStore != nil { download.isWantedAgain = false }
+      touch(download)
+    }
   }
 
   /// Removes the files of generations that a crash left behind; takes up what no record speaks of and its journal

@@ -1,0 +1,45 @@
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// Somebody deletes what is in the cache.
+@Suite struct DeletedFilesTests {
+  /// An episode that is here and open, and whose file is being looked for.
+  private func world() -> EngineWorld {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(30_000)
+    world.bring(30_000)
+    world.end(nil)
+    world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
+    world.looksAtOnce = false
+    world.handle(.vanished([world.requests[0].key]))
+    return world
+  }
+
+  /// What is ordered between the deletion and the answer comes again.
+  @Test func whatIsOrderedWhileItsFileIsLookedForComesAgain() {
+    let world = world()
+    #expect(world.state(0) == .cached && world.asked == 1)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.files = [:]
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    #expect(world.state(0) == .downloading)
+    #expect(world.asked == 2)
+  }
+
+  /// The file was there after all; when it goes a day later it is gone.
+  @Test func anOrderIsForWhatWasLookedForThen() {
+    let world = world()
+    world.say { .start(id: $0, world.requests[0]) }
+    world.handle(.missing([]))
+    world.wait(86_400)
+    world.files = [:]
+    world.handle(.vanished([world.requests[0].key]))
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    #expect(world.state(0) == .remote)
+    #expect(world.asked == 1)
+  }
+}
