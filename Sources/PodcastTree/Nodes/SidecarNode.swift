@@ -8,6 +8,8 @@ struct SidecarNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
   var hasVerbs: Bool { false }
+  /// Seconds that the kernel keeps what it is shown.
+  fileprivate static let attributeTimeout: Int64 = 60
 
   func attributes() -> Answer<NodeAttributes> {
     if let found = inMemory { return .value(tree.world.withLock { tree.attributes(of: found, $0) }) }
@@ -44,8 +46,10 @@ struct SidecarNode: TreeNode {
       guard let address = sidecar.address else { return openNotes(sidecar.node) }
       return Answer.on(tree.sidecars.disk) { tree.sidecars.read(sidecar.key) }.then { found in
         if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
-          // Another process may have brought it since the kernel was shown its size.
-          return .value(TextFile(found.bytes, isDirect: false, changesAttributes: true))
+          // It may have come, also by another process, since the kernel was shown a size: as long as that may be kept, it
+          // is read past the kernel's pages, which would be filled up to it.
+          let isRecent = found.copy.fetched > wallClockSeconds() - 2 * Self.attributeTimeout
+          return .value(TextFile(found.bytes, isDirect: isRecent, changesAttributes: true))
         }
         if isBarred { return .failure(.EIO) }
         return tree.fetch(sidecar, address, old: found?.bytes)
@@ -76,7 +80,7 @@ extension PodcastTree {
     attributes.stored = size ?? 0
     attributes.modified = (sidecar.modified ?? copy?.fetched).map { FileTime($0) } ?? started
     attributes.changed = attributes.modified
-    attributes.timeout = 60
+    attributes.timeout = Double(SidecarNode.attributeTimeout)
     return attributes
   }
 
