@@ -92,6 +92,14 @@ final class Announcer: Sendable {
   /// What is still to be announced.
   var count: Int { state.withLock { $0.announcements.count } }
 
+  /// Whether those who watch may still have to be told of a name.
+  func isToTell(of name: String, in directory: NodeID) -> Bool {
+    state.withLock { state in
+      if let current = state.current, current.name == name, current.directory == directory { return true }
+      return state.announcements.mayHold(name, in: directory)
+    }
+  }
+
   private func schedule() {
     let rest = state.withLock { state -> MonotonicTime? in
       defer { state.isScheduled = true }
@@ -116,20 +124,20 @@ final class Announcer: Sendable {
   }
 
   private func run() {
-    let (changed, device) = state.withLock { state in
+    let (look, device) = state.withLock { state in
       state.isScheduled = false
       if state.device == nil { state.announcements.removeAll() }
-      return (state.announcements.directories, state.device)
+      return (state.announcements.look, state.device)
     }
-    guard let device, !changed.isEmpty else { return }
+    guard let device, !look.directories.isEmpty else { return }
     let begun = MonotonicTime.now
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes a twentieth of the time, more only where that would be long to wait.
     let taken = MonotonicTime.now.seconds(since: begun)
-    let directories = changed.filter { isWatched($0, watched) }
+    let directories = look.directories.filter { isWatched($0, watched) }
     let batch = state.withLock { state in
       state.rest = .after(min(taken * 20, Self.longestRest))
-      return state.announcements.batch(in: directories)
+      return state.announcements.batch(in: directories, foundBy: look)
     }
     for key in batch {
       let names = state.withLock { $0.announcements.take(key) }
@@ -152,8 +160,9 @@ final class Announcer: Sendable {
     tree.path(of: directory).map { ([mountPoint] + $0).joined(separator: "/") }
   }
 
-  /// Does to a name what it is to be told of. Who has looked at it since it changed has left it in the kernel's cache as
-  /// it is now, and the call would end there: then the kernel forgets it, and the call is made again.
+  /// Does to a name what it is to be told of. Who looked at it just when it changed may have left it in the kernel's cache
+  /// as it is now, and the call would end there: then the kernel forgets it, and the call is made again. Who has looked since
+  /// has left nothing (`isToTell`).
   private func perform(_ name: Difference.Name, _ path: String) {
     let isInTheWay: Errno = name.event == .appeared ? .EEXIST : .ENOENT
     for _ in 0..<Self.attempts {

@@ -11,8 +11,11 @@ extension MountedTree {
     fulfil(reply, tree.lookup(name, in: parent, for: self.caller(caller))) { reply, attributes in
       reply.entry(self.entry(attributes))
     } failing: { reply, errno in
-      // A name that appears is told to the kernel, wherever it appears.
-      if errno == .ENOENT && self.tree.tells(of: name, in: parent) {
+      // A name that appears is told to the kernel, wherever it appears. One that has just gone is taken away once more,
+      // for those who watch.
+      if errno == .ENOENT && self.tree.tells(of: name, in: parent)
+        && !self.announcer.isToTell(of: name, in: parent)
+      {
         return reply.missing(timeout: 3600)
       }
       reply.fail(errno)

@@ -1,3 +1,4 @@
+import Configuration
 import Glibc
 import PosixKit
 import TestSupport
@@ -123,6 +124,34 @@ import Testing
       .filter { !$0.isEmpty }
     #expect(turns == turns.indices.map { $0 % 2 == 0 ? "CREATE" : "DELETE" }, "\(watcher.output)")
     #expect(turns.count % 2 == 0, "\(watcher.output)")
+  }
+
+  /// Others list the folder and look up what comes and goes in it, again and again: the kernel has always just been told
+  /// what is there. A short run here, a long one by PODCASTFS_WATCH_TURNS.
+  @Test func whoWatchesHearsOfEachNameOnceBesideOthersWhoLook() throws {
+    let fixture = try subscribed(3)
+    let folder = fixture.root + "/Downloading"
+    let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
+    let file = "\(folder)/\(name)"
+    let looks = ["ls -l '\(folder)'", "stat '\(file)'", "test -e '\(file)'", "find '\(fixture.root)'"]
+    let others = try looks.map { look in
+      try RunningProcess(
+        "sh", ["-c", "while :; do \(look); done >/dev/null 2>&1"], environment: fixture.environment.variables)
+    }
+    defer { for other in others { other.signal(SIGKILL) } }
+    let watcher = try watcher([folder], fixture)
+    func count(_ event: String) -> Int {
+      watcher.output.split(separator: "\n").count { $0 == "\(event) \(name)" }
+    }
+    let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[0])"
+    let turns = Places.processEnvironment["PODCASTFS_WATCH_TURNS"].flatMap { Int($0) } ?? 20
+    for turn in 1...turns {
+      try fixture.set("state", "paused", episode)
+      try #require(eventually { count("CREATE") >= turn }, "turn \(turn)\n\(watcher.output.suffix(500))")
+      try fixture.set("state", "remote", episode)
+      try #require(eventually { count("DELETE") >= turn }, "turn \(turn)\n\(watcher.output.suffix(500))")
+    }
+    #expect(count("CREATE") == turns && count("DELETE") == turns)
   }
 
   @Test func whatWasMovedIsNotDeletedOnceMore() throws {

@@ -22,7 +22,7 @@ import Testing
   /// Whether this is all that is told now, in this order.
   private mutating func expect(told expected: [String], _ place: SourceLocation = #_sourceLocation) {
     var told: [String] = []
-    for key in announcements.batch(in: [.latest]) {
+    for key in announcements.batch(in: [.latest], foundBy: announcements.look) {
       told += announcements.take(key).map { "\($0.event) \($0.name)" }
     }
     #expect(told == expected, sourceLocation: place)
@@ -41,17 +41,36 @@ import Testing
     expect(told: ["appeared A", "appeared B"])
   }
 
-  @Test mutating func whatHasGoneAndComeAgainHasChanged() {
+  @Test mutating func whatHasGoneAndComeAgainIsToldAsBoth() {
     note("A", .vanished, .replaced, .appeared)
     note("B", .replaced, .vanished)
     note("C", .vanished, .appeared, .vanished)
     note("D", .appeared, .vanished, .appeared, .vanished)
-    expect(told: ["replaced A", "vanished B", "vanished C", "appeared D", "vanished D"])
+    expect(
+      told: ["vanished A", "appeared A", "vanished B", "vanished C", "appeared D", "vanished D"])
+  }
+
+  /// Taking it away would end it for who is in it.
+  @Test mutating func aDirectoryThatHasGoneAndComeAgainHasChanged() {
+    for event in [Difference.Event.vanished, .appeared, .replaced] {
+      var name = Self.name("A", event)
+      name.isDirectory = true
+      announcements.note([name])
+    }
+    expect(told: ["replaced A"])
+  }
+
+  @Test mutating func whatComesWhileTheKernelTakesItAwayIsToldAfterwards() {
+    announcements.begins("A", in: .latest)
+    note("A", .vanished, .appeared)
+    let isLeft = announcements.ends("A", in: .latest, told: .vanished)
+    #expect(isLeft)
+    expect(told: ["appeared A"])
   }
 
   @Test mutating func eachNameIsToldOnce() {
     note("A", .appeared, .vanished, .appeared, .vanished, .appeared)
-    #expect(announcements.batch(in: [.latest]).count == 1)
+    #expect(announcements.batch(in: [.latest], foundBy: announcements.look).count == 1)
     expect(told: ["appeared A"])
     expect(told: [])
   }
@@ -61,12 +80,36 @@ import Testing
     announcements.begins("B", in: .latest)
     note("A", .appeared)
     note("B", .vanished)
-    #expect(announcements.directories == [.latest])
-    #expect(announcements.batch(in: []).isEmpty)
+    #expect(announcements.look.directories == [.latest])
+    #expect(announcements.batch(in: [], foundBy: announcements.look).isEmpty)
     #expect(announcements.count == 2)
     let isLeft = announcements.ends("B", in: .latest, told: nil)
     #expect(isLeft)
     expect(told: ["vanished B"])
+  }
+
+  /// Somebody may have begun to watch before it changed, and after the look had passed them.
+  @Test mutating func whatChangesDuringALookIsLeftToTheNext() {
+    for count in [1, 1000] {
+      note("A", .appeared)
+      note("B", .appeared)
+      let look = announcements.look
+      announcements.note((0..<count).map { Self.name("\($0)", .appeared) })
+      note("B", .vanished)
+      let found = announcements.batch(in: [], foundBy: look)
+      #expect(found.isEmpty)
+      expect(told: ["appeared B", "vanished B"] + (0..<count).map { "appeared \($0)" })
+    }
+  }
+
+  @Test mutating func whatChangesDuringALookIsToldWhereItFoundWatchers() {
+    note("A", .appeared)
+    let look = announcements.look
+    note("B", .appeared)
+    announcements.note([Self.name("C", .appeared, in: .downloaded)])
+    let told = announcements.batch(in: [.latest], foundBy: look).flatMap { announcements.take($0) }
+    #expect(told.map(\.name) == ["A", "B"])
+    #expect(announcements.look.directories == [.downloaded])
   }
 
   @Test mutating func whatComesInGreatNumbersIsToldInItsPlace() {
@@ -76,7 +119,7 @@ import Testing
     announcements.note(names.map { Self.name($0, .appeared, in: .downloaded) })
     note("9999", .vanished)
     announcements.begins("5", in: .latest)
-    #expect(announcements.count > 20_000 && announcements.directories == [.latest, .downloaded])
+    #expect(announcements.count > 20_000 && announcements.look.directories == [.latest, .downloaded])
     var expected = ["appeared first"] + names.filter { $0 != "5" }.map { "appeared \($0)" }
     expected.append("vanished 9999")
     expect(told: expected)
