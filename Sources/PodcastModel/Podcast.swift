@@ -18,6 +18,8 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   package var description: String?
   package var imageURL: WebAddress?
   package var explicit: Bool?
+  /// When the catalogue first heard of it, in seconds since 1970.
+  package var created: Int64 = 0
   /// Episodes that the catalogue has of it; 0 before its feed has been fetched.
   package var episodeCount: Int = 0
   /// When its feed was last fetched or found unchanged, in seconds since 1970; nil before the first time.

@@ -46,6 +46,29 @@ import Testing
     #expect(open(podcast + "/cover.jpg", O_RDWR) == -1 && Errno.current == .EROFS)
   }
 
+  @Test func timesAreTheSameInEveryMount() throws {
+    let fixture = try fixture()
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    let folder = fixture.podcastPath.dropFirst(fixture.root.utf8.count)
+    func times(_ root: String) throws -> [[Int]] {
+      try ["cover.jpg", Self.stem + ".vtt", Self.stem + ".chapters.json", ".directory"].map { name in
+        let time = try fixture.status("\(root)\(folder)/\(name)").st_mtim
+        return [time.tv_sec, time.tv_nsec]
+      }
+    }
+    let before = try times(fixture.root)
+    #expect(try times(second) == before)
+    #expect(try Directories.read("\(second)\(folder)/cover.jpg") == Self.cover)
+    #expect(try eventually { try times(fixture.root) == times(second) })
+    let after = try times(second)
+    try fixture.unmount()
+    try fixture.mount()
+    #expect(try times(fixture.root) == after)
+    #expect(try times(second) == after)
+  }
+
   /// `cp` fills a copy up to the size that it was shown.
   @Test func whatAnotherMountHasFetchedIsShownAsItIs() throws {
     let fixture = try fixture()

@@ -6,7 +6,7 @@ enum PodcastRow {
   enum Column: Int, ColumnList {
     case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit,
       episodeCount
-    case lastRefresh, nextRefresh, error, isPrivate, isListed
+    case lastRefresh, nextRefresh, error, isPrivate, isListed, created
   }
 
   /// For a `FROM podcast p`.
@@ -31,6 +31,7 @@ enum PodcastRow {
     podcast.error = row.stringIfPresent(Column.error, from: first)
     podcast.allowsPrivateHosts = row.bool(Column.isPrivate, from: first)
     podcast.isListed = row.bool(Column.isListed, from: first)
+    podcast.created = row.int64(Column.created, from: first)
     return podcast
   }
 

@@ -25,16 +25,18 @@ struct FolderIcon: TreeNode {
     }
   }
 
-  private var text: Answer<[UInt8]> {
+  private var cover: Answer<Sidecar> {
     tree.podcast(id.row).then { podcast in
-      Sidecar.cover(of: podcast).map { .value(Self.text(cover: $0.name)) } ?? .failure(.ENOENT)
+      Sidecar.cover(of: podcast).map { .value($0) } ?? .failure(.ENOENT)
     }
   }
 
   func attributes() -> Answer<NodeAttributes> {
-    text.map { text in
+    cover.map { cover in
       var attributes = tree.iconAttributes(id)
-      attributes.size = Int64(text.count)
+      attributes.size = Int64(Self.text(cover: cover.name).count)
+      attributes.modified = FileTime(cover.modified)
+      attributes.changed = attributes.modified
       attributes.timeout = 60
       return attributes
     }
@@ -42,12 +44,12 @@ struct FolderIcon: TreeNode {
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes { return .failure(.EROFS) }
-    return text.map { TextFile($0) }
+    return cover.map { TextFile(Self.text(cover: $0.name)) }
   }
 }
 
 extension PodcastTree {
-  /// The size is learnt when it is asked for.
+  /// The size and the time are learnt when they are asked for.
   func iconAttributes(_ id: NodeID) -> NodeAttributes {
     var attributes = NodeAttributes(node: id, isDirectory: false, permissions: 0o644)
     attributes.size = 64

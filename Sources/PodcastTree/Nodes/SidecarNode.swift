@@ -78,7 +78,9 @@ extension PodcastTree {
     let size = sidecar.isRemote ? copy?.size : world.noteSizes[sidecar.node.row]
     attributes.size = size ?? sidecar.estimate
     attributes.stored = size ?? 0
-    attributes.modified = (sidecar.modified ?? copy?.fetched).map { FileTime($0) } ?? started
+    // A cover has no date of its own but that of its copy.
+    let isCover = sidecar.node.kind == .cover
+    attributes.modified = FileTime(isCover ? copy?.fetched ?? sidecar.modified : sidecar.modified)
     attributes.changed = attributes.modified
     attributes.timeout = Double(SidecarNode.attributeTimeout)
     return attributes

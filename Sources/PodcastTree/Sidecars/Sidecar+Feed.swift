@@ -8,7 +8,7 @@ extension Sidecar {
     return Sidecar(
       node: NodeID(.cover, podcast.id), name: "cover" + MediaType.imageExtension(type: nil, url: url),
       url: url, feedURL: podcast.feedURL, podcastID: podcast.id,
-      allowsPrivateHosts: podcast.allowsPrivateHosts, modified: nil, estimate: 200_000)
+      allowsPrivateHosts: podcast.allowsPrivateHosts, modified: podcast.created, estimate: 200_000)
   }
 
   /// Those that share the stem of an episode.

@@ -12,8 +12,8 @@ struct Sidecar: Hashable, Sendable {
   let podcastID: Int64
   /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
-  /// Seconds since 1970; nil where the feed gives no date for it.
-  let modified: Int64?
+  /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
+  let modified: Int64
   /// In bytes: what such a file usually takes, never 0.
   let estimate: Int64
 

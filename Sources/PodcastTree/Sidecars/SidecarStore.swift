@@ -68,7 +68,8 @@ final class SidecarStore: Sendable {
     do {
       try Directories.create(directory)
       try Directories.replace(path(key), with: bytes)
-      remember(Copy(size: Int64(bytes.count), fetched: wallClockSeconds()), key)
+      // Its time is the file's, as every mount sees it.
+      look(key)
       for old in surplus() { drop(old) }
     } catch {
       remember(nil, key)

@@ -67,8 +67,8 @@ final class ListedSidecar: Sendable {
   let isRemote: Bool
   /// In bytes, never 0.
   let estimate: Int64
-  /// Seconds since 1970; nil where the feed gives no date for it.
-  let modified: Int64?
+  /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
+  let modified: Int64
 
   init(_ sidecar: Sidecar) {
     node = sidecar.node
