@@ -120,12 +120,9 @@ package struct Announcements: Sendable {
       directories: directories.union(bulk.lazy.flatMap(\.names).map(\.directory)), end: nextPlace)
   }
 
-  /// The names that can be told now, in order.
-  /// - Parameters:
-  ///   - watched: the directories whose watchers are to be told.
-  ///   - look: what has found them. What had changed before in others concerns nobody; what has changed since is left to the
-  ///     next look.
-  package mutating func batch(in watched: Set<NodeID>, foundBy look: Look) -> [Key] {
+  /// What had changed before a look in directories that it has not found watched concerns nobody. What has changed since is
+  /// left to the next look.
+  package mutating func drop(except watched: Set<NodeID>, foundBy look: Look) {
     for index in bulk.indices where bulk[index].place < look.end {
       bulk[index].names.removeAll { !watched.contains($0.directory) && underWay[Key($0)] == nil }
     }
@@ -133,7 +130,12 @@ package struct Announcements: Sendable {
     pending = pending.filter { key, entry in
       watched.contains(key.directory) || underWay[key] != nil || entry.latest >= look.end
     }
-    return pending.filter { watched.contains($0.key.directory) && underWay[$0.key] == nil }
+  }
+
+  /// The names of a directory that can be told now, in order.
+  package mutating func names(in directory: NodeID) -> [Key] {
+    placeBulk()
+    return pending.filter { $0.key.directory == directory && underWay[$0.key] == nil }
       .sorted { $0.value.place < $1.value.place }.map(\.key)
   }
 

@@ -20,11 +20,11 @@ final class Announcer: Sendable {
     /// Not looked for watchers before this.
     var rest = MonotonicTime(nanoseconds: 0)
     var isStopped = true
-    /// What the announcer's thread is at.
-    var current: Difference.Name?
-    var thread: Int32 = 0
+    /// What the announcer's threads are at.
+    var current: [Int32: Difference.Name] = [:]
     /// The mount's device, as the kernel numbers it.
     var device: UInt64?
+    var connection: Int32 = -1
   }
   private let state = Monitor(State())
   private let tree: PodcastTree
@@ -33,41 +33,45 @@ final class Announcer: Sendable {
   private let mountPoint: String
   private let isShared: Bool
   private let memory: LastingMemory?
-  /// The thread of the process before: what it was at when that died comes again, and means nothing.
-  private let predecessor: Int32
-  private let queue = WorkQueue(name: "announcer")
+  /// The threads of the process before: what they were at when that died comes again, and means nothing.
+  private let predecessors: Set<Int32>
+  private let queue: WorkQueue
+  private let threads: DirectoryThreads
   /// Seconds in which further changes join a batch.
   private static let delay = 0.05
   /// Seconds at the most between two looks for who watches.
   private static let longestRest = 2.0
+  /// Seconds in which a process that died is remembered.
+  private static let inheritance = 60.0
   /// How often a name is tried: see `perform`.
   private static let attempts = 3
 
   init(
     tree: PodcastTree, numbers: KernelNumbers, notifier: KernelNotifier, mountPoint: String, isShared: Bool,
-    memory: LastingMemory?
+    memory: LastingMemory?, _ records: [LastingMemory.Record]
   ) {
     self.memory = memory
-    predecessor = Int32(truncatingIfNeeded: memory?[.announcer] ?? 0)
+    let inherited = records.filter { $0.kind == .announcer }
+    predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
+    let queue = WorkQueue(name: "watchers")
+    self.queue = queue
+    threads = DirectoryThreads("announcer", queue)
     self.tree = tree
     self.numbers = numbers
     self.notifier = notifier
     self.mountPoint = mountPoint
     self.isShared = isShared
+    // By then what they were at has come again, also where the next process has died at once.
+    queue.async(after: Self.inheritance) { for record in inherited { memory?.remove(record.index) } }
   }
 
   func begin(device: String?, connection: Int32) {
     // The kernel's own numbers, without a look at the mount: that would keep it busy for a moment.
     let numbers = device?.split(separator: ":").compactMap { UInt64($0) } ?? []
-    queue.async { [self] in
-      // It waits for answers of its own mount, which the next process may have to give.
-      PosixThread.leaveDescriptors(but: connection)
-      memory?[.announcer] = UInt64(PosixThread.currentID)
-      state.withLock { state in
-        if numbers.count == 2 { state.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
-        state.thread = PosixThread.currentID
-        state.isStopped = false
-      }
+    state.withLock { state in
+      if numbers.count == 2 { state.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
+      state.connection = connection
+      state.isStopped = false
     }
   }
 
@@ -90,13 +94,13 @@ final class Announcer: Sendable {
   }
 
   /// What is still to be announced.
-  var count: Int { state.withLock { $0.announcements.count } }
+  var count: Int { state.withLock { $0.announcements.count + $0.current.count } }
 
   /// Whether those who watch may still have to be told of a name.
   func isToTell(of name: String, in directory: NodeID) -> Bool {
     state.withLock { state in
-      if let current = state.current, current.name == name, current.directory == directory { return true }
-      return state.announcements.mayHold(name, in: directory)
+      state.current.values.contains { $0.name == name && $0.directory == directory }
+        || state.announcements.mayHold(name, in: directory)
     }
   }
 
@@ -130,25 +134,42 @@ final class Announcer: Sendable {
       return (state.announcements.look, state.device)
     }
     guard let device, !look.directories.isEmpty else { return }
-    let begun = MonotonicTime.now
+    let begun = Self.processorTime
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes a twentieth of the time, more only where that would be long to wait.
-    let taken = MonotonicTime.now.seconds(since: begun)
+    let taken = Self.processorTime - begun
     let directories = look.directories.filter { isWatched($0, watched) }
-    let batch = state.withLock { state in
+    let connection = state.withLock { state in
       state.rest = .after(min(taken * 20, Self.longestRest))
-      return state.announcements.batch(in: directories, foundBy: look)
+      state.announcements.drop(except: directories, foundBy: look)
+      return state.connection
     }
-    for key in batch {
+    threads.run(directories, connection: connection) { [self] in tell(of: $0) }
+  }
+
+  private func tell(of directory: NodeID) {
+    let keys = state.withLock { $0.announcements.names(in: directory) }
+    if keys.isEmpty { return }
+    let thread = PosixThread.currentID
+    let record = memory?.add(.announcer, [UInt64(thread)])
+    defer { if let record { memory?.remove(record) } }
+    for key in keys {
       let names = state.withLock { $0.announcements.take(key) }
-      guard !names.isEmpty, let directory = path(of: key.directory) else { continue }
+      guard !names.isEmpty, let path = path(of: directory) else { continue }
       for name in names {
         if state.withLock({ $0.isStopped }) { return }
-        state.withLock { $0.current = name }
-        perform(name, "\(directory)/\(name.name)")
-        state.withLock { $0.current = nil }
+        state.withLock { $0.current[thread] = name }
+        perform(name, "\(path)/\(name.name)")
+        state.withLock { $0.current[thread] = nil }
       }
     }
+  }
+
+  /// That the calling thread has used, in seconds.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   private func isWatched(_ directory: NodeID, _ watched: Watches.Found) -> Bool {
@@ -188,12 +209,11 @@ final class Announcer: Sendable {
 
   /// Whether a request is what the announcer of the process before was at.
   func isInherited(_ caller: FuseCaller) -> Bool {
-    caller.isRepeated && predecessor != 0 && caller.thread == predecessor
+    caller.isRepeated && predecessors.contains(caller.thread)
   }
 
-  /// What the announcer is at, where a request comes from its thread: such a request does nothing.
+  /// What the announcer is at, where a request comes from one of its threads: such a request does nothing.
   func announcement(from thread: Int32) -> Difference.Name? {
-    if thread == 0 { return nil }
-    return state.withLock { $0.thread == thread ? $0.current : nil }
+    state.withLock { $0.current.isEmpty ? nil : $0.current[thread] }
   }
 }

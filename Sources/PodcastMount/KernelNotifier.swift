@@ -5,8 +5,7 @@ internal import PosixKit
 /// Tells the kernel what it has to forget.
 ///
 /// Attributes and listings are told one after the other on a thread of their own: that waits for nobody. A name
-/// waits for its directory's lock, which a program may hold for long (a search that is being made); so names are
-/// told in order for each directory, by threads of which one can be held up without holding up another directory.
+/// waits for its directory's lock: see `DirectoryThreads`.
 final class KernelNotifier: Sendable {
   private struct Waiter {
     var isPlainDone = false
@@ -17,24 +16,21 @@ final class KernelNotifier: Sendable {
   private struct State {
     var session: FuseSession?
     var pending: [NodeID: [String]] = [:]
-    /// Directories that wait for a thread, in order.
-    var ready: [NodeID] = []
-    var active: Set<NodeID> = []
     /// How many names of a directory have been given, and told; as long as some are left.
     var given: [NodeID: Int] = [:]
     var told: [NodeID: Int] = [:]
-    var threads = 0
-    var isWatched = false
     var waiters: [UInt64: Waiter] = [:]
     var nextWaiter: UInt64 = 1
   }
   private let state = Monitor(State())
   private let numbers: KernelNumbers
   private let plain = WorkQueue(name: "notifier")
-  /// More directories than this whose lock is held at once hold up others.
-  private static let threadLimit = 32
+  private let threads: DirectoryThreads
 
-  init(_ numbers: KernelNumbers) { self.numbers = numbers }
+  init(_ numbers: KernelNumbers) {
+    self.numbers = numbers
+    threads = DirectoryThreads("names", plain)
+  }
 
   func attach(_ session: FuseSession?) { state.withLock { $0.session = session } }
 
@@ -97,84 +93,26 @@ final class KernelNotifier: Sendable {
   // MARK: Names
 
   private func tellNames(_ names: [Difference.Name]) {
-    let needsThread = state.withLockNotifyingOne { state in
-      guard state.session != nil else { return false }
+    let session = state.withLock { state in
+      guard state.session != nil else { return state.session }
       for name in names {
-        let node = name.directory
-        if state.pending[node] == nil && !state.active.contains(node) { state.ready.append(node) }
-        state.pending[node, default: []].append(name.name)
-        state.given[node, default: 0] += 1
+        state.pending[name.directory, default: []].append(name.name)
+        state.given[name.directory, default: 0] += 1
       }
-      return Self.takesThread(&state)
+      return state.session
     }
-    if needsThread { startThread() }
-    watch()
+    guard let session else { return }
+    threads.run(Set(names.map(\.directory)), connection: session.connection) { [self] in tellNames(of: $0) }
   }
 
-  /// Whether a further thread is to be started: all that run have a directory.
-  private static func takesThread(_ state: inout State) -> Bool {
-    guard !state.ready.isEmpty, state.threads == state.active.count, state.threads < threadLimit else {
-      return false
+  private func tellNames(of node: NodeID) {
+    let (names, session) = state.withLock { ($0.pending.removeValue(forKey: node) ?? [], $0.session) }
+    for name in names { session?.invalidate(name: name, in: numbers.number(node)) }
+    let isSettled = state.withLock { state in
+      Self.finish(node, names.count, &state)
+      return state.waiters.values.contains { $0.isPlainDone && $0.names.isEmpty }
     }
-    state.threads += 1
-    return true
-  }
-
-  private func startThread() {
-    let isStarted = PosixThread.attempt("names", stackSize: 128 * 1024) { [self] in
-      // Whoever holds a directory's lock may wait for the next process to answer.
-      if let session = state.withLock({ $0.session }) {
-        PosixThread.leaveDescriptors(but: session.connection)
-      }
-      serve(waiting: Self.idleTime)
-    }
-    if !isStarted { plain.async { [self] in serve(waiting: 0) } }
-  }
-
-  /// A thread that is held up leaves others' directories waiting: these get another one.
-  private func watch() {
-    let isNew = state.withLock { state in
-      if state.isWatched || state.ready.isEmpty { return false }
-      state.isWatched = true
-      return true
-    }
-    guard isNew else { return }
-    plain.async(after: 0.02) { [self] in
-      let needsThread = state.withLock { state in
-        state.isWatched = false
-        return Self.takesThread(&state)
-      }
-      if needsThread { startThread() }
-      watch()
-    }
-  }
-
-  /// In seconds: programs give one order after the other.
-  private static let idleTime = 2.0
-
-  /// Tells names, and ends when there have been none for a while.
-  private func serve(waiting idleTime: Double) {
-    while true {
-      let work = state.wait(until: .after(idleTime)) { state -> (NodeID, [String], FuseSession?)? in
-        guard let node = state.ready.first else { return nil }
-        state.ready.removeFirst()
-        state.active.insert(node)
-        return (node, state.pending.removeValue(forKey: node) ?? [], state.session)
-      }
-      guard let (node, names, session) = work else {
-        let ends = state.withLock { state in
-          if state.ready.isEmpty { state.threads -= 1 }
-          return state.ready.isEmpty
-        }
-        if ends { return } else { continue }
-      }
-      for name in names { session?.invalidate(name: name, in: numbers.number(node)) }
-      let isSettled = state.withLock { state in
-        Self.finish(node, names.count, &state)
-        return state.waiters.values.contains { $0.isPlainDone && $0.names.isEmpty }
-      }
-      if isSettled { plain.async { [self] in settleDone() } }
-    }
+    if isSettled { plain.async { [self] in settleDone() } }
   }
 
   /// Not on the threads that tell names: these have no descriptor but the connection.
@@ -183,8 +121,6 @@ final class KernelNotifier: Sendable {
   }
 
   private static func finish(_ node: NodeID, _ count: Int, _ state: inout State) {
-    state.active.remove(node)
-    if state.pending[node] != nil { state.ready.append(node) }
     let told = (state.told[node] ?? 0) + count
     state.told[node] = told
     for number in state.waiters.keys where (state.waiters[number]?.names[node] ?? .max) <= told {

@@ -33,7 +33,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     notifier = KernelNotifier(numbers)
     announcer = Announcer(
       tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared,
-      memory: memory)
+      memory: memory, records)
     tree.observe(self)
   }
 

@@ -16,6 +16,8 @@ package final class LastingMemory: Sendable {
     case openFile = 3
     case openDirectory = 4
     case dropAtClose = 5
+    /// A thread that makes names, or takes them away, for those who watch.
+    case announcer = 6
   }
 
   /// A record as it is read back.
@@ -36,8 +38,6 @@ package final class LastingMemory: Sendable {
     /// The mount's device: major number before 32 bits of the minor.
     case device = 4
     case nextHandle = 5
-    /// The announcer's thread.
-    case announcer = 6
     /// 1 where the process is about to go and has said so.
     case handingOver = 7
     /// Seconds of CLOCK_BOOTTIME at which processes were found to have ended by a fault of their own: the last three,

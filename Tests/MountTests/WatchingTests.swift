@@ -144,7 +144,7 @@ import Testing
       watcher.output.split(separator: "\n").count { $0 == "\(event) \(name)" }
     }
     let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[0])"
-    let turns = Places.processEnvironment["PODCASTFS_WATCH_TURNS"].flatMap { Int($0) } ?? 20
+    let turns = Places.processEnvironment["PODCASTFS_WATCH_TURNS"].flatMap { Int($0) } ?? 5
     for turn in 1...turns {
       try fixture.set("state", "paused", episode)
       try #require(eventually { count("CREATE") >= turn }, "turn \(turn)\n\(watcher.output.suffix(500))")
@@ -152,6 +152,33 @@ import Testing
       try #require(eventually { count("DELETE") >= turn }, "turn \(turn)\n\(watcher.output.suffix(500))")
     }
     #expect(count("CREATE") == turns && count("DELETE") == turns)
+  }
+
+  /// A search that is being made has its folder locked, also for who has to tell of what has gone there.
+  @Test func aFolderThatIsLockedKeepsNobodyFromHearingOfAnother() throws {
+    let fixture = try subscribed(3)
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
+    let watcher = try watcher(["Search", "Downloading"].map { "\(fixture.root)/\($0)" }, fixture)
+    fixture.directory.behave(.with { $0.latency = 30 })
+    let asked = fixture.origin.requests.count
+    let search = try RunningProcess(
+      "mkdir", ["\(fixture.root)/Search/slow"], environment: fixture.environment.variables)
+    #expect(fixture.origin.wait { $0.count > asked })
+    #expect(rmdir("\(second)/Search/\(MountFixture.search)") == 0)
+    let states = ["paused", "remote"]
+    for state in states {
+      try fixture.set("state", state, "\(second)/Subscriptions/Harbour Lights/\(MountFixture.names[0])")
+    }
+    let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
+    #expect(eventually(within: 5) { watcher.output.contains("DELETE \(name)") }, "\(watcher.output)")
+    #expect(search.wait(seconds: 0) == nil, "the search ended before this was told: \(search.errors)")
+    search.signal(SIGTERM)
+    #expect(search.wait(seconds: 10) == .signal(SIGTERM))
+    #expect(
+      eventually { watcher.output.contains("DELETE,ISDIR \(MountFixture.search)") }, "\(watcher.output)")
   }
 
   @Test func whatWasMovedIsNotDeletedOnceMore() throws {

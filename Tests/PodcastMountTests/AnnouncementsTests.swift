@@ -22,7 +22,8 @@ import Testing
   /// Whether this is all that is told now, in this order.
   private mutating func expect(told expected: [String], _ place: SourceLocation = #_sourceLocation) {
     var told: [String] = []
-    for key in announcements.batch(in: [.latest], foundBy: announcements.look) {
+    announcements.drop(except: [.latest], foundBy: announcements.look)
+    for key in announcements.names(in: .latest) {
       told += announcements.take(key).map { "\($0.event) \($0.name)" }
     }
     #expect(told == expected, sourceLocation: place)
@@ -70,7 +71,7 @@ import Testing
 
   @Test mutating func eachNameIsToldOnce() {
     note("A", .appeared, .vanished, .appeared, .vanished, .appeared)
-    #expect(announcements.batch(in: [.latest], foundBy: announcements.look).count == 1)
+    #expect(announcements.names(in: .latest).count == 1)
     expect(told: ["appeared A"])
     expect(told: [])
   }
@@ -81,7 +82,7 @@ import Testing
     note("A", .appeared)
     note("B", .vanished)
     #expect(announcements.look.directories == [.latest])
-    #expect(announcements.batch(in: [], foundBy: announcements.look).isEmpty)
+    announcements.drop(except: [], foundBy: announcements.look)
     #expect(announcements.count == 2)
     let isLeft = announcements.ends("B", in: .latest, told: nil)
     #expect(isLeft)
@@ -96,8 +97,7 @@ import Testing
       let look = announcements.look
       announcements.note((0..<count).map { Self.name("\($0)", .appeared) })
       note("B", .vanished)
-      let found = announcements.batch(in: [], foundBy: look)
-      #expect(found.isEmpty)
+      announcements.drop(except: [], foundBy: look)
       expect(told: ["appeared B", "vanished B"] + (0..<count).map { "appeared \($0)" })
     }
   }
@@ -107,7 +107,8 @@ import Testing
     let look = announcements.look
     note("B", .appeared)
     announcements.note([Self.name("C", .appeared, in: .downloaded)])
-    let told = announcements.batch(in: [.latest], foundBy: look).flatMap { announcements.take($0) }
+    announcements.drop(except: [.latest], foundBy: look)
+    let told = announcements.names(in: .latest).flatMap { announcements.take($0) }
     #expect(told.map(\.name) == ["A", "B"])
     #expect(announcements.look.directories == [.downloaded])
   }
