@@ -75,6 +75,7 @@ extension EpisodeWriter {
     state.sums = sums
     for run in lost.ranges { hide(run) }
     map.set(received: durable.count)
+    for run in lost.ranges { giveBack(run, besides: durable) }
   }
 
   /// Takes a range out of the live map.
@@ -98,6 +99,8 @@ extension EpisodeWriter {
       }
       map.set(received: state.present.count)
     }
+    // Who reads looks at the map once more when it has read.
+    for range in lost { giveBack(range) }
   }
 
   func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {

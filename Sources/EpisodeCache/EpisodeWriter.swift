@@ -111,6 +111,7 @@ package final class EpisodeWriter: Sendable {
     try state.withLock { state throws(PosixError) in
       for run in state.present.ranges { try publish(run, &state) }
     }
+    for case .lost(let range) in news { giveBack(range) }
   }
 
   package var representation: Representation { state.withLock { $0.representation } }
@@ -147,14 +148,17 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Gives the room back to the disk that a piece has taken which was not written wholly: nobody knows of it, and a
-  /// full disk would lack it when the piece comes again.
-  package func giveBack(_ range: Range<Int64>) {
+  /// Gives the room back to the disk that bytes have taken which count for nothing: a piece that was not written
+  /// wholly, or what is not as it was written. A full disk would lack it when they come again.
+  package func giveBack(_ range: Range<Int64>) { giveBack(range, besides: present) }
+
+  func giveBack(_ range: Range<Int64>, besides present: ByteRanges) {
     let block = LiveMap.blockSize
     for hole in present.missing(in: range) {
-      let blocks = (hole.lowerBound + block - 1) / block * block..<max(hole.upperBound, 0) / block * block
-      if blocks.lowerBound < blocks.upperBound { data.punchHole(blocks) }
+      let (first, end) = ((hole.lowerBound + block - 1) / block * block, hole.upperBound / block * block)
+      if first < end { data.punchHole(first..<end) }
     }
+    if let status = try? data.status() { map.set(modified: status.modified) }
   }
 
   /// Shows a range in the live map: its blocks that are whole by now, and the beginning of the last one.

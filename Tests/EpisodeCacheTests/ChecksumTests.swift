@@ -63,6 +63,7 @@ import Testing
     #expect(!writer.present.contains(1_200_000))
     // A kill here forgets nothing of that.
     #expect(!RangeJournal(reading: layout.journal(key, 1)).durable.contains(1_200_000))
+    #expect(try world.room() < body.size - 900_000)
     try world.write(body, 1 << 20..<2 << 20, writer)
     try writer.synchronize()
     #expect(writer.isComplete)
@@ -84,6 +85,8 @@ import Testing
     // Who goes on with it does not believe that MiB, and then what is left.
     let writer = try EpisodeWriter(continuing: layout, key, 1)
     #expect(writer.present.ranges == [0..<2 << 20, 3 << 20..<body.size])
+    // Nor does that keep its room, which it needs again.
+    #expect(try world.room() < body.size - 900_000)
   }
 
   @Test func aCrashThatLeftTheLastBytesUnwrittenIsSeen() throws {

@@ -60,6 +60,8 @@ import Testing
     #expect(writer.received == 3_000_000)
     #expect(!reader.contains(3_000_000..<3_004_096))
     #expect(world.read(reader, 0..<2_900_000) == body.bytes(0..<2_900_000))
+    // Nor does it keep the room that it will need again.
+    #expect(try world.room() < 3_100_000)
     try writer.synchronize()
     #expect(RangeJournal(reading: layout.journal(key, 1)).durable.ranges == [0..<3_000_000])
     // It comes again, and counts.
