@@ -28,4 +28,19 @@ import TransferProtocol
     let next = try #require(world.requested.last)
     #expect(next.url == request.url && next.allowsPrivateHosts)
   }
+
+  /// A mirror answers for the seek: that tells nothing of whether the host gives ranges.
+  @Test func aSeekThatAnotherAddressAnswersCostsNoBytesThatAreHere() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(50_000_000)
+    world.bring(1 << 20)
+    world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
+    world.answer(50_000_000, where: { _ in true }) { $0.url = "http://mirror.test/a.mp3" }
+    world.end(ResponseFailure("reset", isPassing: true))
+    world.wait(10)
+    #expect(world.asked == 3)
+    let next = try #require(world.requested.last)
+    #expect(next.range.map { $0.start > 900_000 } == true)
+  }
 }

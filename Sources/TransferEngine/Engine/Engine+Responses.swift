@@ -58,7 +58,8 @@ extension Engine {
       } else {
         refuse(fault, download)
       }
-    case .beginAnew, .askWithOverlap, .askDecoded, .noRanges, .complete: askAgain(verdict, flow, download)
+    case .beginAnew, .askWithOverlap, .askDecoded, .notBeside, .noRanges, .complete:
+      askAgain(verdict, flow, download)
     }
   }
 
@@ -74,6 +75,7 @@ extension Engine {
     case .askDecoded:
       download.decodes = true
       download.givesRanges = false
+    case .notBeside: download.refusesBeside = true
     case .noRanges: download.givesRanges = false
     case .complete: setTotal(download.openStore?.present.end ?? 0, of: download)
     case .begin, .go, .fault: break

@@ -45,6 +45,8 @@ package enum ResponseJudge {
     case askWithOverlap
     /// Compressed though that was not asked for: ask again with leave to, so that it comes decoded.
     case askDecoded
+    /// Of no use beside the response under way, which is waited for before it is asked again.
+    case notBeside
     /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
     case noRanges
     /// Nothing is missing.
@@ -112,7 +114,7 @@ package enum ResponseJudge {
       return .begin(new, at: range.lowerBound)
     }
     let isOther = known.total != nil && new.total != nil && known.total != new.total
-    if isOther || differ(known, new) { return question.isBeside ? .noRanges : .beginAnew }
+    if isOther || differ(known, new) { return question.isBeside ? .notBeside : .beginAnew }
     let isTotalSame = known.total == nil || new.total != nil
     let hasValidator =
       (known.entityTag != nil && known.entityTag == new.entityTag)
@@ -122,19 +124,19 @@ package enum ResponseJudge {
       return .go(merged(known, new), at: range.lowerBound, agreeing: 0)
     }
     guard let run = question.stored.run(at: range.lowerBound) else {
-      return question.isBeside ? .noRanges : .askWithOverlap
+      return question.isBeside ? .notBeside : .askWithOverlap
     }
     let agreeing = min(run.upperBound, range.upperBound) - range.lowerBound
     if agreeing >= overlap { return .go(merged(known, new), at: range.lowerBound, agreeing: overlap) }
-    return question.isBeside ? .noRanges : .askWithOverlap
+    return question.isBeside ? .notBeside : .askWithOverlap
   }
 
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
-    guard let known = question.known, !question.isWhole else {
-      return .fault(Fault(head))
-    }
-    if let total = head.partTotal, known.total == nil, question.stored.contains(0..<total) {
+    if question.isWhole { return .fault(Fault(head)) }
+    if let known = question.known, let total = head.partTotal, known.total == nil,
+      question.stored.contains(0..<total)
+    {
       return .complete
     }
     // Refused, or shorter than it was: an answer with the whole tells.
