@@ -67,4 +67,18 @@ import TransferProtocol
     world.wait(5)
     #expect(world.open.isEmpty)
   }
+
+  /// The last daemon was killed before the store had heard that it had begun.
+  @Test func whatHadJustBegunIsNotAskedForFromItsBeginning() throws {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.state, record.order) = (.queued, 1)
+    let representation = Representation(total: 1_000_000, entityTag: "\"a\"", finalURL: request.url)
+    let world = EngineWorld(
+      1, hosts: 1, records: [request.key: record],
+      files: [request.key: (representation, ByteRanges([0..<400_000]))])
+    world.wait(1)
+    #expect(world.asked == 1)
+    #expect(try #require(world.requested.first).range?.start == 400_000)
+  }
 }

@@ -21,6 +21,8 @@ final class Download {
   var mustLook = false
   /// Whether it has been looked at, so that the record says how much is here.
   var hasBeenOpened = false
+  /// Whether it is of a daemon before this one, and its files have not been looked for: they may have just been begun.
+  var isUnseen = false
   /// What the journal has been told of the record.
   var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.

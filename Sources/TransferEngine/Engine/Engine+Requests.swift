@@ -9,7 +9,8 @@ extension Engine {
       // Before the first head nothing is known that a second request could be checked against.
       if !download.flows.isEmpty { return }
       // What is stored decides what to ask for; of what never was, the whole.
-      if download.store != nil && (download.record.generation > 0 || download.record.received > 0) { return }
+      let isNew = download.record.generation == 0 && download.record.received == 0 && !download.isUnseen
+      if download.store != nil && !isNew { return }
     }
     let running = download.flows.map { flow in
       RequestPlanner.Running(

@@ -63,6 +63,7 @@ extension Engine {
       opened(store, download, generation, representation, present)
     case .missing:
       close(store, download)
+      download.isUnseen = false
       download.hasFiles = false
       download.mustLook = false
       let wasCached = download.record.state == .cached
@@ -112,6 +113,7 @@ extension Engine {
     download.hasFiles = true
     download.mustLook = false
     download.hasBeenOpened = true
+    download.isUnseen = false
     if download.storeRefusedUntil != nil {
       // It was the disk's fault alone.
       download.storeRefusedUntil = nil

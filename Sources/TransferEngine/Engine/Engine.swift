@@ -69,6 +69,7 @@ package final class Engine {
     for record in records {
       let download = Download(record: record, now: now)
       download.saved = record
+      download.isUnseen = true
       // What was running is to go on; more of it may be here than is remembered.
       if record.state == .downloading {
         download.record.state = .queued
