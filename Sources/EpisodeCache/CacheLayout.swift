@@ -54,6 +54,12 @@ package struct CacheLayout: Hashable, Sendable {
     }
   }
 
+  /// Brings to the disk which names there are (fsync(2) of the folder); without a word where it can't.
+  package func flushNames() {
+    guard let folder = try? FileDescriptor(opening: episodes, O_RDONLY | O_DIRECTORY) else { return }
+    try? folder.synchronize()
+  }
+
   /// Whether the runtime folder has room for the map of one more generation, as far as can be told.
   package var hasRoomForMap: Bool { (DiskSpace.available(at: maps) ?? .max) >= LiveMap.leastSize }
 

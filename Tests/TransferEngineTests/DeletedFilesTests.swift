@@ -42,4 +42,53 @@ import TransferProtocol
     #expect(world.state(0) == .remote)
     #expect(world.asked == 1)
   }
+
+  /// A part of an episode is here and read; somebody looks for its file.
+  private func worldOfAPart() -> EngineWorld {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .fetchOnly, generation: nil) }
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 12_288) }
+    world.answer(30_000)
+    world.bring(12_288)
+    world.looksAtOnce = false
+    world.handle(.vanished([world.requests[0].key]))
+    return world
+  }
+
+  /// Those who read the deleted file are not the only ones who get what is ordered.
+  @Test func whatIsOrderedWhileItsPartIsLookedForComesForAll() {
+    let world = worldOfAPart()
+    world.say { .start(id: $0, world.requests[0]) }
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    world.answer(30_000)
+    world.bring(30_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+  }
+
+  /// It is looked for twice, and deleted in between.
+  @Test func anOrderAfterTheDeletionIsNotAnsweredByALookBefore() {
+    let world = world()
+    world.handle(.vanished([world.requests[0].key]))
+    world.handle(.missing([]))
+    world.say { .start(id: $0, world.requests[0]) }
+    world.files = [:]
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    #expect(world.state(0) == .downloading)
+    #expect(world.asked == 2)
+  }
+
+  /// Who orders it, and thinks better of it at once.
+  @Test(arguments: [TransferState.paused, .remote])
+  func whatIsNotWantedAnyMoreDoesNotCome(_ state: TransferState) {
+    let world = worldOfAPart()
+    world.say { .start(id: $0, world.requests[0]) }
+    world.say { state == .paused ? .pause(id: $0, world.requests[0]) : .drop(id: $0, world.requests[0].key) }
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    #expect(world.state(0) == state)
+    #expect(world.asked == 1)
+  }
 }

@@ -24,7 +24,14 @@ final class EngineWorld {
   private(set) var commits = 0
   /// Whether records are written when they are given; else when `save` is called.
   var savesAtOnce = true
+  /// Whether the disk has no room for records.
+  var refusesRows = false
+  private var refusal: TransferFailure? { refusesRows ? .lasting("the disk is full") : nil }
   private var unsaved: [SaveID] = []
+  /// Whether the disk knows at once which names are gone; else a test answers.
+  var flushesNamesAtOnce = true
+  /// Whether nothing is let go of when that is asked for; else a test answers.
+  var evictsAtOnce = true
   /// Whether the cache is looked at when it is asked for; else a test answers.
   var looksAtOnce = true
   private var settings: TransferSettings
@@ -92,7 +99,7 @@ final class EngineWorld {
   func save() {
     let ids = unsaved
     unsaved = []
-    for id in ids { handle(.saved(id, nil)) }
+    for id in ids { handle(.saved(id, refusal)) }
   }
 
   private func take(_ effects: [Effect]) {
@@ -108,15 +115,18 @@ final class EngineWorld {
       case .remove(let key, _):
         files[key] = nil
         answers.append(.removed(key))
+      case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
-      case .evict: answers.append(.evicted([]))
+      case .evict: if evictsAtOnce { answers.append(.evicted([])) }
       case .listFiles: answers.append(.found([]))
       case .save(let id, let new, let removed):
         commits += 1
-        for record in new { records[record.key] = record }
-        for key in removed { records[key] = nil }
-        if savesAtOnce { answers.append(.saved(id, nil)) } else { unsaved.append(id) }
+        if !refusesRows {
+          for record in new { records[record.key] = record }
+          for key in removed { records[key] = nil }
+        }
+        if savesAtOnce { answers.append(.saved(id, refusal)) } else { unsaved.append(id) }
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
       case .place, .hold, .goOn, .saveSettings, .tell, .log, .idle: break

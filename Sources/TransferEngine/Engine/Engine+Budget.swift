@@ -136,12 +136,18 @@ extension Engine {
     for key in keys {
       guard let download = downloads[key] else { continue }
       freed += download.received
+      // Ordered since it was chosen.
+      let isWantedAgain = download.isWantedAgain
+      download.isWantedAgain = false
       forgetBytes(of: download)
+      if isWantedAgain { want(download, isExplicit: false) }
       touch(download)
     }
-    // Somebody has the others open: asked for again later and later.
-    if freed < room.goal {
-      for key in asked.subtracting(keys) { downloads[key]?.isHeldElsewhere(at: now.instant) }
+    for key in asked.subtracting(keys) {
+      guard let download = downloads[key] else { continue }
+      if download.openStore != nil && !isInDoubt(download) { download.isWantedAgain = false }
+      // Somebody has it open: asked for again later and later.
+      if freed < room.goal { download.isHeldElsewhere(at: now.instant) }
     }
     roomHasChanged()
     reconsider()

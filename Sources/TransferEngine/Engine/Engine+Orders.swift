@@ -36,7 +36,7 @@ extension Engine {
       confirm(id, client, request.key, before: before)
     case .drop(let id, let key):
       let download = downloads[key]
-      let before = download.flatMap { $0.isDroppedByItsFiles ? nil : $0.record }
+      let before = download.flatMap { isDroppedByItsFiles($0) ? nil : $0.record }
       if let download { drop(download) }
       confirm(id, client, key, before: before, triesAgain: true)
     case .forget(let id, let key):
@@ -148,14 +148,14 @@ extension Engine {
   func want(_ download: Download, isExplicit: Bool) {
     // Deleted: who has it open keeps what there is, others begin anew.
     if isExplicit, let store = download.openStore, !store.isLinked { forgetBytes(of: download) }
+    if isExplicit && isInDoubt(download) { download.isWantedAgain = true }
     switch download.record.state {
     case .cached:
       // Until its bytes are on the disk the store says that it is to come.
       if download.record.order == 0 { putLast(download) }
       download.wasPaused = false
-      // It may have been deleted a moment ago.
       if download.store == nil { download.mustLook = true }
-      download.isWantedAgain = download.store?.isOpen != true || checking.contains(download.key)
+      download.isWantedAgain = download.store?.isOpen != true || isInDoubt(download)
     case .queued, .downloading: break
     case .failed:
       if !isExplicit && (isEarly(download) || isForbidden(download)) { return }
@@ -223,6 +223,7 @@ extension Engine {
       beginLull(for: download)
       endFlows(of: download)
       download.askedAddress = nil
+      download.isWantedAgain = false
       download.record.state = .paused
       download.record.forgive()
     case .cached: break
@@ -238,6 +239,7 @@ extension Engine {
     endFlows(of: download)
     download.record.state = .remote
     download.askedAddress = nil
+    download.isWantedAgain = false
     download.record.error = nil
     download.retryAt = nil
     touch(download)
@@ -248,6 +250,7 @@ extension Engine {
     beginLull(for: download)
     download.record.state = .remote
     download.askedAddress = nil
+    download.isWantedAgain = false
     download.record.forgive()
     forgetBytes(of: download)
     download.retryAt = nil

@@ -140,7 +140,7 @@ extension Engine {
   func update(_ download: Download) {
     if download.flows.isEmpty { download.refusesBeside = false }
     // Where its files have just been deleted, that is known in a moment.
-    if checking.contains(download.key) { return }
+    if isChecking(download) { return }
     prepareStore(of: download)
     completeIfWhole(download)
     answerReaders(of: download)

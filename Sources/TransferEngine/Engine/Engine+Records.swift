@@ -144,6 +144,7 @@ extension Engine {
           reply(.refused(id: order.id, failure), to: order.client)
         } else {
           orders.waiting.append(order)
+          flushNames(of: order.key)
         }
       }
       tryAgain()
@@ -171,6 +172,12 @@ extension Engine {
   func remove(_ key: MediaKey, _ generation: UInt32) {
     orders.removals[key, default: 0] += 1
     emit(.remove(key, generation: generation))
+  }
+
+  /// What only its files tell of is done when the disk knows that they are gone.
+  private func flushNames(of key: MediaKey) {
+    orders.removals[key, default: 0] += 1
+    emit(.flushNames(key))
   }
 
   func removed(_ key: MediaKey) {

@@ -128,8 +128,9 @@ extension Engine {
       let isWanted = download.isOpenForDownload || download.isWantedAgain || store.isDamaged
       download.record.state = isWanted ? .queued : .remote
     }
-    download.isWantedAgain = false
+    if !isInDoubt(download) { download.isWantedAgain = false }
     if store.mustBeChecked { checkCache([download.key]) }
+    store.mustBeChecked = false
     judgeWaiting(of: download)
   }
 
@@ -149,6 +150,7 @@ extension Engine {
     download.generationsBegun += 1
     download.isFlushRefused = false
     if store.mustBeChecked { checkCache([download.key]) }
+    store.mustBeChecked = false
     if let (flow, _) = flows[id] { begun(flow, download) } else { adoptGeneration(download) }
   }
 
@@ -268,28 +270,40 @@ extension Engine {
     }
     .map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
     if names.isEmpty { return }
-    checking.formUnion(names.map(\.key))
+    checks.append(names.reduce(into: [:]) { $0[$1.key] = $1.generation })
     emit(.check(names))
+  }
+
+  /// Whether its data file is being looked for.
+  func isChecking(_ download: Download) -> Bool { checks.contains { $0[download.key] != nil } }
+
+  /// Whether its file may be gone, which will be known in a moment.
+  func isInDoubt(_ download: Download) -> Bool {
+    isChecking(download) || download.store?.mustBeChecked == true || room.evicting.contains(download.key)
   }
 
   /// The answer to `check`.
   func missing(_ keys: [MediaKey]) {
-    let checked = checking.sorted()
-    checking = []
+    let checked = checks.isEmpty ? [:] : checks.removeFirst()
     for key in keys {
-      guard let download = downloads[key] else { continue }
-      if let store = download.store, !store.isComplete {
+      // One that was begun meanwhile is there.
+      guard let download = downloads[key], download.record.generation == checked[key],
+        download.store?.isOpen ?? true
+      else { continue }
+      let isWantedAgain = download.isWantedAgain
+      download.isWantedAgain = false
+      if let store = download.store, !store.isComplete, !isWantedAgain {
         store.isLinked = false
       } else {
-        let isWantedAgain = download.isWantedAgain
-        download.isWantedAgain = false
         forgetBytes(of: download)
         if isWantedAgain { want(download, isExplicit: false) }
       }
     }
-    for key in checked {
+    for key in checked.keys.sorted() {
       guard let download = downloads[key] else { continue }
-      if download.openStore != nil { download.isWantedAgain = false }
+      // Where it is cached and nobody has it open, it is still to be opened.
+      let isToBeOpened = download.record.state == .cached && download.openStore == nil
+      if !isInDoubt(download) && !isToBeOpened { download.isWantedAgain = false }
       touch(download)
     }
   }

@@ -7,6 +7,7 @@ extension Engine {
     guard let before = order.before, let download = downloads[order.key] else { return }
     download.record.isKept = before.isKept
     download.isToBeForgotten = false
+    download.isWantedAgain = false
     defer { touch(download) }
     // What has come meanwhile has come, and what has gone has gone.
     guard before.state != .cached, download.record.state != .cached, before.state != download.record.state
@@ -25,13 +26,12 @@ extension Engine {
     }
     download.record.order = before.order
   }
-}
 
-extension Download {
   /// Whether it is dropped when its files are, though the store can't be told: what is wholly here makes room by that.
-  /// Not where the store has it as wanted or held: the next daemon would go by that.
-  var isDroppedByItsFiles: Bool {
-    guard let saved else { return true }
-    return !isUnsaved && (saved.state == .remote || saved.state == .cached)
+  /// Not where the store has it as wanted or held, or may have: the next daemon would go by that.
+  func isDroppedByItsFiles(_ download: Download) -> Bool {
+    let isOnItsWay = orders.saving.values.contains { $0.contains(download.key) }
+    guard let saved = download.saved else { return true }
+    return !isOnItsWay && !download.isUnsaved && (saved.state == .remote || saved.state == .cached)
   }
 }

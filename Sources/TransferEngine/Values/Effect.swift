@@ -19,6 +19,8 @@ package enum Effect: Hashable, Sendable {
 
   /// Takes the names of a generation's files away; who has it open keeps its bytes.
   case remove(MediaKey, generation: UInt32)
+  /// Brings to the disk that an episode's names have been taken away; answered as their removal is.
+  case flushNames(MediaKey)
   /// Which of these have no data file?
   case check([GenerationName])
   case measureRoom

@@ -20,7 +20,7 @@ package enum Event: Sendable {
   case disk(StoreID, DiskAnswer)
   /// Records are on the disk; or why not.
   case saved(SaveID, TransferFailure?)
-  /// The names of a generation's files have been taken away.
+  /// The names of a generation's files have been taken away; or the disk knows it (`flushNames`).
   case removed(MediaKey)
   /// Bytes that the disk still has for this user; nil where that can't be learnt.
   case room(Int64?)

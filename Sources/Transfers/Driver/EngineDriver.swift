@@ -182,6 +182,12 @@ final class EngineDriver {
         }
         return .removed(key)
       }
+    case .flushNames(let key):
+      let layout = layout
+      answer(.names(key)) {
+        layout.flushNames()
+        return .removed(key)
+      }
     case .check(let names):
       let layout = layout
       answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }

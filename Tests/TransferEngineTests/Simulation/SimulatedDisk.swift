@@ -72,6 +72,9 @@ struct SimulatedDisk {
     if !isOpen { free += file.room }
   }
 
+  /// That an episode's names have been taken away outlives a power loss from now on.
+  mutating func flushNames(_ key: MediaKey) { if !lies { dead.removeAll { $0.name.key == key } } }
+
   mutating func closeAll() {
     for file in unlinked.values { free += file.room }
     open = [:]
