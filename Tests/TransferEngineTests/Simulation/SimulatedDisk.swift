@@ -112,21 +112,29 @@ struct SimulatedDisk {
     storeLog.append((time, store))
   }
 
-  /// The machine dies: some of what had not reached the disk is lost.
-  /// - Returns: what happened, and rows that were lost.
-  mutating func losePower(at time: Int64, _ random: inout SplitMix) -> (facts: [String], rows: Set<MediaKey>)
-  {
+  /// What a power loss has done.
+  struct PowerLoss {
     var facts: [String] = []
+    /// Rows that were lost.
+    var rows: Set<MediaKey> = []
+    /// Bytes of episodes that the disk had said it had, and had not: nobody could know.
+    var bytesOfLies: [MediaKey: Int64] = [:]
+  }
+
+  /// The machine dies: some of what had not reached the disk is lost.
+  mutating func losePower(at time: Int64, _ random: inout SplitMix) -> PowerLoss {
+    var loss = PowerLoss()
     for name in files.keys.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
       guard var file = files[name] else { continue }
       free += file.room
       files[name] = nil
+      if file.bytesOfLies > 0 { loss.bytesOfLies[name.key, default: 0] += file.bytesOfLies }
       if !file.isSettled && random.chance(1, 3) {
-        facts.append("files that a power loss took")
+        loss.facts.append("files that a power loss took")
         continue
       }
       file.losePower(&random)
-      if !file.lost.isEmpty { facts.append("files of which a disk that lied has lost some") }
+      if !file.lost.isEmpty { loss.facts.append("files of which a disk that lied has lost some") }
       files[name] = file
       free -= file.room
     }
@@ -136,7 +144,7 @@ struct SimulatedDisk {
       file.losePower(&random)
       files[name] = file
       free -= file.room
-      facts.append("names that came back")
+      loss.facts.append("names that came back")
     }
     dead = []
     let settled = min(time - Self.rowsSettle, liesSince)
@@ -145,9 +153,9 @@ struct SimulatedDisk {
     if let kept = storeLog.randomElement(using: &random) { store = kept.rows }
     storeLog = []
     let keys = Set(before.keys).union(store.rows.keys)
-    let changed = keys.filter { before[$0] != store.rows[$0] }
-    if !changed.isEmpty { facts.append("stores that lost their last rows") }
-    return (facts, changed)
+    loss.rows = keys.filter { before[$0] != store.rows[$0] }
+    if !loss.rows.isEmpty { loss.facts.append("stores that lost their last rows") }
+    return loss
   }
 }
 
@@ -218,6 +226,7 @@ extension Simulation {
       }
     case .discard:
       guard let key = storeKeys.removeValue(forKey: id) else { return }
+      forgive(key)
       job(lane(key), 0.0002) { [self] in
         if let name = disk.open[id] { disk.unlink(name.key, name.generation, at: time) }
         disk.close(id)
@@ -326,6 +335,7 @@ extension Simulation {
         // The system forgets what it could not write.
         let durable = file.journal.durable
         disk.change(id) { $0.forget(except: durable) }
+        beyondBudget = max(beyondBudget - max(file.written.count - durable.count, 0), 0)
         forgive(key)
         return .disk(id, .notFlushed(DiskFailure(.broken, "I/O error"), present: durable))
       }
@@ -356,7 +366,8 @@ extension Simulation {
       forgive(candidate.key)
       beyondBudget = 0
       gone.append(candidate.key)
-      promises[candidate.key] = nil
+      // Also of an order that has been obeyed, and not confirmed.
+      forgetPromises(of: candidate.key)
       left -= candidate.size
       self.count("evictions")
     }

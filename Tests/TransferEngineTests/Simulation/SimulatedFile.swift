@@ -134,6 +134,14 @@ struct SimulatedFile {
     }
   }
 
+  /// How many bytes the journal tells of by the word of a disk that lied.
+  var bytesOfLies: Int64 {
+    let safe = possibleJournals.first?.durable ?? ByteRanges()
+    return journal.durable.ranges.reduce(0) { sum, run in
+      safe.missing(in: run).reduce(sum) { $0 + $1.length }
+    }
+  }
+
   /// These bytes are not there: the journal says so, and waits for the disk.
   mutating func discard(except ranges: ByteRanges) {
     forget(except: ranges)
@@ -162,7 +170,6 @@ struct SimulatedFile {
     settled = journal.durable
     for range in lost.ranges { settled.remove(range) }
     possibleJournals = [journal]
-    blocks = ByteRanges(journal.durable.ranges.map(Self.blocks))
   }
 
   private static let page: Int64 = 4096
@@ -189,6 +196,8 @@ struct SimulatedFile {
     let before = segments
     segments = []
     written = ByteRanges()
+    // What is not there gives its room back.
+    blocks = ByteRanges()
     defer {
       settled = ByteRanges(
         settled.ranges.flatMap { run in written.ranges.filter { $0.overlaps(run) }.map { $0.clamped(to: run) }

@@ -113,11 +113,25 @@ extension Simulation {
     response.end = end
     response.at = start
     responses[flow] = response
+    if head.status == 206 { forgiveAnotherAddress(head, response.episode) }
     let isPiece = end > start
     if head.status == 200 && !isPiece { firstBytes = [] }
     if head.status != 200 && head.part?.lowerBound != 0 { firstBytes = [] }
     tell(.head(flow, head, firstBytes: Array(firstBytes.prefix(512))))
     schedule(.deliver(flow), in: 0.001)
+  }
+
+  /// A part from another address than before is checked by what is here in front of it. Where there is nothing, it can't
+  /// be told from another file's, and all may come again.
+  private func forgiveAnotherAddress(_ head: ResponseHead, _ episode: Int) {
+    guard let start = head.part?.lowerBound,
+      let latest = disk.files.filter({ $0.key.key == episodes[episode].key })
+        .max(by: { $0.key.generation < $1.key.generation })?.value,
+      latest.representation.finalURL != head.url,
+      latest.written.run(at: start).map({ $0.upperBound - start < ResponseJudge.overlap }) ?? true,
+      latest.written.run(at: start - 1).map({ $0.length < ResponseJudge.overlap }) ?? true
+    else { return }
+    episodes[episode].mayComeAgain += episodes[episode].delivered.count
   }
 
   func deliver(_ flow: FlowID) {

@@ -73,7 +73,9 @@ extension Simulation {
     let version = episodes[index].version
     var known = ByteRanges()
     let files = disk.files.filter { $0.key.key == key }.values
-    let others = disk.open.filter { $0.value.key == key }.compactMap { disk.unlinked[$0.key] }
+    // What was deleted counts while somebody needs it, not until a slow disk has closed it.
+    let others = disk.open.filter { $0.value.key == key && storeKeys[$0.key] != nil }
+      .compactMap { disk.unlinked[$0.key] }
     for file in Array(files) + others {
       for segment in file.segments where segment.version == version { known.insert(segment.range) }
     }
@@ -89,9 +91,10 @@ extension Simulation {
 
   /// A kill has cost what was in memory, and what had not reached the disk.
   /// - Parameter deleted: episodes that somebody has deleted while they were read.
-  func checkLoss(besides deleted: Set<MediaKey>, wasSound: Bool) {
+  /// - Parameter bytesOfLies: what the disk had said, perhaps long before, that it had.
+  func checkLoss(besides deleted: Set<MediaKey>, wasSound: Bool, bytesOfLies: [MediaKey: Int64]) {
     for episode in episodes {
-      let lost = forgive(episode.key)
+      let lost = forgive(episode.key) - (bytesOfLies[episode.key] ?? 0)
       if deleted.contains(episode.key) { continue }
       if episode.isFair && wasSound && lost > Self.lostByKill {
         fail("a kill has cost \(lost) bytes of episode \(episode.number)")

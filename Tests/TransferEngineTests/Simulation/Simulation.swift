@@ -299,20 +299,22 @@ final class Simulation {
     wakeAt = nil
     let deleted = Set(disk.unlinked.keys.compactMap { disk.open[$0]?.key })
     disk.closeAll()
-    if losingPower {
-      let (happened, lostRows) = disk.losePower(at: time, &random)
-      for fact in happened { count(fact) }
-      // What was promised within the last moment, or by a disk that lied.
-      for key in lostRows {
-        promises[key] = nil
-        kept.remove(key)
-      }
+    let loss = losingPower ? disk.losePower(at: time, &random) : SimulatedDisk.PowerLoss()
+    for fact in loss.facts { count(fact) }
+    // What was promised within the last moment, or by a disk that lied.
+    for key in loss.rows {
+      promises[key] = nil
+      kept.remove(key)
     }
-    checkLoss(besides: deleted, wasSound: wasSound)
+    // It had come, by the disk's word: what is missing now looks like what somebody has deleted.
+    for key in loss.bytesOfLies.keys where disk.rows[key]?.state == .cached { promises[key] = nil }
+    checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)
     checkStore()
     let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
     engine = Engine(records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
     for index in clients.indices { disconnect(index) }
     perform(engine.start())
+    // Before it has done what it begins with.
+    dieIfDue()
   }
 }

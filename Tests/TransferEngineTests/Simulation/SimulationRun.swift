@@ -31,7 +31,12 @@ struct SimulationRun {
     story = world.story
   }
 
-  /// Leaves out what is not needed for it to fail.
+  /// Of what kind its failure is: without what differs from one run to another.
+  private var failureKind: String? {
+    failure.map { String($0.prefix { $0 != ":" }.filter { !$0.isNumber }) }
+  }
+
+  /// Leaves out what is not needed for it to fail in this way.
   func shrunk(seed: UInt64) -> SimulationRun {
     var best = self
     var size = max(best.actions.count / 2, 1)
@@ -43,7 +48,7 @@ struct SimulationRun {
         var fewer = best.actions
         fewer.removeSubrange(start..<min(start + size, fewer.count))
         let again = SimulationRun(seed: seed, actions: fewer)
-        if again.failure != nil { best = again } else { start += size }
+        if again.failureKind == failureKind { best = again } else { start += size }
       }
       if size == 1 { break }
       size /= 2
