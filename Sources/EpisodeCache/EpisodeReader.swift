@@ -126,6 +126,14 @@ package final class EpisodeReader: Sendable {
     return count
   }
 
+  /// Calls `body` with the data file's descriptor where it has all bytes and none of them is doubted or known as damaged.
+  package func lendWhole(_ body: (Int32) -> Int32?) -> Int32? {
+    guard isWhole, doubt == .none, damaged.ranges.isEmpty, let total,
+      let size = try? data.status().st_size, size == total
+    else { return nil }
+    return body(data.rawValue)
+  }
+
   private func noteDamage(_ range: Range<Int64>) {
     findings.withLock { findings in
       findings.damaged.insert(range)

@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import CLinux
 internal import Glibc
 package import PosixKit
 
@@ -42,6 +43,8 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   package consuming func created(_ entry: FuseEntry, _ options: FuseOpenOptions) -> Bool {
     var parameters = entry.parameters
     var info = options.info
+    podcastfs_fuse_set_backing(options.backing ?? 0)
+    defer { podcastfs_fuse_set_backing(0) }
     return fuse_reply_create(take(), &parameters, &info) == 0
   }
 
@@ -59,6 +62,8 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   @discardableResult
   package consuming func opened(_ options: FuseOpenOptions) -> Bool {
     var info = options.info
+    podcastfs_fuse_set_backing(options.backing ?? 0)
+    defer { podcastfs_fuse_set_backing(0) }
     return fuse_reply_open(take(), &info) == 0
   }
 

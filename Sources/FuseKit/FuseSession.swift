@@ -1,4 +1,5 @@
 internal import CFuse3
+internal import CLinux
 internal import Glibc
 package import PosixKit
 
@@ -61,6 +62,10 @@ package final class FuseSession: @unchecked Sendable {
       handler.release()
       throw FuseMountError("cannot mount on \(mountPoint)" + (reason.isEmpty ? "" : ": \(reason)"))
     }
+    var channel = fuse_custom_io()
+    channel.writev = podcastfs_fuse_send
+    channel.read = podcastfs_fuse_receive
+    fuse_session_custom_io(session, &channel, fuse_session_fd(session))
     if connection != nil { greet() }
   }
 
@@ -99,7 +104,12 @@ package final class FuseSession: @unchecked Sendable {
         hasServed = true
         memory?[.served] = 1
       }
+      // The kernel takes files only from who may administer the system.
+      if head.isGreeting && geteuid() == 0 && KernelRequest.offersPassthrough(buffer) {
+        podcastfs_fuse_ask_passthrough(1)
+      }
       fuse_session_process_buf(session, &buffer)
+      podcastfs_fuse_ask_passthrough(0)
       memory?.noteDone(thread: thread)
       if head.isGreeting { serving.withLockNotifying { $0.isGreeted = true } }
     }
@@ -183,6 +193,19 @@ package final class FuseSession: @unchecked Sendable {
       _ = serving.wait(until: .after(0.005)) { $0.count == 0 ? true : nil }
     }
   }
+
+  // MARK: Files that the kernel reads itself
+
+  /// Lends a file to the kernel, which reads from it by itself what is opened with its number (`FuseOpenOptions.backing`),
+  /// until `endBacking`, and what is open then until it is closed.
+  /// - Returns: nil where the kernel takes none: before Linux 6.9, from anybody but root, or from such a file system.
+  package func back(with descriptor: Int32) -> Int32? {
+    guard geteuid() == 0 else { return nil }
+    let number = podcastfs_fuse_back(connection, descriptor)
+    return number > 0 ? number : nil
+  }
+
+  package func endBacking(_ number: Int32) { podcastfs_fuse_end_backing(connection, number) }
 
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).
   /// Not from a thread that answers requests where `data` (a reader of it may hold the page).

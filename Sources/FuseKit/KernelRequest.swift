@@ -57,11 +57,17 @@ struct KernelRequest {
 
   /// FUSE_HAS_RESEND, among the flags of a greeting (struct fuse_init_in: version, subversion, read-ahead, flags, further
   /// flags).
-  static func offersResending(_ greeting: [UInt8]) -> Bool {
-    guard greeting.count >= headerSize + 20 else { return false }
-    let flags = greeting.withUnsafeBytes {
+  static func offersResending(_ greeting: [UInt8]) -> Bool { furtherFlags(greeting) & (1 << 7) != 0 }
+
+  /// FUSE_PASSTHROUGH, there too.
+  static func offersPassthrough(_ greeting: fuse_buf) -> Bool {
+    furtherFlags(Array(UnsafeRawBufferPointer(start: greeting.mem, count: greeting.size))) & (1 << 5) != 0
+  }
+
+  private static func furtherFlags(_ greeting: [UInt8]) -> UInt32 {
+    guard greeting.count >= headerSize + 20 else { return 0 }
+    return greeting.withUnsafeBytes {
       $0.loadUnaligned(fromByteOffset: headerSize + 16, as: UInt32.self)
     }
-    return flags & (1 << 7) != 0
   }
 }

@@ -43,11 +43,18 @@ extension MountedTree {
   func create(_ announced: Difference.Name, reply: consuming FuseReply) {
     let caller = Caller(user: tree.owner.user, thread: 0)
     fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
-      // Handle 0 is nobody's: it is closed at once.
-      reply.created(self.entry(attributes), FuseOpenOptions(handle: 0))
+      self.create(self.entry(attributes), attributes.node, reply)
     } failing: { reply, _ in
-      reply.created(self.gone(announced), FuseOpenOptions(handle: 0))
+      self.create(self.gone(announced), announced.node, reply)
     }
+  }
+
+  /// It is closed at once.
+  private func create(_ entry: FuseEntry, _ node: NodeID, _ reply: consuming FuseReply) {
+    let (handle, way) = handles.addAnnounced(node)
+    var options = FuseOpenOptions(handle: handle)
+    if case .backed(let file) = way { options.backing = file } else { options.isDirect = true }
+    if !reply.created(entry, options) { _ = handles.removeFile(handle) }
   }
 
   func makeDirectory(_ announced: Difference.Name, reply: consuming FuseReply) {

@@ -13,13 +13,17 @@ extension MountedTree {
     let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
       let known = self.numbers.node(node)
-      let handle = self.handles.add(
-        HandleTable.File(node: known, file: file), self.opening(known, caller, sniffs: sniffs, writes: writes)
-      )
+      let (handle, way) = self.handles.add(
+        file, self.opening(known, caller, sniffs: sniffs, writes: writes))
       var options = FuseOpenOptions(handle: handle)
-      options.isDirect = file.isDirect
-      options.keepsCache = file.keepsCache
-      options.isStream = file.isStream
+      if case .backed(let file) = way {
+        // The kernel has nothing else beside.
+        options.backing = file
+      } else {
+        options.isDirect = file.isDirect
+        options.keepsCache = file.keepsCache
+        options.isStream = file.isStream
+      }
       options.skipsFlush = !writes
       if file.changesAttributes { self.notifier.forgetAttributes(of: node) }
       if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }

@@ -74,7 +74,7 @@ extension MountedTree {
     let done: @Sendable (Result<any OpenFile, Errno>) -> Void = { result in
       switch result {
       case .success(let file):
-        if !self.handles.restore(handle, HandleTable.File(node: opening.node, file: file)) { file.close() }
+        if !self.handles.restore(handle, file) { file.close() }
         completion(nil)
       case .failure(let errno): completion(errno == .ENOENT ? .EIO : errno)
       }

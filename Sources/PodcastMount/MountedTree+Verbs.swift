@@ -115,8 +115,7 @@ extension MountedTree {
     let answer = tree.create(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, created in
       let node = created.attributes.node
-      let handle = self.handles.add(
-        HandleTable.File(node: node, file: created.file), self.opening(node, caller, writes: true))
+      let (handle, _) = self.handles.add(created.file, self.opening(node, caller, writes: true))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
       let isTaken = reply.created(self.entry(created.attributes), options)

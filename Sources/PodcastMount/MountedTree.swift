@@ -41,6 +41,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
   package func attach(to session: FuseSession, device: String?) {
     notifier.attach(session)
+    handles.attach(to: session)
     announcer.begin(device: device, connection: session.connection)
   }
 

@@ -46,6 +46,8 @@ final class RemoteEpisode: OpenEpisode {
 
   var isWhole: Bool { current?.isWhole ?? false }
 
+  func lendWhole(_ body: (Int32) -> Int32?) -> Int32? { current?.lendWhole(body) }
+
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {

@@ -12,6 +12,9 @@ package protocol OpenFile: AnyObject, Sendable {
   var size: Int64? { get }
   /// Whether the kernel has to ask anew for what it knows of the node, before the open is answered.
   var changesAttributes: Bool { get }
+  /// Calls `body` with the descriptor of a file that has exactly its bytes, all of them, and will never have others, and
+  /// returns what that gives; nil where there is none.
+  func lend(_ body: (Int32) -> Int32?) -> Int32?
   /// Whether a read would be answered at once.
   var isReadable: Bool { get }
   /// Calls `notice` once, when it has become readable: for poll(2).
@@ -44,6 +47,7 @@ extension OpenFile {
     read(at: offset, into: buffer)
   }
   package var changesAttributes: Bool { false }
+  package func lend(_ body: (Int32) -> Int32?) -> Int32? { nil }
   package var isReadable: Bool { true }
   package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
