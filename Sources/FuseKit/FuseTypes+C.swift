@@ -24,6 +24,7 @@ extension FuseEntry {
   var parameters: fuse_entry_param {
     var result = fuse_entry_param()
     result.ino = node
+    result.generation = generation
     result.attr = attributes.status
     result.attr_timeout = attributeTimeout
     result.entry_timeout = entryTimeout

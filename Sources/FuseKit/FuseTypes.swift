@@ -30,6 +30,8 @@ package struct FuseAttributes: Sendable {
 package struct FuseEntry: Sendable {
   /// What the kernel keys its caches by.
   package var node: UInt64
+  /// Another one is another file under the same number.
+  package var generation: UInt64 = 0
   package var attributes: FuseAttributes
   /// How long the kernel may answer from its caches, in seconds.
   package var attributeTimeout: Double

@@ -34,6 +34,7 @@ extension MountedTree {
     attributes.size = announced.isDirectory ? 4096 : 1
     if case .ready(.success(let known)) = tree.attributes(of: announced.node) { attributes = known }
     var entry = self.entry(attributes)
+    entry.generation = incarnations.last(of: announced.node)
     entry.attributeTimeout = 0
     entry.entryTimeout = 0
     return entry

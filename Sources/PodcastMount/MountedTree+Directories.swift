@@ -72,12 +72,14 @@ extension MountedTree {
   private static let batch = 128
 
   private func listed(_ attributes: NodeAttributes) -> FuseEntry {
-    FuseEntry(
+    var entry = FuseEntry(
       // What has no lasting attributes is looked up when it is asked for.
       node: attributes.timeout == 0 ? 0 : numbers.number(attributes.node),
       attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.entryTimeout)
+    entry.generation = incarnations[attributes.node]
+    return entry
   }
 
   package func releaseDirectory(handle: UInt64, reply: consuming FuseReply) {

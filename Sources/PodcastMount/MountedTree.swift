@@ -19,6 +19,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   let makes = Monitor<Set<MadeName>>([])
   let directories: KnownDirectories
   let announcer: Announcer
+  let incarnations: Incarnations
 
   /// - Parameters:
   ///   - mountPoint: where it will be seen.
@@ -30,6 +31,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     handles = HandleTable(memory: memory, records)
     numbers = KernelNumbers(memory: memory, records)
     directories = KnownDirectories(memory: memory, records)
+    incarnations = Incarnations(memory: memory, records)
     notifier = KernelNotifier(numbers)
     announcer = Announcer(
       tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared,
@@ -56,6 +58,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package func changed(_ difference: Difference) {
     var difference = difference
     for name in difference.names where name.isDirectory {
+      if name.event == .vanished { incarnations.end(name.node) }
       // A result that is found again needs its number, a subscription that has ended none.
       let isNew = name.node.kind == .result && name.event != .vanished
       guard isNew || name.node.kind == .subscription && name.event == .vanished,
@@ -146,9 +149,11 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   /// An entry that is given to the kernel: it remembers the node until it forgets it.
   func entry(_ attributes: NodeAttributes) -> FuseEntry {
     if attributes.isDirectory { directories.note(numbers.number(attributes.node)) }
-    return FuseEntry(
+    var entry = FuseEntry(
       node: numbers.number(attributes.node), attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.entryTimeout)
+    entry.generation = incarnations[attributes.node]
+    return entry
   }
 }

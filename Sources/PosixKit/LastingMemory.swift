@@ -18,6 +18,7 @@ package final class LastingMemory: Sendable {
     case dropAtClose = 5
     /// A thread that makes names, or takes them away, for those who watch.
     case announcer = 6
+    case endedDirectory = 7
   }
 
   /// A record as it is read back.

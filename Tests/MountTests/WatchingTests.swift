@@ -181,6 +181,29 @@ import Testing
       eventually { watcher.output.contains("DELETE,ISDIR \(MountFixture.search)") }, "\(watcher.output)")
   }
 
+  /// Who is still in one that has gone has that one; all others the new one.
+  @Test func aFolderThatHasGoneAndComeAgainIsANewOneForEverybodyElse() throws {
+    let fixture = try subscribed(3)
+    let episode = fixture.root + "/Subscriptions/Harbour Lights/\(MountFixture.names[0])"
+    let downloaded = fixture.root + "/Downloaded"
+    let folder = downloaded + "/Harbour Lights"
+    let watcher = try watcher([downloaded], fixture)
+    func count(_ event: String) -> Int {
+      watcher.output.split(separator: "\n").count { $0 == "\(event),ISDIR Harbour Lights" }
+    }
+    var within: [Int32] = []
+    defer { for directory in within { close(directory) } }
+    for turn in 1...3 {
+      #expect(try fixture.run("get", episode).end == .exit(0))
+      #expect(try fixture.list(folder) == [MountFixture.names[0]])
+      #expect(try fixture.isWhole("\(folder)/\(MountFixture.names[0])", 1))
+      within.append(open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+      #expect(eventually { count("CREATE") == turn }, "\(watcher.output)")
+      try fixture.set("state", "remote", episode)
+      #expect(eventually { count("DELETE") == turn }, "\(watcher.output)")
+    }
+  }
+
   @Test func whatWasMovedIsNotDeletedOnceMore() throws {
     let fixture = try MountFixture(size: 100_000)
     try fixture.mount()

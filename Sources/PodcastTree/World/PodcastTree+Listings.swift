@@ -101,7 +101,8 @@ extension PodcastTree {
         let event: Difference.Event = target == nil ? .vanished : areNew ? .appeared : .replaced
         difference.names.append(
           Difference.Name(
-            name: name, directory: node, event: event, isDirectory: target?.isDirectory ?? false,
+            name: name, directory: node, event: event,
+            isDirectory: target?.isDirectory ?? (node == .downloaded),
             node: target?.identity ?? node))
       }
       if !names.isEmpty { difference.listings.append(node) }
