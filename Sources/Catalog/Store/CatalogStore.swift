@@ -72,16 +72,17 @@ final class CatalogStore: Sendable {
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true, _ body: (Database) throws -> R
   ) throws(CatalogError) -> R {
     do {
-      let result = try order.run(rank) {
+      let (result, pages) = try order.run(rank) {
         try writer.withLock { connection in
           if rank == .refresh { try checkpoints.makeRoom(by: connection.database) }
           let database = connection.database
           if !waitsForDisk { try database.use(.normal) }
           defer { if !waitsForDisk { try? database.use(.full) } }
-          return try database.transaction { try body(database) }
+          let result = try database.transaction { try body(database) }
+          return (result, database.takeWrittenPages())
         }
       }
-      checkpoints.committed()
+      checkpoints.committed(pages: pages)
       if rank == .refresh { giveMemoryBackSoon() }
       return result
     } catch {

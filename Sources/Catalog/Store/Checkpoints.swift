@@ -12,6 +12,8 @@ package final class Checkpoints: Sendable {
     var isStopped = false
     var lastCommit = MonotonicTime.now
     var latest = MonotonicTime.now
+    /// Written since one was last begun beside the writer.
+    var pages = 0
     /// What was forgotten on a user's word is still in the log.
     var isToBeEmptied = false
     /// Seconds until the next try, while a reader keeps the file as it was.
@@ -21,8 +23,9 @@ package final class Checkpoints: Sendable {
   package static let logLimit: Int64 = 64 << 20
   /// Pages of the log from which on a commit does it itself, where nobody reads at that moment (16 MiB).
   static let latestPages = 4096
-  /// Bytes of the log from which on it is done while the next transaction is written.
-  private static let early: Int64 = 4 << 20
+  /// Pages that have been written from which on it is done while the next transaction is written (4 MiB). The log's size
+  /// would say nothing: once it was long it stays so.
+  private static let earlyPages = 1024
 
   private let path: String
   private let queue: WorkQueue
@@ -46,9 +49,11 @@ package final class Checkpoints: Sendable {
   func stop() { state.withLock { $0.isStopped = true } }
 
   /// There is something to be brought into the file.
-  func committed() {
+  /// - Parameter pages: how many have been written.
+  func committed(pages: Int = 0) {
     let isFirst = state.withLock { state in
       state.lastCommit = .now
+      state.pages += pages
       if state.isDue || state.isStopped { return false }
       state.isDue = true
       state.latest = .after(Self.longest)
@@ -56,14 +61,15 @@ package final class Checkpoints: Sendable {
       return true
     }
     if isFirst { lookAgain(after: Self.quiet) }
-    if size > Self.early { goAhead() }
+    goAhead()
   }
 
   /// So that who writes much does not do both one after the other.
   private func goAhead() {
     let isFree = state.withLock { state in
-      if state.isAhead || state.isStopped { return false }
+      if state.isAhead || state.isStopped || state.pages < Self.earlyPages { return false }
       state.isAhead = true
+      state.pages = 0
       return true
     }
     guard isFree else { return }
