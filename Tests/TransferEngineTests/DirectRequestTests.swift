@@ -43,4 +43,26 @@ import TransferProtocol
     let next = try #require(world.requested.last)
     #expect(next.range.map { $0.start > 900_000 } == true)
   }
+
+  /// It gives the whole, since what was asked for is of a file that it has no more (If-Range).
+  @Test func anotherFileDoesNotShowThatAHostGivesNoRanges() throws {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.generation, record.total) = (1, 5_000_000)
+    let former = Representation(total: 5_000_000, entityTag: "\"former\"", finalURL: request.url)
+    let world = EngineWorld(
+      1, hosts: 1, records: [request.key: record], files: [request.key: (former, ByteRanges())])
+    world.say { .open(id: $0, request, .fetchOnly, generation: nil) }
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 40_000) }
+    #expect(world.requested.last?.range?.end != nil)
+    world.answer(5_000_000, where: { _ in true }) { head in
+      (head.status, head.length, head.part, head.partTotal) = (200, 5_000_000, nil, nil)
+    }
+    world.bring(1 << 20)
+    world.end(ResponseFailure("reset", isPassing: true))
+    world.say { .wait(id: $0, open: 1, offset: 3_000_000, count: 40_000) }
+    world.wait(10)
+    #expect(world.asked == 2)
+    #expect(try #require(world.requested.last).range.map { $0.start > 2_900_000 } == true)
+  }
 }

@@ -44,10 +44,10 @@ extension Engine {
       } else {
         download.indexRange = nil
       }
-      if head.status == 200 && !question.isWhole && question.known == nil { download.givesRanges = false }
+      if question.known == nil && ignoresRange(head, question) { download.givesRanges = false }
       beginGeneration(of: download, representation, for: flow)
     case .go(let representation, let at, let agreeing):
-      if head.status == 200 && !question.isWhole { download.givesRanges = false }
+      if ignoresRange(head, question) { download.givesRanges = false }
       if at != flow.request.start { countStrayPart(download) }
       accept(head, representation, at: at, agreeing: agreeing, flow, download)
     case .fault(let fault):
@@ -61,6 +61,13 @@ extension Engine {
     case .beginAnew, .askWithOverlap, .askDecoded, .notBeside, .noRanges, .complete:
       askAgain(verdict, flow, download)
     }
+  }
+
+  /// Whether a server has given the whole though a part was asked for: not where it has another file (If-Range).
+  private func ignoresRange(_ head: ResponseHead, _ question: ResponseJudge.Question) -> Bool {
+    let asked = question.known?.validator
+    let its = ResponseJudge.representation(of: head, total: head.length).validator
+    return head.status == 200 && !question.isWhole && (asked == nil || asked == its)
   }
 
   /// A response is of no use as it is.
