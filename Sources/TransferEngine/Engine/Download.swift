@@ -99,7 +99,7 @@ final class Download {
   /// Until when it does not ask for room again, and how often it has found none in a row.
   var healAt: Instant?
   var roomBackoff = Backoff()
-  /// Until when it is not asked to go, because somebody else has it open, and how often it was in a row.
+  /// Until when it is not asked to go, because somebody else had it open when it last was, and how often it was in a row.
   var heldElsewhereUntil: Instant?
   private var heldElsewhere = Backoff()
   /// Whether observers are to hear of its progress.

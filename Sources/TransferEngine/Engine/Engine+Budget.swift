@@ -69,6 +69,15 @@ extension Engine {
     }
   }
 
+  /// Bytes that may go; `sure` without what somebody else had open when it was to go: that must have gone before
+  /// anything begins in its place, or each try would write a little more.
+  private var sizeOfEvictable: (sure: Int64, all: Int64) {
+    evictable.reduce((0, 0)) { sum, download in
+      let isSure = download.heldElsewhereUntil == nil
+      return (sum.0 + (isSure ? download.received : 0), sum.1 + download.received)
+    }
+  }
+
   /// Which of the wanted downloads that are to run there is room for, in their order.
   func withRoom(_ wanted: [Download]) -> Set<MediaKey> {
     var admitted: Set<MediaKey> = []
@@ -76,7 +85,7 @@ extension Engine {
     let used = downloads.bytes
     var promised: Int64 = 0
     var promisedOnDisk: Int64 = 0
-    var evictableBytes: Int64?
+    var evictableBytes: (sure: Int64, all: Int64)?
     for download in wanted {
       let expected = download.expected(atMost: settings.cacheSize)
       let isKnown = download.record.total != nil
@@ -87,9 +96,10 @@ extension Engine {
       let disk = settings.minimumFree > 0 && !isTaking ? promisedOnDisk + onDisk - left : 0
       let excess = max(used + promised + need - settings.cacheSize, disk)
       if excess > 0 {
-        let bytes = evictableBytes ?? evictable.reduce(0) { $0 + $1.received }
+        let bytes = evictableBytes ?? sizeOfEvictable
         evictableBytes = bytes
-        if bytes < excess {
+        if bytes.sure < excess {
+          if bytes.all >= excess { evict(excess) }
           lookAtStored(download)
           continue
         }
@@ -139,6 +149,7 @@ extension Engine {
       // Ordered since it was chosen.
       let isWantedAgain = download.isWantedAgain
       download.isWantedAgain = false
+      download.heldElsewhereUntil = nil
       forgetBytes(of: download)
       if isWantedAgain { want(download, isExplicit: false) }
       touch(download)
