@@ -119,6 +119,9 @@ import TransferEngine
     #expect(next(&small, stored: ByteRanges([0..<Intake.island])) == .compare(0..<5000))
     var skips = Self.intake(mayStop: true, with: 5000)
     #expect(next(&skips, stored: large) == .reachedStored)
+    // However small: another response goes on there.
+    var follows = Self.intake(mayStop: true, with: 5000)
+    #expect(follows.next(stored: ByteRanges([0..<9000]), total: nil, .none, fed: [9000]) == .reachedStored)
     // Where no other request can begin behind it, there is no choice.
     var bound = Self.intake(mayStop: false, with: 5000)
     #expect(next(&bound, stored: large) == .compare(0..<5000))

@@ -70,10 +70,12 @@ extension Engine {
   @discardableResult
   func write(_ flow: Flow, _ download: Download, _ urgency: Intake.Urgency) -> Intake.Step? {
     guard let store = download.openStore else { return nil }
+    let fed = download.flows.compactMap { $0 === flow || $0.end != nil ? nil : $0.intake?.position }
     while let intake = flow.intake {
       var next = intake
       let step = next.next(
-        stored: store.claimed, total: store.representation.total, urgency, room: roomForAPiece)
+        stored: store.claimed, total: store.representation.total, urgency, fed: fed,
+        room: roomForAPiece)
       guard let step else { return nil }
       switch step {
       case .write(let range):

@@ -52,16 +52,17 @@ package struct Intake: Hashable, Sendable {
   /// What to do next with what is held; nil where nothing yet.
   /// - Parameters:
   ///   - stored: what is written, or on its way.
+  ///   - fed: where other responses of the same episode go on.
   ///   - room: bytes that the disk has for it: a piece is no larger than that, but a block at the least.
   package mutating func next(
-    stored: ByteRanges, total: Int64?, _ urgency: Urgency, room: Int64 = .max
+    stored: ByteRanges, total: Int64?, _ urgency: Urgency, fed: [Int64] = [], room: Int64 = .max
   ) -> Step? {
     if isComparing || position >= arrived { return nil }
     let run = stored.run(at: position)
     if let run {
-      if agreeing <= 0 && (run.upperBound == total || mayStop && run.upperBound - position > Self.island) {
-        return .reachedStored
-      }
+      // Behind one that is as fast it would have all that comes once more.
+      let isOfUse = run.upperBound - position <= Self.island && !fed.contains(run.upperBound)
+      if agreeing <= 0 && (run.upperBound == total || mayStop && !isOfUse) { return .reachedStored }
       return compare(position..<min(run.upperBound, arrived, position + Limits.largestWrite))
     }
     if agreeing > 0 { return .differs }
