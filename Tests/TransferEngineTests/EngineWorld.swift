@@ -18,6 +18,8 @@ final class EngineWorld {
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
+  /// Files that the cache is found to have.
+  private let found: [FoundFile]
   private(set) var open: [StoreID: MediaKey] = [:]
   private(set) var mostOpen = 0
   /// How often the store was given anything.
@@ -46,7 +48,7 @@ final class EngineWorld {
   init(
     _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferRecord] = [:],
     files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:],
-    _ change: (inout TransferSettings) -> Void = { _ in }
+    found: [FoundFile] = [], _ change: (inout TransferSettings) -> Void = { _ in }
   ) {
     var settings = TransferSettings()
     settings.minimumFree = 0
@@ -55,6 +57,7 @@ final class EngineWorld {
     self.now = now
     self.records = records
     self.files = files
+    self.found = found
     requests = (0..<count).map { index in
       let url = "http://h\(index % hosts).test/\(index).mp3"
       return TransferRequest(
@@ -112,14 +115,14 @@ final class EngineWorld {
       case .end(let flow): running[flow] = nil
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store): answers.append(.disk(store, .flushed))
-      case .remove(let key, _):
-        files[key] = nil
+      case .remove(let key, let generation):
+        if !hasFound(key, behind: generation) { files[key] = nil }
         answers.append(.removed(key))
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict: if evictsAtOnce { answers.append(.evicted([])) }
-      case .listFiles: answers.append(.found([]))
+      case .listFiles: answers.append(.found(found))
       case .save(let id, let new, let removed):
         commits += 1
         if !refusesRows {
@@ -139,7 +142,7 @@ final class EngineWorld {
   private func perform(_ order: StoreOrder, on store: StoreID) -> Event? {
     switch order {
     case .open(let key, let generation):
-      guard let file = files[key] else { return .disk(store, .missing) }
+      guard let file = files[key], !hasFound(key, behind: generation) else { return .disk(store, .missing) }
       note(store, key)
       return .disk(
         store, .opened(generation: max(generation, 1), file.representation, present: file.present))
@@ -160,6 +163,10 @@ final class EngineWorld {
       open[store] = nil
       return nil
     }
+  }
+
+  private func hasFound(_ key: MediaKey, behind generation: UInt32) -> Bool {
+    found.contains { $0.key == key && $0.generation > generation }
   }
 
   private func note(_ store: StoreID, _ key: MediaKey) {

@@ -81,4 +81,19 @@ import TransferProtocol
     #expect(world.asked == 1)
     #expect(try #require(world.requested.first).range?.start == 400_000)
   }
+
+  /// A power loss has taken the store's last rows; between the numbers there is one that was given and dropped.
+  @Test func aLaterGenerationThatIsFoundWhileAnotherIsLookedForIsGoneOnWith() throws {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.state, record.order, record.generation, record.total) = (.downloading, 1, 1, 900_000)
+    let representation = Representation(total: 1_000_000, entityTag: "\"c\"", finalURL: request.url)
+    let world = EngineWorld(
+      1, hosts: 1, records: [request.key: record],
+      files: [request.key: (representation, ByteRanges([0..<400_000]))],
+      found: [FoundFile(key: request.key, generation: 3, written: 1000)])
+    world.wait(1)
+    #expect(world.asked == 1)
+    #expect(try #require(world.requested.first).range?.start == 400_000)
+  }
 }

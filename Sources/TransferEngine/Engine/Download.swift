@@ -23,6 +23,8 @@ final class Download {
   var hasBeenOpened = false
   /// Whether it is of a daemon before this one, and its files have not been looked for: they may have just been begun.
   var isUnseen = false
+  /// The latest generation that the cache was found to have, while one before it was being opened.
+  var foundGeneration: UInt32 = 0
   /// What the journal has been told of the record.
   var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.

@@ -68,6 +68,7 @@ extension Engine {
       download.mustLook = false
       let wasCached = download.record.state == .cached
       if download.record.generation > 0 { forgetBytes(of: download) }
+      goOn(download)
       judgeWaiting(of: download)
       if wasCached && (download.isWantedAgain || download.handles.contains(where: \.mayDownload)) {
         want(download, isExplicit: false)
@@ -308,6 +309,13 @@ extension Engine {
     }
   }
 
+  /// Goes on with a generation that the cache has and the record does not know of.
+  private func goOn(_ download: Download) {
+    guard download.foundGeneration > download.record.generation else { return }
+    download.record.generation = download.foundGeneration
+    download.hasFiles = nil
+  }
+
   /// Removes the files of generations that a crash left behind; takes up what no record speaks of and its journal
   /// tells of, and removes the rest of that where whoever was reading it when the daemon was killed would have asked
   /// again by now.
@@ -315,10 +323,9 @@ extension Engine {
     adopt(files.sorted { ($0.written, $0.key) < ($1.written, $1.key) }.compactMap(\.record))
     for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
       if let download = downloads[file.key] {
-        if file.generation > download.record.generation && download.store == nil {
-          download.record.generation = file.generation
-          download.hasFiles = nil
-        }
+        guard file.generation > download.record.generation else { continue }
+        download.foundGeneration = max(download.foundGeneration, file.generation)
+        if download.store == nil { goOn(download) }
       }
     }
     for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
