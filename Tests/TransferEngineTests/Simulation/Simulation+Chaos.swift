@@ -141,7 +141,8 @@ extension Simulation {
     for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation, at: time) }
     for key in keys { forgive(key) }
     kept = kept.subtracting(keys)
-    for key in keys { promises[key] = nil }
+    // Also of an order that has been obeyed, and not confirmed.
+    for key in keys { forgetPromises(of: key) }
     tell(.vanished(keys))
   }
 
