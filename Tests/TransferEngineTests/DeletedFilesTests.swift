@@ -91,4 +91,18 @@ import TransferProtocol
     #expect(world.state(0) == state)
     #expect(world.asked == 1)
   }
+
+  /// Its reader goes while its file is looked for, and another one has the only slot.
+  @Test func whatHasNoSlotEndsAlsoWhileItsFileIsLookedFor() {
+    let world = EngineWorld(2, hosts: 2) { $0.downloads = 1 }
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.say { .start(id: $0, world.requests[1]) }
+    world.answer(5_000_000)
+    world.bring(100_000)
+    #expect(world.running.count == 2)
+    world.looksAtOnce = false
+    world.handle(.vanished(Set(world.requests.map(\.key))))
+    world.say { _ in .close(id: 1) }
+    #expect(world.running.count == 1)
+  }
 }

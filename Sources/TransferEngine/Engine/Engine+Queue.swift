@@ -140,7 +140,11 @@ extension Engine {
   func update(_ download: Download) {
     if download.flows.isEmpty { download.refusesBeside = false }
     // Where its files have just been deleted, that is known in a moment.
-    if isChecking(download) { return }
+    if isChecking(download) {
+      let isOfUse = download.isRunnable || !download.fetchableWaits.isEmpty || download.readsThrough
+      if !isOfUse { endFlows(of: download) }
+      return
+    }
     prepareStore(of: download)
     completeIfWhole(download)
     answerReaders(of: download)
