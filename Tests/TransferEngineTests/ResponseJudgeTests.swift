@@ -67,6 +67,12 @@ import TransferEngine
     }
   }
 
+  @Test func theWholeOfAnotherFileBesideAResponseTellsNothingOfRanges() {
+    let beside = question(known: known, isBeside: true)
+    #expect(judge(beside, head(200, ["content-length": "900000", "etag": "\"b\""])) == .notBeside)
+    #expect(judge(beside, head(200, ["content-length": "1000000", "etag": "\"a\""])) == .noRanges)
+  }
+
   @Test func whereNothingIsStoredWhatHasTheSizeTakesItsPlace() {
     func whole(stored: ByteRanges = ByteRanges(), isBeside: Bool = false) -> ResponseJudge.Question {
       question(from: 0, known: known, stored: stored, isBeside: isBeside)

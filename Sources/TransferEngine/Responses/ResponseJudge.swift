@@ -87,7 +87,8 @@ package enum ResponseJudge {
       ? Representation(finalURL: head.url) : representation(of: head, total: head.length)
     if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
     guard let known = question.known else { return .begin(new, at: 0) }
-    if question.isBeside && !question.isWhole { return .noRanges }
+    // Another file is given as a whole (If-Range): that tells nothing of ranges.
+    if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
     if isSame { return .go(merged(known, new), at: 0, agreeing: 0) }
     if question.stored.isEmpty {
