@@ -117,8 +117,8 @@ let package = Package(
       dependencies: ["CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
       path: "Tests/TestSupport", swiftSettings: strict),
 
-    tests("PosixKitTests", ["PosixKit"]),
-    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit"]),
+    tests("PosixKitTests", ["PosixKit", "TestSupport"]),
+    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
       "CatalogTests",
       [
