@@ -4,6 +4,7 @@ import FeedKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Paged feeds (RFC 5005): what is behind the first page comes in the end, whatever fails.
@@ -75,7 +76,7 @@ import Testing
     serve(world, pages: 5, newest: 99, failing: [3])
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 6)
     let told = try world.catalog.podcast(podcast)?.error
     #expect(told?.contains("older episodes") == true && told?.contains("503") == true)
@@ -86,12 +87,12 @@ import Testing
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run("UPDATE podcast SET page_not_before = 0")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
     #expect(try world.catalog.podcast(podcast)?.error == nil)
     let requests = world.web.requests("/feed/5").count
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/5").count == requests, "once it is whole it is not read again")
   }
 
@@ -101,12 +102,12 @@ import Testing
     serve(world, pages: 5, newest: 99, failing: [3])
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     if isChanged { serve(world, pages: 5, newest: 99, failing: [3], channel: "<description>x</description>") }
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run("UPDATE podcast SET next_refresh = 0")
     try world.refresh(podcast, .due)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 1)
     let known = try #require(try world.catalog.podcast(podcast))
     #expect(known.error?.contains("older episodes") == true && known.error?.contains("503") == true)
@@ -129,19 +130,19 @@ import Testing
     serve(world, pages: 5, newest: 99, failing: [3])
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     // One that comes too early does not lengthen the wait.
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     let wait = try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) }
     for _ in 0..<3 {
       try world.refresh(podcast)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
     }
     #expect(world.web.requests("/feed/3").count == 4)
     #expect(try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) } == wait)
     serve(world, pages: 5, newest: 99)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
     #expect(try world.catalog.podcast(podcast)?.error == nil)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
@@ -155,7 +156,7 @@ import Testing
     let podcast = try world.podcast()
     for cause in [RefreshCause.firstLook, .forced] {
       try world.refresh(podcast, cause)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
     }
     #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 1)
     #expect(try world.catalog.podcast(podcast)?.error?.contains("429") == true)
@@ -167,7 +168,7 @@ import Testing
     serve(world, pages: 5, newest: 99, failing: [3])
     let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run(
       """
@@ -179,7 +180,7 @@ import Testing
     let next = try world.open()
     defer { next.close() }
     next.startScheduler()
-    #expect(try eventually(60) { try next.episodes(ofPodcast: podcast).count == 15 })
+    #expect(try eventually { try next.episodes(ofPodcast: podcast).count == 15 })
   }
 
   @Test(arguments: [404, 410])
@@ -189,7 +190,7 @@ import Testing
       serve(world, pages: 4, newest: 99, failing: [3], failure: FakeWeb.Page(status: status))
       let podcast = try world.podcast()
       try world.refresh(podcast, .firstLook)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
       let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
       for count in 1...3 {
         #expect(world.web.requests("/feed/3").count == count * 2 - 1)
@@ -199,17 +200,17 @@ import Testing
         #expect(day > (1 << (count - 1)) * 86_400 - 60)
         // Who asks in between hears the same, and that does not count.
         try world.refresh(podcast)
-        #expect(world.catalog.waitForRefreshes(seconds: 20))
+        #expect(world.catalog.waitForRefreshes(seconds: patience))
         if count == 3, comesBack { serve(world, pages: 4, newest: 99) }
         try file.run("UPDATE podcast SET page_not_before = 1")
         try world.refresh(podcast)
-        #expect(world.catalog.waitForRefreshes(seconds: 20))
+        #expect(world.catalog.waitForRefreshes(seconds: patience))
       }
       #expect(try world.catalog.episodes(ofPodcast: podcast).count == (comesBack ? 12 : 6))
       #expect(try world.catalog.podcast(podcast)?.error == nil)
       let requests = world.web.requests("/feed/3").count
       try world.refresh(podcast)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
       #expect(world.web.requests("/feed/3").count == requests)
     }
   }
@@ -235,7 +236,7 @@ import Testing
     }
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 60))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/5").count == 1 && world.web.requests("/feed/10").isEmpty)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
   }
@@ -246,17 +247,17 @@ import Testing
     serve(world, pages: 4, newest: 99)
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     let before = try world.catalog.episodes(ofPodcast: podcast)
     // A new episode stays there while the rest is where it was: no reason to look further.
     let requests = world.web.requests("/feed/2").count
     serve(world, pages: 4, newest: 99, query: "?token=9")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/2").count == requests, "another signature is no other address")
     serve(world, pages: 4, newest: 99, guids: guids, host: "new")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     let after = try world.catalog.episodes(ofPodcast: podcast)
     #expect(after.map(\.stem) == before.map(\.stem) && after.map(\.mediaKey) == before.map(\.mediaKey))
     #expect(after.allSatisfy { $0.enclosureURL.forRequest.hasPrefix("http://new.example/") })
@@ -264,13 +265,13 @@ import Testing
     // Who has other addresses each time is not read whole each time, but a week later.
     serve(world, pages: 4, newest: 99, guids: guids, host: "third")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/4").count == 2)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run("UPDATE podcast SET readdressed = readdressed - 7 * 86400")
     serve(world, pages: 4, newest: 99, guids: guids, host: "fourth")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(
       try world.catalog.episodes(ofPodcast: podcast).allSatisfy {
         $0.enclosureURL.forRequest.hasPrefix("http://fourth.example/")
@@ -283,18 +284,18 @@ import Testing
     serve(world, pages: 2, newest: 20, pinned: pin)
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 7)
     serve(world, pages: 6, newest: 32, pinned: pin)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 19)
     // Where two that are known are there, which may be pinned too, the second page tells, and no third is asked for.
     let requests = world.web.requests("/feed/2").count
     let further = world.web.requests("/feed/3").count
     serve(world, pages: 6, newest: 33, pinned: pin)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/2").count == requests + 1)
     #expect(world.web.requests("/feed/3").count == further)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 20)
@@ -327,16 +328,16 @@ import Testing
     publish(newest: 10)
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     publish(newest: 70)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 70)
     // One more needs no second page.
     let requests = world.web.requests("/feed/2").count
     publish(newest: 71)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 71)
     #expect(world.web.requests("/feed/2").count == requests)
   }
@@ -347,11 +348,11 @@ import Testing
     serve(world, pages: 6, newest: 99, failing: [4])
     let podcast = try world.podcast()
     try world.refresh(podcast, .firstLook)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 9)
     serve(world, pages: 7, newest: 102)
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 21)
   }
 }

@@ -4,6 +4,7 @@ import FeedKit
 import HTTPKit
 import PodcastModel
 import PosixKit
+import TestSupport
 import Testing
 
 /// A catalogue of a new user, with a directory service and feeds on loopback.
@@ -51,7 +52,7 @@ final class CatalogWorld: Sendable {
   /// long as the machine takes.
   func waitForWalk() -> Bool {
     var asked = -1
-    while !catalog.waitForRefreshes(seconds: 60) {
+    while !catalog.waitForRefreshes(seconds: patience) {
       let count = web.requestCount
       if count == asked { return false }
       asked = count
@@ -73,7 +74,7 @@ func wait<T: Sendable>(
 ) throws -> T {
   let results = Monitor<[Result<T, CatalogError>]>([])
   let task = begin { result in results.withLockNotifying { $0.append(result) } }
-  let result: Result<T, CatalogError>? = results.wait(until: .after(20)) { $0.first }
+  let result: Result<T, CatalogError>? = results.wait(until: .after(patience)) { $0.first }
   task.cancel()
   return try #require(result, "no answer").get()
 }

@@ -4,6 +4,7 @@ import Glibc
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Several processes share a catalogue and see each other's changes at once: here several catalogues of one
@@ -17,7 +18,7 @@ import Testing
       catalog.observe { [changes] change in changes.withLockNotifying { $0.append(change) } }
     }
 
-    func wait(for change: CatalogChange, seconds: Double = 10) -> Bool {
+    func wait(for change: CatalogChange, seconds: Double = patience) -> Bool {
       changes.wait(until: .after(seconds)) { $0.contains(change) ? true : nil } ?? false
     }
 
@@ -97,10 +98,10 @@ import Testing
         isDone.withLockNotifying { $0 += 1 }
       }
     }
-    let commits: [CatalogCommit]? = seen.wait(until: .after(30)) { $0.count >= 101 ? $0 : nil }
+    let commits: [CatalogCommit]? = seen.wait(until: .after(patience)) { $0.count >= 101 ? $0 : nil }
     #expect(commits?.map(\.number) == (1...101).map { start + $0 })
     #expect(commits?.allSatisfy { $0.changes.count == 1 } == true)
-    let _: Bool? = isDone.wait(until: .after(30)) { $0 == 2 ? true : nil }
+    let _: Bool? = isDone.wait(until: .after(patience)) { $0 == 2 ? true : nil }
   }
 
   @Test func whoHasCommittedCanWaitUntilAllHaveSeenIt() throws {
@@ -112,18 +113,18 @@ import Testing
     _ = try world.catalog.subscribe(feedURL: "http://a.example/")
     #expect(!world.catalog.waitUntilSeen(seconds: 0.3), "the mount has not shown it yet")
     PosixThread.start("late") {
-      let done: Callback<Void>? = held.wait(until: .after(20)) { $0.first }
+      let done: Callback<Void>? = held.wait(until: .after(patience)) { $0.first }
       done?()
     }
-    #expect(world.catalog.waitUntilSeen(seconds: 20))
+    #expect(world.catalog.waitUntilSeen(seconds: patience))
     // Its own observers are asked by a call of its own.
     _ = try mount.subscribe(feedURL: "http://b.example/")
     let isSeen = Monitor(false)
     mount.whenSeen { isSeen.withLockNotifying { $0 = true } }
     #expect(!isSeen.withLock { $0 })
-    let last: Callback<Void>? = held.wait(until: .after(20)) { $0.count == 2 ? $0[1] : nil }
+    let last: Callback<Void>? = held.wait(until: .after(patience)) { $0.count == 2 ? $0[1] : nil }
     last?()
-    #expect(isSeen.wait(until: .after(20)) { $0 ? true : nil } == true)
+    #expect(isSeen.wait(until: .after(patience)) { $0 ? true : nil } == true)
   }
 
   @Test func nobodyIsWaitedForWhoIsDead() throws {
@@ -142,7 +143,7 @@ import Testing
       }
       close(number)
     }
-    #expect(world.catalog.waitUntilSeen(seconds: 20))
+    #expect(world.catalog.waitUntilSeen(seconds: patience))
     #expect(try Directories.names(in: peers).isEmpty)
   }
 
@@ -182,7 +183,7 @@ import Testing
     }
     for number in 0..<600 { _ = try world.catalog.subscribe(feedURL: "http://a.example/\(number)") }
     isSlow.withLockNotifying { $0 = false }
-    let done: Bool? = last.wait(until: .after(20)) { changes in
+    let done: Bool? = last.wait(until: .after(patience)) { changes in
       changes.count >= 600 || changes.contains(.everything) ? true : nil
     }
     #expect(done == true)

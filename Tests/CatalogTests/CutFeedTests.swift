@@ -4,6 +4,7 @@ import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Feeds that break off: what came whole is taken, what is missing is not taken for withdrawn, and it is said.
@@ -96,12 +97,12 @@ import Testing
     }
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == (broken == 1 ? 5 : 15))
     #expect(try world.catalog.missingPages(ofPodcast: podcast) != nil)
     for (place, path) in ["/feed", "/feed/2"].enumerated() { world.web.set(path, pages[place].page) }
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 20)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
   }

@@ -4,6 +4,7 @@ import Glibc
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 @Suite struct DurabilityTests {
@@ -45,7 +46,7 @@ import Testing
     try world.refresh(podcast)
     _ = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed")
     let subscriptions = try world.catalog.subscriptions()
-    let isWhole = try eventually(60) {
+    let isWhole = try eventually {
       let copy = try TemporaryPlaces()
       try Directories.createPrivate(copy.places.data)
       try Directories.replace(
@@ -109,7 +110,7 @@ import Testing
     let data = world.home.places.data
     Directories.removeTree(data)
     // Longer than the checkpoint waits.
-    #expect(!eventually(2.5) { access("\(data)/catalog.sqlite", F_OK) == 0 })
+    #expect(!eventually(within: 2.5) { access("\(data)/catalog.sqlite", F_OK) == 0 })
   }
 
   /// Also where nothing is written any more: the log must not keep what was searched for until it begins anew.
@@ -129,7 +130,7 @@ import Testing
     } else {
       try world.catalog.forgetSearch(search.id)
     }
-    #expect(try eventually(60) { try !isKept() })
+    #expect(try eventually { try !isKept() })
   }
 
   @Test func theFileIsForTheOwnerAlone() throws {
@@ -176,7 +177,7 @@ import Testing
     #expect(world.web.wait("/search", count: 2))
     #expect(world.web.wait("/feed", count: 2))
     world.catalog.close()
-    let ends: [Errno?]? = results.wait(until: .after(5)) { $0.count == 3 ? $0 : nil }
+    let ends: [Errno?]? = results.wait(until: .after(patience)) { $0.count == 3 ? $0 : nil }
     #expect(ends == [.ECANCELED, .ECANCELED, .ECANCELED])
     let late = #expect(throws: CatalogError.self) { try world.search("late") }
     #expect(late?.errno == .ECANCELED)

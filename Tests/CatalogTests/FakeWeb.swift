@@ -1,5 +1,6 @@
 import HTTPServerKit
 import PosixKit
+import TestSupport
 
 /// A directory service and feeds on loopback. What is at each path may change at any time; what was asked for
 /// is kept.
@@ -73,7 +74,7 @@ final class FakeWeb: Sendable {
   var requestCount: Int { state.withLock { $0.requests.count } }
 
   /// Waits until a path was asked for so many times.
-  func wait(_ path: String, count: Int, seconds: Double = 20) -> Bool {
+  func wait(_ path: String, count: Int, seconds: Double = patience) -> Bool {
     state.wait(until: .after(seconds)) { state in
       state.requests.filter { $0.path == path }.count >= count ? true : nil
     } ?? false

@@ -4,6 +4,7 @@ import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Conditional requests, times, moves, pages, private hosts.
@@ -119,7 +120,7 @@ import Testing
     try nextSecond()
     try world.refresh(podcast)
     #expect(world.web.wait("/new", count: 1))
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     let isMoved = try world.catalog.podcast(podcast)?.feedURL == "\(world.web.address)/new"
     #expect(isMoved == isSame)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 1)

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// What directories need to know cheaply: when what they list changed, and how long the list is.
@@ -150,7 +151,7 @@ import Testing
     }
     for number in 0..<20 { _ = try other.subscribe(feedURL: "http://b.example/\(number)") }
     let whenVerbsEnded = count.withLock { $0 }
-    let all: Bool? = count.wait(until: .after(60)) { $0 == 600 ? true : nil }
+    let all: Bool? = count.wait(until: .after(patience)) { $0 == 600 ? true : nil }
     #expect(all == true)
     // By the count of refreshes that ended meanwhile, not by the clock.
     #expect(whenVerbsEnded < 300, "20 verbs waited for \(whenVerbsEnded) refreshes")

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// `source:local`: what is in the index is what is in the tables.
@@ -21,7 +22,7 @@ import Testing
     world.web.set("/feed", TestFeed(items: items).page)
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    #expect(try eventually(60) { try found(world.catalog, "foghorn") == ["Harbour Lights"] })
+    #expect(try eventually { try found(world.catalog, "foghorn") == ["Harbour Lights"] })
     #expect(try found(world.catalog, "fo") == ["Harbour Lights"])
     var changed = items
     changed[650].extra = "<description>About nothing</description>"
@@ -105,7 +106,7 @@ import Testing
     try world.refresh(podcast)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     #expect(
-      try eventually(60) {
+      try eventually {
         try file.first("SELECT indexed_upto FROM podcast WHERE id = ?", podcast) { $0.int(0) } == 300
       })
     #expect(try found(mount, "foghorn") == ["Harbour Lights"])
@@ -135,7 +136,7 @@ import Testing
     let title = "Foghorns and Grüße, Österreich, здравствуйте"
     world.web.set("/feed", TestFeed(items: [.init(title, guid: "1")]).page)
     try world.refresh(try world.podcast())
-    #expect(try eventually(60) { try found(world.catalog, words) == ["Harbour Lights"] })
+    #expect(try eventually { try found(world.catalog, words) == ["Harbour Lights"] })
     #expect(try found(world.catalog, words + "x").isEmpty)
   }
 

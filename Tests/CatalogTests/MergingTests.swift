@@ -4,6 +4,7 @@ import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Podcasts that turn out to be one with another, in pieces, whoever is killed or forgotten meanwhile.
@@ -31,7 +32,7 @@ import Testing
       if isSame { try world.refresh(old.podcast.id) } else { _ = try? world.refresh(old.podcast.id) }
       try nextSecond()
     }
-    #expect(catalog.waitForRefreshes(seconds: 20))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     if isSame {
       #expect(try catalog.subscriptions().map(\.name) == ["Lights"])
       let merged = try #require(try catalog.subscriptions().first).podcast
@@ -86,7 +87,7 @@ import Testing
     let before = world.web.requests("/new").count
     if let old = podcasts.last { try world.refresh(old) }
     #expect(world.web.wait("/new", count: before + 1))
-    #expect(catalog.waitForRefreshes(seconds: 20))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     #expect(try catalog.subscriptions().count == podcasts.count - (isSame ? 1 : 0))
     if isSame {
       #expect(try catalog.podcast(feedURL: "\(world.web.address)/new")?.episodeCount == 16)
@@ -119,11 +120,11 @@ import Testing
       try world.refresh(old.podcast.id)
       try nextSecond()
     }
-    #expect(catalog.waitForRefreshes(seconds: 20))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     if !isMounted { catalog.startScheduler { held } }
     let expected = [others[0].mediaKey, others[1].mediaKey] + own[2...]
     #expect(
-      try eventually(60) { try catalog.episodes(ofPodcast: old.podcast.id).map(\.mediaKey) == expected })
+      try eventually { try catalog.episodes(ofPodcast: old.podcast.id).map(\.mediaKey) == expected })
     let episodes = try catalog.episodes(ofPodcast: old.podcast.id)
     #expect(episodes.map(\.stem) == stems)
     #expect(episodes.map(\.hidden) == (0..<8).map { $0 == 5 })
@@ -160,7 +161,7 @@ import Testing
     try nextSecond()
     let before = try catalog.commits()
     try world.refresh(old.podcast.id)
-    #expect(catalog.waitForRefreshes(seconds: 60))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     // The refresh itself, the note, four pieces of at most 500, the end.
     #expect(try catalog.commits() - before >= 7)
     #expect(try catalog.subscriptions().map(\.name) == ["Lights"])
@@ -201,7 +202,7 @@ import Testing
     } else {
       next.startScheduler()
     }
-    #expect(try eventually(60) { try next.podcast(other.podcast.id) == nil })
+    #expect(try eventually { try next.podcast(other.podcast.id) == nil })
     #expect(try next.subscriptions().map(\.name) == ["Lights"])
     let episodes = try next.episodes(ofPodcast: old.podcast.id)
     #expect(episodes.prefix(30).map(\.guid) == (0..<30).map { "g\($0)" })
@@ -219,7 +220,7 @@ import Testing
       other.podcast.id)
     _ = try world.catalog.forget(podcast: old.podcast.id)
     world.catalog.startScheduler()
-    #expect(try eventually(60) { try world.catalog.podcast(other.podcast.id) == nil })
+    #expect(try eventually { try world.catalog.podcast(other.podcast.id) == nil })
     #expect(try world.catalog.subscriptions().isEmpty)
   }
 }

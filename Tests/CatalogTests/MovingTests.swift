@@ -4,6 +4,7 @@ import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Feeds that move, and get their names late.
@@ -42,7 +43,7 @@ import Testing
     #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Real title"])
     #expect(try catalog.results(ofSearch: search.id).map(\.name) == ["Real title"])
     #expect(Set(try catalog.subscriptions().map(\.podcast.name)) == ["Real title", "Real title (2)"])
-    let isTold: Bool? = heard.wait(until: .after(20)) {
+    let isTold: Bool? = heard.wait(until: .after(patience)) {
       $0.contains(.subscription(other.id, podcast: other.podcast.id)) ? true : nil
     }
     #expect(isTold == true)
@@ -67,7 +68,7 @@ import Testing
     try nextSecond()
     #expect(try world.refresh(podcast) == .unchanged)
     #expect(world.web.requests("/moved").last?.header("if-none-match") == "\"1\"")
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")
   }
 
@@ -81,7 +82,7 @@ import Testing
       try world.refresh(podcast)
       #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/feed")
       try world.refresh(podcast)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
       #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")
     }
   }
@@ -98,7 +99,7 @@ import Testing
     let podcast = try world.podcast()
     for _ in 0..<6 {
       try world.refresh(podcast)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
       #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/feed")
     }
     #expect(world.web.requests("/1").count == 1, "it is not tried each time")
@@ -107,7 +108,7 @@ import Testing
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run("UPDATE podcast SET moved_since = moved_since - 700000")
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/\(count - 1)")
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 4)
   }
@@ -122,7 +123,7 @@ import Testing
     }
     let podcast = try world.podcast()
     for _ in 0..<2 { try world.refresh(podcast) }
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/new")
   }
 
@@ -144,7 +145,7 @@ import Testing
     for catalog in [world.catalog, other] {
       catalog.refresh(podcast: podcast, cause: .forced) { _ in done.withLockNotifying { $0 += 1 } }
     }
-    let both: Bool? = done.wait(until: .after(60)) { $0 == 2 ? true : nil }
+    let both: Bool? = done.wait(until: .after(patience)) { $0 == 2 ? true : nil }
     #expect(both == true)
     let episodes = try other.episodes(ofPodcast: podcast)
     #expect(episodes.count == 5000)

@@ -4,6 +4,7 @@ import HTTPServerKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// Addresses that lead to a feed elsewhere: the podcast's own, or another's.
@@ -44,7 +45,7 @@ import Testing
     for _ in 0..<times {
       let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
       #expect(error?.errno == .EPROTO)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
     }
     #expect(try world.catalog.episodes(ofPodcast: podcast) == before)
     #expect(try facts(podcast, world) == (title, address))
@@ -114,7 +115,7 @@ import Testing
     }
     world.web.set("/feed", redirect(301))
     for _ in 0..<2 { #expect(try world.refresh(podcast) == .unchanged) }
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try facts(podcast, world).1 == "\(world.web.address)/there")
     #expect(world.web.requests("/there").count == (tag.count < 10 ? 3 : 2))
   }
@@ -171,7 +172,7 @@ import Testing
     for _ in 0..<3 {
       try world.refresh(podcast)
       #expect(try world.catalog.episodes(ofPodcast: podcast).count == move.after.count)
-      #expect(world.catalog.waitForRefreshes(seconds: 20))
+      #expect(world.catalog.waitForRefreshes(seconds: patience))
     }
     #expect(try world.catalog.episodes(ofPodcast: podcast).prefix(stems.count).map(\.stem) == stems)
     // What holds nothing yet is no new home.
@@ -195,7 +196,7 @@ import Testing
     grown.items = TestFeed.items(40..<41) + grown.items
     world.web.set(isFilled ? "/there" : "/feed", grown.page)
     for _ in 0..<2 { try world.refresh(podcast) }
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == count + 1)
     #expect(try facts(podcast, world).1 == world.web.address + (isFilled ? "/there" : "/feed"))
   }
@@ -281,7 +282,7 @@ import Testing
       return
     }
     for _ in 0..<2 { try world.refresh(old) }
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast])
   }
 
@@ -297,7 +298,7 @@ import Testing
     world.web.set("/there", second.page)
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == (isOwn ? 18 : 8))
     let told = try world.catalog.podcast(podcast)?.error
     #expect(told?.contains("another podcast") ?? false == !isOwn)

@@ -4,6 +4,7 @@ import Glibc
 import HTTPServerKit
 import PodcastModel
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct RefreshTests {
@@ -47,7 +48,7 @@ import Testing
     defer { mayAnswer.withLockNotifying { $0 = true } }
     world.web.set("/feed") { _ in
       if world.web.requests("/feed").count == 1 {
-        let _: Bool? = mayAnswer.wait(until: .after(20)) { $0 ? true : nil }
+        let _: Bool? = mayAnswer.wait(until: .after(600)) { $0 ? true : nil }
       }
       return TestFeed(items: [.init("One", guid: "1")]).page
     }
@@ -66,9 +67,9 @@ import Testing
     world.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
       outcome.withLockNotifying { $0 = result }
     }
-    #expect(world.web.wait("/feed", count: 2, seconds: 3))
+    #expect(world.web.wait("/feed", count: 2))
     gate.unlock()
-    let result = try #require(outcome.wait(until: .after(20)) { $0 })
+    let result = try #require(outcome.wait(until: .after(patience)) { $0 })
     #expect(try result.get().newEpisodes.count == 1)
     #expect(try world.catalog.podcast(podcast)?.isFetched == true)
   }
@@ -126,7 +127,7 @@ import Testing
         results.withLockNotifying { $0.append((try? result.get())?.newEpisodes.count ?? -1) }
       }
     }
-    let counts: [Int]? = results.wait(until: .after(20)) { $0.count == 10 ? $0 : nil }
+    let counts: [Int]? = results.wait(until: .after(patience)) { $0.count == 10 ? $0 : nil }
     #expect(counts == Array(repeating: 1, count: 10))
     #expect(world.web.requests("/feed").count == 1)
   }

@@ -3,6 +3,7 @@ import Configuration
 import HTTPServerKit
 import PodcastModel
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct SearchTests {
@@ -106,7 +107,7 @@ import Testing
     }
     #expect(world.web.wait("/search", count: 1))
     task.cancel()
-    let seen: [Errno?]? = results.wait(until: .after(5)) { $0.isEmpty ? nil : $0 }
+    let seen: [Errno?]? = results.wait(until: .after(patience)) { $0.isEmpty ? nil : $0 }
     #expect(seen == [.ECANCELED])
     #expect(try world.catalog.searches().isEmpty)
   }

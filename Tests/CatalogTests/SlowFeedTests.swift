@@ -56,11 +56,11 @@ import Testing
     let world = try CatalogWorld(reader: .program(gate.program))
     try serve(world, hogs: 2)
     world.catalog.startScheduler()
-    #expect(eventually(20) { gate.begun == 2 })
+    #expect(eventually { gate.begun == 2 })
     let podcast = try world.podcast()
     #expect(try world.refresh(podcast, .firstLook).newEpisodes.count == 1)
     gate.open()
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
   }
 
   /// It waits behind them already: to be asked for, or, where it has been asked for before, to be parsed.
@@ -75,7 +75,7 @@ import Testing
       let begun = gate.begunFile
       world.web.set("/feed") { _ in
         // Its answer comes when those before it hold all there is.
-        _ = eventually(20) { Gate.begun(begun) == 2 }
+        _ = eventually { Gate.begun(begun) == 2 }
         return page
       }
       podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
@@ -84,13 +84,13 @@ import Testing
     } else {
       podcast = try world.podcast()
       world.catalog.startScheduler()
-      #expect(eventually(20) { gate.begun == 2 })
+      #expect(eventually { gate.begun == 2 })
       world.catalog.refresh(podcast: podcast, cause: .ahead)
     }
-    #expect(eventually(20) { gate.begun == 2 })
+    #expect(eventually { gate.begun == 2 })
     try world.refresh(podcast, .firstLook)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 1)
     gate.open()
-    #expect(world.catalog.waitForRefreshes(seconds: 20))
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
   }
 }

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// A catalogue that an earlier version of the program left, written by a mount and commands of that version.
@@ -33,11 +34,11 @@ import Testing
     #expect(String(decoding: list, as: UTF8.self).contains("text=\"Lights\" title=\"Podcast 1\""))
     // The index is filled behind: what was fetched, and podcasts by their own texts.
     #expect(
-      try eventually(60) {
+      try eventually {
         try wait { catalog.find("foghorns source:local", completion: $0) }.podcasts.count == 5
       })
     #expect(
-      try eventually(60) {
+      try eventually {
         try wait { catalog.find("podcast source:local", completion: $0) }.podcasts.count >= 5
       })
     try FullTextTests.check(path)

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
 
 /// What leaves the catalogue, and what stays.
@@ -65,7 +66,7 @@ import Testing
     try file.run("UPDATE podcast SET is_forgotten = 1, feed_key = 'forgotten', name_key = 'forgotten'")
     #expect(try rows(world, "episode") == 30)
     if isMounted { world.catalog.startScheduler() } else { try world.catalog.finishForgetting() }
-    #expect(try eventually(60) { try rows(world, "podcast") == 0 })
+    #expect(try eventually { try rows(world, "podcast") == 0 })
     #expect(try rows(world, "episode") + rows(world, "notes") == 0)
   }
 
@@ -147,7 +148,7 @@ import Testing
       let podcast = try world.podcast(path)
       try world.refresh(podcast)
       #expect(
-        try eventually(60) {
+        try eventually {
           try wait { world.catalog.find("\(word) source:local", completion: $0) }.podcasts.count == 1
         })
     }

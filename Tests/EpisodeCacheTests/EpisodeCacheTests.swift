@@ -287,7 +287,7 @@ import Testing
     }
     var seen: Int64 = 0
     var random = SystemRandomNumberGenerator()
-    let deadline = MonotonicTime.after(20)
+    let deadline = MonotonicTime.after(patience)
     while seen < body.size, MonotonicTime.now < deadline {
       let offset = Int64.random(in: 0..<body.size, using: &random) / 4096 * 4096
       for at in [offset, seen] {
@@ -299,7 +299,7 @@ import Testing
       }
     }
     #expect(seen == body.size)
-    #expect(isDone.wait(until: .after(5)) { $0 ? true : nil } == true)
+    #expect(isDone.wait(until: .after(patience)) { $0 ? true : nil } == true)
   }
 }
 

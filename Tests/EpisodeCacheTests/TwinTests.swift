@@ -90,11 +90,11 @@ import Testing
       free(program)
       child.withLockNotifying { $0 = status == 0 ? id : 0 }
     }
-    #expect(eventually(within: 60) { Self.isHeldByAChild(world.layout.data(world.key, 1)) })
+    #expect(eventually { Self.isHeldByAChild(world.layout.data(world.key, 1)) })
     reader = nil
     #expect(world.layout.evict(world.key, 1))
     _ = try FileDescriptor(opening: fifo, O_WRONLY)
-    let id = try #require(child.wait(until: .after(60)) { $0 })
+    let id = try #require(child.wait(until: .after(patience)) { $0 })
     #expect(id > 0)
     waitpid(id, nil, 0)
   }

@@ -24,7 +24,7 @@ import Testing
         "--net", Products.path("podcastfsPackageTests.xctest"), "--testing-library", "swift-testing",
         "--filter", "PublicHopTests/inANetworkOfItsOwn",
       ], environment: ["PATH": Products.searchPath, Self.marker: "1"])
-    #expect(inner.wait(seconds: 60) == .exit(0), "\(inner.output)\(inner.errors)")
+    #expect(inner.wait(seconds: 120) == .exit(0), "\(inner.output)\(inner.errors)")
     let story = inner.output + inner.errors
     #expect(story.contains("inANetworkOfItsOwn() passed"), "\(story)")
   }

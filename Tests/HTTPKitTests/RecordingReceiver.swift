@@ -1,5 +1,6 @@
 import HTTPKit
 import PosixKit
+import TestSupport
 
 /// Keeps all that a request brings, in the order it came, and does what a test says at each step.
 final class RecordingReceiver: HTTPResponseReceiver, Sendable {
@@ -56,7 +57,7 @@ final class RecordingReceiver: HTTPResponseReceiver, Sendable {
 
   /// The record once `condition` holds for it; nil after ten seconds.
   func record(when condition: @escaping (Record) -> Bool) -> Record? {
-    record.wait(until: .after(10)) { condition($0) ? $0 : nil }
+    record.wait(until: .after(patience)) { condition($0) ? $0 : nil }
   }
 
   /// The record after the end.

@@ -284,10 +284,11 @@ import Testing
   // MARK: Cost
 
   @Test func tenThousandThatAllShareTheirTraitsAreNotComparedWithEachOther() {
-    let known = (0..<10_000).map {
+    let count = Sanitizer.isOn ? 1000 : 10_000
+    let known = (0..<count).map {
       item("News", guid: "same", "https://m.example/latest.mp3", at: Int64($0) * 60)
     }
-    let incoming = (0..<10_000).map {
+    let incoming = (0..<count).map {
       item("News", guid: "same", "https://m.example/newest.mp3", at: Int64($0) * 60)
     }
     let decisions = places(incoming, known)

@@ -318,9 +318,10 @@ import Testing
 
   /// Ten thousand of one title and time, and ten thousand that are told apart.
   @Test func tenThousandMoveAtOnce() {
-    for (days, expected) in [(0, Array(repeating: nil, count: 10_000)), (1, Array(0..<10_000))] {
+    let count = Sanitizer.isOn ? 1000 : 10_000
+    for (days, expected) in [(0, Array(repeating: nil, count: count)), (1, Array(0..<count))] {
       let feeds = ["old", "new"].map { host in
-        (0..<10_000).map { item("Update", host, $0, at: Int64($0 * days) * Self.day) }
+        (0..<count).map { item("Update", host, $0, at: Int64($0 * days) * Self.day) }
       }
       #expect(IdentityEngine.decide(feeds[1], known: feeds[0]).map(\.place) == expected)
     }

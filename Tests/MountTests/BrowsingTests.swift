@@ -96,7 +96,7 @@ import Testing
     #expect(try fixture.attribute("version", fixture.root) != nil)
     let listing = try RunningProcess(
       "getfattr", ["--absolute-names", "-d", episode], environment: fixture.environment.variables)
-    #expect(listing.wait(seconds: 10) == .exit(0))
+    #expect(listing.wait() == .exit(0))
     #expect(listing.output.contains("user.podcastfs.state=\"remote\""))
     #expect(listing.output.contains("user.mime_type=\"audio/mpeg\""))
     for value in ["cached", "", "x"] {

@@ -70,7 +70,7 @@ struct DocumentationTests {
     for example in examples {
       let process = try RunningProcess(
         "sh", ["-c", "cd \"$HOME\"\n" + example.command], environment: variables)
-      let end = process.wait(seconds: 60)
+      let end = process.wait()
       var lines = process.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
       if lines.last == "" { lines.removeLast() }
       let isTrue =

@@ -46,7 +46,7 @@ import Testing
     #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(99_999..<100_000))
     // Others get all that they ask for, or wait.
     let other = try start(fixture, "dd", [input, output] + tail)
-    #expect(eventually(within: 60) { WaitingTests.isWaiting(other.id) })
+    #expect(eventually { WaitingTests.isWaiting(other.id) })
     other.signal(SIGKILL)
     #expect(other.wait(seconds: 60) == .signal(SIGKILL))
   }
@@ -107,7 +107,7 @@ import Testing
     try fixture.makeSearch()
     let archive = fixture.environment.home.path("archive.tar")
     let packing = try start(fixture, "tar", "-cf", archive, fixture.episode(1))
-    #expect(eventually(within: 60) { WaitingTests.isWaiting(packing.id) })
+    #expect(eventually { WaitingTests.isWaiting(packing.id) })
     packing.signal(SIGTERM)
     #expect(packing.wait(seconds: 60) == .signal(SIGTERM))
   }

@@ -42,7 +42,7 @@ import Testing
       #expect(try fixture.run("restart", "--all").end == .exit(0))
       #expect(fixture.mountProcess.map { $0 != third } ?? false)
     }
-    #expect(reader.wait(seconds: 60) == .exit(0), "\(reader.output)\(reader.errors)")
+    #expect(reader.wait() == .exit(0), "\(reader.output)\(reader.errors)")
     #expect(fixture.keepers.count == 1)
   }
 

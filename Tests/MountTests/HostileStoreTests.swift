@@ -45,7 +45,7 @@ import Testing
   private static func unmount(_ fixture: MountFixture) throws {
     let process = fixture.mountProcess
     try fixture.unmount()
-    #expect(eventually(within: 30) { process.map { kill($0, 0) != 0 } ?? true })
+    #expect(eventually { process.map { kill($0, 0) != 0 } ?? true })
   }
 
   /// Looks at all there is, whatever that answers.

@@ -17,7 +17,7 @@ import Testing
         try eventually { try fixture.attribute("bytes_received", episode).flatMap { Int($0) } ?? 0 > bytes })
       kill(try #require(fixture.daemon), SIGKILL)
     }
-    #expect(reader.wait(seconds: 30) == .exit(0), "\(reader.output)\(reader.errors)")
+    #expect(reader.wait() == .exit(0), "\(reader.output)\(reader.errors)")
     #expect(fixture.origin.sent("/1.mp3") <= 3_000_000 + 2 * 4_194_304)
     #expect(fixture.origin.requests("/1.mp3").dropFirst().allSatisfy { $0.range != nil })
     #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
@@ -29,7 +29,7 @@ import Testing
     try fixture.makeSearch()
     _ = try Directories.read(fixture.episode(1), limit: 1000)
     try fixture.killForGood()
-    #expect(fixture.origin.wait(seconds: 20) { $0.last?.sent ?? 0 >= 1_500_000 })
+    #expect(fixture.origin.wait { $0.last?.sent ?? 0 >= 1_500_000 })
     try fixture.mount()
     #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
     #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })

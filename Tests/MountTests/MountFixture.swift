@@ -68,7 +68,7 @@ final class MountFixture {
   // MARK: The programs
 
   @discardableResult
-  func run(_ arguments: String..., seconds: Double = 30) throws -> (
+  func run(_ arguments: String..., seconds: Double = patience) throws -> (
     end: RunningProcess.End?, output: String, errors: String
   ) {
     try Products.run("podcastfs", arguments, in: environment, seconds: seconds)

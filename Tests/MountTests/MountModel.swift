@@ -96,7 +96,7 @@ final class MountModel: ReferenceModel {
       let value = body()
       result.withLockNotifying { $0 = value }
     }
-    let value = result.wait(until: .after(20)) { $0 }
+    let value = result.wait(until: .after(patience)) { $0 }
     if value == nil { fail("\(what) did not end") }
     return value
   }
@@ -278,7 +278,7 @@ final class MountModel: ReferenceModel {
       }
       let end = Self.read(handle.file, offset, 65_536)
       hasEnded.withLockNotifying { $0 = true }
-      _ = isKilled.wait(until: .after(20)) { $0 ? true : nil }
+      _ = isKilled.wait(until: .after(patience)) { $0 ? true : nil }
       return end
     }
     kills += 1

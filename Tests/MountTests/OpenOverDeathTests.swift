@@ -23,8 +23,8 @@ import Testing
     var bytes = [UInt8](repeating: 0, count: 1000)
     #expect(pread(opened, &bytes, 1000, 1000) == 1000)
     #expect(bytes == Array(fixture.bodies[0].bytes[1000..<2000]))
-    #expect(making.waitForOutput(seconds: 30) { $0.contains("made") }, "\(making.errors)")
-    #expect(polling.wait(seconds: 30) == .exit(0))
+    #expect(making.waitForOutput { $0.contains("made") }, "\(making.errors)")
+    #expect(polling.wait() == .exit(0))
     // What had been written has gone with the process that had it.
     #expect(errnoOf { Int32(write(writing, list, 40)) } == .EIO)
     #expect(errnoOf { close(writing) } == .EIO)
@@ -109,7 +109,7 @@ import Testing
     }
     #expect(try fixture.run("refresh").end == .exit(0))
     kill(keeper, SIGCONT)
-    #expect(getting.wait(seconds: 60) == .exit(0), "\(getting.errors)")
+    #expect(getting.wait() == .exit(0), "\(getting.errors)")
     #expect(eventually { count("new_episode") == 1 }, "\(text)\n\(fixture.log)")
     #expect(eventually { count("\"cached\"", names[2]) >= 1 }, "\(text)\n\(fixture.log)")
     // A state that the process has told just before its death may be told again.

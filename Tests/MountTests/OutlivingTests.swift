@@ -58,7 +58,7 @@ import Testing
     }
     _ = try fixture.environment.home.write("stop", [])
     for (reader, work) in zip(readers, works) {
-      #expect(reader.wait(seconds: 60) == .exit(0), "\(work): \(reader.errors)")
+      #expect(reader.wait() == .exit(0), "\(work): \(reader.errors)")
       #expect(reader.errors == "", "\(work)")
     }
     #expect(waiter.errors == "")
@@ -86,7 +86,7 @@ import Testing
       last = try fixture.killNext(after: last)
     }
     kill(try #require(fixture.daemon), SIGKILL)
-    #expect(reader.wait(seconds: 60) == .exit(0), "\(reader.output)\(reader.errors)")
+    #expect(reader.wait() == .exit(0), "\(reader.output)\(reader.errors)")
   }
 
   /// What changed just before a death, or while nobody served, does not move what stayed.

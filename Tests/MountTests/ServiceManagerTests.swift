@@ -84,7 +84,7 @@ import Testing
     #expect(first.wait() == .signal(SIGKILL))
     let second = try manager.start(fixture)
     #expect(manager.listen(until: "READY=1"), "\(second.errors)")
-    #expect(reader.wait(seconds: 60) == .exit(0), "\(reader.output)\(reader.errors)")
+    #expect(reader.wait() == .exit(0), "\(reader.output)\(reader.errors)")
     #expect(!fixture.log.contains("the mount ends with its process"))
     // Wanted, it goes with a status that has it started again; whoever wants it finds the process that serves now.
     let restart = try RunningProcess(
@@ -93,7 +93,7 @@ import Testing
     #expect(second.wait() == .exit(75))
     let third = try manager.start(fixture)
     #expect(manager.listen(until: "READY=1"), "\(third.errors)")
-    #expect(restart.wait(seconds: 30) == .exit(0), "\(restart.errors)")
+    #expect(restart.wait() == .exit(0), "\(restart.errors)")
     #expect(try fixture.isWhole(fixture.episode(1), 1))
     third.signal(SIGKILL)
     #expect(third.wait() == .signal(SIGKILL))

@@ -106,7 +106,7 @@ import Testing
     #expect(try fixture.list(fixture.searchPath) == [])
     // Empty folders and what belongs to the cache as a whole.
     #expect(
-      eventually(within: 60) { (try? files(in: cache))?.allSatisfy { $0.hasSuffix("CACHEDIR.TAG") } == true },
+      eventually { (try? files(in: cache))?.allSatisfy { $0.hasSuffix("CACHEDIR.TAG") } == true },
       "\((try? files(in: cache)) ?? [])")
   }
 
@@ -114,7 +114,7 @@ import Testing
   private func files(in directory: String) throws -> [String] {
     let search = try RunningProcess(
       "find", [directory, "-type", "f"], environment: ["PATH": "/usr/bin:/bin"])
-    #expect(search.wait(seconds: 60) == .exit(0), "\(search.errors)")
+    #expect(search.wait() == .exit(0), "\(search.errors)")
     return search.output.split(separator: "\n").map(String.init)
   }
 
@@ -128,7 +128,7 @@ import Testing
     #expect(cover == Self.cover, "\(cover.count)")
     let removal = try RunningProcess(
       "rm", ["-r", subscription], environment: fixture.environment.variables)
-    #expect(removal.wait(seconds: 20) == .exit(0), "\(removal.errors)")
+    #expect(removal.wait() == .exit(0), "\(removal.errors)")
     #expect(try fixture.list(fixture.root + "/Subscriptions") == ["subscriptions.opml"])
   }
 
@@ -142,7 +142,7 @@ import Testing
     #expect(try eventually { try fixture.list(folder) == [MountFixture.names[0], Self.stem + ".vtt"] })
     #expect(try Directories.read("\(folder)/\(Self.stem).vtt") == Self.transcript)
     let removal = try RunningProcess("rm", ["-r", folder], environment: fixture.environment.variables)
-    #expect(removal.wait(seconds: 20) == .exit(0), "\(removal.errors)")
+    #expect(removal.wait() == .exit(0), "\(removal.errors)")
     #expect(try eventually { try fixture.list(fixture.root + "/Downloaded").isEmpty })
   }
 }

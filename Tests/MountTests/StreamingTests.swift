@@ -21,7 +21,7 @@ import Testing
   }
 
   @Test func aReadFarAheadDoesNotWaitForAllBeforeIt() throws {
-    let fixture = try MountFixture(size: 8_000_000, rate: 100_000)
+    let fixture = try MountFixture(size: 8_000_000, rate: 20_000)
     try fixture.mount()
     try fixture.makeSearch()
     let file = try FileDescriptor(opening: fixture.episode(1), O_RDONLY)
@@ -30,8 +30,8 @@ import Testing
     let start = MonotonicTime.now
     let count = try bytes.withUnsafeMutableBytes { try file.read(into: $0, at: 7_000_000) }
     #expect(count == 1000 && fixture.bodies[0].firstDifference(bytes, at: 7_000_000) == nil)
-    // All before it would take more than a minute.
-    #expect(MonotonicTime.now.seconds(since: start) < 50)
+    // All before it would take six minutes.
+    #expect(MonotonicTime.now.seconds(since: start) < 200)
   }
 
   @Test func progressMovesWhileADownloadRunsAndItGoesOnAfterTheReaderAndTheMount() throws {
@@ -50,7 +50,7 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Downloading") == ["2024-01-01 - Harbour Lights - Part 1.mp3"])
     #expect(try fixture.attribute("active", fixture.root) == "1")
     try fixture.unmount()
-    #expect(fixture.origin.wait(seconds: 20) { $0.last?.sent ?? 0 >= 1_500_000 })
+    #expect(fixture.origin.wait { $0.last?.sent ?? 0 >= 1_500_000 })
     try fixture.mount()
     #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
     #expect(try fixture.isWhole(episode, 1))
@@ -70,7 +70,7 @@ import Testing
     let readers = try [fixture.episode(1), fixture.episode(1), other].map {
       try RunningProcess("md5sum", [$0], environment: environment)
     }
-    for reader in readers { #expect(reader.wait(seconds: 20) == .exit(0), "\(reader.errors)") }
+    for reader in readers { #expect(reader.wait() == .exit(0), "\(reader.errors)") }
     #expect(Set(readers.map { $0.output.prefix(32) }).count == 1)
     #expect(fixture.origin.requests("/1.mp3").count == 1)
     try fixture.run("unmount", second)

@@ -40,7 +40,7 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Downloading").count == 1)
     #expect(search.wait(seconds: 0) == nil, "the search ended before all this was seen: \(search.errors)")
     search.signal(SIGTERM)
-    #expect(search.wait(seconds: 10) == .signal(SIGTERM))
+    #expect(search.wait() == .signal(SIGTERM))
   }
 
   /// A fault's core dump waits for all threads: for one that waits in the kernel for a directory's lock, too, and that
@@ -67,7 +67,7 @@ import Testing
     #expect(eventually { fixture.mountProcess.map { $0 != process } ?? false }, "\(fixture.log)")
     #expect(try fixture.list(first).count == 3)
     search.signal(SIGTERM)
-    #expect(search.wait(seconds: 10) == .signal(SIGTERM))
+    #expect(search.wait() == .signal(SIGTERM))
   }
 
   @Test func viewsHaveTheSameTimeInBothFromTheStart() throws {
@@ -138,7 +138,7 @@ import Testing
     #expect(eventually { fixture.daemon != nil })
     #expect(isDone.wait(until: .after(0.3)) { $0 ? true : nil } == nil)
     kill(process, SIGCONT)
-    #expect(isDone.wait(until: .after(30)) { $0 ? true : nil } == true)
+    #expect(isDone.wait(until: .after(patience)) { $0 ? true : nil } == true)
     #expect(try fixture.attribute("state", "\(second)/\(name)") == "paused")
     #expect(try fixture.list(fixture.root + "2/Downloading").count == 1)
   }

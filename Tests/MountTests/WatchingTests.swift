@@ -266,7 +266,7 @@ import Testing
     }
     let episode = "\(fixture.root)/Subscriptions/Harbour Lights/\(MountFixture.names[1])"
     try fixture.set("state", "paused", episode)
-    #expect(isReady.wait(until: .after(30)) { $0 } == 1)
+    #expect(isReady.wait(until: .after(patience)) { $0 } == 1)
     #expect(
       eventually {
         _ = readOn()

@@ -1,6 +1,7 @@
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import Testing
 import TransferProtocol
 
@@ -19,12 +20,12 @@ import TransferProtocol
     fixture.transfers.set(TransferStatus(key: keys[2], state: .downloading))
     #expect(fixture.awaitListing(.downloading))
     fixture.transfers.set(TransferStatus(key: keys[2], state: .cached, generation: 1))
-    #expect(told.wait(until: .after(10)) { $0.count == 2 ? true : nil } ?? false)
+    #expect(told.wait(until: .after(patience)) { $0.count == 2 ? true : nil } ?? false)
     // What changes of it afterwards is no completion.
     fixture.transfers.set(TransferStatus(key: keys[2], state: .cached, generation: 1, isKept: true))
     fixture.transfers.set(TransferStatus(key: keys[0], state: .remote))
     fixture.transfers.set(TransferStatus(key: keys[0], state: .cached, generation: 2))
-    #expect(told.wait(until: .after(10)) { $0.contains("Part 1") ? true : nil } ?? false)
+    #expect(told.wait(until: .after(patience)) { $0.contains("Part 1") ? true : nil } ?? false)
     #expect(told.withLock { $0 } == ["Part 2", "Part 3", "Part 1"])
   }
 }

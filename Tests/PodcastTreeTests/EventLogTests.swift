@@ -132,7 +132,7 @@ import TransferProtocol
     second.tree.endTakingOver()
     #expect(eventually { reader.file.isReadable })
     try reader.readAll()
-    #expect(completions.wait(until: .after(10)) { $0 == 1 ? true : nil } ?? false)
+    #expect(completions.wait(until: .after(patience)) { $0 == 1 ? true : nil } ?? false)
     let third = try next(memory, after: second)
     third.tree.onCompletion { _, _ in completions.withLockNotifying { $0 += 1 } }
     try reader.goOn(third)

@@ -2,6 +2,7 @@ import Catalog
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import Testing
 
 /// Programs that look into one result of a search after the other.
@@ -74,7 +75,7 @@ import Testing
     _ = try fixture.list(results[2], for: counter)
     #expect(refreshes(fixture) == [1, 2, 12, 3])
     for body in fixture.catalog.state.withLock({ $0.held }) { body() }
-    #expect(isOpen.wait(until: .after(10)) { $0 ? true : nil } == true)
+    #expect(isOpen.wait(until: .after(patience)) { $0 ? true : nil } == true)
   }
 
   @Test func atMostTwoComeFromOneHostAndNoneFromOneThatFails() throws {

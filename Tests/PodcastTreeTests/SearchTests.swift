@@ -2,6 +2,7 @@ import Catalog
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct SearchTests {
@@ -64,7 +65,7 @@ import Testing
       if case .failure(let errno) = result { outcome.withLockNotifying { $0 = errno } }
     }
     cancel()
-    #expect(outcome.wait(until: .after(10)) { $0 } == .EINTR)
+    #expect(outcome.wait(until: .after(patience)) { $0 } == .EINTR)
   }
 
   @Test func renamingASearchSearchesForTheNewNameUnderTheSameNode() throws {

@@ -170,7 +170,7 @@ import TransferProtocol
       if case .failure(let errno) = outcome { result.withLockNotifying { $0 = errno } }
     }
     cancel()
-    #expect(result.wait(until: .after(10)) { $0 } == .EINTR)
+    #expect(result.wait(until: .after(patience)) { $0 } == .EINTR)
   }
 
   @Test func removingDropsTheCopyAndTheNameStays() throws {

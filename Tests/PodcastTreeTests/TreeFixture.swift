@@ -2,6 +2,7 @@ import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import TransferProtocol
 
 /// A tree on a fake catalogue and fake transfers, with one podcast of three episodes in the directory service.
@@ -123,7 +124,7 @@ final class FakeKernel: ViewObserver {
   var gauges: [Gauge] { [] }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
-    told.wait(until: .after(10)) { condition($0) ? true : nil } ?? false
+    told.wait(until: .after(patience)) { condition($0) ? true : nil } ?? false
   }
 
   /// What has been told since the last call.
@@ -152,7 +153,7 @@ func wait<Value: Sendable>(_ answer: Answer<Value>) throws -> Value {
   case .pending(let start):
     let outcome = Monitor<Result<Value, Errno>?>(nil)
     _ = start { result in outcome.withLockNotifying { $0 = result } }
-    guard let result = outcome.wait(until: .after(10), for: { $0 }) else { throw Errno.ETIMEDOUT }
+    guard let result = outcome.wait(until: .after(patience), for: { $0 }) else { throw Errno.ETIMEDOUT }
     return try result.get()
   }
 }

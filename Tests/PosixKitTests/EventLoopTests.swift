@@ -1,4 +1,5 @@
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct EventLoopTests {
@@ -12,7 +13,7 @@ import Testing
       hasEnded.withLockNotifying { $0 = true }
     }
     loop.stop()
-    #expect(hasEnded.wait(until: .after(10)) { $0 ? true : nil } == true)
+    #expect(hasEnded.wait(until: .after(patience)) { $0 ? true : nil } == true)
     return loop
   }
 

@@ -1,5 +1,6 @@
 import Glibc
 import PosixKit
+import TestSupport
 import Testing
 
 @Suite struct MonitorTests {
@@ -8,7 +9,7 @@ import Testing
     PosixThread.start("adder") {
       for _ in 0..<1000 { monitor.withLockNotifying { $0 += 1 } }
     }
-    let seen = monitor.wait(until: .after(10)) { $0 == 1000 ? true : nil }
+    let seen = monitor.wait(until: .after(patience)) { $0 == 1000 ? true : nil }
     #expect(seen == true)
   }
 

@@ -1,23 +1,8 @@
 import Glibc
 import PosixKit
 import SQLiteKit
+import TestSupport
 import Testing
-
-/// A file that is gone when the value is.
-final class TemporaryDirectory: Sendable {
-  let path: String
-
-  init() throws {
-    var template = Array("/tmp/podcastfs-sqlite-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw PosixError.last("create a directory") }
-    path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-  }
-
-  deinit {
-    for name in (try? Directories.names(in: path)) ?? [] { unlink("\(path)/\(name)") }
-    rmdir(path)
-  }
-}
 
 @Suite struct DatabaseTests {
   struct Stop: Error {}
@@ -209,7 +194,7 @@ final class TemporaryDirectory: Sendable {
         results.withLockNotifying { $0.append(opened) }
       }
     }
-    let all: [Bool]? = results.wait(until: .after(30)) { $0.count == 6 ? $0 : nil }
+    let all: [Bool]? = results.wait(until: .after(patience)) { $0.count == 6 ? $0 : nil }
     #expect(all == Array(repeating: true, count: 6))
   }
 
@@ -223,7 +208,7 @@ final class TemporaryDirectory: Sendable {
         done.withLockNotifying { $0 += 1 }
       }
     }
-    #expect(done.wait(until: .after(30)) { $0 == 4 ? true : nil } == true)
+    #expect(done.wait(until: .after(patience)) { $0 == 4 ? true : nil } == true)
     #expect(try database.withLock { try $0.first("SELECT count(*) FROM t") { $0.int(0) } } == 200)
   }
 }

@@ -6,7 +6,7 @@ extension HTTPClient {
   package func answer(_ request: HTTPRequest) -> Result<HTTPResponse, HTTPError>? {
     let result = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
     fetch(request) { answer in result.withLockNotifying { $0 = answer } }
-    return result.wait(until: .after(10)) { $0 }
+    return result.wait(until: .after(patience)) { $0 }
   }
 }
 

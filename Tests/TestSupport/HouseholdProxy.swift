@@ -54,7 +54,7 @@ package final class HouseholdProxy: Sendable {
     process = try RunningProcess(
       "squid", ["-N", "-n", "podcastfs\(port)", "-f", directory.path("squid.conf")], environment: environment)
     let (port, process) = (port, process)
-    guard eventually(within: 20, { (try? LoopbackSocket.connect(to: port)) != nil }) else {
+    guard eventually({ (try? LoopbackSocket.connect(to: port)) != nil }) else {
       let log = (try? Directories.read(directory.path("cache.log"))) ?? []
       throw Failure(description: "squid: \(process.errors)\(String(decoding: log, as: UTF8.self))")
     }

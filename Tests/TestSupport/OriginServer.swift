@@ -108,12 +108,13 @@ extension OriginServer {
   package var peak: Int { state.withLock { $0.log.peak } }
 
   /// Waits until the log satisfies a condition; false after `seconds`.
-  package func wait(seconds: Double = 10, until condition: @escaping ([OriginRequest]) -> Bool) -> Bool {
+  package func wait(seconds: Double = patience, until condition: @escaping ([OriginRequest]) -> Bool) -> Bool
+  {
     state.wait(until: .after(seconds)) { condition($0.log.requests) ? true : nil } ?? false
   }
 
   /// Waits until nothing is being answered; false after `seconds`.
-  package func waitUntilIdle(seconds: Double = 10) -> Bool {
+  package func waitUntilIdle(seconds: Double = patience) -> Bool {
     state.wait(until: .after(seconds)) { $0.log.active == 0 ? true : nil } ?? false
   }
 }

@@ -36,7 +36,7 @@ package enum Products {
   /// Runs a product to its end.
   /// - Returns: its end, nil where it had to be killed; and what it wrote.
   package static func run(
-    _ name: String, _ arguments: [String], in environment: TestEnvironment, seconds: Double = 30
+    _ name: String, _ arguments: [String], in environment: TestEnvironment, seconds: Double = patience
   ) throws -> (end: RunningProcess.End?, output: String, errors: String) {
     let process = try start(name, arguments, in: environment)
     let end = process.wait(seconds: seconds)

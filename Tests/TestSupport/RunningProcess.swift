@@ -59,14 +59,14 @@ package final class RunningProcess: Sendable {
   /// Waits for its end and for all that it wrote; nil after `seconds`.
   ///
   /// A child of its own that outlives it may hold its output open: that is waited for one second only.
-  package func wait(seconds: Double = 30) -> End? {
+  package func wait(seconds: Double = patience) -> End? {
     guard let end = state.wait(until: .after(seconds), for: { $0.end }) else { return nil }
     _ = state.wait(until: .after(1)) { $0.open == 0 ? true : nil }
     return end
   }
 
   /// Waits until its standard output satisfies a condition; false after `seconds`.
-  package func waitForOutput(seconds: Double = 10, _ condition: @escaping (String) -> Bool) -> Bool {
+  package func waitForOutput(seconds: Double = patience, _ condition: @escaping (String) -> Bool) -> Bool {
     state.wait(until: .after(seconds)) { state -> Bool? in
       if condition(String(decoding: state.output, as: UTF8.self)) { return true }
       return state.open == 0 ? false : nil

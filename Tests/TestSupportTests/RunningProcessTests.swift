@@ -10,7 +10,7 @@ import Testing
   @Test func aProgramRunsInTheEnvironmentOfTheTestAndIsHeardToItsEnd() throws {
     let process = try RunningProcess(
       "sh", ["-c", "echo $HOME; echo oops >&2; exit 3"], environment: environment.variables)
-    #expect(process.wait(seconds: 10) == .exit(3))
+    #expect(process.wait() == .exit(3))
     #expect(process.output == environment.home.path + "\n")
     #expect(process.errors == "oops\n")
   }
@@ -19,7 +19,7 @@ import Testing
     let process = try RunningProcess("sleep", ["60"], environment: environment.variables)
     #expect(process.wait(seconds: 0.05) == nil)
     process.signal(SIGKILL)
-    #expect(process.wait(seconds: 10) == .signal(SIGKILL))
+    #expect(process.wait() == .signal(SIGKILL))
   }
 
   @Test func aProgramThatIsNotThereIsAnError() {

@@ -32,7 +32,7 @@ import TransferProtocol
     #expect(body.firstDifference(try episode.readAll()) == nil)
     #expect(client.reaches(.cached, request))
     episode.close()
-    #expect(daemon.wait(seconds: 10) == .exit(0))
+    #expect(daemon.wait() == .exit(0))
     #expect(user.daemon == nil)
     // What is here is read without it.
     #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
@@ -63,10 +63,10 @@ import TransferProtocol
     #expect(eventually { self.user.daemon == first.id })
     #expect(eventually { DaemonPlace.socket(in: self.user.places.state) != nil })
     let second = try startDaemon()
-    #expect(second.wait(seconds: 10) == .exit(0))
+    #expect(second.wait() == .exit(0))
     #expect(user.daemon == first.id)
     first.signal(SIGTERM)
-    #expect(first.wait(seconds: 10) == .exit(0))
+    #expect(first.wait() == .exit(0))
   }
 
   @Test func aClientWithAnotherRuntimeDirectoryFindsIt() throws {
@@ -86,7 +86,7 @@ import TransferProtocol
   }
 
   @Test func theLatestMountsOptionsHoldAfterARestart() throws {
-    let client = try user.client { $0.limitRate = 100_000 }
+    let client = try user.client { $0.limitRate = 5000 }
     let request = user.serve(body)
     #expect(client.confirmed { $0.start(request, completion: $1) })
     client.stop()
@@ -133,7 +133,7 @@ import TransferProtocol
     #expect(user.daemon == daemon.id)
     client.stop()
     daemon.signal(SIGTERM)
-    #expect(daemon.wait(seconds: 10) == .exit(0))
+    #expect(daemon.wait() == .exit(0))
     // The socket is the service manager's.
     #expect(access(path, F_OK) == 0)
   }
@@ -142,7 +142,7 @@ import TransferProtocol
     let daemon = try startDaemon()
     #expect(eventually { DaemonPlace.socket(in: self.user.places.state) != nil })
     unlink(DaemonPlace.socket(runtime: user.places.runtime))
-    #expect(daemon.wait(seconds: 10) == .exit(0))
+    #expect(daemon.wait() == .exit(0))
   }
 
   @Test func filesThatNobodySpeaksOfAreRemoved() throws {

@@ -20,7 +20,9 @@ import TransferProtocol
   }
 
   /// - Parameter hasReserve: whether it can give up the one that it keeps to send away who comes.
-  @Test(.enabled(if: Products.isInstalled("prlimit"), "prlimit is not installed"), arguments: [true, false])
+  @Test(
+    .enabled(if: Products.isInstalled("prlimit"), "prlimit is not installed"),
+    .enabled(if: !Sanitizer.keepsBusy, "a sanitizer's thread is never at rest"), arguments: [true, false])
   func whoComesToADaemonWithoutDescriptorsKeepsItNotBusy(hasReserve: Bool) throws {
     let client = try user.client()
     let first = user.serve(body)

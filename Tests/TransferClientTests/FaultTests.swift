@@ -22,7 +22,7 @@ import TransferProtocol
       resource.plan = plan
       change(&resource)
     }
-    let client = try user.client { $0.stallTimeout = 0.5 }
+    let client = try user.client { $0.stallTimeout = 5 }
     let episode = try client.opened(request)
     #expect(episode.size == body.size)
     #expect(body.firstDifference(try episode.readAll()) == nil)

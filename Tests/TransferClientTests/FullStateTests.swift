@@ -34,7 +34,7 @@ import TransferStore
   ) -> TransferFailure?? {
     let end = Monitor<TransferFailure??>(nil)
     _ = order(client) { failure in end.withLockNotifying { $0 = .some(failure) } }
-    return end.wait(until: .after(20)) { $0 }
+    return end.wait(until: .after(patience)) { $0 }
   }
 
   @Test func whatCannotBeRememberedIsRefusedAndNotDone() throws {

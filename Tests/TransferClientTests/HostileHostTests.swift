@@ -39,7 +39,7 @@ import TransferProtocol
     var new = user.serve(TestBody(seed: 2, size: 300_000), at: "/new.mp3")
     new.expectedLength = 1 << 50
     #expect(client.confirmed { $0.start(new, completion: $1) })
-    #expect(client.reaches(.cached, new, within: 60), "\(String(describing: client.status(of: new.key)))")
+    #expect(client.reaches(.cached, new), "\(String(describing: client.status(of: new.key)))")
   }
 
   /// A body without a length that ends before what is stored already is no whole file.
@@ -81,7 +81,7 @@ import TransferProtocol
     let other = user.serve(TestBody(seed: 3, size: 300_000), at: "/other.mp3")
     client.start(other) { _ in }
     let pid = user.daemon
-    #expect(client.reaches(.cached, other, within: 60))
+    #expect(client.reaches(.cached, other))
     #expect(!eventually(within: 15) { self.user.daemon != pid }, "it has died")
   }
 
@@ -117,7 +117,7 @@ import TransferProtocol
     _ = try episode.read(at: 6_000_000, 4096)
     #expect(user.origin.requests.count == 5, "\(user.origin.requests.map { ($0.range, $0.status) })")
     // What is under way takes a hundred seconds: not waited for.
-    _ = try episode.read(at: 5_000_000, 4096, within: 60)
+    _ = try episode.read(at: 5_000_000, 4096)
   }
 
   /// A host's nonsense kills no daemon.
@@ -160,7 +160,7 @@ import TransferProtocol
     #expect(!eventually(within: 4) { user.daemon != pid || !user.isRunning(pid ?? 0) })
     let other = user.serve(TestBody(seed: 15, size: 10_000), at: "/other.mp3")
     client.start(other) { _ in }
-    #expect(client.reaches(.cached, other, within: 60))
+    #expect(client.reaches(.cached, other))
   }
 
   /// A validator counts for stored bytes only once they have been shown to be of the same representation.

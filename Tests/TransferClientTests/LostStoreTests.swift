@@ -77,7 +77,7 @@ import TransferStore
     for suffix in ["", "-wal", "-shm"] where isLost || suffix != "" { unlink(store + suffix) }
     if !isLost { try Directories.replace(store, with: [UInt8](repeating: 0x78, count: 8192)) }
     let client = try user.client()
-    client.waitUntilCurrent(until: .after(60))
+    client.waitUntilCurrent(until: .after(patience))
     #expect(client.allStatuses().map(\.key).contains(requests.other.key))
     #expect(client.status(of: requests.kept.key)?.state == .cached)
     client.stop()
@@ -156,7 +156,7 @@ import TransferStore
     // A directory in the place of its lock.
     #expect(mkdir(DaemonPlace.lockFile(in: user.places.state), 0o700) == 0)
     let client = try user.client(isMount: false)
-    let failure = try #require(client.openFailure(user.serve(body), within: 20))
+    let failure = try #require(client.openFailure(user.serve(body)))
     #expect(failure.errno == .EIO && failure.message.contains("cannot start"), "\(failure)")
     #expect(failure.message.contains("transferd.lock"))
     #expect(log.contains("cannot start") && log.contains("transferd.lock"))
@@ -167,14 +167,14 @@ import TransferStore
     #expect(doctor.output.contains("the transfer daemon could not start"), "\(doctor.output)")
     // When it can, nobody says so any more.
     rmdir(DaemonPlace.lockFile(in: user.places.state))
-    #expect(eventually(within: 30) { client.openFailure(self.user.serve(self.body)) == nil })
+    #expect(eventually { client.openFailure(self.user.serve(self.body)) == nil })
     #expect(client.daemonFailure == nil)
   }
 
   @Test func aMissingDaemonIsSaidToBe() throws {
     let client = try TransferClient(
       places: user.places, settings: Settings(), isMount: false, daemon: "/nonexistent/podcastfs-transferd")
-    let failure = try #require(client.openFailure(user.serve(body), within: 20))
+    let failure = try #require(client.openFailure(user.serve(body)))
     #expect(failure.message.contains("/nonexistent/podcastfs-transferd"), "\(failure)")
   }
 }

@@ -29,7 +29,7 @@ import TransferProtocol
   }
 
   @Test func aKilledDaemonIsStartedAgainAndLosesNothing() throws {
-    let request = user.serve(body, .with { $0.rate = 2_000_000 })
+    let request = user.serve(body) { $0.plan = [.with { $0.stallAfter = 1_100_000 }] }
     let client = try user.client()
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.read(at: 0, 1_000_000)) == nil)
@@ -70,7 +70,7 @@ import TransferProtocol
   }
 
   @Test func aPausedDownloadKeepsItsBytesAndADroppedOneDoesNot() throws {
-    let request = user.serve(body, .with { $0.rate = 2_000_000 })
+    let request = user.serve(body) { $0.plan = [.with { $0.stallAfter = 500_000 }] }
     let client = try user.client()
     #expect(client.confirmed { $0.start(request, completion: $1) })
     #expect(eventually { (client.status(of: request.key)?.received ?? 0) > 100_000 })

@@ -40,7 +40,7 @@ import TransferProtocol
     let asked = Monitor(false)
     client.setAddressHandler { _, _ in asked.withLockNotifying { $0 = true } }
     #expect(client.confirmed { $0.start(request, completion: $1) })
-    #expect(asked.wait(until: .after(5)) { $0 ? true : nil } == true)
+    #expect(asked.wait(until: .after(patience)) { $0 ? true : nil } == true)
     #expect(client.confirmed { $0.drop(request.key, completion: $1) })
     #expect(client.status(of: request.key)?.state == .remote)
     client.freshAddress(request.key, nil)
@@ -59,10 +59,10 @@ import TransferProtocol
     user.origin.change("/a.mp3") { $0.behaviour.status = nil }
     // Not within ten seconds of the failure.
     #expect(
-      eventually(within: 30) {
+      eventually {
         guard let again = try? client.opened(request, .fetchOnly) else { return false }
         defer { again.close() }
-        return again.readFailure(at: 0, 4096, within: 10) == nil
+        return again.readFailure(at: 0, 4096) == nil
       })
   }
 
@@ -88,7 +88,7 @@ import TransferProtocol
       episode.close()
       episode = try client.opened(request, .fetchOnly)
     }
-    for place in 0..<12 { _ = try episode.read(at: 1_000_000 + Int64(place) * 200_000, 4096, within: 60) }
+    for place in 0..<12 { _ = try episode.read(at: 1_000_000 + Int64(place) * 200_000, 4096) }
     #expect(
       client.status(of: request.key)?.error == nil, "\(String(describing: client.status(of: request.key)))")
   }
@@ -98,7 +98,7 @@ import TransferProtocol
     let client = try user.client()
     let request = user.serve(TestBody(seed: 20, size: 4_000_000))
     let episode = try client.opened(request, .fetchOnly)
-    for place in 0..<12 { _ = try episode.read(at: 1_000_000 + Int64(place) * 200_000, 4096, within: 60) }
+    for place in 0..<12 { _ = try episode.read(at: 1_000_000 + Int64(place) * 200_000, 4096) }
     #expect(
       client.status(of: request.key)?.error == nil, "\(String(describing: client.status(of: request.key)))")
   }
@@ -111,14 +111,14 @@ import TransferProtocol
     let asked = Monitor(false)
     client.setAddressHandler { _, _ in asked.withLockNotifying { $0 = true } }
     #expect(client.confirmed { $0.start(request, completion: $1) })
-    #expect(asked.wait(until: .after(5)) { $0 ? true : nil } == true)
+    #expect(asked.wait(until: .after(patience)) { $0 ? true : nil } == true)
     // The feed has been refreshed: whoever starts it now says the new address.
     var fresh = request
     fresh.url = user.serve(body, at: "/fresh.mp3").url
     #expect(client.confirmed { $0.start(fresh, completion: $1) })
     if answers { client.freshAddress(request.key, fresh.url) }
     #expect(
-      client.reaches(.cached, request, within: 30), "\(String(describing: client.status(of: request.key)))")
+      client.reaches(.cached, request, ), "\(String(describing: client.status(of: request.key)))")
   }
 
   /// A limit that is lifted holds nothing back any more.
@@ -128,8 +128,8 @@ import TransferProtocol
     #expect(slow.confirmed { $0.start(request, completion: $1) })
     #expect(slow.reaches(.downloading, request))
     // Some of it has come, and the rest is held back.
-    #expect(eventually(within: 20) { slow.status(of: request.key)?.received ?? 0 > 0 })
+    #expect(eventually { slow.status(of: request.key)?.received ?? 0 > 0 })
     let free = try user.client()
-    #expect(free.reaches(.cached, request, within: 10), "\(String(describing: free.status(of: request.key)))")
+    #expect(free.reaches(.cached, request), "\(String(describing: free.status(of: request.key)))")
   }
 }

@@ -47,7 +47,7 @@ import TransferProtocol
   }
 
   @Test func anOpenReaderIsServedBesideTheQueue() throws {
-    let all = episodes(3, rate: 150_000)
+    let all = episodes(3, rate: 5000)
     let client = try user.client { $0.downloads = 1 }
     #expect(client.confirmed { $0.start(all[0].request, completion: $1) })
     #expect(client.confirmed { $0.start(all[1].request, completion: $1) })
@@ -61,7 +61,7 @@ import TransferProtocol
 
   @Test func theRateLimitIsForTheBackgroundOnly() throws {
     let all = episodes(2)
-    let client = try user.client { $0.limitRate = 200_000 }
+    let client = try user.client { $0.limitRate = 40_000 }
     let start = MonotonicTime.now
     #expect(client.confirmed { $0.start(all[0].request, completion: $1) })
     #expect(all[1].body.firstDifference(try client.opened(all[1].request).readAll()) == nil)
@@ -71,7 +71,7 @@ import TransferProtocol
   }
 
   @Test func theOrderSurvivesTheDaemon() throws {
-    let all = episodes(5, rate: 300_000)
+    let all = episodes(5, rate: 5000)
     let client = try user.client { $0.downloads = 1 }
     for (request, _) in all.reversed() { #expect(client.confirmed { $0.start(request, completion: $1) }) }
     client.stop()

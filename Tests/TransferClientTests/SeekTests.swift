@@ -55,7 +55,7 @@ import TransferProtocol
       let count = Int(min(65_536, small.size - offset))
       _ = episode.whenAvailable(at: offset, count: count) { _ in ended.withLockNotifying { $0 += 1 } }
     }
-    #expect(ended.wait(until: .after(15)) { $0 == 8 ? true : nil } == true)
+    #expect(ended.wait(until: .after(patience)) { $0 == 8 ? true : nil } == true)
     #expect(small.firstDifference(try episode.readAll()) == nil)
     #expect(user.origin.requests.count == 1)
   }

@@ -14,7 +14,7 @@ import TransferProtocol
   private func isJoined(_ client: TransferClient) -> Bool {
     let isCurrent = Monitor(false)
     client.whenCurrent { isCurrent.withLockNotifying { $0 = true } }
-    return isCurrent.wait(until: .after(10)) { $0 ? true : nil } == true
+    return isCurrent.wait(until: .after(patience)) { $0 ? true : nil } == true
   }
 
   @Test func anOrderEndsWhenTheOthersShowIt() throws {
@@ -31,12 +31,12 @@ import TransferProtocol
     #expect(other.status(of: request.key)?.state == .paused)
     let isDone = Monitor(false)
     client.drop(request.key) { _ in isDone.withLockNotifying { $0 = true } }
-    let done = try #require(shown.wait(until: .after(10)) { $0.first })
+    let done = try #require(shown.wait(until: .after(patience)) { $0.first })
     // It has been told, and does not show it yet.
     #expect(other.status(of: request.key)?.state == .remote)
     #expect(!isDone.withLock { $0 })
     done()
-    #expect(isDone.wait(until: .after(10)) { $0 ? true : nil } == true)
+    #expect(isDone.wait(until: .after(patience)) { $0 ? true : nil } == true)
   }
 
   /// A mount that is stopped, or has no time, holds nobody up for long, and not each time.
@@ -79,8 +79,8 @@ import TransferProtocol
     #expect(other.status(of: request.key)?.state == .paused)
     let isDone = Monitor(false)
     client.drop(request.key) { _ in isDone.withLockNotifying { $0 = true } }
-    #expect(isAsked.wait(until: .after(10)) { $0 ? true : nil } == true)
+    #expect(isAsked.wait(until: .after(patience)) { $0 ? true : nil } == true)
     other.stop()
-    #expect(isDone.wait(until: .after(10)) { $0 ? true : nil } == true)
+    #expect(isDone.wait(until: .after(patience)) { $0 ? true : nil } == true)
   }
 }

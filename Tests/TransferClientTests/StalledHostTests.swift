@@ -30,7 +30,7 @@ import TransferProtocol
       }
     }
     // The first answers and those after the stall.
-    #expect(user.origin.wait(seconds: 10) { $0.count >= 4 })
+    #expect(user.origin.wait { $0.count >= 4 })
     var sent = ByteRanges()
     for request in user.origin.requests {
       let start = Int64(request.range?.dropFirst(6).prefix { $0 != "-" } ?? "0") ?? 0
@@ -38,7 +38,7 @@ import TransferProtocol
       sent.insert(start..<start + request.sent)
     }
     user.origin.change("/a.mp3") { $0.behaviour.stallAfter = nil }
-    #expect(ended.wait(until: .after(20)) { $0 == 5 ? true : nil } == true)
+    #expect(ended.wait(until: .after(patience)) { $0 == 5 ? true : nil } == true)
     #expect(body.firstDifference(try head.readAll()) == nil)
   }
 }

@@ -51,7 +51,7 @@ import TransferStore
     #expect(
       TransferStore.condition(in: user.places.state) == .unreadable("\(store)\(suffix) is no regular file"))
     let client = try user.client()
-    client.waitUntilCurrent(until: .after(60))
+    client.waitUntilCurrent(until: .after(patience))
     #expect(client.daemonFailure == nil)
     #expect(client.reaches(.cached, requests.cached))
     #expect(body.firstDifference(try client.opened(requests.cached).readAll()) == nil)

@@ -99,7 +99,7 @@ import TransferProtocol
       _ = held.rawValue
     }
     let client = try user.client()
-    let failure = try #require(client.openFailure(user.serve(body), within: 20))
+    let failure = try #require(client.openFailure(user.serve(body)))
     #expect(failure.message.contains("newer podcastfs"), "\(failure)")
     #expect(log.contains("newer podcastfs"))
     _ = client.open(user.serve(body), intent: .download) { _ in }

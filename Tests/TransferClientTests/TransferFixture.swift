@@ -51,7 +51,7 @@ final class TransferFixture: Sendable {
   /// Waits until the daemon has let go of an episode's files: all that has come is on the disk, and the journal says so.
   func filesAreClosed(_ request: TransferRequest, _ generation: UInt32) -> Bool {
     let data = layout.data(request.key, generation)
-    return eventually(within: 60) {
+    return eventually {
       guard let pid = daemon, let files = try? Directories.names(in: "/proc/\(pid)/fd") else { return false }
       return !files.contains { file in
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -61,16 +61,17 @@ final class TransferFixture: Sendable {
     }
   }
 
-  /// Waits until none of the daemon's threads has run at two hundred looks in a row: one that is kept busy never is
-  /// at rest.
+  /// Waits until the daemon does next to nothing while it is looked at two hundred times: what keeps one busy makes
+  /// hundreds of steps in that time, and a look around every few seconds a few.
   func daemonIsAtRest() -> Bool {
-    var last = -1
+    var before = daemonActivity
     var looks = 0
-    return eventually(within: 60) {
+    return eventually {
+      looks += 1
+      guard looks % 200 == 0 else { return false }
       let now = daemonActivity
-      looks = now == last ? looks + 1 : 0
-      last = now
-      return now > 0 && looks >= 200
+      defer { before = now }
+      return now > 0 && abs(now - before) < 40
     }
   }
 
@@ -120,7 +121,7 @@ final class TransferFixture: Sendable {
 extension TransferClient {
   /// Opens, and waits for the answer.
   func opened(
-    _ request: TransferRequest, _ intent: OpenIntent = .download, within seconds: Double = 20
+    _ request: TransferRequest, _ intent: OpenIntent = .download, within seconds: Double = patience
   ) throws -> any OpenEpisode {
     let result = Monitor<Result<any OpenEpisode, TransferFailure>?>(nil)
     _ = open(request, intent: intent) { answer in result.withLockNotifying { $0 = answer } }
@@ -131,7 +132,7 @@ extension TransferClient {
   }
 
   /// Why an open fails; nil where it does not.
-  func openFailure(_ request: TransferRequest, within seconds: Double = 20) -> TransferFailure? {
+  func openFailure(_ request: TransferRequest, within seconds: Double = patience) -> TransferFailure? {
     do {
       _ = try opened(request, within: seconds)
       return nil
@@ -144,17 +145,18 @@ extension TransferClient {
   func confirmed(_ order: (TransferClient, @escaping OrderCompletion) -> any Cancellable) -> Bool {
     let end = Monitor<TransferFailure??>(nil)
     _ = order(self) { failure in end.withLockNotifying { $0 = .some(failure) } }
-    return end.wait(until: .after(20)) { $0 } == .some(.none)
+    return end.wait(until: .after(patience)) { $0 } == .some(.none)
   }
 
-  func reaches(_ state: TransferState, _ request: TransferRequest, within seconds: Double = 20) -> Bool {
+  func reaches(_ state: TransferState, _ request: TransferRequest, within seconds: Double = patience) -> Bool
+  {
     eventually(within: seconds) { status(of: request.key)?.state == state }
   }
 }
 
 extension OpenEpisode {
   /// Reads like a program: what is here, else waits.
-  func read(at offset: Int64, _ count: Int, within seconds: Double = 20) throws -> [UInt8] {
+  func read(at offset: Int64, _ count: Int, within seconds: Double = patience) throws -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: count)
     let deadline = MonotonicTime.after(seconds)
     while true {
@@ -182,7 +184,9 @@ extension OpenEpisode {
   }
 
   /// Why a read fails; nil where it does not.
-  func readFailure(at offset: Int64, _ count: Int = 4096, within seconds: Double = 20) -> TransferFailure? {
+  func readFailure(at offset: Int64, _ count: Int = 4096, within seconds: Double = patience)
+    -> TransferFailure?
+  {
     do {
       _ = try read(at: offset, count, within: seconds)
       return nil

@@ -15,15 +15,21 @@ import TransferProtocol
   init() throws { user = try TransferFixture() }
 
   @Test func aReaderWaitsNoLongerThanItsTimeWithoutAByte() throws {
-    let request = user.serve(body, .with { $0.stallAfter = 100_000 })
+    // Without a validator there is no way but to wait for the running response.
+    let request = user.serve(
+      body,
+      .with {
+        $0.stallAfter = 100_000
+        $0.omitsValidators = true
+      })
     let client = try user.client { settings in
-      settings.readTimeout = 0.7
+      settings.readTimeout = 3
       settings.stallTimeout = 600
     }
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
     // Long before the response ends.
-    #expect(episode.readFailure(at: 500_000, 4096, within: 60)?.errno == .EIO)
+    #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
   }
 
   @Test func bytesThatComeKeepTheReaderWaiting() throws {
@@ -31,21 +37,21 @@ import TransferProtocol
     let request = user.serve(
       body,
       .with {
-        $0.rate = 400_000
+        $0.rate = 40_000
         $0.omitsValidators = true
       })
-    let client = try user.client { $0.readTimeout = 0.8 }
+    let client = try user.client { $0.readTimeout = 5 }
     let episode = try client.opened(request)
-    // Two seconds and more for what it wants, never 0.8 without a byte.
-    #expect(body.firstDifference(try episode.read(at: 900_000, 4096), at: 900_000) == nil)
+    // Seven seconds and more for what it wants, never five without a byte.
+    #expect(body.firstDifference(try episode.read(at: 300_000, 4096), at: 300_000) == nil)
     #expect(user.origin.requests.count == 1)
   }
 
   @Test func anOpenWhoseSizeCantBeLearntFails() throws {
-    let request = user.serve(body, .with { $0.latency = 60 })
+    let request = user.serve(body, .with { $0.latency = 600 })
     let client = try user.client { $0.readTimeout = 0.5 }
     // Before the host answers.
-    #expect(client.openFailure(request, within: 50)?.errno == .EIO)
+    #expect(client.openFailure(request)?.errno == .EIO)
   }
 
   @Test func aWaitThatIsGivenUpEndsAtOnce() throws {
@@ -57,17 +63,17 @@ import TransferProtocol
       answer.withLockNotifying { $0 = .some(failure) }
     }
     wait.cancel()
-    let failure = answer.wait(until: .after(60)) { $0 }
+    let failure = answer.wait(until: .after(patience)) { $0 }
     #expect(failure??.errno == .EINTR)
     wait.cancel()
 
     let opened = Monitor<Result<any OpenEpisode, TransferFailure>?>(nil)
-    let silent = user.serve(body, at: "/silent.mp3", .with { $0.latency = 60 })
+    let silent = user.serve(body, at: "/silent.mp3", .with { $0.latency = 600 })
     let open = client.open(silent, intent: .download) { result in
       opened.withLockNotifying { $0 = result }
     }
     open.cancel()
-    guard case .failure(let why) = opened.wait(until: .after(5), for: { $0 }) else {
+    guard case .failure(let why) = opened.wait(until: .after(patience), for: { $0 }) else {
       Issue.record("the open did not end as cancelled")
       return
     }
@@ -81,7 +87,7 @@ import TransferProtocol
     }
     let client = try user.client()
     let episode = try client.opened(request)
-    #expect(episode.readFailure(at: 500_000, 4096, within: 10)?.message == "404 Not Found from 127.0.0.1")
+    #expect(episode.readFailure(at: 500_000, 4096)?.message == "404 Not Found from 127.0.0.1")
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
   }
 
@@ -97,7 +103,7 @@ import TransferProtocol
     let order = client.pause(request) { failure in end.withLockNotifying { $0 = .some(failure) } }
     #expect(end.wait(until: .after(0.2)) { $0 } == nil)
     order.cancel()
-    #expect(end.wait(until: .after(5)) { $0 }??.errno == .EINTR)
+    #expect(end.wait(until: .after(patience)) { $0 }??.errno == .EINTR)
   }
 
   @Test func whatIsAskedOfAStoppedClientEnds() throws {

@@ -14,7 +14,7 @@ import Transfers
     for number in 0..<200 {
       pool.run(.files(key(0))) { done.withLockNotifying { $0.append(number) } }
     }
-    #expect(done.wait(until: .after(20)) { $0.count == 200 ? true : nil } == true)
+    #expect(done.wait(until: .after(patience)) { $0.count == 200 ? true : nil } == true)
     #expect(done.withLock { $0 } == Array(0..<200))
   }
 
@@ -34,9 +34,10 @@ import Transfers
       pool.run(.files(key(lane))) { done.withLockNotifying { $0[lane, default: []].append(number) } }
     }
     #expect(
-      done.wait(until: .after(60)) { $0.values.reduce(0) { $0 + $1.count } == 300 ? true : nil } == true)
+      done.wait(until: .after(patience)) { $0.values.reduce(0) { $0 + $1.count } == 300 ? true : nil } == true
+    )
     #expect(done.withLock { $0.values.allSatisfy { $0 == $0.sorted() } })
-    #expect(eventually(within: 60) { pool.isIdle })
+    #expect(eventually { pool.isIdle })
   }
 
   @Test func noLaneWaitsForAnother() {
@@ -44,14 +45,14 @@ import Transfers
     let gate = Monitor(false)
     let done = Monitor(0)
     for number in 0..<20 {
-      pool.run(.files(key(number))) { _ = gate.wait(until: .after(60)) { $0 ? true : nil } }
-      pool.run(.flush(key(number))) { _ = gate.wait(until: .after(60)) { $0 ? true : nil } }
+      pool.run(.files(key(number))) { _ = gate.wait(until: .after(patience)) { $0 ? true : nil } }
+      pool.run(.flush(key(number))) { _ = gate.wait(until: .after(patience)) { $0 ? true : nil } }
     }
     for lane in [DiskPool.Lane.store, .log, .cache, .names(key(0)), .files(key(20))] {
       pool.run(lane) { done.withLockNotifying { $0 += 1 } }
     }
-    #expect(done.wait(until: .after(20)) { $0 == 5 ? true : nil } == true)
+    #expect(done.wait(until: .after(patience)) { $0 == 5 ? true : nil } == true)
     gate.withLockNotifying { $0 = true }
-    #expect(eventually(within: 20) { pool.isIdle })
+    #expect(eventually { pool.isIdle })
   }
 }

@@ -69,7 +69,7 @@ struct CatalogModel {
     }
     if Int.random(in: 0..<6, using: &random) == 0 { return try refreshAndKill() }
     _ = try? wait { catalog.refresh(podcast: podcast, cause: .forced, completion: $0) }
-    #expect(catalog.waitForRefreshes(seconds: 30))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     try check()
   }
 
@@ -88,7 +88,7 @@ struct CatalogModel {
     let task = catalog.refresh(podcast: podcast, cause: .forced) { _ in
       commits.withLockNotifying { $0 += 4 }
     }
-    _ = commits.wait(until: .after(30)) { $0 >= wanted ? true : nil }
+    _ = commits.wait(until: .after(patience)) { $0 >= wanted ? true : nil }
     let copy = try TemporaryPlaces()
     try Directories.createPrivate(copy.places.data)
     try witness.transaction {
@@ -98,7 +98,7 @@ struct CatalogModel {
       }
     }
     task.cancel()
-    catalog.waitForRefreshes(seconds: 30)
+    catalog.waitForRefreshes(seconds: patience)
     close()
     (catalog, home) = (try Catalog(places: copy.places, settings: world.settings, http: world.http), copy)
     try check()
@@ -146,7 +146,7 @@ struct CatalogModel {
     // The time of a page that failed has come.
     try file.run("UPDATE podcast SET page_not_before = 0, digest = NULL")
     _ = try wait { catalog.refresh(podcast: podcast, cause: .forced, completion: $0) }
-    #expect(catalog.waitForRefreshes(seconds: 30))
+    #expect(catalog.waitForRefreshes(seconds: patience))
     try check()
     if feed.showsAll { #expect(Set(numbers.values) == Set(feed.entries.map(\.number)), "seed \(seed): lost") }
     try FullTextTests.check(path)
