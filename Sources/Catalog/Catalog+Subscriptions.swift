@@ -46,8 +46,9 @@ extension Catalog {
   package func unsubscribe(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
       let podcast = try SubscriptionRows.remove(id, in: database)
-      if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
+      // What was hidden in its directory does not come back there before that has gone.
       changes.append(.subscription(id, podcast: podcast))
+      if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
     }
   }
 

@@ -22,9 +22,18 @@ final class Announcer: Sendable {
     var isStopped = true
     /// What the announcer's threads are at.
     var current: [Int32: Difference.Name] = [:]
+    /// The kernel's numbers of directories that have gone, where these were not their own.
+    var numbers: [NodeID: UInt64] = [:]
     /// The mount's device, as the kernel numbers it.
     var device: UInt64?
     var connection: Int32 = -1
+
+    /// Of the directories whose end has been told, or concerns nobody.
+    mutating func forgetNumbers() {
+      if numbers.isEmpty { return }
+      let inHand = current.values.map(\.node)
+      numbers = numbers.filter { announcements.place(ofEnded: $0.key) != nil || inHand.contains($0.key) }
+    }
   }
   private let state = Monitor(State())
   private let tree: PodcastTree
@@ -82,11 +91,16 @@ final class Announcer: Sendable {
     }
   }
 
-  func announce(_ difference: Difference, in known: KnownDirectories) {
-    let names = (difference.names + difference.states).filter { known.contains(numbers.number($0.directory)) }
+  /// - Parameter ended: the directories that have gone, with the numbers that the kernel has for them where these were not
+  ///   their own.
+  func announce(_ difference: Difference, ended: [NodeID: UInt64], in known: KnownDirectories) {
+    let names = (difference.names + difference.states).filter {
+      known.contains(ended[$0.directory] ?? number(of: $0.directory))
+    }
     if names.isEmpty { return }
     let isNeeded = state.withLock { state in
       if state.isStopped { return false }
+      state.numbers.merge(ended) { $1 }
       state.announcements.note(names)
       return true
     }
@@ -139,16 +153,30 @@ final class Announcer: Sendable {
     // The look through all programs' descriptors takes a twentieth of the time, more only where that would be long to wait.
     let taken = Self.processorTime - begun
     let directories = look.directories.filter { isWatched($0, watched) }
-    let connection = state.withLock { state in
+    let alive = directories.filter { tree.path(of: $0) != nil }
+    let (places, connection) = state.withLock { state in
       state.rest = .after(min(taken * 20, Self.longestRest))
-      state.announcements.drop(except: directories, foundBy: look)
-      return state.connection
+      state.announcements.drop(except: directories, alive: alive, foundBy: look)
+      state.forgetNumbers()
+      return (state.announcements.withPlaces(of: directories), state.connection)
     }
-    threads.run(directories, connection: connection) { [self] in tell(of: $0) }
+    tell(of: places, connection)
+  }
+
+  private func tell(of directories: some Sequence<NodeID>, _ connection: Int32) {
+    threads.run(directories, connection: connection) { [self] directory in
+      tell(of: directory)
+      let (waiting, connection) = state.withLock { state in
+        let waiting = state.announcements.finish(directory)
+        state.forgetNumbers()
+        return (waiting, state.connection)
+      }
+      if let waiting { tell(of: [waiting], connection) }
+    }
   }
 
   private func tell(of directory: NodeID) {
-    let keys = state.withLock { $0.announcements.names(in: directory) }
+    let keys = state.withLock { $0.announcements.begin(directory) }
     if keys.isEmpty { return }
     let thread = PosixThread.currentID
     let record = memory?.add(.announcer, [UInt64(thread)])
@@ -173,12 +201,14 @@ final class Announcer: Sendable {
   }
 
   private func isWatched(_ directory: NodeID, _ watched: Watches.Found) -> Bool {
-    watched.inodes.contains(directory.inode) || watched.inodes.contains(numbers.number(directory))
+    watched.inodes.contains(directory.inode) || watched.inodes.contains(number(of: directory))
       || isShared && watched.isPartial
   }
 
   private func path(of directory: NodeID) -> String? {
-    tree.path(of: directory).map { ([mountPoint] + $0).joined(separator: "/") }
+    if let path = tree.path(of: directory) { return ([mountPoint] + path).joined(separator: "/") }
+    guard let place = state.withLock({ $0.announcements.place(ofEnded: directory) }) else { return nil }
+    return path(of: place.parent).map { "\($0)/\(place.name)" }
   }
 
   /// Does to a name what it is to be told of. Who looked at it just when it changed may have left it in the kernel's cache
@@ -188,7 +218,7 @@ final class Announcer: Sendable {
     let isInTheWay: Errno = name.event == .appeared ? .EEXIST : .ENOENT
     for _ in 0..<Self.attempts {
       if PosixThread.whileWaitingForItself({ call(name, path) }) || Errno.current != isInTheWay { return }
-      notifier.forget(name.name, in: name.directory)
+      notifier.forget(name.name, in: number(of: name.directory))
     }
   }
 
@@ -207,9 +237,25 @@ final class Announcer: Sendable {
 
   // MARK: What the file system asks
 
-  /// Whether a request is what the announcer of the process before was at.
-  func isInherited(_ caller: FuseCaller) -> Bool {
-    caller.isRepeated && predecessors.contains(caller.thread)
+  /// Whether a request is the announcer's, or what that of the process before was at: but for what is announced it does
+  /// nothing.
+  func isOwn(_ caller: FuseCaller) -> Bool {
+    caller.isRepeated && predecessors.contains(caller.thread) || announcement(from: caller.thread) != nil
+  }
+
+  /// The number that the kernel has for a directory, also for one that has gone.
+  func number(of directory: NodeID) -> UInt64 {
+    state.withLock { $0.numbers[directory] } ?? numbers.number(directory)
+  }
+
+  /// The directory that had a name, where one of the announcer's threads is on its way through it to tell what has gone there.
+  func ended(_ name: String, in parent: UInt64, from thread: Int32) -> NodeID? {
+    guard var directory = announcement(from: thread)?.directory else { return nil }
+    while let place = state.withLock({ $0.announcements.place(ofEnded: directory) }) {
+      if place.name == name && number(of: place.parent) == parent { return directory }
+      directory = place.parent
+    }
+    return nil
   }
 
   /// What the announcer is at, where a request comes from one of its threads: such a request does nothing.

@@ -53,8 +53,8 @@ final class KernelNotifier: Sendable {
   }
 
   /// At once, on the calling thread: it waits for the directory's lock.
-  func forget(_ name: String, in directory: NodeID) {
-    state.withLock { $0.session }?.invalidate(name: name, in: numbers.number(directory))
+  func forget(_ name: String, in directory: UInt64) {
+    state.withLock { $0.session }?.invalidate(name: name, in: directory)
   }
 
   func forgetListing(of node: NodeID) {

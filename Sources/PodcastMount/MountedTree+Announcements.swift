@@ -8,7 +8,7 @@ extension MountedTree {
   func announcement(_ name: String?, in parent: UInt64?, _ caller: FuseCaller) -> Difference.Name? {
     guard let found = announcer.announcement(from: caller.thread) else { return nil }
     if let name, name != found.name { return nil }
-    if let parent, numbers.node(parent) != found.directory { return nil }
+    if let parent, parent != announcer.number(of: found.directory) { return nil }
     return found
   }
 
@@ -16,7 +16,7 @@ extension MountedTree {
   func lookup(_ announced: Difference.Name, reply: consuming FuseReply) {
     switch announced.event {
     case .appeared: reply.fail(.ENOENT)
-    case .vanished: reply.entry(gone(announced))
+    case .vanished: reply.entry(gone(announced.node, isDirectory: announced.isDirectory))
     case .replaced, .uncertain:
       let caller = Caller(user: tree.owner.user, thread: 0)
       fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
@@ -25,16 +25,15 @@ extension MountedTree {
     }
   }
 
-  /// An entry that holds for the one call that takes it away.
-  private func gone(_ announced: Difference.Name) -> FuseEntry {
+  /// An entry that holds for the one call that takes it away, or leads through it.
+  func gone(_ node: NodeID, isDirectory: Bool) -> FuseEntry {
     var attributes = NodeAttributes(
-      node: announced.node, isDirectory: announced.isDirectory,
-      permissions: announced.isDirectory ? 0o755 : 0o644)
+      node: node, isDirectory: isDirectory, permissions: isDirectory ? 0o755 : 0o644)
     attributes.timeout = 0
-    attributes.size = announced.isDirectory ? 4096 : 1
-    if case .ready(.success(let known)) = tree.attributes(of: announced.node) { attributes = known }
-    var entry = self.entry(attributes)
-    entry.generation = incarnations.last(of: announced.node)
+    attributes.size = isDirectory ? 4096 : 1
+    if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
+    var entry = self.entry(attributes, number: announcer.number(of: node))
+    entry.generation = incarnations.last(of: node)
     entry.attributeTimeout = 0
     entry.entryTimeout = 0
     return entry
@@ -46,7 +45,7 @@ extension MountedTree {
     fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
       self.create(self.entry(attributes), attributes.node, reply)
     } failing: { reply, _ in
-      self.create(self.gone(announced), announced.node, reply)
+      self.create(self.gone(announced.node, isDirectory: announced.isDirectory), announced.node, reply)
     }
   }
 
@@ -63,7 +62,7 @@ extension MountedTree {
     fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
       reply.entry(self.entry(attributes))
     } failing: { reply, _ in
-      reply.entry(self.gone(announced))
+      reply.entry(self.gone(announced.node, isDirectory: announced.isDirectory))
     }
   }
 }

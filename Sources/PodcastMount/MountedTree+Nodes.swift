@@ -7,6 +7,9 @@ extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
     if let announced = announcement(name, in: parent, caller) { return lookup(announced, reply: reply) }
+    if let ended = announcer.ended(name, in: parent, from: caller.thread) {
+      return reply.entry(gone(ended, isDirectory: true))
+    }
     let parent = numbers.node(parent)
     fulfil(reply, tree.lookup(name, in: parent, for: self.caller(caller))) { reply, attributes in
       reply.entry(self.entry(attributes))
@@ -37,10 +40,10 @@ extension MountedTree {
     node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    if announcer.isInherited(caller) { return reply.fail(.EIO) }
     if let announced = announcement(nil, in: nil, caller), announced.event == .replaced {
       return attributes(node: node, handle: handle, caller: caller, reply: reply)
     }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     let onlyTimes = changes.isDisjoint(with: [.mode, .owner, .group, .size])
     let answer = tree.change(
       numbers.node(node), size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes,

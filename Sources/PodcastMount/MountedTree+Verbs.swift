@@ -8,7 +8,7 @@ extension MountedTree {
     if let announced = announcement(name, in: parent, caller) {
       return makeDirectory(announced, reply: reply)
     }
-    if announcer.isInherited(caller) { return reply.fail(.EIO) }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
     let made = making(name, in: parent, tree.makeDirectory(name, in: parent, for: self.caller(caller)))
     let answer = repeated(caller, made, done: .EEXIST) {
@@ -21,7 +21,7 @@ extension MountedTree {
     parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
   ) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
-    if announcer.isInherited(caller) { return reply.fail(.EIO) }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
     let removal = tree.removeDirectory(name, in: parent, for: self.caller(caller))
     let answer = telling([(name, parent, .vanished)], repeated(caller, removal, done: .ENOENT) { .value(()) })
@@ -30,7 +30,7 @@ extension MountedTree {
 
   package func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if announcement(name, in: parent, caller) != nil { return reply.succeed() }
-    if announcer.isInherited(caller) { return reply.fail(.EIO) }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     let parent = numbers.node(parent)
     let removal = tree.remove(name, in: parent, for: self.caller(caller))
     let answer = telling([(name, parent, .vanished)], repeated(caller, removal, done: .ENOENT) { .value(()) })
@@ -110,7 +110,7 @@ extension MountedTree {
 
   package func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if let announced = announcement(name, in: parent, caller) { return create(announced, reply: reply) }
-    if announcer.isInherited(caller) { return reply.fail(.EIO) }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
     let answer = tree.create(name, in: numbers.node(parent), for: self.caller(caller))
     fulfil(reply, answer) { reply, created in

@@ -57,8 +57,13 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
 
   package func changed(_ difference: Difference) {
     var difference = difference
+    var ended: [NodeID: UInt64] = [:]
     for name in difference.names where name.isDirectory {
-      if name.event == .vanished { incarnations.end(name.node) }
+      if name.event == .vanished {
+        incarnations.end(name.node)
+        let number = numbers.number(name.node)
+        if number != name.node.rawValue { ended[name.node] = number }
+      }
       // A result that is found again needs its number, a subscription that has ended none.
       let isNew = name.node.kind == .result && name.event != .vanished
       guard isNew || name.node.kind == .subscription && name.event == .vanished,
@@ -75,7 +80,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       }
     }
     notifier.tell(difference)
-    announcer.announce(difference, in: directories)
+    announcer.announce(difference, ended: ended, in: directories)
   }
 
   package func moved(_ node: NodeID, to other: NodeID) {
@@ -148,9 +153,14 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
 
   /// An entry that is given to the kernel: it remembers the node until it forgets it.
   func entry(_ attributes: NodeAttributes) -> FuseEntry {
-    if attributes.isDirectory { directories.note(numbers.number(attributes.node)) }
+    entry(attributes, number: numbers.number(attributes.node))
+  }
+
+  /// - Parameter number: the kernel's for the node.
+  func entry(_ attributes: NodeAttributes, number: UInt64) -> FuseEntry {
+    if attributes.isDirectory { directories.note(number) }
     var entry = FuseEntry(
-      node: numbers.number(attributes.node), attributes: fuseAttributes(attributes),
+      node: number, attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.entryTimeout)
     entry.generation = incarnations[attributes.node]

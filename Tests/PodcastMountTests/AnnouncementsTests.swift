@@ -23,9 +23,10 @@ import Testing
   private mutating func expect(told expected: [String], _ place: SourceLocation = #_sourceLocation) {
     var told: [String] = []
     announcements.drop(except: [.latest], foundBy: announcements.look)
-    for key in announcements.names(in: .latest) {
+    for key in announcements.begin(.latest) {
       told += announcements.take(key).map { "\($0.event) \($0.name)" }
     }
+    _ = announcements.finish(.latest)
     #expect(told == expected, sourceLocation: place)
   }
 
@@ -71,7 +72,7 @@ import Testing
 
   @Test mutating func eachNameIsToldOnce() {
     note("A", .appeared, .vanished, .appeared, .vanished, .appeared)
-    #expect(announcements.names(in: .latest).count == 1)
+    #expect(announcements.begin(.latest).count == 1)
     expect(told: ["appeared A"])
     expect(told: [])
   }
@@ -108,7 +109,7 @@ import Testing
     note("B", .appeared)
     announcements.note([Self.name("C", .appeared, in: .downloaded)])
     announcements.drop(except: [.latest], foundBy: look)
-    let told = announcements.names(in: .latest).flatMap { announcements.take($0) }
+    let told = announcements.begin(.latest).flatMap { announcements.take($0) }
     #expect(told.map(\.name) == ["A", "B"])
     #expect(announcements.look.directories == [.downloaded])
   }
@@ -152,5 +153,42 @@ import Testing
     let isLeft = announcements.ends("A", in: .latest, told: nil)
     #expect(isLeft)
     expect(told: ["vanished A"])
+  }
+
+  private static let folder = NodeID(.subscription, 7)
+
+  private mutating func noteEndOfFolder(with count: Int) {
+    var end = Self.name("X", .vanished, in: .subscriptions)
+    (end.isDirectory, end.node) = (true, Self.folder)
+    announcements.note([end] + (0..<count).map { Self.name("\($0)", .vanished, in: Self.folder) })
+  }
+
+  @Test(arguments: [1, 600]) mutating func aFolderEndsAfterWhatWasInIt(_ count: Int) {
+    noteEndOfFolder(with: count)
+    announcements.note([Self.name("other", .appeared, in: .subscriptions)])
+    // Also where only the folder is watched.
+    announcements.drop(except: [Self.folder], foundBy: announcements.look)
+    announcements.note([Self.name("another", .appeared, in: .subscriptions)])
+    #expect(announcements.begin(.subscriptions).flatMap { announcements.take($0) }.map(\.name) == ["another"])
+    #expect(announcements.finish(.subscriptions) == nil)
+    let place = announcements.place(ofEnded: Self.folder)
+    #expect(place?.name == "X" && place?.parent == .subscriptions)
+    let within = announcements.begin(Self.folder).flatMap { announcements.take($0) }
+    #expect(within.map(\.name) == (0..<count).map { "\($0)" })
+    // The last of them may still be under way.
+    #expect(announcements.begin(.subscriptions).isEmpty)
+    #expect(announcements.finish(Self.folder) == .subscriptions)
+    #expect(announcements.begin(.subscriptions).flatMap { announcements.take($0) }.map(\.name) == ["X"])
+    #expect(announcements.place(ofEnded: Self.folder) == nil && announcements.count == 0)
+  }
+
+  @Test mutating func aFolderEndsAfterWhatTheKernelTakesAwayInIt() {
+    noteEndOfFolder(with: 1)
+    announcements.begins("0", in: Self.folder)
+    #expect(announcements.begin(Self.folder).isEmpty && announcements.begin(.subscriptions).isEmpty)
+    _ = (announcements.finish(Self.folder), announcements.finish(.subscriptions))
+    let isLeft = announcements.ends("0", in: Self.folder, told: .vanished)
+    #expect(isLeft)
+    #expect(announcements.begin(.subscriptions).flatMap { announcements.take($0) }.map(\.name) == ["X"])
   }
 }

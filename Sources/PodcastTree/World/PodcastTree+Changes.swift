@@ -165,17 +165,19 @@ extension PodcastTree {
   private func setSubscriptions(_ folders: [Folder]) throws {
     keepListing(of: .subscriptions)
     readFolderTimes()
-    let (gone, came) = world.withLock { world -> (Set<Int64>, Set<Int64>) in
+    let (gone, came, within) = world.withLock { world -> (Set<Int64>, Set<Int64>, [Difference.Name]) in
       let old = Set((world.subscriptions ?? []).map(\.podcast))
       let new = Set(folders.map(\.podcast))
+      var within: [Difference.Name] = []
       for folder in world.subscriptions ?? [] where !new.contains(folder.podcast) {
-        world.forget(NodeID(.subscription, folder.id))
+        within += end(of: NodeID(.subscription, folder.id), &world)
       }
       world.setSubscriptions(folders)
       world.subscriptionListSize = nil
-      return (old.subtracting(new), new.subtracting(old))
+      return (old.subtracting(new), new.subtracting(old), within)
     }
     var difference = remake([.subscriptions])
+    difference.states += within
     difference.attributes.append(.subscriptionList)
     difference.attributes += world.withLock { world in
       gone.union(came).flatMap { world.shelves[$0]?.episodes ?? [] }.map { world.node(of: $0) }

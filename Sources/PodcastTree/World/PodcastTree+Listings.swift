@@ -125,6 +125,15 @@ extension PodcastTree {
     return difference
   }
 
+  /// Forgets a directory that is no more.
+  /// - Returns: what was in it, for those who watch it: the kernel forgets that with the directory.
+  func end(of node: NodeID, _ world: inout World) -> [Difference.Name] {
+    let listing = isKnown(node) ? world.listings[node] : nil
+    world.forget(node)
+    guard let listing else { return [] }
+    return Difference(in: node, from: listing, to: Listing([])) { world.node(of: $0) }.names
+  }
+
   private func noteDeparted(_ change: Difference, _ old: Listing, _ world: inout World) {
     // What goes with a whole directory is not asked for name by name.
     let gone = change.names.filter { $0.event == .vanished }
