@@ -14,11 +14,16 @@ import TransferProtocol
 
   /// A podcast whose feed names all there is for its first episode.
   private func fixture(
-    _ directory: TemporaryDirectory, sidecars: Set<Settings.Sidecar> = [.cover, .transcript, .chapters]
+    _ directory: TemporaryDirectory, sidecars: Set<Settings.Sidecar> = [.cover, .transcript, .chapters],
+    after before: TreeFixture? = nil
   ) throws -> TreeFixture {
     var settings = Settings()
     settings.sidecars = sidecars
-    let fixture = try TreeFixture(settings: settings, cache: directory.path)
+    let fixture = try TreeFixture(settings: settings, cache: directory.path, after: before)
+    fixture.fetcher.state.withLock { state in
+      state.files = [Self.cover: [1, 2, 3], "http://media.example/de": Array("WEBVTT".utf8)]
+    }
+    if before != nil { return fixture }
     fixture.catalog.state.withLock { state in
       state.podcasts[TreeFixture.podcast]?.imageURL = Self.cover
       state.podcasts[TreeFixture.podcast]?.language = "de-AT"
@@ -33,9 +38,6 @@ import TransferProtocol
       ]
       state.feeds[TreeFixture.podcast]?[0].chaptersURL = "http://media.example/chapters"
       state.feeds[TreeFixture.podcast]?[0].notesLength = 24
-    }
-    fixture.fetcher.state.withLock { state in
-      state.files = [Self.cover: [1, 2, 3], "http://media.example/de": Array("WEBVTT".utf8)]
     }
     return fixture
   }
@@ -204,6 +206,61 @@ import TransferProtocol
     try wait(fixture.tree.remove(Self.stem + ".mp3", in: folder, for: fixture.me))
     try wait(fixture.tree.remove(Self.stem + ".vtt", in: folder, for: fixture.me))
     try wait(fixture.tree.removeDirectory("Harbour Lights", in: .downloaded, for: fixture.me))
+  }
+
+  @Test func downloadedShowsTheCoverInEveryMountAndAfterARemount() throws {
+    let directory = try TemporaryDirectory()
+    let first = try fixture(directory)
+    let podcast = try first.searched()
+    let cover = try wait(first.tree.lookup("cover.png", in: podcast, for: first.me))
+    first.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
+    let folder = NodeID(.downloadedPodcast, TreeFixture.podcast)
+    #expect(first.awaitListing(folder))
+    // Another mount, which lists the podcast nowhere else.
+    let second = try fixture(directory, after: first)
+    #expect(try second.list(folder) == [Self.stem + ".mp3"])
+    let before = try wait(second.tree.attributes(of: folder)).modified
+    _ = try wait(first.tree.open(cover.node, writes: false, for: first.me))
+    for fixture in [first, second] {
+      #expect(fixture.awaitName("cover.png", in: folder))
+      #expect(try fixture.list(folder) == [Self.stem + ".mp3", "cover.png"])
+    }
+    #expect(second.kernel.told.withLock { $0.attributes.contains(folder) })
+    #expect(try wait(second.tree.attributes(of: folder)).modified.sinceEpoch > before.sinceEpoch)
+
+    let next = try fixture(directory, after: second)
+    #expect(try next.list(folder) == [Self.stem + ".mp3", "cover.png"])
+    #expect(try wait(next.tree.lookup("cover.png", in: folder, for: next.me)).size == 3)
+    _ = try wait(next.tree.lookup(".directory", in: folder, for: next.me))
+    // Its feed names another, which is not here.
+    next.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://new.example/a.png" }
+    next.catalog.announce(.facts(podcast: TreeFixture.podcast))
+    #expect(next.awaitName("cover.png", in: folder))
+    #expect(try next.list(folder) == [Self.stem + ".mp3"])
+  }
+
+  /// Also with the folder itself.
+  @Test func theCoverInDownloadedComesAndGoesWithTheEpisodes() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let cover = try wait(fixture.tree.lookup("cover.png", in: try fixture.searched(), for: fixture.me))
+    let folder = NodeID(.downloadedPodcast, TreeFixture.podcast)
+    for _ in 0..<2 {
+      _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
+      fixture.transfers.set(
+        TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
+      #expect(fixture.awaitName("cover.png", in: folder))
+      #expect(try fixture.list(folder) == [Self.stem + ".mp3", "cover.png"])
+      _ = fixture.kernel.take()
+      // As `rm -r` does it.
+      try wait(fixture.tree.remove(Self.stem + ".mp3", in: folder, for: fixture.me))
+      #expect(fixture.awaitName("cover.png", in: folder))
+      try wait(fixture.tree.remove("cover.png", in: folder, for: fixture.me))
+      try wait(fixture.tree.removeDirectory("Harbour Lights", in: .downloaded, for: fixture.me))
+      #expect(try fixture.list(folder) == [])
+      _ = fixture.kernel.take()
+    }
   }
 
   @Test func namesOfOneEpisodesSidecarsAreNeverAnothers() throws {

@@ -157,8 +157,8 @@ extension PodcastTree {
     loader.async { [self] in
       var difference = world.withLock { world in
         guard let shown = world.downloads.downloaded[podcast] else { return Difference() }
-        let isBeside = sidecar.node.kind == .cover || shown.episodes[sidecar.node.row] != nil
-        guard isBeside else { return Difference() }
+        let isCover = world.downloads.cover(of: podcast)?.key == sidecar.key
+        guard isCover || shown.episodes[sidecar.node.row] != nil else { return Difference() }
         let target = isHere(sidecar) ? Target.sidecar(sidecar) : nil
         return set([(sidecar.name, target)], in: folder, &world)
       }
@@ -166,5 +166,28 @@ extension PodcastTree {
       difference.attributes.append(sidecar.node)
       tell(difference)
     }
+  }
+
+  /// A podcast's feed may name another cover: its folder of downloads shows that where it is here. On the loader's
+  /// thread.
+  func coverChanged(of podcast: Int64) throws {
+    guard world.withLock({ $0.downloads.knowsCover(of: podcast) }) else { return }
+    guard let record = try catalog.podcast(podcast) else {
+      return world.withLock { $0.downloads.forgetCover(of: podcast) }
+    }
+    let new = ListedSidecar.cover(of: record, settings.sidecars)
+    let folder = NodeID(.downloadedPodcast, podcast)
+    var difference = world.withLock { world -> Difference in
+      let old = world.downloads.cover(of: podcast)
+      if old?.key == new?.key && old?.name == new?.name { return Difference() }
+      world.downloads.setCover(new, of: podcast)
+      guard world.downloads.downloaded[podcast] != nil else { return Difference() }
+      var targets: [String: Target?] = [:]
+      if let old, isHere(old) { targets.updateValue(nil, forKey: old.name) }
+      if let new, isHere(new) { targets.updateValue(.sidecar(new), forKey: new.name) }
+      return set(targets.map { (name: $0.key, target: $0.value) }, in: folder, &world)
+    }
+    if !difference.names.isEmpty { difference.attributes += viewsChanged([folder], isForced: true) }
+    tell(difference)
   }
 }

@@ -82,8 +82,9 @@ struct DownloadedPodcastFolder: FolderNode {
   func load() {}
   func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
-    let episodes = world.downloads.downloaded[id.row].map { Array($0.episodes.values) } ?? []
-    let sidecars = episodes.flatMap(\.sidecars) + (world.shelves[id.row]?.cover.map { [$0] } ?? [])
+    guard let folder = world.downloads.downloaded[id.row] else { return [] }
+    let episodes = Array(folder.episodes.values)
+    let sidecars = episodes.flatMap(\.sidecars) + [world.downloads.cover(of: id.row)].compactMap(\.self)
     return tree.items(episodes, sidecars: sidecars.filter { tree.isHere($0) }, cover: nil)
   }
 
@@ -92,7 +93,7 @@ struct DownloadedPodcastFolder: FolderNode {
       if let target = listing[name] { return .value(target) }
       // Only where the cover is here, too.
       let showsCover =
-        tree.world.withLock { $0.shelves[id.row]?.cover.map { listing[$0.name] != nil } } ?? false
+        tree.world.withLock { $0.downloads.cover(of: id.row).map { listing[$0.name] != nil } } ?? false
       return name == FolderIcon.name && showsCover
         ? FolderIcon.target(of: id.row, in: tree) : .failure(.ENOENT)
     }

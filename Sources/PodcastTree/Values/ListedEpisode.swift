@@ -78,4 +78,9 @@ final class ListedSidecar: Sendable {
     estimate = sidecar.estimate
     modified = sidecar.modified
   }
+
+  /// A podcast's cover, where its feed names one and it is to be listed.
+  static func cover(of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) -> ListedSidecar? {
+    kinds.contains(.cover) ? Sidecar.cover(of: podcast).map { ListedSidecar($0) } : nil
+  }
 }

@@ -7,6 +7,8 @@ struct Downloads: Sendable {
   /// Episodes that the transfers know, as far as the catalogue does.
   private(set) var known: [MediaKey: KnownEpisode] = [:]
   private var keys: [Int64: MediaKey] = [:]
+  /// By podcast that has a known episode: the cover that its feed names.
+  private var covers: [Int64: ListedSidecar?] = [:]
   private(set) var downloading = CrossView()
   /// By podcast.
   private(set) var downloaded: [Int64: Folder] = [:]
@@ -66,6 +68,13 @@ struct Downloads: Sendable {
   }
 
   func key(of episode: Int64) -> MediaKey? { keys[episode] }
+
+  func cover(of podcast: Int64) -> ListedSidecar? { covers[podcast] ?? nil }
+  func knowsCover(of podcast: Int64) -> Bool { covers[podcast] != nil }
+  mutating func setCover(_ cover: ListedSidecar?, of podcast: Int64) {
+    covers.updateValue(cover, forKey: podcast)
+  }
+  mutating func forgetCover(of podcast: Int64) { covers.removeValue(forKey: podcast) }
 
   /// Puts an episode into the view where it belongs.
   mutating func place(_ known: KnownEpisode, _ view: View) {

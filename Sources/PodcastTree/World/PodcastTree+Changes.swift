@@ -41,6 +41,7 @@ extension PodcastTree {
     let podcasts = world.withLock { world in
       Set(world.shelves.keys).union(world.listings.keys.compactMap { world.podcast(shownBy: $0) })
         .union(world.evicted.keys.compactMap { world.podcast(shownBy: $0) })
+        .union(world.downloads.podcasts)
     }
     for id in podcasts { try podcastChanged(id) }
   }
@@ -239,6 +240,7 @@ extension PodcastTree {
     let isShown = isShown(podcast: id)
     try readAppearances(of: id)
     try knownChanged(of: id)
+    try coverChanged(of: id)
     // Of one that is gone (or is another's by now) there is nothing more to be read.
     if isShown, try catalog.podcast(id) != nil {
       if old?.isFetched ?? false {
@@ -266,6 +268,7 @@ extension PodcastTree {
   /// Its title, cover, address.
   private func factsChanged(_ id: Int64) throws {
     details.forget(podcast: id)
+    try coverChanged(of: id)
     guard let podcast = try catalog.podcast(id) else { return }
     let (cover, isKnown) = world.withLock { world -> (ListedSidecar?, Bool) in
       (world.shelves[id]?.cover, world.shelves[id] != nil)
@@ -336,7 +339,10 @@ extension PodcastTree {
     let entries = try catalog.entries(forKeys: keys)
     for key in keys {
       let known = entries[key].map { KnownEpisode($0, settings.sidecars) }
-      if let podcast = known?.episode.podcast { try loadAppearances(of: [podcast]) }
+      if let podcast = entries[key]?.podcast {
+        try loadAppearances(of: [podcast.id])
+        loadCovers(of: [podcast])
+      }
       let difference = world.withLock { world -> Difference in
         var difference = Difference()
         let view = Downloads.view(world.downloads.status(key))

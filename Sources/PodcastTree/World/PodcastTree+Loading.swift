@@ -94,6 +94,16 @@ extension PodcastTree {
     try loadAppearances(of: entries.values.map(\.podcast.id))
     let known = entries.mapValues { KnownEpisode($0, settings.sidecars) }
     world.withLock { world in for (key, episode) in known { world.downloads.know(key, episode) } }
+    loadCovers(of: entries.values.map(\.podcast))
+  }
+
+  /// Those that folders of downloads show.
+  func loadCovers(of podcasts: [Podcast]) {
+    world.withLock { world in
+      for podcast in podcasts where !world.downloads.knowsCover(of: podcast.id) {
+        world.downloads.setCover(ListedSidecar.cover(of: podcast, settings.sidecars), of: podcast.id)
+      }
+    }
   }
 
   /// Once, at the start: all that the transfers know. Nothing has been listed yet.

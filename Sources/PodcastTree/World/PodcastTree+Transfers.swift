@@ -61,10 +61,11 @@ extension PodcastTree {
     let isDownloaded = view == .downloaded
     if wasDownloaded != isDownloaded {
       var names = [(name: episode.name, target: isDownloaded ? Target?.some(.episode(episode)) : nil)]
-      let here = episode.sidecars.filter { !isDownloaded || isHere($0) }
+      let hasFolder = world.downloads.downloaded[episode.podcast] != nil
+      let cover = hadFolder == hasFolder ? nil : world.downloads.cover(of: episode.podcast)
+      let here = (episode.sidecars + [cover].compactMap(\.self)).filter { !isDownloaded || isHere($0) }
       names += here.map { (name: $0.name, target: isDownloaded ? Target?.some(.sidecar($0)) : nil) }
       difference.add(self.set(names, areNew: true, in: folder, &world))
-      let hasFolder = world.downloads.downloaded[episode.podcast] != nil
       if hadFolder != hasFolder {
         let target = Target.node(folder)
         difference.add(

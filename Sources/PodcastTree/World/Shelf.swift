@@ -17,7 +17,7 @@ struct Shelf: Sendable {
     self.podcast = podcast.id
     isFetched = podcast.isFetched
     nextRefresh = podcast.nextRefresh
-    cover = kinds.contains(.cover) ? Sidecar.cover(of: podcast).map { ListedSidecar($0) } : nil
+    cover = ListedSidecar.cover(of: podcast, kinds)
     self.episodes = episodes
   }
 

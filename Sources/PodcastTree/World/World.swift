@@ -101,7 +101,7 @@ struct World: Sendable {
 
   /// A cover or a file beside an episode, as it is listed.
   func sidecar(_ node: NodeID) -> ListedSidecar? {
-    if node.kind == .cover { return shelves[node.row]?.cover }
+    if node.kind == .cover { return shelves[node.row]?.cover ?? downloads.cover(of: node.row) }
     return episode(node.row)?.sidecars.first { $0.node == node }
   }
 
