@@ -18,8 +18,17 @@ extension PodcastTree {
       if parent == .root { self.prepare(target.identity) }
       // The list's size is learnt when it is asked for.
       if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
-      return .value(self.world.withLock { self.attributes(of: target, $0) })
+      let isEpisode = if case .episode = target { true } else { false }
+      let known = isEpisode ? self.linksKnown : .value(())
+      return known.map { self.world.withLock { self.attributes(of: target, $0) } }
     }
+  }
+
+  /// Ends when it is known which views show an episode: it has a link for each. That costs the first who looks at one,
+  /// not the start.
+  var linksKnown: Answer<Void> {
+    if world.withLock({ $0.latest != nil }) { return .value(()) }
+    return .on(loader) { try? self.loadLatest() }
   }
 
   /// A view may be watched without ever being listed: what appears in it is told by the difference to what was there.

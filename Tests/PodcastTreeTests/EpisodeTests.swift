@@ -124,6 +124,48 @@ import TransferProtocol
     #expect(there.links == 3 && there.node.inode == alone.node.inode)
   }
 
+  /// `Latest/` counts before anybody has looked into it.
+  @Test func theLinksAreRightFromTheFirstLook() throws {
+    let fixture = try TreeFixture()
+    let (podcast, me) = (try fixture.searched(), fixture.me)
+    _ = try fixture.list(podcast)
+    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
+    let name = "2024-01-01 - Part 1.mp3"
+    let folder = NodeID(.subscription, entry.id)
+    let first = try TreeFixture(after: fixture)
+    #expect(try wait(first.tree.lookup(name, in: folder, for: me)).links == 2)
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 10, received: 10))
+    let downloaded = NodeID(.downloadedPodcast, TreeFixture.podcast)
+    let second = try TreeFixture(after: fixture)
+    let directory = try wait(second.tree.openDirectory(downloaded, for: me))
+    #expect(directory.items(from: 0, count: 1).map(\.attributes.links) == [3])
+    // By its number, as a kernel asks that has been shown it by the process before.
+    let node = try #require(directory.items(from: 0, count: 1).first?.attributes.node)
+    let third = try TreeFixture(after: fixture)
+    #expect(try wait(third.tree.attributes(of: node)).links == 3)
+  }
+
+  @Test func whoHasCountedLinksIsToldWhatLeavesLatest() throws {
+    var settings = Settings()
+    settings.latest = 1
+    let fixture = try TreeFixture(settings: settings)
+    let (podcast, me) = (try fixture.searched(), fixture.me)
+    _ = try fixture.list(podcast)
+    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
+    let folder = NodeID(.subscription, entry.id)
+    let next = try TreeFixture(settings: settings, after: fixture)
+    func look(_ number: Int) throws -> NodeAttributes {
+      try wait(next.tree.lookup("2024-01-0\(number) - Part \(number).mp3", in: folder, for: me))
+    }
+    let shown = [try look(2), try look(3)]
+    #expect(shown.map(\.links) == [1, 2])
+    _ = next.kernel.take()
+    next.catalog.hide(episode: shown[1].node.row)
+    #expect(next.kernel.await { $0.attributes.contains(shown[0].node) })
+    #expect(try wait(next.tree.attributes(of: shown[0].node)).links == 2)
+  }
+
   @Test func aNewRepresentationIsANewNodeOfTheSameInode() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()

@@ -9,7 +9,7 @@ struct EpisodeNode: TreeNode {
   let id: NodeID
 
   func attributes() -> Answer<NodeAttributes> {
-    tree.listed(id.row).map { episode in
+    tree.linksKnown.then { tree.listed(id.row) }.map { episode in
       let status = tree.currentStatus(episode.mediaKey)
       return tree.world.withLock { tree.attributes(of: episode, node: id, status, $0) }
     }

@@ -15,6 +15,7 @@ struct CrossView: Sendable {
   private(set) var mark: Int64 = 0
 
   var count: Int { members.count }
+  var ids: Set<Int64> { Set(members.keys) }
   func contains(_ id: Int64) -> Bool { members[id] != nil }
   func episode(_ id: Int64) -> ListedEpisode? { members[id]?.known.episode }
 

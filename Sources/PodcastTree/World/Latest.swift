@@ -23,6 +23,12 @@ struct Latest: Sendable {
   }
 
   func episode(_ id: Int64) -> ListedEpisode? { view.episode(id) }
+
+  /// What it shows and `other` does not, or the other way round.
+  func difference(to other: Latest) -> [ListedEpisode] {
+    view.ids.symmetricDifference(other.view.ids).compactMap { view.episode($0) ?? other.view.episode($0) }
+  }
+
   var podcasts: Set<Int64> { Set(candidates.map(\.episode.podcast)) }
 
   /// What is gone: unsubscribed, or hidden.

@@ -193,16 +193,11 @@ extension PodcastTree {
 
   /// Changes the newest episodes, where they are in memory, and makes their directory anew.
   private func latest(_ change: (inout Latest) -> Void) -> Difference {
-    let (isKnown, isStale) = world.withLock { world -> (Bool, Bool) in
-      guard var latest = world.latest else { return (false, false) }
-      change(&latest)
-      world.latest = latest
-      return (true, latest.isStale)
-    }
-    if !isKnown { return Difference() }
+    guard var latest = world.withLock({ $0.latest }) else { return Difference() }
+    change(&latest)
+    let isStale = latest.isStale
     if isStale { freshenSoon() }
-    var difference = remake([.latest])
-    difference.attributes += latestChanged()
+    var difference = show(latest)
     // What may have come is looked up when the directory is next listed.
     if isStale { difference.listings.append(.latest) }
     return difference
@@ -215,11 +210,19 @@ extension PodcastTree {
 
   func freshenLatest() throws {
     guard world.withLock({ $0.latest?.isStale ?? false }) else { return }
-    let latest = try readLatest()
-    world.withLock { $0.latest = latest }
+    tell(show(try readLatest()))
+  }
+
+  /// What it shows from now on, and no more, has another number of links, whether somebody has listed it or not.
+  private func show(_ latest: Latest) -> Difference {
+    let moved = world.withLock { world in
+      let moved = world.latest?.difference(to: latest) ?? []
+      world.latest = latest
+      return moved.map { world.node(of: $0) }
+    }
     var difference = remake([.latest])
-    difference.attributes += latestChanged()
-    tell(difference)
+    difference.attributes += moved + latestChanged()
+    return difference
   }
 
   /// Its time is that of the subscriptions that it is made of: they say when a commit has changed them.

@@ -174,8 +174,16 @@ extension PodcastTree {
       folder.passed(caller)
       return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
     }
-    return folder.listing(for: caller).map {
+    return listing(of: folder, for: caller).map {
       OpenDirectory(node: node, listing: $0, caller: caller, tree: self)
+    }
+  }
+
+  /// With all that the attributes of what it lists need.
+  fileprivate func listing(of folder: any FolderNode, for caller: Caller) -> Answer<Listing> {
+    folder.listing(for: caller).then { listing in
+      let showsEpisodes = listing.items.contains { if case .episode = $0.target { true } else { false } }
+      return showsEpisodes ? self.linksKnown.map { listing } : .value(listing)
     }
   }
 
@@ -225,7 +233,7 @@ package final class OpenDirectory: Sendable {
   /// Reads what it lists now.
   package func read() -> Answer<Void> {
     guard let folder = tree.folder(node) else { return .failure(.ENOENT) }
-    return folder.listing(for: caller).map { found in self.listing.withLock { $0 = found } }
+    return tree.listing(of: folder, for: caller).map { found in self.listing.withLock { $0 = found } }
   }
 
   /// Some of its items from one on, with their attributes as they are now.
