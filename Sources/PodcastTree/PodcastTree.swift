@@ -33,6 +33,7 @@ package final class PodcastTree: Sendable {
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let looksAhead: LooksAhead
+  let looks = Monitor(Looks())
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events: EventLog

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
+import TestSupport
 import Testing
 import TransferProtocol
 
@@ -44,7 +45,7 @@ import TransferProtocol
     _ = try fixture.list(.subscriptions)
     #expect(expectations() == 0)
     _ = try fixture.list(podcast)
-    #expect(expectations() == 1)
+    #expect(eventually { expectations() == 1 })
     _ = try fixture.list(podcast)
     _ = try fixture.list(.latest)
     #expect(expectations() == 1)

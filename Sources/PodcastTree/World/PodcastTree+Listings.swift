@@ -164,12 +164,19 @@ extension PodcastTree {
 
   // MARK: Readers
 
+  /// Who looks at episodes may open one: the daemon begins meanwhile.
+  private func noteLook(into node: NodeID) {
+    guard looks.withLock({ $0.note(node) }) else { return }
+    loader.async(after: Looks.moment) { [self] in
+      if looks.withLock({ $0.take() }) { transfers.makeReady() }
+    }
+  }
+
   /// A directory as it is now. Where the kernel has kept its listing, and that holds, nothing is read before it asks.
   package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
-    // Who looks at episodes may open one: the daemon begins meanwhile.
     let showsEpisodes = node == .latest || node.kind == .subscription || node.kind == .result
-    if showsEpisodes, !transfers.isReady, !isBarred(caller) { transfers.makeReady() }
+    if showsEpisodes, !transfers.isReady, !isBarred(caller) { noteLook(into: node) }
     if world.withLock({ $0.isUnchanged(node, now: wallClockSeconds()) }) {
       folder.passed(caller)
       return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
