@@ -67,7 +67,8 @@ extension EpisodeWriter {
 
   /// Nothing but what the journal says is believed from now on.
   private func loseUnflushed(_ durable: ByteRanges, _ sums: RunningChecksums, _ state: inout State) {
-    var lost = state.present
+    let shown = state.present
+    var lost = shown
     for run in durable.ranges { lost.remove(run) }
     if lost.isEmpty { return }
     state.durable = durable
@@ -75,7 +76,7 @@ extension EpisodeWriter {
     state.sums = sums
     for run in lost.ranges { hide(run) }
     map.set(received: durable.count)
-    for run in lost.ranges { giveBack(run, besides: durable) }
+    giveBackShown(lost.ranges, of: shown, state.representation, besides: durable)
   }
 
   /// Takes a range out of the live map.
@@ -99,8 +100,7 @@ extension EpisodeWriter {
       }
       map.set(received: state.present.count)
     }
-    // Who reads looks at the map once more when it has read.
-    for range in lost { giveBack(range) }
+    giveBackShown(lost, of: found, representation, besides: present)
   }
 
   func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {

@@ -111,7 +111,10 @@ package final class EpisodeWriter: Sendable {
     try state.withLock { state throws(PosixError) in
       for run in state.present.ranges { try publish(run, &state) }
     }
-    for case .lost(let range) in news { giveBack(range) }
+    let lost = news.compactMap { if case .lost(let range) = $0 { range } else { nil } }
+    var all = self.present
+    for range in lost { all.insert(range) }
+    giveBackShown(lost, of: all, self.representation, besides: self.present)
   }
 
   package var representation: Representation { state.withLock { $0.representation } }
@@ -152,7 +155,19 @@ package final class EpisodeWriter: Sendable {
   /// wholly, or what is not as it was written. A full disk would lack it when they come again.
   package func giveBack(_ range: Range<Int64>) { giveBack(range, besides: present) }
 
-  func giveBack(_ range: Range<Int64>, besides present: ByteRanges) {
+  /// The same of what had been shown as there. Not of a whole file while anybody has it open to read (`EpisodeReader`): he,
+  /// or the kernel for him, may read it without a look at the live map, and would find zeros beside the one wrong byte.
+  func giveBackShown(
+    _ ranges: [Range<Int64>], of all: ByteRanges, _ representation: Representation,
+    besides present: ByteRanges
+  ) {
+    let isWhole = representation.total.map { all.contains(0..<$0) } ?? false
+    guard !isWhole || data.tryLock(.exclusive) else { return }
+    defer { if isWhole { data.unlock() } }
+    for range in ranges { giveBack(range, besides: present) }
+  }
+
+  private func giveBack(_ range: Range<Int64>, besides present: ByteRanges) {
     let block = LiveMap.blockSize
     for hole in present.missing(in: range) {
       let (first, end) = ((hole.lowerBound + block - 1) / block * block, hole.upperBound / block * block)

@@ -39,11 +39,12 @@ final class KernelNotifier: Sendable {
       difference.filled.isEmpty
       ? difference.names : difference.names.filter { !difference.filled.contains($0.directory) }
     if !names.isEmpty { tellNames(names) }
-    if difference.attributes.isEmpty && difference.listings.isEmpty { return }
+    let data = Set(difference.listings + difference.bytes)
+    if difference.attributes.isEmpty && data.isEmpty { return }
     plain.async { [self] in
       guard let session = state.withLock({ $0.session }) else { return }
       for node in Set(difference.attributes) { session.invalidate(node: numbers.number(node), data: false) }
-      for node in Set(difference.listings) { session.invalidate(node: numbers.number(node), data: true) }
+      for node in data { session.invalidate(node: numbers.number(node), data: true) }
     }
   }
 

@@ -76,17 +76,35 @@ import Testing
     bytes[2_500_000] ^= 1
     unlink(layout.data(key, 1))
     try Directories.replace(layout.data(key, 1), with: bytes)
-    let reader = try EpisodeReader(layout, key, 1)
-    #expect(world.read(reader, 0..<100_000) == body.bytes(0..<100_000))
-    #expect(world.read(reader, 2_300_000..<2_400_000) == nil)
-    #expect(!reader.canRead(at: 2_300_000, count: 10))
-    #expect(reader.takeDamage().ranges == [2 << 20..<3 << 20])
-    #expect(reader.takeDamage().isEmpty)
+    do {
+      let reader = try EpisodeReader(layout, key, 1)
+      #expect(world.read(reader, 0..<100_000) == body.bytes(0..<100_000))
+      #expect(world.read(reader, 2_300_000..<2_400_000) == nil)
+      #expect(!reader.canRead(at: 2_300_000, count: 10))
+      #expect(reader.takeDamage().ranges == [2 << 20..<3 << 20])
+      #expect(reader.takeDamage().isEmpty)
+    }
     // Who goes on with it does not believe that MiB, and then what is left.
     let writer = try EpisodeWriter(continuing: layout, key, 1)
     #expect(writer.present.ranges == [0..<2 << 20, 3 << 20..<body.size])
     // Nor does that keep its room, which it needs again.
     #expect(try world.room() < body.size - 900_000)
+  }
+
+  /// Who has it open may be given its bytes without a look at what is there: the kernel reads by itself, or keeps pages.
+  @Test func whatIsRepairedHasNoHolesForWhoHasItOpen() throws {
+    try world.store(body)
+    try world.damage(layout.data(key, 1), at: 1_200_000)
+    let reader = try FileDescriptor(opening: layout.data(key, 1), O_RDONLY)
+    let isLocked = reader.tryLock(.shared)
+    #expect(isLocked)
+    let writer = try EpisodeWriter(continuing: layout, key, 1)
+    try writer.discard(try GenerationCheck(layout, key, 1).damaged)
+    #expect(!writer.present.contains(1_200_000))
+    var bytes = [UInt8](repeating: 0, count: 100_000)
+    let count = try bytes.withUnsafeMutableBytes { try reader.read(into: $0, at: 1_300_000) }
+    #expect(count == 100_000)
+    #expect(bytes == body.bytes(1_300_000..<1_400_000))
   }
 
   @Test func aCrashThatLeftTheLastBytesUnwrittenIsSeen() throws {

@@ -129,4 +129,38 @@ import Testing
     let again = try open(fixture, 1)
     #expect(try isRight(again, fixture, 1))
   }
+
+  /// Whether the kernel reads by itself or has pages of what was damaged.
+  @Test(arguments: [1, 3]) func whatWasDamagedIsRightForWhoHasItOpen(_ number: Int) throws {
+    let fixture = try prepared()
+    // The third is read through pages until it is closed: it was not here when it was opened.
+    let file = try open(fixture, number)
+    #expect(try isRight(file, fixture, number))
+    #expect(try eventually { try fixture.attribute("state", fixture.subscribed(number)) == "cached" })
+    posix_fadvise(file.rawValue, 0, 0, POSIX_FADV_DONTNEED)
+    try damage(fixture, at: 300_000)
+    // Nothing but a check finds that.
+    #expect(try !isRight(file, fixture, number))
+    #expect(try fixture.run("verify", fixture.subscribed(number)).output.contains("damaged"))
+    #expect(try eventually { try fixture.attribute("state", fixture.subscribed(number)) == "cached" })
+    #expect(try eventually { try isRight(file, fixture, number) }, "\(fixture.log)")
+    let new = try open(fixture, number)
+    #expect(try isRight(new, fixture, number))
+  }
+
+  /// Changes some bytes of each data file, and not its time.
+  private func damage(_ fixture: MountFixture, at offset: Int64) throws {
+    let folder = fixture.environment.home.path("cache") + "/podcastfs/episodes"
+    var count = 0
+    for name in try Directories.names(in: folder) where !name.contains("journal") {
+      let data = try FileDescriptor(opening: "\(folder)/\(name)", O_RDWR)
+      let status = try data.status()
+      guard status.st_size == 600_000 else { continue }
+      try data.write([1, 2, 3, 4, 5, 6, 7, 8], at: offset)
+      var times = [status.st_atim, status.st_mtim]
+      futimens(data.rawValue, &times)
+      count += 1
+    }
+    #expect(count > 0)
+  }
 }

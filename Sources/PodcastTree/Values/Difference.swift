@@ -27,6 +27,8 @@ package struct Difference: Hashable, Sendable {
 
   /// Nodes whose attributes are others.
   package var attributes: [NodeID] = []
+  /// Episodes of whose bytes the kernel may have pages that are not right.
+  package var bytes: [NodeID] = []
   /// Directories that list something else, or in another order.
   package var listings: [NodeID] = []
   package var names: [Name] = []
@@ -37,10 +39,13 @@ package struct Difference: Hashable, Sendable {
 
   package init() {}
 
-  package var isEmpty: Bool { attributes.isEmpty && listings.isEmpty && names.isEmpty && states.isEmpty }
+  package var isEmpty: Bool {
+    attributes.isEmpty && bytes.isEmpty && listings.isEmpty && names.isEmpty && states.isEmpty
+  }
 
   mutating func add(_ other: Difference) {
     attributes += other.attributes
+    bytes += other.bytes
     listings += other.listings
     names += other.names
     filled.formUnion(other.filled)

@@ -14,6 +14,9 @@ extension PodcastTree {
       var difference = Difference()
       let (before, after) = (known.episode.node(old), known.episode.node(status))
       difference.attributes.append(after)
+      // It may have been whole before, and damaged: nobody tells each of the states that it has gone through. No page of it
+      // is waited for, as all bytes are here.
+      if status?.state == .cached { difference.bytes.append(after) }
       if before != after {
         difference.attributes.append(before)
         difference.add(names(of: known.episode, .replaced, world))
