@@ -25,6 +25,8 @@ final class HandleTable: Sendable {
     /// Where its reader is, as the file itself has said; 0 where it has not.
     var place: UInt64 = 0
     var way = ReadingWays.Way.direct
+    /// See `OpenFile.generation`.
+    var generation: UInt32 = 0
   }
   private struct State {
     var next: UInt64 = 1
@@ -64,8 +66,8 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes and is read from a file of the kernel's, request, who waits
-  /// in poll(2), place or that file.
+  /// Number, node, user and thread, whether it sniffs and writes and is read from a file of the kernel's and its generation,
+  /// request, who waits in poll(2), place or that file.
   private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
     let number = record.values[0]
     let isBacked = record.values[3] & 4 != 0
@@ -73,7 +75,8 @@ final class HandleTable: Sendable {
       node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
       thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
       writes: record.values[3] & 2 != 0, request: record.values[4], place: isBacked ? 0 : record.values[6],
-      way: isBacked ? .backed(Int32(truncatingIfNeeded: record.values[6])) : .pages)
+      way: isBacked ? .backed(Int32(truncatingIfNeeded: record.values[6])) : .pages,
+      generation: UInt32(truncatingIfNeeded: record.values[3] >> 32))
     state.inheritedFiles[number] = opening
     state.ways.inherit(opening.node, opening.way)
     state.requests[record.values[4]] = number
@@ -99,7 +102,7 @@ final class HandleTable: Sendable {
       }
       state.files[number] = File(node: opening.node, file: file, way: way)
       if opening.writes { state.writers.insert(number) }
-      var flags: UInt64 = (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
+      var flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
       var backing: UInt64 = 0
       if case .backed(let file) = way { (flags, backing) = (flags | 4, UInt64(file)) }
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))

@@ -74,6 +74,11 @@ extension MountedTree {
     let done: @Sendable (Result<any OpenFile, Errno>) -> Void = { result in
       switch result {
       case .success(let file):
+        // What its reader had is gone with the process before: no other file's bytes may follow on those.
+        if opening.generation != 0 && file.generation != opening.generation {
+          file.close()
+          return completion(.ESTALE)
+        }
         if !self.handles.restore(handle, file) { file.close() }
         completion(nil)
       case .failure(let errno): completion(errno == .ENOENT ? .EIO : errno)

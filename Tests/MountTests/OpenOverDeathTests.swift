@@ -147,4 +147,21 @@ import Testing
     #expect(try fixture.attribute("state", fixture.subscribed(3)) == "paused")
     #expect(fixture.origin.requests("/3.mp3").count == 1)
   }
+
+  /// What a reader of the server's last file had has gone with the process; no byte of the present one follows on it.
+  @Test func noOtherFileFollowsOnTheOneThatWasOpen() throws {
+    let fixture = try MountFixture.prepared(size: 3_000_000, rate: 1_000_000)
+    let file = Glibc.open(fixture.subscribed(3), O_RDONLY)
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 1000)
+    #expect(pread(file, &bytes, 1000, 0) == 1000)
+    try fixture.set("state", "paused", fixture.subscribed(3))
+    let other = TestBody(seed: 99, size: 3_000_000)
+    fixture.origin.serve("/3.mp3", OriginResource(other))
+    #expect(try Directories.read(fixture.subscribed(3), limit: 4 << 20) == other.bytes)
+    #expect(try fixture.run("restart", fixture.root).end == .exit(0))
+    let count = pread(file, &bytes, 1000, 2_000_000)
+    #expect(count < 0 && Errno.current == .ESTALE, "\(count)")
+    #expect(try Directories.read(fixture.subscribed(3), limit: 4 << 20) == other.bytes)
+  }
 }

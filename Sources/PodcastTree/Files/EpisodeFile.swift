@@ -49,6 +49,7 @@ final class EpisodeFile: OpenFile {
   /// In bytes.
   var bytesRead: Int64 { progress.withLock { $0.count } }
   var size: Int64? { episode.size }
+  var generation: UInt32 { episode.generation }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     let count = episode.readCached(at: offset, into: buffer)

@@ -15,6 +15,8 @@ package protocol OpenFile: AnyObject, Sendable {
   /// Calls `body` with the descriptor of a file that has exactly its bytes, all of them, and will never have others, and
   /// returns what that gives; nil where there is none.
   func lend(_ body: (Int32) -> Int32?) -> Int32?
+  /// Which representation of its bytes it gives; 0 where that is not known, or there is but one.
+  var generation: UInt32 { get }
   /// Whether a read would be answered at once.
   var isReadable: Bool { get }
   /// Calls `notice` once, when it has become readable: for poll(2).
@@ -47,6 +49,7 @@ extension OpenFile {
     read(at: offset, into: buffer)
   }
   package var changesAttributes: Bool { false }
+  package var generation: UInt32 { 0 }
   package func lend(_ body: (Int32) -> Int32?) -> Int32? { nil }
   package var isReadable: Bool { true }
   package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}
