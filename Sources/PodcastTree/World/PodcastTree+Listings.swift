@@ -168,7 +168,7 @@ extension PodcastTree {
   private func noteLook(into node: NodeID) {
     guard looks.withLock({ $0.note(node) }) else { return }
     loader.async(after: Looks.moment) { [self] in
-      if looks.withLock({ $0.take() }) { transfers.makeReady() }
+      if looks.withLock({ $0.take(at: .now) }) { transfers.makeReady() }
     }
   }
 
