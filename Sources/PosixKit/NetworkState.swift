@@ -2,10 +2,10 @@ internal import Glibc
 
 /// By what this machine reaches others: its default routes, and the addresses of its interfaces but for those that
 /// only join others on this machine (bridges, their members, and pairs, as containers have them).
-struct NetworkState: Hashable {
+package struct NetworkState: Hashable, Sendable {
   private var facts: Set<String> = []
 
-  static var current: NetworkState {
+  package static var current: NetworkState {
     var state = NetworkState()
     let routes = defaultRoutes
     for (interface, route) in routes { state.facts.insert("\(interface) \(route)") }

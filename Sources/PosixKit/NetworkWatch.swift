@@ -5,7 +5,9 @@ internal import Glibc
 package final class NetworkWatch {
   private let socket: FileDescriptor
 
-  package init() throws(PosixError) {
+  /// - Parameter state: what counts as known; what has changed since is a change, also before this hears of any.
+  package init(since state: NetworkState = .current) throws(PosixError) {
+    last = state
     socket = FileDescriptor(owning: try retrying("watch the network") { podcastfs_network_events() })
   }
 
@@ -22,7 +24,7 @@ package final class NetworkWatch {
     return now != last
   }
 
-  private var last = NetworkState.current
+  private var last: NetworkState
 
   private func drain() {
     withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 8) { buffer in

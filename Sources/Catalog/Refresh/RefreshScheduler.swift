@@ -39,16 +39,20 @@ final class RefreshScheduler: Sendable {
       return !state.isStarted && !state.isStopped
     }
     guard isFirst, let wakeup else { return }
-    PosixThread.start("catalog-due") { [self] in run(feeds, wakeup, upkeep) }
+    // Known from here on: its thread may begin late.
+    let network = NetworkState.current
+    PosixThread.start("catalog-due") { [self] in run(feeds, wakeup, network, upkeep) }
   }
 
   /// Sleeps until something is due by a clock that also runs while the machine sleeps, until the network changes,
   /// or until it is woken.
   private func run(
-    _ feeds: FeedRefresher, _ wakeup: WakeupEvent, _ upkeep: @escaping @Sendable () -> Double
+    _ feeds: FeedRefresher, _ wakeup: WakeupEvent, _ known: NetworkState,
+    _ upkeep: @escaping @Sendable () -> Double
   ) {
     let timer = try? WakeTimer()
-    let network = try? NetworkWatch()
+    let network = try? NetworkWatch(since: known)
+    if network?.hasChanged() == true { Self.networkChanged(feeds) }
     let beginning = MonotonicTime.after(Self.beginning)
     while !state.withLock({ $0.isStopped }) {
       let nextUpkeep = upkeep()
