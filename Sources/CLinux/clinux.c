@@ -27,13 +27,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
-#include <nmmintrin.h>
-#elif defined(__aarch64__)
-#include <arm_acle.h>
-#include <sys/auxv.h>
-#endif
-
 extern char **environ;
 
 static void podcastfs_do_nothing(int signal) { (void)signal; }
@@ -146,6 +139,9 @@ int podcastfs_start_detached(void *(*function)(void *), void *argument, size_t s
 }
 
 int podcastfs_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
+int podcastfs_rename_to_new(const char *path, const char *new_path) {
+  return renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE);
+}
 int podcastfs_set_nonblocking(int descriptor) {
   int flags = fcntl(descriptor, F_GETFL);
   return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
@@ -206,60 +202,6 @@ int64_t podcastfs_birth_time(int descriptor) {
   if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
   if ((status.stx_mask & STATX_BTIME) == 0) return 0;
   return (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
-}
-
-// CRC-32C, its bits reversed: x^32 + x^28 + x^27 + x^26 + x^25 + x^23 + x^22 + x^20 + x^19 + x^18 + x^14 +
-// x^13 + x^11 + x^10 + x^9 + x^8 + x^6 + 1.
-static uint32_t crc32c_table[256];
-
-__attribute__((constructor)) static void fill_crc32c_table(void) {
-  for (uint32_t byte = 0; byte < 256; byte++) {
-    uint32_t value = byte;
-    for (int bit = 0; bit < 8; bit++) value = value & 1 ? 0x82f63b78 ^ (value >> 1) : value >> 1;
-    crc32c_table[byte] = value;
-  }
-}
-
-uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t count) {
-  uint32_t value = ~sum;
-  for (size_t i = 0; i < count; i++) value = crc32c_table[(value ^ bytes[i]) & 0xff] ^ (value >> 8);
-  return ~value;
-}
-
-#if defined(__x86_64__)
-__attribute__((target("sse4.2"))) static uint32_t crc32c_by_instruction(uint32_t sum, const uint8_t *bytes,
-                                                                        size_t count) {
-  uint64_t value = ~sum;
-  for (; count >= 8; bytes += 8, count -= 8) {
-    uint64_t word;
-    __builtin_memcpy(&word, bytes, 8);
-    value = _mm_crc32_u64(value, word);
-  }
-  for (; count > 0; bytes++, count--) value = _mm_crc32_u8((uint32_t)value, *bytes);
-  return ~(uint32_t)value;
-}
-static int has_crc32c_instruction(void) { return __builtin_cpu_supports("sse4.2"); }
-#elif defined(__aarch64__)
-__attribute__((target("crc"))) static uint32_t crc32c_by_instruction(uint32_t sum, const uint8_t *bytes,
-                                                                     size_t count) {
-  uint32_t value = ~sum;
-  for (; count >= 8; bytes += 8, count -= 8) {
-    uint64_t word;
-    __builtin_memcpy(&word, bytes, 8);
-    value = __crc32cd(value, word);
-  }
-  for (; count > 0; bytes++, count--) value = __crc32cb(value, *bytes);
-  return ~value;
-}
-// HWCAP_CRC32
-static int has_crc32c_instruction(void) { return (getauxval(AT_HWCAP) & (1 << 7)) != 0; }
-#endif
-
-uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count) {
-#if defined(__x86_64__) || defined(__aarch64__)
-  if (has_crc32c_instruction()) return crc32c_by_instruction(sum, bytes, count);
-#endif
-  return podcastfs_crc32c_portable(sum, bytes, count);
 }
 
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }
@@ -444,65 +386,4 @@ int podcastfs_set_wake_timer(int timer, double seconds) {
   struct itimerspec time = {.it_value = {.tv_sec = (time_t)seconds}};
   time.it_value.tv_nsec = (long)((seconds - (double)time.it_value.tv_sec) * 1e9);
   return timerfd_settime(timer, 0, &time, NULL);
-}
-
-// linux/fuse.h of Linux 6.9, as far as Debian 12's lacks it.
-struct backing_map {
-  int32_t file;
-  uint32_t flags;
-  uint64_t padding;
-};
-#define BACKING_OPEN _IOW(229, 1, struct backing_map)
-#define BACKING_CLOSE _IOW(229, 2, uint32_t)
-enum { ANSWER_HEADER = 16, OPEN_ANSWER = 16, OPENED_PASSTHROUGH = 1 << 7 };
-// In an answer to the greeting (struct fuse_init_out): its flags, and with FURTHER_FLAGS the further ones, how many file
-// systems may lie upon another.
-enum { FLAGS_AT = 12, FURTHER_FLAGS_AT = 32, DEPTH_AT = 36, FURTHER_FLAGS = 1 << 30, PASSTHROUGH = 1 << 5 };
-
-static _Thread_local int asks_passthrough;
-static _Thread_local int32_t backing_of_answer;
-
-void podcastfs_fuse_ask_passthrough(int asks) { asks_passthrough = asks; }
-void podcastfs_fuse_set_backing(int32_t backing) { backing_of_answer = backing; }
-
-static void add_flags(char *at, uint32_t flags) {
-  uint32_t value;
-  memcpy(&value, at, sizeof value);
-  value |= flags;
-  memcpy(at, &value, sizeof value);
-}
-
-ssize_t podcastfs_fuse_receive(int device, void *buffer, size_t size, void *unused) {
-  (void)unused;
-  return read(device, buffer, size);
-}
-
-ssize_t podcastfs_fuse_send(int device, struct iovec *parts, int count, void *unused) {
-  (void)unused;
-  if ((asks_passthrough || backing_of_answer > 0) && count == 2 && parts[0].iov_len == ANSWER_HEADER) {
-    char *body = parts[1].iov_base;
-    size_t size = parts[1].iov_len;
-    if (asks_passthrough && size >= DEPTH_AT + 4) {
-      uint32_t depth = 1;
-      add_flags(body + FLAGS_AT, FURTHER_FLAGS);
-      add_flags(body + FURTHER_FLAGS_AT, PASSTHROUGH);
-      memcpy(body + DEPTH_AT, &depth, sizeof depth);
-    } else if (!asks_passthrough && size >= OPEN_ANSWER) {
-      // struct fuse_open_out is the whole answer or its end: number, flags, file.
-      char *opened = body + size - OPEN_ANSWER;
-      add_flags(opened + 8, OPENED_PASSTHROUGH);
-      memcpy(opened + 12, &backing_of_answer, sizeof backing_of_answer);
-    }
-  }
-  return writev(device, parts, count);
-}
-
-int32_t podcastfs_fuse_back(int device, int file) {
-  struct backing_map map = {.file = file};
-  return ioctl(device, BACKING_OPEN, &map);
-}
-
-void podcastfs_fuse_end_backing(int device, int32_t backing) {
-  uint32_t number = (uint32_t)backing;
-  ioctl(device, BACKING_CLOSE, &number);
 }

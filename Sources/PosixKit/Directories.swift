@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// Directories and small files of our own.
@@ -79,6 +80,11 @@ package enum Directories {
     return bytes
   }
 
+  /// rename(2), but EEXIST where there is something of the new name.
+  package static func rename(_ path: String, toNew newPath: String) -> Int32 {
+    podcastfs_rename_to_new(path, newPath)
+  }
+
   /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one.
   /// - Parameter outlivesPower: also after a power loss (rename(2) after fsync(2)); of no use for what is of one boot.
   package static func replace(
@@ -89,7 +95,7 @@ package enum Directories {
       let file = try FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: mode)
       try bytes.withUnsafeBytes { try file.append($0) }
       if outlivesPower { try file.synchronize() }
-      try retrying("replace", path) { rename(temporary, path) }
+      try retrying("replace", path) { Glibc.rename(temporary, path) }
     } catch let error as PosixError {
       unlink(temporary)
       // The file that was meant, and whatever failed on the way to it.

@@ -149,6 +149,9 @@ static inline void podcastfs_store_release(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
+/// renameat2(2) with RENAME_NOREPLACE.
+int podcastfs_rename_to_new(const char *path, const char *new_path);
+
 #pragma clang assume_nonnull end
 
 #endif
