@@ -127,11 +127,3 @@ extension EpisodeWriter {
     }
   }
 }
-
-extension Representation {
-  /// Whether its bytes are those of `other`, by the server's own word: the validator and the size.
-  func isCertainly(_ other: Representation) -> Bool {
-    validator != nil && entityTag == other.entityTag && lastModified == other.lastModified && total != nil
-      && total == other.total
-  }
-}

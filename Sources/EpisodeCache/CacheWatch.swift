@@ -18,7 +18,13 @@ package final class CacheWatch {
   package var descriptor: Int32 { files.descriptor }
 
   /// Watches the folder, where it is there again after it was deleted.
-  package func renew() { if watch == nil { watch = files.add(layout.episodes, .vanishing) } }
+  /// - Returns: whether it was not watched before: what was deleted of it until now, nobody has heard of.
+  @discardableResult
+  package func renew() -> Bool {
+    if watch != nil { return false }
+    watch = files.add(layout.episodes, .vanishing)
+    return watch != nil
+  }
 
   /// The episodes that data files are gone of; nil where any may be.
   package func vanished() -> Set<MediaKey>? {

@@ -134,6 +134,18 @@ package final class EpisodeReader: Sendable {
     return body(data.rawValue)
   }
 
+  /// Whether both have the same file open, not two that had the same name.
+  package func isOfSameFile(as other: EpisodeReader) -> Bool {
+    guard let own = try? data.status(), let its = try? other.data.status() else { return false }
+    return own.st_dev == its.st_dev && own.st_ino == its.st_ino
+  }
+
+  /// Looks whether somebody else has cut what is whole: the kernel may read it without us.
+  package func noteLength() {
+    guard isWhole, let total, let size = try? data.status().st_size, size < total else { return }
+    noteDamage(Int64(size)..<total)
+  }
+
   private func noteDamage(_ range: Range<Int64>) {
     findings.withLock { findings in
       findings.damaged.insert(range)

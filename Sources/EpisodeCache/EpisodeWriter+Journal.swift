@@ -103,6 +103,15 @@ extension EpisodeWriter {
     giveBackShown(lost, of: found, representation, besides: present)
   }
 
+  /// Lets go of what somebody else has cut off: what is written behind it would leave a hole.
+  /// - Returns: whether anything was.
+  package func discardWhatWasCut() throws(PosixError) -> Bool {
+    let (size, end) = (Int64(try data.status().st_size), present.end)
+    guard size < end else { return false }
+    try discard([size..<end])
+    return true
+  }
+
   func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {
     try journal.withLock { journal throws(PosixError) in
       try journal.append(records, synchronized: synchronized) { map.set(journalPending: $0) }

@@ -21,4 +21,10 @@ package struct Representation: Hashable, Sendable {
 
   /// What If-Range takes: the strong entity tag, else Last-Modified (RFC 9110 §13.1.5).
   package var validator: String? { entityTag ?? lastModified }
+
+  /// Whether its bytes are those of `other`, by the server's own word: the validator and the size.
+  package func isCertainly(_ other: Representation) -> Bool {
+    validator != nil && entityTag == other.entityTag && lastModified == other.lastModified && total != nil
+      && total == other.total
+  }
 }

@@ -70,7 +70,8 @@ extension MountedTree {
 
   /// Keeps the reply until the bytes are here, or the first of them.
   private func park(
-    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int, takesParts: Bool
+    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int, takesParts: Bool,
+    tries: Int = 4
   ) {
     let parked = ParkedReply(reply)
     let cancel = file.whenReadable(at: offset, count: takesParts ? min(count, 1) : count) { failure in
@@ -81,8 +82,10 @@ extension MountedTree {
       switch takesParts ? file.readPart(at: offset, into: buffer) : file.read(at: offset, into: buffer) {
       case .success(let count): reply.data(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       case .failure(let errno): reply.fail(errno)
-      // Gone between the word that it is here and now: dropped, or its folder deleted.
-      case nil: reply.fail(.EIO)
+      // Gone between the word that it is here and now: dropped, or its folder deleted. Who asks again hears so.
+      case nil where tries > 0:
+        self.park(reply, file, offset, count, takesParts: takesParts, tries: tries - 1)
+      case nil: reply.fail(.ESTALE)
       }
     }
     parked.onInterrupt(cancel)

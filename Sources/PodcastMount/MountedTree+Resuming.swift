@@ -74,11 +74,6 @@ extension MountedTree {
     let done: @Sendable (Result<any OpenFile, Errno>) -> Void = { result in
       switch result {
       case .success(let file):
-        // What its reader had is gone with the process before: no other file's bytes may follow on those.
-        if opening.generation != 0 && file.generation != opening.generation {
-          file.close()
-          return completion(.ESTALE)
-        }
         if !self.handles.restore(handle, file) { file.close() }
         completion(nil)
       case .failure(let errno): completion(errno == .ENOENT ? .EIO : errno)
@@ -86,7 +81,7 @@ extension MountedTree {
     }
     let caller = Caller(
       user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
-      place: opening.place)
+      place: opening.place, generation: opening.generation)
     switch tree.open(opening.node, writes: false, for: caller) {
     case .ready(let result):
       done(result)

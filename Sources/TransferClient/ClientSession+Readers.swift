@@ -25,6 +25,7 @@ extension ClientSession {
     let open: UInt64
     let offset: Int64
     var count: Int
+    var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
     /// What was there when it was last looked at, and when that is next.
     var received: Int64
@@ -86,7 +87,7 @@ extension ClientSession {
     }
     finishOpen(number, .success(episode))
     for (wait, entry) in waits where entry.open == number {
-      if episode.current?.canRead(at: entry.offset, count: entry.count) == true { finishWait(wait, nil) }
+      if episode.canRead(at: entry.offset, count: entry.count) { finishWait(wait, nil) }
     }
   }
 
@@ -96,7 +97,10 @@ extension ClientSession {
     let episode = opens[number]?.pending
     opens[number]?.pending = nil
     if let timer = opens[number]?.deadline { loop.cancel(timer) }
-    if case .failure = result { closeNow(number) }
+    if case .failure(let failure) = result {
+      if let request = opens[number]?.request { log(failure, "open", request) }
+      closeNow(number)
+    }
     completion(result)
     _ = episode
   }
@@ -135,11 +139,12 @@ extension ClientSession {
     return cancellation
   }
 
-  /// The daemon has what is waited for. A reader that began without it looks anew.
+  /// The daemon has what is waited for. A reader that began without it, or with a file that was deleted since, looks
+  /// anew.
   func available(_ number: UInt64) {
     guard let entry = waits[number] else { return }
     let episode = entry.episode
-    if episode.current?.isLive != true {
+    if episode.current?.isLive != true || !episode.canRead(at: entry.offset, count: entry.count) {
       let generation = episode.current?.generation ?? opens[entry.open]?.named ?? 0
       do {
         episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
@@ -149,17 +154,33 @@ extension ClientSession {
         if episode.current == nil, error.errno != .ENOENT {
           return finishWait(number, TransferFailure(.EIO, "\(error)"))
         }
+        if error.errno == .ENOENT { return askAgain(number, looksAnew: true) }
       }
     }
-    // The map has forgotten how far that block has come: when it is whole, it says so.
-    if let entry = waits[number], entry.count == 1,
-      episode.current?.canRead(at: entry.offset, count: 1) == false
-    {
-      let count = LiveMap.blockSize - entry.offset % LiveMap.blockSize
-      waits[number]?.count = Int(count)
-      return say(.wait(id: number, open: entry.open, offset: entry.offset, count: count))
-    }
+    if !episode.canRead(at: entry.offset, count: entry.count) { return askAgain(number) }
     finishWait(number, nil)
+  }
+
+  /// What was there a moment ago is not.
+  /// - Parameter looksAnew: whether the daemon is to look for the file, too.
+  private func askAgain(_ number: UInt64, looksAnew: Bool = false) {
+    guard let entry = waits[number] else { return }
+    if entry.count == 1 && !looksAnew {
+      // The map has forgotten how far that block has come: when it is whole, it says so.
+      waits[number]?.count = Int(LiveMap.blockSize - entry.offset % LiveMap.blockSize)
+    } else if entry.retries < 3 {
+      waits[number]?.retries += 1
+    } else {
+      return finishWait(number, .gone)
+    }
+    if looksAnew { sayOpen(entry.open) }
+    say(.wait(id: number, open: entry.open, offset: entry.offset, count: Int64(waits[number]?.count ?? 0)))
+  }
+
+  /// Tells what a reader has found, where nobody waits for it.
+  func noteDamage(of episode: RemoteEpisode) {
+    guard let reader = episode.current, !reader.damaged.ranges.isEmpty else { return }
+    loop.async { self.tellDamage(of: episode) }
   }
 
   /// Has the daemon fetch again what a reader has found to be damaged. Before it hears that anybody waits.
@@ -201,6 +222,7 @@ extension ClientSession {
     guard let entry = waits.removeValue(forKey: number) else { return }
     if let timer = entry.deadline { loop.cancel(timer) }
     if tells { connection?.send(.endWait(id: number)) }
+    if let failure { log(failure, "read", entry.episode.request) }
     entry.completion(failure)
   }
 }

@@ -38,6 +38,8 @@ final class ClientSession: @unchecked Sendable {
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
   var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
+  /// Failures that the log has, and when they were last told.
+  var logged: [String: MonotonicTime] = [:]
   var snapshot: [TransferStatus]?
   var isStopped = false
   /// Whether the daemon's word on everything is wanted: the store could not be read.

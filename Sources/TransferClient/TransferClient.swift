@@ -88,6 +88,10 @@ package final class TransferClient: TransferService {
     return session.open(episode, completion: completion)
   }
 
+  package func log(_ failure: TransferFailure, ofReading request: TransferRequest) {
+    session.loop.async { [session] in session.log(failure, "read", request) }
+  }
+
   package var underWay: Int { session.underWay }
 
   package var isReady: Bool { session.isReady }

@@ -133,13 +133,19 @@ import Testing
     #expect(try eventually { try fixture.attribute("state", fixture.subscribed(1)) == "remote" })
   }
 
+  /// An episode that has been paused while it was open, and its first bytes had been read.
+  private func openedAndPaused(_ fixture: MountFixture, _ bytes: inout [UInt8]) throws -> Int32 {
+    let file = Glibc.open(fixture.subscribed(3), O_RDONLY)
+    #expect(pread(file, &bytes, bytes.count, 0) == bytes.count)
+    try fixture.set("state", "paused", fixture.subscribed(3))
+    return file
+  }
+
   @Test func whatWasPausedWhileItWasOpenStaysPaused() throws {
     let fixture = try MountFixture.prepared(size: 3_000_000, rate: 1_000_000)
-    let file = Glibc.open(fixture.subscribed(3), O_RDONLY)
-    defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 1000)
-    #expect(pread(file, &bytes, 1000, 0) == 1000)
-    try fixture.set("state", "paused", fixture.subscribed(3))
+    let file = try openedAndPaused(fixture, &bytes)
+    defer { close(file) }
     let process = try fixture.killNext(after: nil)
     #expect(pread(file, &bytes, 1000, 0) == 1000)
     #expect(bytes == Array(fixture.bodies[2].bytes[..<1000]))
@@ -148,14 +154,44 @@ import Testing
     #expect(fixture.origin.requests("/3.mp3").count == 1)
   }
 
+  /// What had come of it is gone with the process, and nobody has it come again: its reader hears that, and why is in
+  /// the log. Whether it was killed or has handed the mount on; whether all had come or some.
+  @Test(arguments: [true, false], [1, 3]) func whatWasDroppedWhileItWasOpenIsGoneForTheNext(
+    _ isKilled: Bool, _ number: Int
+  ) throws {
+    let fixture = try MountFixture.prepared(size: 3_000_000, rate: 500_000)
+    let file = Glibc.open(fixture.subscribed(number), O_RDONLY)
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 100_000)
+    let expected = Array(fixture.bodies[number - 1].bytes[..<100_000])
+    #expect(pread(file, &bytes, 100_000, 0) == 100_000)
+    try fixture.set("state", "remote", fixture.subscribed(number))
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+    // It is its reader's until then.
+    #expect(pread(file, &bytes, 100_000, 0) == 100_000 && bytes == expected)
+    if isKilled {
+      _ = try fixture.killNext(after: nil)
+    } else {
+      #expect(try fixture.run("restart", fixture.root).end == .exit(0))
+    }
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED)
+    for offset in [0, 2_000_000] {
+      let count = pread(file, &bytes, 100_000, offset)
+      let errno = count < 0 ? Errno.current : nil
+      let right = fixture.bodies[number - 1].bytes[offset..<offset + 100_000]
+      let isRead = count == 100_000 && bytes == Array(right)
+      #expect(isRead || errno == .ESTALE, "\(offset): \(count) \(String(describing: errno))")
+      if !isRead { #expect(fixture.log.contains("dropped or deleted"), "\(fixture.log)") }
+    }
+    #expect(try fixture.isWhole(fixture.subscribed(number), number))
+  }
+
   /// What a reader of the server's last file had has gone with the process; no byte of the present one follows on it.
   @Test func noOtherFileFollowsOnTheOneThatWasOpen() throws {
     let fixture = try MountFixture.prepared(size: 3_000_000, rate: 1_000_000)
-    let file = Glibc.open(fixture.subscribed(3), O_RDONLY)
-    defer { close(file) }
     var bytes = [UInt8](repeating: 0, count: 1000)
-    #expect(pread(file, &bytes, 1000, 0) == 1000)
-    try fixture.set("state", "paused", fixture.subscribed(3))
+    let file = try openedAndPaused(fixture, &bytes)
+    defer { close(file) }
     let other = TestBody(seed: 99, size: 3_000_000)
     fixture.origin.serve("/3.mp3", OriginResource(other))
     #expect(try Directories.read(fixture.subscribed(3), limit: 4 << 20) == other.bytes)

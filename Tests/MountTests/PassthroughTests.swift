@@ -113,6 +113,22 @@ import Testing
     try fixture.awaitRest()
   }
 
+  /// The kernel gives what the file has; when it is closed that is noticed, and the next one gets all.
+  @Test func whatSomebodyElseHasCutWhileItWasOpenComesAgain() throws {
+    let fixture = try prepared()
+    let file = try open(fixture, 1)
+    #expect(try isRight(file, fixture, 1))
+    let folder = fixture.environment.home.path("cache") + "/podcastfs/episodes"
+    for name in try Directories.names(in: folder) where !name.hasSuffix(".ranges") {
+      #expect(truncate("\(folder)/\(name)", 100_000) == 0)
+    }
+    close(file)
+    #expect(eventually { fixture.log.contains("is damaged") }, "\(fixture.log)")
+    #expect(try eventually { try fixture.attribute("state", fixture.subscribed(1)) == "cached" })
+    #expect(try isRight(open(fixture, 1), fixture, 1))
+    #expect(try isRight(open(fixture, 2), fixture, 2))
+  }
+
   /// Its name is made through the mount while it is open.
   @Test func whoWatchesHearsOfItWhileItIsOpen() throws {
     let fixture = try prepared()

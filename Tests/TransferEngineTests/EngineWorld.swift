@@ -34,6 +34,11 @@ final class EngineWorld {
   var flushesNamesAtOnce = true
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
+  /// Whether names are taken away at once; else a test answers.
+  var removesAtOnce = true
+  /// Whether files are made at once; else a test does (`createFiles`).
+  var createsAtOnce = true
+  private var uncreated: [Event] = []
   /// Whether the cache is looked at when it is asked for; else a test answers.
   var looksAtOnce = true
   private var settings: TransferSettings
@@ -105,6 +110,13 @@ final class EngineWorld {
     for id in ids { handle(.saved(id, refusal)) }
   }
 
+  /// The disk has made the files that wait.
+  func createFiles() {
+    let answers = uncreated
+    uncreated = []
+    for answer in answers { handle(answer) }
+  }
+
   private func take(_ effects: [Effect]) {
     var answers: [Event] = []
     for effect in effects {
@@ -112,12 +124,12 @@ final class EngineWorld {
       case .ask(let flow, let request):
         running[flow] = request
         requested.append(request)
-      case .end(let flow): running[flow] = nil
+      case .stop(let flow), .end(let flow): running[flow] = nil
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store): answers.append(.disk(store, .flushed))
       case .remove(let key, let generation):
         if !hasFound(key, behind: generation) { files[key] = nil }
-        answers.append(.removed(key))
+        if removesAtOnce { answers.append(.removed(key)) }
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
@@ -149,7 +161,10 @@ final class EngineWorld {
     case .create(let key, let above, let representation):
       files[key] = (representation, ByteRanges())
       note(store, key)
-      return .disk(store, .created(generation: above + 1))
+      let answer = Event.disk(store, .created(generation: above + 1))
+      if createsAtOnce { return answer }
+      uncreated.append(answer)
+      return nil
     case .write(let flow, let range):
       if let key = open[store] { files[key]?.present.insert(range) }
       return .disk(store, .wrote(flow, range))

@@ -26,7 +26,7 @@ struct EpisodeNode: TreeNode {
       let intent = self.intent(first, episode, caller, program)
       // Nothing of it is here: an error now, rather than a file that can't be read.
       if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
-        return .failure(.EIO)
+        return caller.generation == 0 ? .failure(.EIO) : refuse(again: episode, 0)
       }
       if !caller.comesAgain, intent == .download || intent == .downloadAtRead {
         tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode))
@@ -35,9 +35,9 @@ struct EpisodeNode: TreeNode {
         // Its address has become another episode's: what is here is its own, what would come is not.
         if entry.episode.isReplaced {
           if tree.currentStatus(episode.mediaKey)?.received ?? 0 == 0 { return .failure(.EIO) }
-          return open(episode, tree.request(for: entry), .cachedOnly, program)
+          return open(episode, tree.request(for: entry), .cachedOnly, program, caller)
         }
-        return open(episode, tree.request(for: entry), intent, program)
+        return open(episode, tree.request(for: entry), intent, program, caller)
       }
     }
   }
@@ -50,12 +50,21 @@ struct EpisodeNode: TreeNode {
     return first == .download && tree.sweeps.isLetGo(episode.id, by: program) ? .fetchOnly : first
   }
 
-  /// What was paused or dropped while it was open is not begun anew because another process serves now.
+  /// What was paused or dropped while it was open is not begun anew because another process serves now: what is read of it
+  /// is waited for, or fetched, as before.
   private func intent(_ intent: OpenIntent, again episode: ListedEpisode) -> OpenIntent {
     switch tree.currentStatus(episode.mediaKey)?.state ?? .remote {
     case .queued, .downloading, .cached: intent
-    case .remote: intent == .download ? .cachedOnly : intent
-    case .paused, .failed: .cachedOnly
+    case .remote, .paused: intent == .download || intent == .downloadAtRead ? .fetchOnly : intent
+    case .failed: .cachedOnly
+    }
+  }
+
+  /// What a reader had is gone with the process before: no other file's bytes may follow on those.
+  private func refuse<File>(again episode: ListedEpisode, _ generation: UInt32) -> Answer<File> {
+    tree.entry(ofEpisode: id.row).then { entry in
+      tree.transfers.log(generation == 0 ? .gone : .changed, ofReading: tree.request(for: entry))
+      return .failure(.ESTALE)
     }
   }
 
@@ -65,9 +74,14 @@ struct EpisodeNode: TreeNode {
   }
 
   private func open(
-    _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?
+    _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?,
+    _ caller: Caller
   ) -> Answer<any OpenFile> {
     opened(request, intent).then { opened in
+      if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
+      opened.close()
+      return refuse(again: episode, opened.generation)
+    }.then { opened in
       let isAwaited = intent == .download && opened.size == nil && program?.trustsSize == true
       return isAwaited ? whole(opened) : .value(opened)
     }.then { opened in

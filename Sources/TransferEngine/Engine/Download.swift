@@ -13,6 +13,8 @@ final class Download {
   /// Whether the cache has files of it; nil where that is not known: it may have some that the record does not know
   /// of, begun just before the daemon was killed, and readers have seen them.
   var hasFiles: Bool?
+  /// The generation whose bytes were let go of last, and what it was of.
+  var former: (generation: UInt32, representation: Representation)?
   /// Whether it may run as one of the background downloads.
   var hasSlot = false
   /// Whether it has lost its slot because it brought next to nothing, and has brought no more since.

@@ -30,13 +30,17 @@ extension Engine {
     guard let download = downloads[key], download.record.generation == generation, generation > 0,
       !ranges.isEmpty
     else { return }
-    emit(
-      .log("what is cached of \(download.record.request.show) – \(download.record.request.title) is damaged"))
+    logDamage(of: download)
     // Nothing may be written by who has looked at what is there before.
     endFlows(of: download)
     download.damaged += ranges
     if let store = download.openStore { tellDamage(to: store, download) } else { download.mustLook = true }
     touch(download)
+  }
+
+  func logDamage(of download: Download, _ why: String = "") {
+    let request = download.record.request
+    emit(.log("what is cached of \(request.show) – \(request.title) is damaged\(why)"))
   }
 
   /// Has the files let go of what was found.

@@ -101,6 +101,7 @@ extension Engine {
   private func open(
     _ name: HandleName, _ request: TransferRequest, _ intent: OpenIntent, _ generation: UInt32?
   ) {
+    let isRepeated = handles[name]?.isOpening == false
     close(name)
     let download = known(request)
     let handle = ReaderHandle(
@@ -111,6 +112,8 @@ extension Engine {
     let isNews = generation == nil || download.record.order == 0
     if intent == .download && isNews { want(download, isExplicit: false) }
     if intent == .fetchOnly { forgive(download) }
+    // It can't open what it was told of: somebody may have deleted that.
+    if isRepeated { checkCache([download.key]) }
     hurry(download)
     touch(download)
   }

@@ -59,7 +59,7 @@ extension Engine {
   private func answerWaits(of handle: ReaderHandle, _ download: Download) {
     let isGone = handle.generation != nil && download.store == nil && download.hasFiles == false
     let isStale = !handle.isCurrent(download.record.generation) || isGone
-    let failure = isStale ? .changed : self.failure(of: download)
+    let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
     for (id, range) in handle.waits.sorted(by: { $0.key < $1.key }) {
       if !isStale, let store = download.openStore, store.shows(range) {
         handle.waits[id] = nil

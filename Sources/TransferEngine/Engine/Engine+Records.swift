@@ -183,6 +183,7 @@ extension Engine {
   func removed(_ key: MediaKey) {
     let left = (orders.removals[key] ?? 1) - 1
     orders.removals[key] = left > 0 ? left : nil
+    if left <= 0, let download = downloads[key] { judgeWaiting(of: download) }
     tryAgain()
     answerOrders()
   }

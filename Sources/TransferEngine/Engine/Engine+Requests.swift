@@ -105,8 +105,13 @@ extension Engine {
     for flow in download.flows { endFlow(flow, of: download) }
   }
 
-  /// Gives up one response.
+  /// Gives up one response. What it has brought on a slow disk, before there were files for that, waits for those.
   func endFlow(_ flow: Flow, of download: Download) {
+    if flow.awaitsFiles && flows[flow.id] != nil {
+      if !flow.isStopped { emit(.stop(flow.id)) }
+      flow.isStopped = true
+      return
+    }
     guard flows.removeValue(forKey: flow.id) != nil else { return }
     if flow.intake?.agreeing ?? 1 <= 0 { write(flow, download, .all) }
     download.flows.removeAll { $0 === flow }

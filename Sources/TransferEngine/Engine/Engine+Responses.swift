@@ -12,6 +12,8 @@ extension Engine {
 
   /// Judges heads, as soon as it is known what is stored.
   func judgeWaiting(of download: Download) {
+    // What is made next may have the names that are being taken away.
+    if download.store == nil && orders.removals[download.key] != nil { return }
     for flow in download.flows {
       if download.store != nil && download.openStore == nil { return }
       guard let (head, firstBytes) = flow.head, flows[flow.id] != nil else { continue }
@@ -37,7 +39,11 @@ extension Engine {
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     switch verdict {
     case .begin(let representation, let at):
-      for other in download.flows where other !== flow { endFlow(other, of: download) }
+      for other in download.flows where other !== flow {
+        // Of the file before this one.
+        other.head = nil
+        endFlow(other, of: download)
+      }
       flow.verdict = (head, representation, at)
       if let total = representation.total, at == 0, head.acceptsRanges {
         download.indexRange = MP4Index.trailing(firstBytes, total: total)
@@ -131,7 +137,6 @@ extension Engine {
     download.record.error = nil
     download.record.notBefore = nil
     download.forbiddenUntil = nil
-    if isSurplus { return endFlow(flow, of: download) }
     flow.ignoresRange = head.status == 200
     var intake = Intake(
       at: at, agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
@@ -142,6 +147,7 @@ extension Engine {
     flow.heldSince = now.instant
     timers.add(.patience, at: now.instant.adding(Limits.patience))
     emit(.place(flow.id, at: at))
+    if isSurplus || flow.isStopped { return endFlow(flow, of: download) }
     unhold(flow, .store)
     pump(flow, download)
   }

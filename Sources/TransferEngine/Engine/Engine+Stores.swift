@@ -37,6 +37,10 @@ extension Engine {
   /// Begins a new generation for a response's bytes; readers of the old one keep what had come of it.
   func beginGeneration(of download: Download, _ representation: Representation, for flow: Flow) {
     let old = download.record.generation
+    // The same file has the same number again: who still reads what was deleted of it goes on.
+    let isSame =
+      download.store == nil
+      && download.former.map { $0.generation == old && $0.representation.isCertainly(representation) } == true
     if let store = download.store {
       stores[store.id] = nil
       emit(.store(store.id, .close(isComplete: false)))
@@ -45,7 +49,7 @@ extension Engine {
     attach(store, to: download)
     download.hasFiles = true
     download.record.received = 0
-    emit(.store(store.id, .create(download.key, above: old, representation)))
+    emit(.store(store.id, .create(download.key, above: isSame ? old - 1 : old, representation)))
   }
 
   func answered(_ answer: DiskAnswer, by id: StoreID) {
@@ -163,6 +167,7 @@ extension Engine {
     let isFirst = !download.flows.isEmpty || download.isWanted && download.retryAt == nil
     endFlowsLosing(download)
     store.setPresent(present)
+    if failure.kind == .cut { logDamage(of: download, ": \(failure.message)") }
     if isFirst { suffer(Fault(failure), download) }
   }
 
@@ -170,6 +175,10 @@ extension Engine {
   private func failed(_ failure: DiskFailure, _ store: Store, _ download: Download) {
     if store.phase == .opening {
       close(store, download)
+      for flow in download.flows where flow.isStopped {
+        flow.lose()
+        endFlow(flow, of: download)
+      }
       // The bytes are there; something is lacking that may be there again.
       download.storeRefusedUntil = now.instant.adding(1)
       suffer(Fault(failure.kind == .full ? .noRoom : .passing, failure.message), download)
@@ -189,7 +198,7 @@ extension Engine {
   /// Gives up all responses, and what they hold: the disk takes nothing.
   private func endFlowsLosing(_ download: Download) {
     for flow in download.flows {
-      flow.intake = nil
+      flow.lose()
       endFlow(flow, of: download)
     }
   }
@@ -242,6 +251,7 @@ extension Engine {
   func forgetBytes(of download: Download) {
     endFlowsLosing(download)
     if let store = download.store {
+      if store.isOpen { download.former = (store.generation, store.representation) }
       stores[store.id] = nil
       download.store = nil
       emit(.store(store.id, .discard))
@@ -265,14 +275,14 @@ extension Engine {
     let known = keys.map { $0.compactMap { downloads[$0] } } ?? Array(downloads.all.values)
     // What is being opened or made is looked at when it is.
     for download in known where download.store?.isOpen == false { download.store?.mustBeChecked = true }
-    let names = known.filter { download in
+    let checked = known.filter { download in
       download.record.generation > 0
         && (download.store.map { $0.isOpen && $0.isLinked } ?? (download.received > 0))
     }
-    .map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
-    if names.isEmpty { return }
-    checks.append(names.reduce(into: [:]) { $0[$1.key] = $1.generation })
-    emit(.check(names))
+    .sorted { $0.key < $1.key }
+    if checked.isEmpty { return }
+    checks.append(checked.reduce(into: [:]) { $0[$1.key] = ($1.record.generation, $1.store?.id) })
+    emit(.check(checked.map { GenerationName(key: $0.key, generation: $0.record.generation) }))
   }
 
   /// Whether its data file is being looked for.
@@ -288,9 +298,14 @@ extension Engine {
     let checked = checks.isEmpty ? [:] : checks.removeFirst()
     for key in keys {
       // One that was begun meanwhile is there.
-      guard let download = downloads[key], download.record.generation == checked[key],
-        download.store?.isOpen ?? true
+      guard let download = downloads[key], let look = checked[key],
+        download.record.generation == look.generation, download.store?.isOpen ?? true
       else { continue }
+      // The same number again, or opened meanwhile: that one was not looked for.
+      if download.store?.id != look.store {
+        checkCache([key])
+        continue
+      }
       let isWantedAgain = download.isWantedAgain
       download.isWantedAgain = false
       if let store = download.store, !store.isComplete, !isWantedAgain {

@@ -43,8 +43,8 @@ package final class Engine {
   /// Until when what the user has freed stays free.
   var lull: Instant?
   var orders = OrderBook()
-  /// Generations whose data files are being looked for: each look, answered in this order.
-  var checks: [[MediaKey: UInt32]] = []
+  /// Generations whose data files are being looked for, and who had them open then: each look, answered in this order.
+  var checks: [[MediaKey: (generation: UInt32, store: StoreID?)]] = []
   /// Whether all is to be brought to the disk, and nothing begun.
   private(set) var isStopping = false
 

@@ -33,6 +33,8 @@ final class Flow {
   var claim: Representation?
   /// How it has ended, while its last bytes are on their way to the disk.
   var end: ResponseFailure??
+  /// Whether nothing more is to come of it: it is there for what it holds, until there are files for that.
+  var isStopped = false
   /// When the oldest of what is held came.
   var heldSince: Instant?
 
@@ -55,6 +57,15 @@ final class Flow {
 
   /// Behind the last byte that has been given to the disk.
   var position: Int64 { intake?.position ?? request.start }
+
+  /// Whether it has brought bytes that there are no files for yet.
+  var awaitsFiles: Bool { early > 0 && (head != nil || verdict != nil) }
+
+  /// Lets go of what it holds.
+  func lose() {
+    (intake, head, verdict) = (nil, nil, nil)
+    early = 0
+  }
 
   /// Bytes in memory.
   var held: Int64 { intake?.held ?? early }

@@ -38,7 +38,7 @@ package struct Fault: Hashable {
     switch failure.kind {
     case .full: self.init(.noRoom, failure.message)
     case .tooLarge: self.init(.lasting, "too large a file")
-    case .passing: self.init(.passing, failure.message)
+    case .passing, .cut: self.init(.passing, failure.message)
     case .broken: self.init(.lasting, failure.message)
     }
   }

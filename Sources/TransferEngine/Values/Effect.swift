@@ -9,6 +9,8 @@ package enum Effect: Hashable, Sendable {
   /// Takes no more from the host, until `goOn`.
   case hold(FlowID)
   case goOn(FlowID)
+  /// Ends the request, and keeps what is held of it until `end`.
+  case stop(FlowID)
   /// Ends the request, and drops what is held of it.
   case end(FlowID)
 

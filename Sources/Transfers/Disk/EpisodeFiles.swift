@@ -29,14 +29,23 @@ final class EpisodeFiles: Sendable {
   }
 
   func create(_ key: MediaKey, above: UInt32, _ representation: Representation) -> DiskAnswer {
-    do {
-      let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
-      state.withLock { $0 = writer }
-      return .created(generation: writer.generation)
-    } catch {
-      return .failed(failure(error))
+    var left = Self.folderTries
+    while true {
+      do {
+        let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
+        state.withLock { $0 = writer }
+        return .created(generation: writer.generation)
+      } catch let error as PosixError where error.errno == .ENOENT && left > 1 {
+        // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
+        left -= 1
+      } catch {
+        return .failed(failure(error))
+      }
     }
   }
+
+  /// How often the cache's folder is made anew for a generation's files.
+  private static let folderTries = 10
 
   func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
     // What is told as written must be all of it.
@@ -45,6 +54,10 @@ final class EpisodeFiles: Sendable {
       return .notWritten(flow, range, DiskFailure(.passing, "not open"), present: present)
     }
     do throws(PosixError) {
+      if try writer.discardWhatWasCut() {
+        let failure = DiskFailure(.cut, "another program has cut its file")
+        return .notWritten(flow, range, failure, present: writer.present)
+      }
       for piece in pieces { try writer.write(piece.bytes, at: piece.offset) }
       return .wrote(flow, range)
     } catch {

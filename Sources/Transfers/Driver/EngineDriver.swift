@@ -54,7 +54,7 @@ final class EngineDriver {
     mailbox = Mailbox(loop: loop)
     orderAnswers = OrderAnswers(loop: loop)
     orderAnswers.release = { [unowned self] in release($0) }
-    mailbox.isFull = { [unowned self] in for event in mailbox.take() { post(event) } }
+    mailbox.isFull = { [unowned self] in for event in mailbox.take() { take(event) } }
   }
 
   /// Goes on with what was unfinished.
@@ -151,6 +151,13 @@ final class EngineDriver {
     if !keys.isEmpty { post(.vanished(keys)) }
   }
 
+  /// What another thread tells.
+  private func take(_ event: Event) {
+    post(event)
+    // The cache folder may have been deleted, and is there again.
+    if case .disk(_, .created) = event, cacheWatch?.renew() == true { post(.vanished(nil)) }
+  }
+
   private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
 
   private func perform(_ effect: Effect) {
@@ -159,6 +166,7 @@ final class EngineDriver {
     case .place(let id, let offset): flows[id]?.held.place(at: offset)
     case .hold(let id): hold(id, true)
     case .goOn(let id): hold(id, false)
+    case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       guard let flow = flows.removeValue(forKey: id) else { return }
       if let task = flow.task, !flow.hasEnded { http.cancel(task) }
@@ -296,8 +304,6 @@ final class EngineDriver {
       let files = EpisodeFiles(layout)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.create(key, above: above, representation)) }
-      // The folder may have been deleted.
-      loop.soon { [unowned self] in cacheWatch?.renew() }
     case .write(let flow, let range):
       guard let (files, key) = files[id] else { return }
       let pieces = flows[flow]?.held.take(range) ?? []

@@ -10,6 +10,7 @@ struct SimulatedClient {
     let intent: OpenIntent
     var generation: UInt32?
     var isOpening = true
+    var retries = 0
     let since: Int64
   }
   struct Wait {
@@ -184,6 +185,12 @@ extension Simulation {
     switch message {
     case .opened(let number, let generation, _):
       guard let handle = clients[index].handles[number] else { return }
+      if generation > 0, disk.file(handle.key, generation) == nil, handle.retries < 3 {
+        // Deleted before it could be opened.
+        count("opens of what was deleted")
+        clients[index].handles[number]?.retries += 1
+        return sayOpen(number, handle, id)
+      }
       if let old = handle.generation, generation != old, generation != 0 {
         fail("a handle changed its generation from \(old) to \(generation)")
       }

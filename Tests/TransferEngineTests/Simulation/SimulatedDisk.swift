@@ -271,16 +271,28 @@ extension Simulation {
   ) -> DiskAnswer {
     if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
-    // A number that was given before is not given again: the cache sees to it.
+    // A number that was given before is not given to another file: the cache sees to it.
     var generation = above + 1
-    while disk.given[SimulatedDisk.Name(key: key, generation: generation)] != nil { generation += 1 }
+    while !mayGive(SimulatedDisk.Name(key: key, generation: generation), to: representation) {
+      generation += 1
+    }
     let name = SimulatedDisk.Name(key: key, generation: generation)
-    disk.given[name] = []
+    if disk.given[name] == nil { disk.given[name] = [] }
     let file = SimulatedFile(representation, changed: wall)
     disk.files[name] = file
     disk.free -= file.room
     disk.open[id] = name
     return .created(generation: generation)
+  }
+
+  private func mayGive(_ name: SimulatedDisk.Name, to representation: Representation) -> Bool {
+    guard let before = disk.given[name] else { return true }
+    if disk.files[name] != nil || before.isEmpty || representation.entityTag == nil { return false }
+    let isSame = before.allSatisfy {
+      $0.entityTag == representation.entityTag && $0.size == representation.total
+    }
+    if isSame { count("numbers given again") }
+    return isSame
   }
 
   private func write(

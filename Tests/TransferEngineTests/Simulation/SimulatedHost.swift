@@ -72,6 +72,8 @@ struct SimulatedResponse {
   /// Bytes of it have this much in front of their place, by the engine's word.
   var shift: Int64 = 0
   var isHeld = false
+  /// Whether nothing more comes of it.
+  var isStopped = false
   /// The host that sends it, once it has said so.
   var sender: Int?
   /// Whether the engine has found it to be of use.

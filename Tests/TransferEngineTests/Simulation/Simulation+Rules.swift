@@ -27,7 +27,8 @@ extension Simulation {
     if !events.isEmpty { return nil }
     var running: Set<MediaKey> = []
     var bySender: [Int: Set<MediaKey>] = [:]
-    for response in responses.values where isBackground(episodes[response.episode].key) {
+    for response in responses.values
+    where !response.isStopped && isBackground(episodes[response.episode].key) {
       let key = episodes[response.episode].key
       running.insert(key)
       if response.isAccepted, let sender = response.sender { bySender[sender, default: []].insert(key) }

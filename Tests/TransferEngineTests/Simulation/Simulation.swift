@@ -211,6 +211,7 @@ final class Simulation {
     case .goOn(let flow):
       responses[flow]?.isHeld = false
       if responses[flow] != nil { schedule(.deliver(flow), in: 0.001) }
+    case .stop(let flow): responses[flow]?.isStopped = true
     case .end(let flow):
       let key = responses[flow].map { episodes[$0.episode].key }
       responses[flow] = nil

@@ -1,0 +1,65 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// What has come while the disk was slow is not asked for again.
+@Suite struct HeldBytesTests {
+  /// A download whose first bytes have come before its files are made.
+  private func world() -> EngineWorld {
+    let world = EngineWorld(1, hosts: 1)
+    world.createsAtOnce = false
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(5_000_000)
+    world.bring(1_000_000)
+    return world
+  }
+
+  @Test func whatCameBeforeItsFilesWereMadeIsKeptByAPause() {
+    let world = world()
+    world.say { .pause(id: $0, world.requests[0]) }
+    #expect(world.running.isEmpty)
+    world.createFiles()
+    #expect(world.state(0) == .paused)
+    #expect(world.files[world.requests[0].key]?.present == ByteRanges([0..<1_000_000]))
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.requested.last?.range?.start == 1_000_000)
+  }
+
+  /// Wanted again before the files are made: it waits for those.
+  @Test func whatIsWantedAgainBeforeItsFilesWereMadeGoesOnBehindWhatCame() {
+    let world = world()
+    world.say { .pause(id: $0, world.requests[0]) }
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.asked == 1)
+    world.createFiles()
+    #expect(world.asked == 2)
+    #expect(world.requested.last?.range?.start == 1_000_000)
+  }
+
+  /// A slow disk must not take away what has just been made under the same name.
+  @Test func nothingIsMadeBeforeTheNamesOfBeforeAreGone() {
+    let world = EngineWorld(1, hosts: 1)
+    let key = world.requests[0].key
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(5_000_000)
+    world.bring(1_000_000)
+    world.removesAtOnce = false
+    world.say { .drop(id: $0, key) }
+    world.say { .start(id: $0, world.requests[0]) }
+    world.wait(1)
+    world.answer(5_000_000)
+    #expect(world.asked == 2 && world.open.isEmpty)
+    world.handle(.removed(key))
+    #expect(world.open.count == 1)
+  }
+
+  @Test func whatIsDroppedBeforeItsFilesWereMadeIsGone() {
+    let world = world()
+    world.say { .drop(id: $0, world.requests[0].key) }
+    world.createFiles()
+    #expect(world.running.isEmpty && world.state(0) == .remote)
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.requested.last?.range == nil)
+  }
+}
