@@ -146,7 +146,7 @@ let package = Package(
         "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
-    tests("PodcastMountTests", ["PodcastMount", "PodcastTree"]),
+    tests("PodcastMountTests", ["PodcastMount", "PodcastTree", "PosixKit", "TestSupport"]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],

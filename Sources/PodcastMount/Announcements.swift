@@ -11,11 +11,26 @@ package struct Announcements: Sendable {
   private struct Entry {
     var name: Difference.Name
     /// It has gone before it has come, or come before it has gone.
-    var before: Difference.Event?
+    var before: Difference.Name?
     /// Names are told in the order in which they changed first.
     let place: UInt64
     /// Of its latest change.
     var latest: UInt64
+
+    /// Whether the same directory has gone and come again: rmdir(2) would be its end, and who is in it stays there.
+    var isBack: Bool { before.map { $0.isEnd && $0.node == name.node } ?? false }
+    /// The end of a directory that is to be told of, at last or before another one came.
+    var end: Difference.Name? {
+      if name.isEnd { return name }
+      return before.flatMap { $0.isEnd && !isBack ? $0 : nil }
+    }
+    /// What is to be told, in order.
+    var told: [Difference.Name] {
+      if !isBack { return [before, name].compactMap(\.self) }
+      var name = name
+      name.event = .replaced
+      return [name]
+    }
   }
   /// Where a directory was that is to vanish.
   package struct Place: Sendable {
@@ -39,6 +54,8 @@ package struct Announcements: Sendable {
   private var underWay: [Key: Int] = [:]
   /// The pending directories that vanish: what has gone in them is told first, where they were.
   private var ended: [NodeID: Place] = [:]
+  /// The names of pending directories that have appeared.
+  private var came: [NodeID: Key] = [:]
   /// Directories whose names are being told.
   private var inHand: Set<NodeID> = []
 
@@ -77,41 +94,39 @@ package struct Announcements: Sendable {
   private mutating func note(_ name: Difference.Name, at place: UInt64) {
     if name.event == .uncertain { return }
     let key = Key(name)
-    guard let old = pending[key]?.name.event else {
+    guard let old = pending[key]?.name else {
       if pending.count >= Self.limit { return }
       pending[key] = Entry(name: name, place: place, latest: place)
       if name.isEnd { ended[name.node] = Place(name: name.name, parent: name.directory) }
+      if name.isDirectory && name.event == .appeared { came[name.node] = key }
       return
     }
     pending[key]?.latest = place
-    defer { noteEnd(again: name) }
-    switch (old, name.event) {
+    defer { noteEnd(again: key) }
+    switch (old.event, name.event) {
     case (.appeared, .vanished), (.vanished, .appeared):
-      pending[key]?.name = name
-      let isBack = pending[key]?.before != nil
-      pending[key]?.before = isBack ? nil : old
-      // rmdir(2) would be the end of a directory that is there: who is in it stays there.
-      if !isBack && name.isDirectory && name.event == .appeared {
-        pending[key]?.before = nil
-        pending[key]?.name.event = .replaced
-      }
+      let before = pending[key]?.before
+      // Of two that have gone, those who watch knew the first.
+      pending[key]?.name = name.event == .vanished ? before ?? name : name
+      pending[key]?.before = before == nil ? old : nil
     // Of what has gone a word on its state says nothing, and what has come has come.
     case (.vanished, .replaced), (.appeared, .replaced): break
     case (_, .uncertain): break
-    case (.appeared, .appeared), (.vanished, .vanished), (.replaced, _), (.uncertain, _):
+    case (.appeared, _), (.vanished, _), (.replaced, _), (.uncertain, _), (.moved, _):
       pending[key]?.name = name
     }
   }
 
-  private mutating func noteEnd(again name: Difference.Name) {
-    guard name.isDirectory, let now = pending[Key(name)]?.name else { return }
-    ended = ended.filter { $0.value.name != name.name || $0.value.parent != name.directory }
-    if now.isEnd { ended[now.node] = Place(name: now.name, parent: now.directory) }
+  private mutating func noteEnd(again key: Key) {
+    guard let entry = pending[key], entry.name.isDirectory else { return }
+    ended = ended.filter { $0.value.name != key.name || $0.value.parent != key.directory }
+    if let end = entry.end { ended[end.node] = Place(name: end.name, parent: end.directory) }
   }
 
   private mutating func remove(_ key: Key) -> Entry? {
     let entry = pending.removeValue(forKey: key)
-    if let entry, entry.name.isDirectory { ended[entry.name.node] = nil }
+    if let end = entry?.end { ended[end.node] = nil }
+    if let entry, came[entry.name.node] == key { came[entry.name.node] = nil }
     return entry
   }
 
@@ -133,7 +148,8 @@ package struct Announcements: Sendable {
     underWay[key] = left > 0 ? left : nil
     if let told, pending[key]?.name.event == told {
       _ = remove(key)
-    } else if pending[key]?.before == told {
+    } else if let told, pending[key]?.before?.event == told {
+      if let end = pending[key]?.end { ended[end.node] = nil }
       pending[key]?.before = nil
     }
     return pending[key] != nil || ended[directory] != nil
@@ -152,19 +168,24 @@ package struct Announcements: Sendable {
   /// What had changed before a look in directories that it has not found watched concerns nobody. What has changed since is
   /// left to the next look.
   /// - Parameter alive: directories that have only left a name.
+  /// - Returns: what is left untold.
+  @discardableResult
   package mutating func drop(
     except watched: Set<NodeID>, alive: Set<NodeID> = [], foundBy look: Look
-  ) {
+  ) -> [Difference.Name] {
     let ending = watched.subtracting(alive)
+    var dropped: [Difference.Name] = []
     for index in bulk.indices where bulk[index].place < look.end {
-      bulk[index].names.removeAll {
-        !watched.contains($0.directory) && !$0.isEnd && underWay[Key($0)] == nil
+      bulk[index].names.removeAll { name in
+        let isDropped = !watched.contains(name.directory) && !name.isEnd && underWay[Key(name)] == nil
+        if isDropped { dropped.append(name) }
+        return isDropped
       }
     }
     placeBulk()
     var kept = pending.filter { key, entry in
       // Who watches a directory hears of its end, whoever watches the one that it is in.
-      watched.contains(key.directory) || entry.name.isEnd && ending.contains(entry.name.node)
+      watched.contains(key.directory) || entry.end.map { ending.contains($0.node) } ?? false
         || underWay[key] != nil || entry.latest >= look.end
     }
     // The way to what is told.
@@ -176,8 +197,11 @@ package struct Announcements: Sendable {
         directory = place.parent
       }
     }
+    dropped += pending.lazy.filter { kept[$0.key] == nil }.map(\.value.name)
     pending = kept
     ended = ended.filter { kept[Key(directory: $0.value.parent, name: $0.value.name)] != nil }
+    came = came.filter { kept[$0.value] != nil }
+    return dropped
   }
 
   /// These, and those in which their end is to be told.
@@ -199,7 +223,7 @@ package struct Announcements: Sendable {
     let held = inHand.union(pending.keys.lazy.map(\.directory)).union(underWay.keys.lazy.map(\.directory))
     return pending.filter { key, entry in
       key.directory == directory && underWay[key] == nil
-        && !(entry.name.isEnd && held.contains(entry.name.node))
+        && !(entry.end.map { held.contains($0.node) } ?? false)
     }.sorted { $0.value.place < $1.value.place }.map(\.key)
   }
 
@@ -219,15 +243,45 @@ package struct Announcements: Sendable {
   package mutating func take(_ key: Key) -> [Difference.Name] {
     placeBulk()
     guard underWay[key] == nil, let entry = remove(key) else { return [] }
-    guard let event = entry.before else { return [entry.name] }
-    var before = entry.name
-    before.event = event
-    return [before, entry.name]
+    return takeMove(with: entry).map { [$0] } ?? entry.told
+  }
+
+  /// A directory that has left one name for another one beside it is told as renamed: so who is in it stays there.
+  private mutating func takeMove(with entry: Entry) -> Difference.Name? {
+    let name = entry.name
+    guard name.isDirectory, entry.before == nil,
+      let key = name.isEnd ? came[name.node] : endedKey(of: name.node),
+      key.directory == name.directory, underWay[key] == nil, let other = pending[key], other.before == nil,
+      other.name.node == name.node, other.name.isEnd != name.isEnd
+    else { return nil }
+    _ = remove(key)
+    var moved = name.isEnd ? name : other.name
+    moved.event = .moved(to: name.isEnd ? other.name.name : name.name)
+    return moved
+  }
+
+  private func endedKey(of node: NodeID) -> Key? {
+    ended[node].map { Key(directory: $0.parent, name: $0.name) }
+  }
+
+  /// What those who watch a directory know of the names of which they are still to be told: what these lead to for them.
+  package func known(in directory: NodeID) -> [(name: String, node: NodeID?)] {
+    let first = pending.values.lazy.map { $0.before ?? $0.name } + bulk.flatMap(\.names)
+    return first.filter { $0.directory == directory }.compactMap(\.known)
+  }
+
+  /// What is pending of a name, where that is this.
+  package mutating func pending(_ name: String, in directory: NodeID, _ event: Difference.Event) -> Difference
+    .Name?
+  {
+    placeBulk()
+    return pending[Key(directory: directory, name: name)].flatMap { $0.name.event == event ? $0.name : nil }
   }
 
   package mutating func removeAll() {
     pending = [:]
     ended = [:]
+    came = [:]
     bulk = []
   }
 }
@@ -235,6 +289,15 @@ package struct Announcements: Sendable {
 extension Difference.Name {
   /// Whether it is the end of a directory.
   fileprivate var isEnd: Bool { isDirectory && event == .vanished }
+
+  /// What the name leads to for who has not been told of this; nil where it tells nothing of that.
+  var known: (name: String, node: NodeID?)? {
+    switch event {
+    case .appeared: (name, nil)
+    case .vanished: (name, node)
+    case .replaced, .uncertain, .moved: nil
+    }
+  }
 }
 
 extension Announcements.Key {

@@ -22,6 +22,8 @@ final class Announcer: Sendable {
     var isStopped = true
     /// What the announcer's threads are at.
     var current: [Int32: Difference.Name] = [:]
+    /// Directories to which there was no way, and how often.
+    var wayless: [NodeID: Int] = [:]
     /// The kernel's numbers of directories that have gone, where these were not their own.
     var numbers: [NodeID: UInt64] = [:]
     /// The mount's device, as the kernel numbers it.
@@ -45,6 +47,7 @@ final class Announcer: Sendable {
   /// The threads of the process before: what they were at when that died comes again, and means nothing.
   private let predecessors: Set<Int32>
   private let queue: WorkQueue
+  private let told: ToldNames
   private let threads: DirectoryThreads
   /// Seconds in which further changes join a batch.
   private static let delay = 0.05
@@ -65,6 +68,7 @@ final class Announcer: Sendable {
     let queue = WorkQueue(name: "watchers")
     self.queue = queue
     threads = DirectoryThreads("announcer", queue)
+    told = ToldNames(queue)
     self.tree = tree
     self.numbers = numbers
     self.notifier = notifier
@@ -74,7 +78,14 @@ final class Announcer: Sendable {
     queue.async(after: Self.inheritance) { for record in inherited { memory?.remove(record.index) } }
   }
 
-  func begin(device: String?, connection: Int32) {
+  /// - Parameters:
+  ///   - runtime: the directory for what the next process needs to know; nil where there will be none.
+  ///   - takesOver: whether there was a process before.
+  func begin(device: String?, connection: Int32, runtime: String?, takesOver: Bool) {
+    if let device, let runtime {
+      let name = String(device.map { $0 == ":" ? "-" : $0 })
+      told.begin(in: "\(runtime)/told/\(name)", inherits: takesOver)
+    }
     // The kernel's own numbers, without a look at the mount: that would keep it busy for a moment.
     let numbers = device?.split(separator: ":").compactMap { UInt64($0) } ?? []
     state.withLock { state in
@@ -89,14 +100,54 @@ final class Announcer: Sendable {
       state.isStopped = true
       state.announcements.removeAll()
     }
+    told.end()
   }
+
+  /// Tells those who watch what is different from what they knew when the process before ended.
+  func resume() {
+    queue.async { [self] in
+      let inherited = told.inherited
+      guard let device = state.withLock({ $0.device }), !inherited.isEmpty else { return }
+      let watched = Watches.find(on: device)
+      // Of the others the end of a directory is told.
+      let compared = inherited.filter { $0.kind == .fixed || $0.kind == .search || isWatched($0, watched) }
+      for other in inherited.subtracting(compared) { told.forget(other) }
+      tree.tellNews(in: Array(compared)) { [told] in told.takeInherited($0) }
+    }
+  }
+
+  /// A directory's listing is in memory.
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {
+    told.keep(directory) { [self] in
+      var names = names()
+      let known = state.withLock { state in
+        state.announcements.known(in: directory)
+          + state.current.values.lazy.filter { $0.directory == directory }.compactMap(\.known)
+      }
+      for (name, node) in known { names[name] = node }
+      return names
+    }
+  }
+
+  /// A directory's listing had to make room.
+  func listsNoMore(_ directory: NodeID) { told.forget(directory) }
+
+  /// The kernel has told of names, or will.
+  func hasTold(_ names: [Difference.Name]) { told.note(names) }
 
   /// - Parameter ended: the directories that have gone, with the numbers that the kernel has for them where these were not
   ///   their own.
   func announce(_ difference: Difference, ended: [NodeID: UInt64], in known: KnownDirectories) {
-    let names = (difference.names + difference.states).filter {
-      known.contains(ended[$0.directory] ?? number(of: $0.directory))
+    var names: [Difference.Name] = []
+    var unknown: [Difference.Name] = []
+    for name in difference.names + difference.states {
+      if known.contains(ended[name.directory] ?? number(of: name.directory)) {
+        names.append(name)
+      } else {
+        unknown.append(name)
+      }
     }
+    told.note(unknown)
     if names.isEmpty { return }
     let isNeeded = state.withLock { state in
       if state.isStopped { return false }
@@ -135,9 +186,14 @@ final class Announcer: Sendable {
 
   /// - Parameter told: what the kernel has told; nil where it could not do it.
   func ends(_ name: String, in directory: NodeID, told: Difference.Event?) {
-    let isPending = state.withLock { state in
-      state.announcements.ends(name, in: directory, told: told) && !state.isStopped
+    let (isPending, pending) = state.withLock { state in
+      let pending = told.flatMap { state.announcements.pending(name, in: directory, $0) }
+      let isLeft = state.announcements.ends(name, in: directory, told: told)
+      return (isLeft && !state.isStopped, pending)
     }
+    let gone = Difference.Name(
+      name: name, directory: directory, event: .vanished, isDirectory: false, node: directory)
+    if let name = pending ?? (told == .vanished ? gone : nil) { self.told.note([name]) }
     if isPending { schedule() }
   }
 
@@ -154,12 +210,13 @@ final class Announcer: Sendable {
     let taken = Self.processorTime - begun
     let directories = look.directories.filter { isWatched($0, watched) }
     let alive = directories.filter { tree.path(of: $0) != nil }
-    let (places, connection) = state.withLock { state in
+    let (places, connection, dropped) = state.withLock { state in
       state.rest = .after(min(taken * 20, Self.longestRest))
-      state.announcements.drop(except: directories, alive: alive, foundBy: look)
+      let dropped = state.announcements.drop(except: directories, alive: alive, foundBy: look)
       state.forgetNumbers()
-      return (state.announcements.withPlaces(of: directories), state.connection)
+      return (state.announcements.withPlaces(of: directories), state.connection, dropped)
     }
+    told.note(dropped)
     tell(of: places, connection)
   }
 
@@ -182,15 +239,47 @@ final class Announcer: Sendable {
     let record = memory?.add(.announcer, [UInt64(thread)])
     defer { if let record { memory?.remove(record) } }
     for key in keys {
-      let names = state.withLock { $0.announcements.take(key) }
-      guard !names.isEmpty, let path = path(of: directory) else { continue }
+      guard mayTell(of: directory) else { break }
+      let names = sparingLiving(state.withLock { $0.announcements.take(key) })
+      let path = names.isEmpty ? nil : path(of: directory)
       for name in names {
         if state.withLock({ $0.isStopped }) { return }
-        state.withLock { $0.current[thread] = name }
-        perform(name, "\(path)/\(name.name)")
-        state.withLock { $0.current[thread] = nil }
+        if let path {
+          state.withLock { $0.current[thread] = name }
+          perform(name, in: path)
+          state.withLock { $0.current[thread] = nil }
+        }
+        told.note([name])
       }
     }
+  }
+
+  /// Whether there is a way to what is to be told in a directory, or never will be. One that has just gone is looked up no more,
+  /// and a moment later it is known that its end is to be told: until then its names wait.
+  private func mayTell(of directory: NodeID) -> Bool {
+    let isThere = path(of: directory) != nil
+    let mayTell = state.withLock { state in
+      let tries = state.wayless[directory] ?? 0
+      let isLast = isThere || tries == Self.attempts
+      state.wayless[directory] = isLast ? nil : tries + 1
+      return isLast
+    }
+    if !mayTell { schedule() }
+    return mayTell
+  }
+
+  /// What is to be told of a name, but for the end of a directory that has another name by now, and could not be told as
+  /// renamed: rmdir(2) would end it for who is in it.
+  private func sparingLiving(_ names: [Difference.Name]) -> [Difference.Name] {
+    let endsLiving = names.contains { name in
+      let canBeRenamed = name.node.kind == .subscription || name.node.kind == .search
+      return canBeRenamed && name.event == .vanished && tree.path(of: name.node) != nil
+    }
+    guard endsLiving, var last = names.last else { return names }
+    told.note(names)
+    if last.event == .vanished { return [] }
+    last.event = .replaced
+    return [last]
   }
 
   /// That the calling thread has used, in seconds.
@@ -214,21 +303,27 @@ final class Announcer: Sendable {
   /// Does to a name what it is to be told of. Who looked at it just when it changed may have left it in the kernel's cache
   /// as it is now, and the call would end there: then the kernel forgets it, and the call is made again. Who has looked since
   /// has left nothing (`isToTell`).
-  private func perform(_ name: Difference.Name, _ path: String) {
-    let isInTheWay: Errno = name.event == .appeared ? .EEXIST : .ENOENT
+  private func perform(_ name: Difference.Name, in parent: String) {
     for _ in 0..<Self.attempts {
-      if PosixThread.whileWaitingForItself({ call(name, path) }) || Errno.current != isInTheWay { return }
-      notifier.forget(name.name, in: number(of: name.directory))
+      if PosixThread.whileWaitingForItself({ call(name, in: parent) }) { return }
+      switch (name.event, Errno.current) {
+      case (.appeared, .EEXIST), (.vanished, .ENOENT), (.replaced, .ENOENT), (.moved, .ENOENT):
+        notifier.forget(name.name, in: number(of: name.directory))
+      case (.moved(let other), .EEXIST): notifier.forget(other, in: number(of: name.directory))
+      default: return
+      }
     }
   }
 
-  private func call(_ name: Difference.Name, _ path: String) -> Bool {
+  private func call(_ name: Difference.Name, in parent: String) -> Bool {
+    let path = "\(parent)/\(name.name)"
     switch (name.event, name.isDirectory) {
     case (.appeared, true): return mkdir(path, 0o755) == 0
     case (.appeared, false):
       let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
       if descriptor >= 0 { Glibc.close(descriptor) }
       return descriptor >= 0
+    case (.moved(let other), _): return Directories.rename(path, toNew: "\(parent)/\(other)") == 0
     case (.vanished, true): return rmdir(path) == 0
     case (.vanished, false): return unlink(path) == 0
     case (.replaced, _), (.uncertain, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0

@@ -7,14 +7,17 @@ extension MountedTree {
   /// The announcement that a request is about.
   func announcement(_ name: String?, in parent: UInt64?, _ caller: FuseCaller) -> Difference.Name? {
     guard let found = announcer.announcement(from: caller.thread) else { return nil }
-    if let name, name != found.name { return nil }
+    if let name, name != found.name, found.event != .moved(to: name) { return nil }
     if let parent, parent != announcer.number(of: found.directory) { return nil }
     return found
   }
 
   /// A name that is to appear is not there yet, one that is to disappear still is.
-  func lookup(_ announced: Difference.Name, reply: consuming FuseReply) {
+  func lookup(_ announced: Difference.Name, as name: String, reply: consuming FuseReply) {
     switch announced.event {
+    case .moved:
+      if name != announced.name { return reply.fail(.ENOENT) }
+      reply.entry(gone(announced.node, isDirectory: true))
     case .appeared: reply.fail(.ENOENT)
     case .vanished: reply.entry(gone(announced.node, isDirectory: announced.isDirectory))
     case .replaced, .uncertain:

@@ -55,7 +55,7 @@ extension MountedTree {
         items = directory.items(from: wanted, count: Self.batch)
       }
       guard wanted - first < items.count else { return nil }
-      return (items[wanted - first].name, self.listed(items[wanted - first].attributes))
+      return (items[wanted - first].name, self.listed(items[wanted - first], in: directory.node))
     } given: { index in
       // Only what has been given counts as known.
       let wanted = index - dots.count - first
@@ -71,13 +71,16 @@ extension MountedTree {
   /// So many items are looked at together: about as many as fit into one answer.
   private static let batch = 128
 
-  private func listed(_ attributes: NodeAttributes) -> FuseEntry {
+  private func listed(_ item: DirectoryItem, in directory: NodeID) -> FuseEntry {
+    let attributes = item.attributes
     var entry = FuseEntry(
       // What has no lasting attributes is looked up when it is asked for.
       node: attributes.timeout == 0 ? 0 : numbers.number(attributes.node),
       attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.entryTimeout)
+    // See `lookup`.
+    if attributes.isDirectory && announcer.isToTell(of: item.name, in: directory) { entry.entryTimeout = 0 }
     entry.generation = incarnations[attributes.node]
     return entry
   }

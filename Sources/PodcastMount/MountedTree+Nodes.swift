@@ -6,13 +6,18 @@ internal import PosixKit
 extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
-    if let announced = announcement(name, in: parent, caller) { return lookup(announced, reply: reply) }
+    if let announced = announcement(name, in: parent, caller) {
+      return lookup(announced, as: name, reply: reply)
+    }
     if let ended = announcer.ended(name, in: parent, from: caller.thread) {
       return reply.entry(gone(ended, isDirectory: true))
     }
     let parent = numbers.node(parent)
     fulfil(reply, tree.lookup(name, in: parent, for: self.caller(caller))) { reply, attributes in
-      reply.entry(self.entry(attributes))
+      var entry = self.entry(attributes)
+      // Where another directory of that name is still to end, the kernel must not take this one for it.
+      if attributes.isDirectory && self.announcer.isToTell(of: name, in: parent) { entry.entryTimeout = 0 }
+      reply.entry(entry)
     } failing: { reply, errno in
       // A name that appears is told to the kernel, wherever it appears. One that has just gone is taken away once more,
       // for those who watch.

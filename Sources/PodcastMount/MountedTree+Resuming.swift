@@ -14,6 +14,7 @@ extension MountedTree {
     if !forgetsNames {
       for node in tree.nodesOfTransfers { notifier.forgetListing(of: node) }
     }
+    announcer.resume()
     tree.tellWhatWasMissed()
     for number in handles.takePolls() { session.wakePoll(number) }
     // Readers go on to count as such, also where they pause.

@@ -41,6 +41,12 @@ extension MountedTree {
     parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
+    if let announced = announcement(name, in: parent, caller), newParent == parent,
+      announced.event == .moved(to: newName)
+    {
+      return reply.succeed()
+    }
+    if announcer.isOwn(caller) { return reply.fail(.EIO) }
     let (parent, newParent) = (numbers.node(parent), numbers.node(newParent))
     let renaming = tree.rename(
       name, in: parent, to: newName, in: newParent, flags: flags, for: self.caller(caller))

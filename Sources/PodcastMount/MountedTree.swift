@@ -40,11 +40,16 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   }
 
   /// Says where the kernel is told what to forget.
-  /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
-  package func attach(to session: FuseSession, device: String?) {
+  /// - Parameters:
+  ///   - device: the mount's, as proc(5) writes it in mountinfo: "0:52".
+  ///   - runtime: the directory for what the next process needs to know; nil where there will be none.
+  ///   - takesOver: whether there was a process before.
+  package func attach(to session: FuseSession, device: String?, runtime: String?, takesOver: Bool) {
     notifier.attach(session)
     handles.attach(to: session)
-    announcer.begin(device: device, connection: session.connection)
+    announcer.begin(
+      device: device, connection: session.connection, runtime: runtime, takesOver: takesOver)
+    tree.takeUpCommits()
   }
 
   /// Before the mount goes: nothing is told to the kernel from here on.
@@ -58,7 +63,10 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package func changed(_ difference: Difference) {
     var difference = difference
     var ended: [NodeID: UInt64] = [:]
+    let came = Set(difference.names.lazy.filter { $0.isDirectory && $0.event == .appeared }.map(\.node))
     for name in difference.names where name.isDirectory {
+      // It has another name only.
+      if name.event == .vanished && came.contains(name.node) { continue }
       if name.event == .vanished {
         incarnations.end(name.node)
         let number = numbers.number(name.node)
@@ -75,13 +83,21 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     }
     let makes = makes.withLock { $0 }
     if !makes.isEmpty {
-      difference.names.removeAll { name in
+      let made = difference.names.filter { name in
         name.event == .appeared && makes.contains(MadeName(name: name.name, directory: name.directory))
       }
+      announcer.hasTold(made)
+      if !made.isEmpty { difference.names.removeAll { made.contains($0) } }
     }
     notifier.tell(difference)
     announcer.announce(difference, ended: ended, in: directories)
   }
+
+  package func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {
+    announcer.lists(directory, names)
+  }
+
+  package func listsNoMore(_ directory: NodeID) { announcer.listsNoMore(directory) }
 
   package func moved(_ node: NodeID, to other: NodeID) {
     numbers.move(node, to: other)

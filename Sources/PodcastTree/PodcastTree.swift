@@ -37,6 +37,8 @@ package final class PodcastTree: Sendable {
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events: EventLog
+  /// The last commit that a process before has told of; nil where there was none.
+  private let lastCommitTold: Int64?
   let texts: OpenTexts
   /// Directories that the kernel locks for verbs under way, and how many of these.
   private let locked = Monitor<[NodeID: Int]>([:])
@@ -65,6 +67,7 @@ package final class PodcastTree: Sendable {
   ) {
     dropMarks = DropMarks(memory: memory)
     events = EventLog(memory: memory)
+    lastCommitTold = events.seenCommit
     texts = OpenTexts(directory: places.runtime + "/open-texts", isNeeded: memory != nil)
     self.looksAhead = looksAhead
     self.catalog = catalog
@@ -104,15 +107,27 @@ package final class PodcastTree: Sendable {
       guard let self else { return done() }
       loader.async { self.showTransfers(done) }
     }
-    // What the process before has not told any more is told by this one.
-    let seen = events.seenCommit ?? (try? catalog.commits())
-    if events.seenCommit != nil { _ = try? loadSubscriptions() }
+    // What the process before has not told any more is told by this one: to who watches, too (`takeUpCommits`).
+    if lastCommitTold == nil {
+      followCommits(since: try? catalog.commits())
+    } else {
+      _ = try? loadSubscriptions()
+    }
+    loadDownloads()
+  }
+
+  private func followCommits(since seen: Int64?) {
     if let seen { events.note(commit: seen) }
     catalog.observe(since: seen) { [weak self] commit, done in
       guard let self else { return done() }
       loader.async { self.takeIn(commit, done) }
     }
-    loadDownloads()
+  }
+
+  /// To be called when those who hear of changes can be told, before anything is asked and anybody else hears of commits:
+  /// goes on where a process before was.
+  package func takeUpCommits() {
+    if let lastCommitTold { followCommits(since: lastCommitTold) }
   }
 
   /// Takes in a commit of the catalogue; it counts as seen when every directory shows it and the kernel has been
@@ -184,6 +199,15 @@ package final class PodcastTree: Sendable {
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
     observer.withLock { $0.kernel }?.changed(difference)
+  }
+
+  /// A directory's listing is in memory from here on, and others' are no longer.
+  func lists(_ directory: NodeID, _ listing: Listing, insteadOf others: [NodeID]) {
+    guard let kernel = observer.withLock({ $0.kernel }) else { return }
+    for other in others { kernel.listsNoMore(other) }
+    kernel.lists(directory) {
+      Dictionary(uniqueKeysWithValues: listing.items.lazy.map { ($0.name, $0.target.identity) })
+    }
   }
 
   /// Calls `body` once, on any thread, when the kernel has been told of all that has changed so far.
@@ -291,6 +315,11 @@ package final class PodcastTree: Sendable {
 package protocol ViewObserver: AnyObject, Sendable {
   /// Called from the tree's own thread, in order.
   func changed(_ difference: Difference)
+  /// A directory's listing is in memory: what changes in it is told in full from here on.
+  /// - Parameter names: what it lists, and what that leads to. For any thread, soon.
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID])
+  /// A directory's listing had to make room.
+  func listsNoMore(_ directory: NodeID)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
   /// Whether the kernel has a directory in memory: somebody may watch it, listed or not.

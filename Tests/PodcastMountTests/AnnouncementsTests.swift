@@ -62,6 +62,36 @@ import Testing
     expect(told: ["replaced A"])
   }
 
+  /// A podcast that is followed again is another directory: who is in the old one has lost that.
+  @Test mutating func aDirectoryThatHasGoneAndAnotherInItsPlaceAreToldAsBoth() {
+    noteEndOfFolder(with: 1)
+    var other = Self.name("X", .appeared, in: .subscriptions)
+    (other.isDirectory, other.node) = (true, NodeID(.subscription, 8))
+    announcements.note([other])
+    announcements.drop(except: [.subscriptions, Self.folder], foundBy: announcements.look)
+    #expect(announcements.begin(.subscriptions).isEmpty)
+    _ = announcements.finish(.subscriptions)
+    #expect(announcements.begin(Self.folder).flatMap { announcements.take($0) }.map(\.name) == ["0"])
+    #expect(announcements.finish(Self.folder) == .subscriptions)
+    let told = announcements.begin(.subscriptions).flatMap { announcements.take($0) }
+    #expect(told.map(\.event) == [.vanished, .appeared])
+    #expect(told.map(\.node) == [Self.folder, other.node] && announcements.count == 0)
+  }
+
+  /// Of the same one the kernel has told the end itself.
+  @Test(arguments: [7, 8])
+  mutating func aDirectoryThatComesAgainWhileTheKernelTakesItAwayIsToldOf(_ row: Int64) {
+    announcements.begins("X", in: .subscriptions)
+    noteEndOfFolder(with: 0)
+    var again = Self.name("X", .appeared, in: .subscriptions)
+    (again.isDirectory, again.node) = (true, NodeID(.subscription, row))
+    announcements.note([again])
+    let isLeft = announcements.ends("X", in: .subscriptions, told: .vanished)
+    #expect(isLeft && announcements.place(ofEnded: Self.folder) == nil)
+    let told = announcements.begin(.subscriptions).flatMap { announcements.take($0) }
+    #expect(told.map(\.event) == [.appeared])
+  }
+
   @Test mutating func whatComesWhileTheKernelTakesItAwayIsToldAfterwards() {
     announcements.begins("A", in: .latest)
     note("A", .vanished, .appeared)
@@ -180,6 +210,30 @@ import Testing
     #expect(announcements.finish(Self.folder) == .subscriptions)
     #expect(announcements.begin(.subscriptions).flatMap { announcements.take($0) }.map(\.name) == ["X"])
     #expect(announcements.place(ofEnded: Self.folder) == nil && announcements.count == 0)
+  }
+
+  /// Who is in it stays there.
+  @Test(arguments: [["A", "Z"], ["Z", "A"]])
+  mutating func aFolderThatHasAnotherNameIsToldAsRenamed(_ names: [String]) {
+    var (old, new) = (Self.name(names[0], .vanished), Self.name(names[1], .appeared))
+    (old.isDirectory, old.node) = (true, Self.folder)
+    (new.isDirectory, new.node) = (true, Self.folder)
+    announcements.note([old, new].sorted { $0.name < $1.name })
+    // What was in it does not come first: it goes on.
+    announcements.note([Self.name("within", .appeared, in: Self.folder)])
+    expect(told: ["moved(to: \"\(names[1])\") \(names[0])"])
+    #expect(announcements.count == 1 || announcements.place(ofEnded: Self.folder) == nil)
+  }
+
+  /// Its own name is taken by another one meanwhile.
+  @Test mutating func aFolderThatHasOnlyLeftANameIsNotToldAsRenamed() {
+    for (name, event, row) in [("A", Difference.Event.vanished, 7), ("B", .appeared, 7), ("A", .appeared, 8)]
+    {
+      var name = Self.name(name, event)
+      (name.isDirectory, name.node) = (true, NodeID(.subscription, Int64(row)))
+      announcements.note([name])
+    }
+    expect(told: ["vanished A", "appeared A", "appeared B"])
   }
 
   @Test mutating func aFolderEndsAfterWhatTheKernelTakesAwayInIt() {

@@ -39,6 +39,7 @@ final class TreeFixture {
       // On a busy machine a program takes long from one call to the next.
       looksAhead: LooksAhead(pause: 3600), memory: memory)
     tree.observe(kernel)
+    tree.takeUpCommits()
   }
 
   private static func fill(_ catalog: FakeCatalog) {
@@ -108,6 +109,8 @@ final class FakeKernel: ViewObserver {
   }
 
   func moved(_ node: NodeID, to other: NodeID) {}
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {}
+  func listsNoMore(_ directory: NodeID) {}
 
   /// Directories that are in its memory.
   let directories = Monitor<Set<NodeID>>([])

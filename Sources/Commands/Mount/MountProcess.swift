@@ -62,7 +62,9 @@ struct MountProcess {
       connection: inheritance?.connection)
     let mount = MountTable.mount(on: request.mountPoint)
     let device = mount?.device
-    mounted.attach(to: session, device: device)
+    mounted.attach(
+      to: session, device: device, runtime: memory == nil ? nil : request.places.runtime,
+      takesOver: inheritance != nil)
     let forgetsNames = inheritance == nil ? false : takeBack(session)
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     if inheritance == nil {

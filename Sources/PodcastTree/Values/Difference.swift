@@ -21,6 +21,8 @@ package struct Difference: Hashable, Sendable {
 
   package enum Event: Hashable, Sendable {
     case appeared, vanished, replaced
+    /// A directory has another name in the same directory. Made of the two names that are told to the kernel.
+    case moved(to: String)
     /// It may be any of these, or none: for the kernel, not for those who watch.
     case uncertain
   }
@@ -69,6 +71,32 @@ package struct Difference: Hashable, Sendable {
         b += 1
       }
     }
+    if !names.isEmpty { listings.append(directory) }
+  }
+
+  /// Of a directory of which no more is known than which names it had, and what they led to.
+  init(in directory: NodeID, from old: [String: NodeID], to new: Listing) {
+    var gone = old
+    var came: [Name] = []
+    for item in new.items {
+      let before = gone[item.name]
+      let (now, isDirectory) = (item.target.identity, item.target.isDirectory)
+      // Another directory of the same name.
+      if let before, before != now, isDirectory || before.isDirectory {
+        came.append(
+          Name(name: item.name, directory: directory, event: .appeared, isDirectory: isDirectory, node: now))
+        continue
+      }
+      gone[item.name] = nil
+      if before == now { continue }
+      let event: Event = before == nil ? .appeared : .replaced
+      came.append(
+        Name(name: item.name, directory: directory, event: event, isDirectory: isDirectory, node: now))
+    }
+    names = gone.sorted { $0.key < $1.key }.map { name, node in
+      Name(name: name, directory: directory, event: .vanished, isDirectory: node.isDirectory, node: node)
+    }
+    names += came
     if !names.isEmpty { listings.append(directory) }
   }
 

@@ -152,15 +152,9 @@ extension PodcastTree {
   }
 
   private func subscriptionChanged(_ id: Int64, _ podcast: Int64) throws {
-    let (known, isInherited) = world.withLock { ($0.subscriptions, $0.inherited.contains(.subscriptions)) }
-    guard let known else { return try subscriptionsChanged() }
+    guard let known = world.withLock({ $0.subscriptions }) else { return try subscriptionsChanged() }
     let now = try catalog.subscription(id).map { Folder($0) }
     try setSubscriptions(known.filter { $0.id != id && $0.podcast != podcast } + (now.map { [$0] } ?? []))
-    if isInherited, let now {
-      // Of all others it is not known whether they are new to those who watch.
-      let target = Target.node(NodeID(.subscription, now.id))
-      tell(world.withLock { Difference(now.name, in: .subscriptions, from: nil, to: target, node: $0.node) })
-    }
   }
 
   private func setSubscriptions(_ folders: [Folder]) throws {
@@ -186,6 +180,7 @@ extension PodcastTree {
     if !gone.isEmpty { difference.add(latest { $0.remove { gone.contains($0.podcast) } }) }
     if !came.isEmpty { difference.add(latest { $0.isStale = true }) }
     tell(difference)
+    world.withLock { $0.forgetUnshown(gone) }
     if !came.isEmpty { fetchCovers(of: came) }
   }
 
@@ -241,7 +236,8 @@ extension PodcastTree {
     details.forget(podcast: id)
     let old = world.withLock { $0.shelves[id] }
     let isShown = isShown(podcast: id)
-    try readAppearances(of: id)
+    // Of one that nothing in memory shows they are read when something does.
+    if isShown || world.withLock({ $0.appearances[id] != nil }) { try readAppearances(of: id) }
     try knownChanged(of: id)
     try coverChanged(of: id)
     // Of one that is gone (or is another's by now) there is nothing more to be read.

@@ -11,7 +11,7 @@ extension PodcastTree {
     let made = world.withLock { world -> Listing? in
       guard let items = folder.items(world) else { return nil }
       let listing = Listing(items)
-      world.store(listing, of: id)
+      store(listing, of: id, &world)
       return listing
     }
     guard let made else { throw Errno.ENOENT }
@@ -39,7 +39,7 @@ extension PodcastTree {
           var new = Listing(items)
           guard let old else {
             if world.inherited.contains(node) {
-              world.store(new, of: node)
+              store(new, of: node, &world)
               return Difference(ofUnknown: node, new)
             }
             world.forgetEvicted(node)
@@ -48,7 +48,7 @@ extension PodcastTree {
             var change = Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
             change.filled = [node]
             // Whoever waits for it lists it now.
-            world.store(new, of: node)
+            store(new, of: node, knownAs: Listing([]), &world)
             return change
           }
           new.version = old.version + 1
@@ -76,8 +76,15 @@ extension PodcastTree {
     world.withLock { world in
       guard world.listings[node] == nil, !world.inherited.contains(node), let items = folder.items(world)
       else { return }
-      world.store(Listing(items), of: node)
+      store(Listing(items), of: node, &world)
     }
+  }
+
+  /// - Parameter known: what those who watch it know; nil for what it lists.
+  private func store(_ listing: Listing, of node: NodeID, knownAs known: Listing? = nil, _ world: inout World)
+  {
+    let madeRoom = world.store(listing, of: node)
+    lists(node, known ?? listing, insteadOf: madeRoom)
   }
 
   /// Nobody has listed it, but its time may have been looked at.

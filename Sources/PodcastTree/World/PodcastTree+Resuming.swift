@@ -30,6 +30,32 @@ extension PodcastTree {
     }
   }
 
+  /// Tells those who watch what is different in directories from what they know.
+  /// - Parameter known: the names that they know of one, and what these led to; nil where that is not known.
+  package func tellNews(
+    in directories: [NodeID], since known: @escaping @Sendable (NodeID) -> [String: NodeID]?
+  ) {
+    loader.async { [self] in
+      var difference = Difference()
+      for directory in directories {
+        // Where it can't be read at this moment, it is told of when it next changes.
+        guard let listing = try? listing(ofMaybeEnded: directory), let old = known(directory) else {
+          continue
+        }
+        difference.add(Difference(in: directory, from: old, to: listing))
+      }
+      tell(difference)
+    }
+  }
+
+  private func listing(ofMaybeEnded directory: NodeID) throws -> Listing {
+    guard let folder = folder(directory) else { return Listing([]) }
+    do {
+      try folder.load()
+      return try makeListing(folder)
+    } catch let error as Errno where error == .ENOENT { return Listing([]) }
+  }
+
   /// The last reader has closed what was to be dropped then.
   func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
     transfers.drop(key) { _ in

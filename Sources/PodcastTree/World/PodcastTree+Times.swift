@@ -153,7 +153,8 @@ extension PodcastTree {
     let (subscription, results) = world.withLock { world in
       (
         world.subscriptionOfPodcast[podcast],
-        (world.appearances[podcast] ?? [:]).keys.filter { world.resultByID[$0] != nil }
+        world.folders(showing: podcast).filter { $0.kind == .result && world.resultByID[$0.row] != nil }.map(
+          \.row)
       )
     }
     var difference = Difference()

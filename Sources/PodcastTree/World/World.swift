@@ -148,12 +148,14 @@ struct World: Sendable {
     listingUse.append(node)
   }
 
-  mutating func store(_ listing: Listing, of node: NodeID) {
+  /// - Returns: directories whose listing has made room.
+  mutating func store(_ listing: Listing, of node: NodeID) -> [NodeID] {
     listings[node] = listing
     evicted[node] = nil
     inherited.remove(node)
     touch(node)
     var total = listings.values.reduce(0) { $0 + $1.items.count }
+    var madeRoom: [NodeID] = []
     while total > Self.namesInMemory, let oldest = listingUse.first, oldest != node {
       listingUse.removeFirst()
       guard let dropped = listings[oldest] else { continue }
@@ -163,8 +165,10 @@ struct World: Sendable {
       listings[oldest] = nil
       let podcast = podcast(shownBy: oldest).flatMap { shelves[$0] }
       evicted[oldest] = podcast?.nextRefresh ?? .max
+      madeRoom.append(oldest)
     }
     prune()
+    return madeRoom
   }
 
   /// A directory that is no more.
@@ -186,6 +190,17 @@ struct World: Sendable {
   /// Whether a directory lists what it listed last, without a look at its rows.
   func isUnchanged(_ node: NodeID, now: Int64) -> Bool {
     evicted[node].map { $0 > now } ?? false
+  }
+
+  /// What is known of podcasts of which nothing in memory shows anything any more.
+  mutating func forgetUnshown(_ podcasts: Set<Int64>) {
+    if podcasts.isEmpty { return }
+    let shown = Set(listings.keys.compactMap { podcast(shownBy: $0) }).union(downloads.podcasts)
+      .union(latest?.podcasts ?? [])
+    for podcast in podcasts where !shown.contains(podcast) {
+      shelves[podcast] = nil
+      appearances[podcast] = nil
+    }
   }
 
   /// Shelves that no listing is made of, and appearances of podcasts that nothing in memory shows.
