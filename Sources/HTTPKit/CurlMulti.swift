@@ -20,8 +20,8 @@ final class CurlMulti {
     self.loop = loop
     self.multi = multi
     share = podcastfs_curl_share_tls_sessions().map { OpaquePointer($0) }
-    // A connection for each transfer: libcurl 7.88 holds up all streams of an HTTP/2 connection while one of
-    // them is paused.
+    // A connection for each transfer: what a seek asks for on a stream of its own comes behind all that the host has
+    // already sent on that connection (Documentation/Transfers.md).
     _ = podcastfs_curl_multi_set_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
     _ = podcastfs_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 32)
     podcastfs_curl_multi_set_callbacks(
