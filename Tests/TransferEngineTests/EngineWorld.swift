@@ -34,6 +34,10 @@ final class EngineWorld {
   var flushesNamesAtOnce = true
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
+  /// Whether all that may go goes when something is let go of; else nothing does.
+  var letsGo = false
+  /// Bytes that the disk has room for.
+  var capacity = Int64.max
   /// Whether names are taken away at once; else a test answers.
   var removesAtOnce = true
   /// Whether files are made at once; else a test does (`createFiles`).
@@ -133,7 +137,10 @@ final class EngineWorld {
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
-      case .evict: if evictsAtOnce { answers.append(.evicted([])) }
+      case .evict(let candidates, _):
+        let keys = letsGo ? candidates.map(\.key) : []
+        for key in keys { files[key] = nil }
+        if evictsAtOnce { answers.append(.evicted(keys)) }
       case .listFiles: answers.append(.found(found))
       case .save(let id, let new, let removed):
         commits += 1
@@ -166,6 +173,11 @@ final class EngineWorld {
       uncreated.append(answer)
       return nil
     case .write(let flow, let range):
+      let used = files.values.reduce(0) { $0 + $1.present.count }
+      if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
+        let failure = DiskFailure(.full, Engine.noSpaceLeft)
+        return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
+      }
       if let key = open[store] { files[key]?.present.insert(range) }
       return .disk(store, .wrote(flow, range))
     case .compare(let flow, let range): return .disk(store, .compared(flow, range, agreed: range.length))

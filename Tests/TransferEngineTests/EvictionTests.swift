@@ -28,4 +28,42 @@ import TransferProtocol
     world.wait(10)
     #expect(world.asked == asked + 1)
   }
+
+  /// `min_free=0`, or a quota: only the disk knows that there is no more.
+  @Test func whereTheDiskRefusesWhatMayGoGoesFirst() {
+    let world = EngineWorld(2, hosts: 2)
+    world.letsGo = true
+    world.capacity = 1_000_000
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    var opening: UInt64 = 0
+    world.say {
+      opening = $0
+      return .open(id: $0, world.requests[1], .download, generation: nil)
+    }
+    world.answer(600_000)
+    world.say { .wait(id: $0, open: opening, offset: 0, count: 600_000) }
+    world.bring(400_000)
+    world.wait(1)
+    #expect(world.state(0) == .remote)
+    world.answer(600_000)
+    world.bring(600_000)
+    world.end(nil)
+    #expect(world.state(1) == .cached)
+    let answers = world.sent.map(\.message)
+    #expect(answers.contains { if case .available = $0 { true } else { false } })
+    #expect(!answers.contains { if case .unavailable = $0 { true } else { false } })
+    // What is left may not go: the second is open.
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(700_000)
+    world.bring(700_000)
+    #expect(world.state(0) == .paused)
+    #expect(world.engine.status(of: world.requests[0].key)?.error == Engine.noSpaceLeft)
+    let asked = world.asked
+    world.wait(0.3)
+    #expect(world.asked == asked)
+  }
 }

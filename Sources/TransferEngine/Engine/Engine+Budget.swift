@@ -31,6 +31,8 @@ extension Engine {
 
   /// What journals, marks and the store take beside what is counted, between two looks at the disk.
   private static let spare: Int64 = 256 << 10
+  /// Seconds in which what was to go has gone.
+  private static let timeToEvict = 0.2
   /// Room with which a download of which more is to come begins again.
   private static let worthwhile: Int64 = 16 << 20
 
@@ -184,6 +186,16 @@ extension Engine {
     }
     suffer(Fault(.noRoom, room.lack ?? Self.noSpaceLeft), download)
     return false
+  }
+
+  /// The disk had no room where there was to be some: `min_free` is 0, or a quota ends before the disk does.
+  /// - Returns: whether something is let go of for what is still to come; the download goes on when it is gone.
+  func makesRoom(for download: Download) -> Bool {
+    guard download.isWanted || !download.fetchableWaits.isEmpty || download.readsThrough else { return false }
+    let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
+    guard evict(max(need, Self.least), partly: true) else { return false }
+    download.retryAt = now.instant.adding(Self.timeToEvict)
+    return true
   }
 
   /// What a piece may have of the disk, as far as is known.

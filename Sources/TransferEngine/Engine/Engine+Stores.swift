@@ -168,7 +168,7 @@ extension Engine {
     endFlowsLosing(download)
     store.setPresent(present)
     if failure.kind == .cut { logDamage(of: download, ": \(failure.message)") }
-    if isFirst { suffer(Fault(failure), download) }
+    if isFirst { suffer(failure, download) }
   }
 
   /// The disk refused to open, create, compare or describe.
@@ -192,6 +192,12 @@ extension Engine {
     } else {
       store.setPresent(store.present)
     }
+    suffer(failure, download)
+  }
+
+  /// The disk has refused something.
+  private func suffer(_ failure: DiskFailure, _ download: Download) {
+    if failure.isOfCache && makesRoom(for: download) { return touch(download) }
     suffer(Fault(failure), download)
   }
 
@@ -221,7 +227,7 @@ extension Engine {
     if download.record.state == .cached && !store.isComplete {
       download.record.state = download.wasPaused ? .paused : .queued
     }
-    suffer(failure.kind == .full ? Fault(failure) : Fault(.passing, failure.message), download)
+    suffer(failure.kind == .full ? failure : DiskFailure(.passing, failure.message), download)
   }
 
   /// Closes what nobody needs, after its bytes are on the disk.

@@ -86,6 +86,9 @@ package struct DiskFailure: Hashable, Sendable {
     self.kind = kind
     self.message = message
   }
+
+  /// Whether it is the cache's disk that is full, not the runtime folder's.
+  var isOfCache: Bool { kind == .full && message == Engine.noSpaceLeft }
 }
 
 /// A generation's data file.
