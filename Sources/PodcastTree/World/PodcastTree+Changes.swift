@@ -137,7 +137,9 @@ extension PodcastTree {
       let isOther = Set(old.keys) != Set(new.keys)
       let episodes =
         isOther ? world.shelves[podcast]?.episodes ?? [] : hidden.compactMap { world.episode($0) }
-      return (changed.map { NodeID(.result, $0) }, episodes.map { world.node(of: $0) })
+      // Of one that is gone it is not known any more what was hidden in it: it ends as it was.
+      let left = changed.filter { new[$0] != nil }
+      return (left.map { NodeID(.result, $0) }, episodes.map { world.node(of: $0) })
     }
     var difference = remake(nodes)
     difference.attributes += links
