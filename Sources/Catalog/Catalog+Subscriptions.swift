@@ -52,6 +52,14 @@ extension Catalog {
     }
   }
 
+  /// Something else has come into their directory, or has gone from it: a list that somebody copies there.
+  package func touchSubscriptions() throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      try Folder.subscriptions.touch(in: database)
+      changes.append(.subscriptions)
+    }
+  }
+
   /// Gives a subscription's directory another name, which the list keeps too.
   /// - Parameter id: the subscription's.
   /// - Throws: EEXIST where the name is taken.

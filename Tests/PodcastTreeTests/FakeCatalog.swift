@@ -12,6 +12,7 @@ final class FakeCatalog: CatalogService {
     var subscriptions: [ListedPodcast] = []
     var podcasts: [Int64: Podcast] = [:]
     var episodes: [Int64: [Episode]] = [:]
+    var folderTimes = FolderTimes()
     var hiddenInSearch: [Int64: Set<Int64>] = [:]
     var observer: (@Sendable (CatalogCommit, @escaping @Sendable () -> Void) -> Void)?
     /// Commits, and how many of them the observer shows.
@@ -250,7 +251,11 @@ final class FakeCatalog: CatalogService {
   }
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress] { [] }
   func subscriptionListSize() -> Int64 { Int64(exportOPML().count) }
-  func folderTimes() -> FolderTimes { FolderTimes() }
+  func touchSubscriptions() {
+    state.withLock { $0.folderTimes.subscriptions = wallClockNanoseconds() }
+    announce(.subscriptions)
+  }
+  func folderTimes() -> FolderTimes { state.withLock { $0.folderTimes } }
   func viewTimes() -> [Int64: ViewTime] { state.withLock { $0.views } }
   func settleViews(_ views: [Int64: ViewTime]) -> [Int64: ViewTime] {
     state.withLock { state in

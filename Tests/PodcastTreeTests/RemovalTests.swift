@@ -217,4 +217,27 @@ import TransferProtocol
     _ = [UInt8(65)].withUnsafeBytes { bad.file.write(at: 0, $0) }
     #expect(failure(bad.file.flush()) == .EINVAL)
   }
+
+  /// Also when the name goes by itself.
+  @Test func aListThatComesAndGoesMovesTheTimeOfItsDirectory() throws {
+    let fixture = try TreeFixture()
+    let tree = fixture.tree
+    func time() throws -> FileTime { try wait(tree.attributes(of: .subscriptions)).modified }
+    let first = try time()
+    let created = try wait(tree.create("list.opml", in: .subscriptions, for: fixture.me))
+    let second = try time()
+    #expect(second > first)
+    _ = [UInt8(65)].withUnsafeBytes { created.file.write(at: 0, $0) }
+    #expect(failure(created.file.flush()) == .EINVAL)
+    _ = fixture.kernel.take()
+    created.file.close()
+    #expect(fixture.kernel.await { $0.names.contains { $0.name == "list.opml" && $0.event == .vanished } })
+    let third = try time()
+    #expect(third > second)
+    let other = try wait(tree.create("other.opml", in: .subscriptions, for: fixture.me))
+    let fourth = try time()
+    try wait(tree.remove("other.opml", in: .subscriptions, for: fixture.me))
+    #expect(try fourth > third && time() > fourth)
+    other.file.close()
+  }
 }

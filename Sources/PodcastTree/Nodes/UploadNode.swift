@@ -43,6 +43,7 @@ extension PodcastTree {
   /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     .on(loader) {
+      self.touchSubscriptions()
       let (upload, difference) = self.world.withLock { world -> (Upload, Difference) in
         let id = NodeID(.upload, world.nextUpload)
         world.nextUpload += 1
@@ -56,6 +57,7 @@ extension PodcastTree {
         var difference = self.set([(name, target)], in: .subscriptions, &world)
         // The kernel knows the name: it is making it.
         difference.names = []
+        difference.attributes.append(.subscriptions)
         return (upload, difference)
       }
       self.tell(difference)
@@ -103,11 +105,20 @@ extension PodcastTree {
     .on(loader) { _ = self.forget(id) }
   }
 
+  /// Where that can't be noted, the directory keeps its time.
+  private func touchSubscriptions() {
+    try? catalog.touchSubscriptions()
+    readFolderTimes()
+  }
+
   /// On the loader's thread.
   private func forget(_ id: NodeID) -> Bool {
+    if world.withLock({ $0.uploads[id.row]?.name != nil }) { touchSubscriptions() }
     let difference = world.withLock { world -> Difference? in
       guard let upload = world.uploads.removeValue(forKey: id.row), let name = upload.name else { return nil }
-      return set([(name, nil)], in: .subscriptions, &world)
+      var difference = set([(name, nil)], in: .subscriptions, &world)
+      difference.attributes.append(.subscriptions)
+      return difference
     }
     if let difference { tell(difference) }
     return difference != nil
