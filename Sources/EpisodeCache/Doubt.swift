@@ -8,12 +8,13 @@ enum Doubt: Equatable {
   case none
   /// What was brought to the disk last: the machine may have died since, and a disk may say that it has what it has not.
   case recent
-  /// All: it is a copy from another disk, comes from a backup, or somebody has written to it.
+  /// All: it is a copy from another disk, comes from a backup, or somebody has written to it. What has no sum does not
+  /// count.
   case all
 
   /// - Parameters:
-  ///   - isGoneOnWith: whether what was written to it behind the journal's last word may be a crash's: that is not
-  ///     believed anyway, and comes again.
+  ///   - isGoneOnWith: whether what was written to it behind the journal's last word, in a run of the machine before
+  ///     this one, may be a crash's: that is not believed anyway, and comes again.
   ///   - run: when this run of the machine began and what time it is, in nanoseconds since 1970.
   init(
     of status: stat, _ journal: RangeJournal, isGoneOnWith: Bool = false,
@@ -24,9 +25,8 @@ enum Doubt: Equatable {
       return
     }
     let later = status.modified - place.modified
-    if place.inode != UInt64(status.st_ino) || !(0..<Self.crashGap).contains(later)
-      || later > 0 && !isGoneOnWith
-    {
+    let isOfCrash = isGoneOnWith && status.modified < run.lowerBound
+    if place.inode != UInt64(status.st_ino) || !(0..<Self.crashGap).contains(later) || later > 0 && !isOfCrash {
       self = .all
     } else {
       // The clock may have been set meanwhile: then it is doubted in vain.

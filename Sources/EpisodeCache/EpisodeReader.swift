@@ -45,6 +45,7 @@ package final class EpisodeReader: Sendable {
       throw PosixError(.ENOENT, "read", layout.journal(key, generation))
     }
     doubt = map == nil ? Doubt(of: status, journal) : .none
+    if doubt == .all { for range in journal.unsummed.ranges { journal.durable.remove(range) } }
     self.journal = journal
   }
 

@@ -30,12 +30,17 @@ package struct GenerationCheck: Hashable, Sendable {
         damaged.append(start..<sum.end)
       }
     }
-    var rest = journal.durable
-    for (start, sum) in journal.sums { rest.remove(start..<sum.end) }
-    unsummed = rest.count
-    // What is not there at all is damage too.
-    let size = Int64(try data.status().st_size)
-    damaged += rest.ranges.filter { $0.upperBound > size }.map { max($0.lowerBound, size)..<$0.upperBound }
+    let rest = journal.unsummed
+    let status = try data.status()
+    if Doubt(of: status, journal) == .all && LiveMap.received(layout, key, generation) == nil {
+      // Somebody has written to it, and nothing tells whether that was there.
+      damaged += rest.ranges
+    } else {
+      unsummed = rest.count
+      // What is not there at all is damage too.
+      let size = Int64(status.st_size)
+      damaged += rest.ranges.filter { $0.upperBound > size }.map { max($0.lowerBound, size)..<$0.upperBound }
+    }
   }
 
   /// Which bytes of a file, that no live map vouches for, are not what its journal says.
@@ -48,6 +53,7 @@ package struct GenerationCheck: Hashable, Sendable {
       guard let sum = journal.sums[start] else { continue }
       if try !agrees(start, sum, data) { lost.append(start..<sum.end) }
     }
+    if doubt == .all { lost += journal.unsummed.ranges }
     return lost
   }
 

@@ -118,7 +118,7 @@ package final class LiveMap: Sendable {
       memory.load(Word.reserved) <= UInt64(Int(status.st_size) - headerSize),
       isSameMount(memory, data)
     else { return nil }
-    if let journal, !agrees(memory, of, journal) { return nil }
+    if let journal, !agrees(memory, data, journal) { return nil }
     if writable { return LiveMap(memory: memory, file: file) }
     return LiveMap(memory: memory, file: nil)
   }
@@ -130,18 +130,26 @@ package final class LiveMap: Sendable {
     return mount == data.mountIdentity
   }
 
-  private static func agrees(_ memory: SharedMemory, _ data: stat, _ journal: RangeJournal) -> Bool {
+  /// The data file must have been written to last when the map says: a daemon that was killed between a write and the
+  /// word of it can't be told from somebody else who has written since.
+  private static func agrees(
+    _ memory: SharedMemory, _ data: borrowing FileDescriptor, _ journal: RangeJournal
+  ) -> Bool {
     // Read in the order against the one in which they are written.
     let pending = memory.load(Word.journalPending)
     let length = memory.load(Word.journalLength)
-    let modified = Int64(bitPattern: memory.load(Word.modified))
-    return memory.load(Word.journal) == journal.identity ?? 0
-      && [length, pending].contains(UInt64(journal.length)) && data.modified >= modified
-      && data.modified - modified < writeGap
+    guard memory.load(Word.journal) == journal.identity ?? 0,
+      [length, pending].contains(UInt64(journal.length))
+    else { return false }
+    // A daemon that lives may be writing at this moment.
+    return (0..<looks).contains { _ in
+      let before = memory.load(Word.modified)
+      return (try? data.status().modified) == Int64(bitPattern: before)
+    }
   }
 
-  /// Nanoseconds between a write and the word of it, where the daemon was killed in between.
-  private static let writeGap: Int64 = 250_000_000
+  /// How often it is looked at before it is not believed.
+  private static let looks = 8
 
   /// How many bytes a generation's map says are there; nil where there is no map.
   package static func received(

@@ -6,7 +6,8 @@ internal import PosixKit
 /// their checksums.
 ///
 /// The journal is a file of records that is only ever appended to, after the data they speak of has been
-/// synchronized. A record that a crash cut off, and all behind it, counts for nothing.
+/// synchronized. A record that a crash cut off, and all behind it, counts for nothing; nor do ranges whose sums may
+/// have been behind them: they count when the place has come that ends what was told at once.
 package struct RangeJournal: Hashable, Sendable {
   /// Bytes that a checksum is of; the last chunk of a file, and one that has come in part, has fewer.
   package static let chunk: Int64 = 1 << 20
@@ -25,7 +26,7 @@ package struct RangeJournal: Hashable, Sendable {
   package var place: Place?
   package var note: [UInt8] = []
   package var identity: UInt64?
-  /// How many bytes of the file are whole records.
+  /// How many bytes of the file are whole records that count.
   package var length: Int64 = 0
   /// The chunks whose sums came last, as far as a crash may have left them unwritten by a disk that lies.
   private(set) var recent: [Int64] = []
@@ -38,10 +39,23 @@ package struct RangeJournal: Hashable, Sendable {
   package init(reading path: String) {
     guard let bytes = try? Directories.readRegular(path) else { return }
     var rest = bytes[...]
+    var end: Int64 = 0
+    // Ranges and sums that no place has followed yet.
+    var told: [JournalRecord] = []
     while let (record, size) = JournalRecord.decode(rest) {
-      apply(record)
       rest = rest.dropFirst(size)
-      length += Int64(size)
+      end += Int64(size)
+      switch record {
+      // Journals of the first version, which have no identity, have ranges alone.
+      case .range where identity != nil, .sum:
+        told.append(record)
+        continue
+      case .place: for record in told { apply(record) }
+      case .representation, .range, .lost, .note, .identity: break
+      }
+      told = []
+      apply(record)
+      length = end
     }
   }
 
@@ -68,13 +82,23 @@ package struct RangeJournal: Hashable, Sendable {
     recent.removeAll { sums[$0] == nil }
   }
 
+  /// What is on the disk by its word, and has no sum: pieces that began in the middle of a chunk.
+  var unsummed: ByteRanges {
+    var rest = durable
+    for (start, sum) in sums { rest.remove(start..<sum.end) }
+    return rest
+  }
+
   /// All that it says, in as few records as can be.
   var records: [JournalRecord] {
     var records: [JournalRecord] = []
+    let ranges = durable.ranges.map { JournalRecord.range($0) }
+    // What the first version has told has no place that could end it.
+    if place == nil { records += ranges }
     if let identity { records.append(.identity(identity)) }
     if let representation { records.append(.representation(representation)) }
     if !note.isEmpty { records.append(.note(note)) }
-    records += durable.ranges.map { .range($0) }
+    if place != nil { records += ranges }
     let old = sums.keys.filter { !recent.contains($0) }.sorted()
     for start in old + recent { if let sum = sums[start] { records.append(.sum(start: start, sum)) } }
     if let place { records.append(.place(place)) }
