@@ -34,12 +34,9 @@ enum Doubt: Equatable {
     }
   }
 
-  func concerns(_ chunk: Int64, _ journal: RangeJournal) -> Bool {
-    switch self {
-    case .none: false
-    case .recent: journal.recent.contains(chunk)
-    case .all: true
-    }
+  /// The same for one chunk: `none` where it is not among those.
+  func concerns(_ chunk: Int64, _ recent: Set<Int64>) -> Doubt {
+    self == .recent && !recent.contains(chunk) ? .none : self
   }
 
   /// Nanoseconds that writes go on, at the most, before the journal hears of them.

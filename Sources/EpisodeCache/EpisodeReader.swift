@@ -11,16 +11,21 @@ package final class EpisodeReader: Sendable {
   private let map: LiveMap?
   /// What the journal said when there was no live map.
   private let journal: RangeJournal
-  /// Which chunks are compared with their checksums before any of them is given.
-  private let doubt: Doubt
+  private let journalPath: String
 
   private struct Findings {
+    /// Which chunks are compared with their checksums before any of them is given, and those.
+    var doubt: Doubt
+    var sums: [Int64: Checksum]
+    var recent: Set<Int64>
+    /// When the file was last written to, as far as that has been looked at; nil where the live map knows it.
+    var modified: Int64?
     var checked: Set<Int64> = []
     var damaged = ByteRanges()
     /// What has not been taken.
     var news = ByteRanges()
   }
-  private let findings = Monitor(Findings())
+  private let findings: Monitor<Findings>
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
   /// - Parameter isVouched: whether the daemon has just said that this is what it writes.
@@ -33,8 +38,10 @@ package final class EpisodeReader: Sendable {
     data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
     _ = data.tryLock(.shared)
     let mapPath = layout.map(key, generation)
+    journalPath = layout.journal(key, generation)
     if isVouched, let map = LiveMap.open(mapPath, data: data, writable: false, journal: nil) {
-      (self.map, journal, doubt) = (map, RangeJournal(), .none)
+      (self.map, journal) = (map, RangeJournal())
+      findings = Monitor(Findings(doubt: .none, sums: [:], recent: []))
       return
     }
     var journal = RangeJournal(reading: layout.journal(key, generation))
@@ -44,9 +51,13 @@ package final class EpisodeReader: Sendable {
     guard map != nil || journal.representation != nil else {
       throw PosixError(.ENOENT, "read", layout.journal(key, generation))
     }
-    doubt = map == nil ? Doubt(of: status, journal) : .none
+    let doubt = map == nil ? Doubt(of: status, journal) : .none
     if doubt == .all { for range in journal.unsummed.ranges { journal.durable.remove(range) } }
     self.journal = journal
+    findings = Monitor(
+      Findings(
+        doubt: doubt, sums: journal.sums, recent: Set(journal.recent),
+        modified: map == nil ? status.modified : nil))
   }
 
   /// A process that is just being started has all that this one has open, and its locks, until it has its program.
@@ -116,20 +127,20 @@ package final class EpisodeReader: Sendable {
   package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     guard offset >= 0 else { return 0 }
     let range = range(at: offset, count: buffer.count)
-    guard contains(range), isSound(range) else { return nil }
+    guard contains(range) else { return nil }
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
     guard let count = try? data.read(into: part, at: offset), count == range.count else {
       noteDamage(range)
       return nil
     }
-    // The disk may have lost them meanwhile.
-    if let map, !map.contains(range) { return nil }
-    return count
+    // The disk may have lost them meanwhile, or somebody has written to the file.
+    return contains(range) && isSound(range) ? count : nil
   }
 
   /// Calls `body` with the data file's descriptor where it has all bytes and none of them is doubted or known as damaged.
   package func lendWhole(_ body: (Int32) -> Int32?) -> Int32? {
-    guard isWhole, doubt == .none, damaged.ranges.isEmpty, let total,
+    lookAtTime()
+    guard isWhole, findings.withLock({ $0.doubt == .none && $0.damaged.isEmpty }), let total,
       let size = try? data.status().st_size, size == total
     else { return nil }
     return body(data.rawValue)
@@ -154,17 +165,41 @@ package final class EpisodeReader: Sendable {
     }
   }
 
+  /// Doubts all from now on where somebody else has written to what nobody writes to any more.
+  private func lookAtTime() {
+    guard let modified = try? data.status().modified else { return }
+    let isKnown = findings.withLock { $0.modified.map { $0 == modified } }
+    if isKnown ?? (map?.modified == modified) { return }
+    // What is being written has its time a moment later.
+    if map != nil, !isWhole || map?.modified == modified { return }
+    let journal = map == nil ? self.journal : RangeJournal(reading: journalPath)
+    findings.withLock { findings in
+      findings.doubt = .all
+      findings.sums = journal.sums
+      findings.modified = modified
+      findings.checked = []
+    }
+  }
+
   /// Compares the chunks of a range that are doubted with their checksums, each once.
   private func isSound(_ range: Range<Int64>) -> Bool {
-    if case .none = doubt { return true }
+    lookAtTime()
     var start = range.lowerBound / RangeJournal.chunk * RangeJournal.chunk
     while start < range.upperBound {
       defer { start += RangeJournal.chunk }
-      guard doubt.concerns(start, journal), let sum = journal.sums[start],
-        !findings.withLock({ $0.checked.contains(start) })
-      else {
+      let (doubt, sum, isChecked) = findings.withLock { findings in
+        (
+          findings.doubt.concerns(start, findings.recent), findings.sums[start],
+          findings.checked.contains(start)
+        )
+      }
+      if doubt == .none { continue }
+      let part = range.clamped(to: start..<start + RangeJournal.chunk)
+      if doubt == .all, part.upperBound > sum?.end ?? start {
+        noteDamage(part)
         continue
       }
+      guard let sum, !isChecked else { continue }
       let isRight = (try? GenerationCheck.agrees(start, sum, data)) ?? false
       findings.withLock { _ = $0.checked.insert(start) }
       if !isRight { noteDamage(start..<sum.end) }

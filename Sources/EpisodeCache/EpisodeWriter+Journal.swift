@@ -49,9 +49,14 @@ extension EpisodeWriter {
           throw error
         }
         facts += news.map { .range($0) }
-        facts += sums + (try lateSums(present))
-        let status = try data.status()
-        facts.append(.place(.init(inode: UInt64(status.st_ino), modified: status.modified)))
+        facts += sums
+        // What lies there after somebody else's write gets no sum, and no word that it is as it was written.
+        if try hasOwnTime() {
+          facts += try lateSums(present)
+        } else if isComplete {
+          _ = try takeTime()
+        }
+        facts.append(.place(.init(inode: UInt64(try data.status().st_ino), modified: map.modified)))
       }
       if facts.isEmpty { return }
       try journal.append(facts) { map.set(journalPending: $0) }
@@ -103,13 +108,48 @@ extension EpisodeWriter {
     giveBackShown(lost, of: found, representation, besides: present)
   }
 
-  /// Lets go of what somebody else has cut off: what is written behind it would leave a hole.
+  /// What another program has done to the data file.
+  package enum Deed: Hashable, Sendable {
+    case cut, written
+  }
+
+  /// Lets go of what somebody else has cut off (what is written behind it would leave a hole), and of what is not as
+  /// it was written, or can't be told from it, where somebody has written to the file.
   /// - Returns: whether anything was.
-  package func discardWhatWasCut() throws(PosixError) -> Bool {
+  package func discardWhatOthersChanged() throws(PosixError) -> Deed? {
     let (size, end) = (Int64(try data.status().st_size), present.end)
-    guard size < end else { return false }
-    try discard([size..<end])
-    return true
+    if size < end {
+      try discard([size..<end])
+      map.set(modified: try data.status().modified)
+      return .cut
+    }
+    if state.withLock({ $0.hasForeignTimes }) { return nil }
+    if try hasOwnTime() { return nil }
+    let modified = try data.status().modified
+    let lost = try takeTime()
+    if lost.isEmpty { return nil }
+    try discard(lost)
+    map.set(modified: modified)
+    return .written
+  }
+
+  /// Whether the file was last written to here, as far as its time tells.
+  private func hasOwnTime() throws(PosixError) -> Bool { try data.status().modified == map.modified }
+
+  /// Compares what is there with its sums. Where all is as it was written the file's time is believed again: it was
+  /// the file system that has changed it, as a network's do, which is not looked at again.
+  /// - Returns: what is not as it was written, or has no sum.
+  private func takeTime() throws(PosixError) -> [Range<Int64>] {
+    let modified = try data.status().modified
+    var (unsummed, sums) = state.withLock { ($0.present, $0.sums.sums) }
+    var lost: [Range<Int64>] = []
+    for (start, sum) in sums.sorted(by: { $0.key < $1.key }) {
+      unsummed.remove(start..<sum.end)
+      if try !GenerationCheck.agrees(start, sum, data) { lost.append(start..<sum.end) }
+    }
+    if lost.isEmpty { state.withLock { $0.hasForeignTimes = true } }
+    if lost.isEmpty && unsummed.isEmpty { map.set(modified: modified) }
+    return lost + unsummed.ranges
   }
 
   func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {

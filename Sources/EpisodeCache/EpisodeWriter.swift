@@ -17,6 +17,8 @@ package final class EpisodeWriter: Sendable {
     var sums: RunningChecksums
     var note: [UInt8]
     var isNoteNew = false
+    /// Whether the file's times are not those of our own writes alone, though nobody else has written to it.
+    var hasForeignTimes = false
   }
   let state: Monitor<State>
   /// Only `synchronize`, `discard` and `set(_:)` append, one at a time.

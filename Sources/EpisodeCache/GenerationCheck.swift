@@ -49,7 +49,8 @@ package struct GenerationCheck: Hashable, Sendable {
   ) throws(PosixError) -> [Range<Int64>] {
     let doubt = Doubt(of: try data.status(), journal, isGoneOnWith: true)
     var lost: [Range<Int64>] = []
-    for start in journal.sums.keys.sorted() where doubt.concerns(start, journal) {
+    let recent = Set(journal.recent)
+    for start in journal.sums.keys.sorted() where doubt.concerns(start, recent) != .none {
       guard let sum = journal.sums[start] else { continue }
       if try !agrees(start, sum, data) { lost.append(start..<sum.end) }
     }

@@ -253,7 +253,8 @@ package final class LiveMap: Sendable {
   }
   func set(journalPending: Int64) { memory.store(Word.journalPending, UInt64(journalPending)) }
 
-  /// When the data file was last written to, in nanoseconds since 1970.
+  /// When the data file was last written to by the daemon, in nanoseconds since 1970.
+  var modified: Int64 { Int64(bitPattern: memory.load(Word.modified)) }
   func set(modified: Int64) { memory.store(Word.modified, UInt64(bitPattern: modified)) }
 
   /// Says that these blocks are there. Their bytes must have been written, and room reserved.

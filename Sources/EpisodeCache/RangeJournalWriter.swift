@@ -53,6 +53,8 @@ struct RangeJournalWriter: ~Copyable {
     for record in records { next.apply(record) }
     if isToBeRewritten { return try rewrite(next, announce: announce) }
     guard let file = try open() else { return }
+    // Somebody has cut it.
+    if try file.status().st_size < off_t(journal.length) { return try rewrite(next, announce: announce) }
     let bytes = records.flatMap(\.encoded)
     next.length += Int64(bytes.count)
     announce(next.length)

@@ -73,7 +73,7 @@ package struct DiskFailure: Hashable, Sendable {
     case tooLarge
     /// Something is lacking that may be there again: descriptors, memory, room for a map.
     case passing
-    /// Somebody else has made the file shorter: what is missing comes again.
+    /// Somebody else has made the file shorter, or written to it: what is missing comes again.
     case cut
     /// A device that fails.
     case broken

@@ -54,8 +54,9 @@ final class EpisodeFiles: Sendable {
       return .notWritten(flow, range, DiskFailure(.passing, "not open"), present: present)
     }
     do throws(PosixError) {
-      if try writer.discardWhatWasCut() {
-        let failure = DiskFailure(.cut, "another program has cut its file")
+      if let deed = try writer.discardWhatOthersChanged() {
+        let verb = deed == .cut ? "cut" : "written to"
+        let failure = DiskFailure(.cut, "another program has \(verb) its file")
         return .notWritten(flow, range, failure, present: writer.present)
       }
       for piece in pieces { try writer.write(piece.bytes, at: piece.offset) }
