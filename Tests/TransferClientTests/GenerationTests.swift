@@ -121,12 +121,14 @@ import TransferProtocol
     removeTree(user.places.cache)
     // Who has it open reads on.
     #expect(old.firstDifference(try episode.readAll()) == nil)
-    episode.close()
-    #expect(client.reaches(.remote, request))
-    #expect(client.status(of: request.key)?.received == 0)
-    // Who opens it now begins anew.
-    #expect(old.firstDifference(try client.opened(request).readAll()) == nil)
+    // What was ordered is for the cache: it comes there, whether anybody has it open or not.
     #expect(client.reaches(.cached, request))
+    #expect(client.confirmed { $0.setKept(request, true, completion: $1) })
+    #expect(old.firstDifference(try episode.readAll()) == nil)
+    episode.close()
+    #expect(user.filesAreClosed(request, 1))
+    #expect(old.firstDifference(try Directories.read(user.layout.data(request.key, 1))) == nil)
+    #expect(client.status(of: request.key)?.isKept == true)
 
     removeTree(user.places.cache)
     #expect(client.status(of: request.key)?.state == .remote)

@@ -1,3 +1,4 @@
+import PodcastModel
 import Testing
 import TransferEngine
 import TransferProtocol
@@ -104,5 +105,54 @@ import TransferProtocol
     world.handle(.vanished(Set(world.requests.map(\.key))))
     world.say { _ in .close(id: 1) }
     #expect(world.running.count == 1)
+  }
+
+  /// Who reads a deleted file to its end has it all; the order is for the cache, and goes on there.
+  @Test(arguments: [true, false]) func anOrderGoesOnWhenTheReadersOfWhatWasDeletedHaveItAll(_ isKept: Bool) {
+    let world = EngineWorld(1, hosts: 1)
+    if isKept { world.say { .setKept(id: $0, world.requests[0], true) } }
+    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(30_000)
+    world.bring(12_288)
+    world.say { .wait(id: $0, open: isKept ? 3 : 2, offset: 20_000, count: 10_000) }
+    world.looksAtOnce = false
+    world.handle(.vanished(nil))
+    world.files = [:]
+    world.handle(.missing([world.requests[0].key]))
+    world.bring(30_000 - 12_288)
+    world.end(nil)
+    world.wait(1)
+    #expect(world.state(0) == .downloading)
+    let ends = world.sent.map(\.message).filter { message in
+      switch message {
+      case .available, .unavailable: true
+      default: false
+      }
+    }
+    #expect(ends == [.available(wait: isKept ? 4 : 3)])
+    world.answer(30_000)
+    world.bring(30_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    #expect(world.files[world.requests[0].key]?.present.ranges == [0..<30_000])
+    #expect(world.asked == 2)
+  }
+
+  /// Its last bytes have come, and are not on the disk.
+  @Test func anOrderWhoseFileGoesBeforeItIsOnTheDiskIsNotDone() {
+    let world = EngineWorld(1, hosts: 1)
+    world.flushesAtOnce = false
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(30_000)
+    world.bring(30_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    world.looksAtOnce = false
+    world.handle(.vanished([world.requests[0].key]))
+    world.files = [:]
+    world.handle(.missing([world.requests[0].key]))
+    world.wait(1)
+    #expect(world.state(0) == .downloading && world.asked == 2)
   }
 }

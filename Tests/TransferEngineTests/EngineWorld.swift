@@ -43,6 +43,8 @@ final class EngineWorld {
   /// Whether files are made at once; else a test does (`createFiles`).
   var createsAtOnce = true
   private var uncreated: [Event] = []
+  /// Whether what is written is brought to the disk when that is asked for; else never.
+  var flushesAtOnce = true
   /// Whether the cache is looked at when it is asked for; else a test answers.
   var looksAtOnce = true
   private var settings: TransferSettings
@@ -130,7 +132,7 @@ final class EngineWorld {
         requested.append(request)
       case .stop(let flow), .end(let flow): running[flow] = nil
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
-      case .flush(let store): answers.append(.disk(store, .flushed))
+      case .flush(let store): if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
         if !hasFound(key, behind: generation) { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }

@@ -37,6 +37,8 @@ final class Download {
   var isWantedAgain = false
   /// Whether it was held by the user when its last byte turned out to be here.
   var wasPaused = false
+  /// Whether all that was ordered has come, and its last bytes are not known to be on the disk.
+  var isOnItsWayToTheDisk = false
   /// Whether the server gives ranges that can be trusted; false once it has shown that it does not.
   var givesRanges = true
   /// Whether a request beside the responses under way was refused: they are waited for. Holds until they end.

@@ -187,11 +187,16 @@ extension Engine {
     guard let store = download.openStore, store.isComplete, download.record.state != .cached else { return }
     endFlows(of: download)
     guard store.isLinked else {
-      // Its readers have it all; nobody else can.
-      if download.isWanted { download.record.state = .remote }
+      // Its readers have it all; nobody else can: what was ordered comes again, where others find it.
+      if download.isWanted && store.pending == 0 {
+        answerReaders(of: download)
+        forgetBytes(of: download)
+        touch(download)
+      }
       return
     }
     download.wasPaused = download.record.state == .paused
+    download.isOnItsWayToTheDisk = download.isWanted
     // Also of what nobody wanted whole, or was paused: there is nothing left to wait for.
     download.record.state = .cached
     download.record.error = nil

@@ -98,6 +98,7 @@ extension Engine {
       discarded(present, store, download)
     case .flushed:
       store.isFlushing = false
+      if store.unflushed == 0 { download.isOnItsWayToTheDisk = false }
       if store.unflushed >= Limits.flushAfter { flush(store, after: 0) }
       if !download.flows.isEmpty { return }
     case .notFlushed(let failure, let present): notFlushed(failure, present, store, download)
@@ -265,6 +266,7 @@ extension Engine {
     if download.record.generation > 0 { remove(download.key, download.record.generation) }
     download.hasFiles = download.record.generation > 0 ? false : download.hasFiles
     download.mustLook = false
+    download.isOnItsWayToTheDisk = false
     download.isFlushRefused = false
     download.waitsToFlush = false
     download.isConfirmed = false
@@ -312,7 +314,9 @@ extension Engine {
         checkCache([key])
         continue
       }
-      let isWantedAgain = download.isWantedAgain
+      // Before its last bytes are on the disk an order is not done.
+      let isComing = download.record.state == .cached && download.isOnItsWayToTheDisk
+      let isWantedAgain = download.isWantedAgain || isComing
       download.isWantedAgain = false
       if let store = download.store, !store.isComplete, !isWantedAgain {
         store.isLinked = false
