@@ -15,6 +15,7 @@ final class FakeTransfers: TransferService {
     /// What an open gives; nil keeps it waiting.
     var outcome: Result<FakeEpisode, TransferFailure>?
     var waiting: [FakeWait] = []
+    var answers: [Callback<Result<FakeEpisode, TransferFailure>>] = []
     /// How often the daemon was to be there.
     var expectations = 0
   }
@@ -49,11 +50,23 @@ final class FakeTransfers: TransferService {
     let wait = FakeWait { completion(.failure(TransferFailure(.EINTR, "cancelled"))) }
     let outcome = state.withLock { state in
       state.opened.append((request, intent))
-      if state.outcome == nil { state.waiting.append(wait) }
+      if state.outcome == nil {
+        state.waiting.append(wait)
+        state.answers.append(Callback { completion($0.map { $0 }) })
+      }
       return state.outcome
     }
     if let outcome { completion(outcome.map { $0 }) }
     return wait
+  }
+
+  /// Answers the opens that wait.
+  func answerOpens(_ outcome: Result<FakeEpisode, TransferFailure>) {
+    let answers = state.withLock { state in
+      defer { state.answers = [] }
+      return state.answers
+    }
+    for answer in answers { answer(outcome) }
   }
 
   func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {

@@ -77,14 +77,14 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?,
     _ caller: Caller
   ) -> Answer<any OpenFile> {
-    opened(request, intent).then { opened in
+    let answer = opened(request, intent).then { opened in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
       return refuse(again: episode, opened.generation)
     }.then { opened in
       let isAwaited = intent == .download && opened.size == nil && program?.trustsSize == true
       return isAwaited ? whole(opened) : .value(opened)
-    }.then { opened in
+    }.then { opened -> Answer<any OpenFile> in
       if let file = accept(opened, episode, intent, program) { return .value(file) }
       return .pending { completion in
         // Its names lead to another node when the opener looks again.
@@ -95,6 +95,26 @@ struct EpisodeNode: TreeNode {
           completion(.failure(.ESTALE))
         }
         return {}
+      }
+    }
+    return counted(answer, episode)
+  }
+
+  /// Counts as open from its beginning: a drop that is to be done at the last close of others does not end what this
+  /// open waits for.
+  private func counted(_ answer: Answer<any OpenFile>, _ episode: ListedEpisode) -> Answer<any OpenFile> {
+    .pending { completion in
+      tree.world.withLock { $0.open.beginOpening(episode.id) }
+      let end = { @Sendable (result: Result<any OpenFile, Errno>) in
+        let drops = tree.world.withLock { $0.open.endOpening(episode.id) }
+        if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
+        completion(result)
+      }
+      switch answer {
+      case .ready(let result):
+        end(result)
+        return {}
+      case .pending(let start): return start(end)
       }
     }
   }

@@ -12,6 +12,8 @@ struct OpenEpisodes: Sendable {
   }
   private var nodes: [NodeID: Node] = [:]
   private var counts: [Int64: Int] = [:]
+  /// Opens that have not been answered, of each episode.
+  private var openings: [Int64: Int] = [:]
   private var sentAway: Set<Int64> = []
   /// Episodes whose download is dropped when the last is closed.
   var dropsAtClose: Set<Int64> = []
@@ -21,6 +23,16 @@ struct OpenEpisodes: Sendable {
   var count: Int { counts.values.reduce(0, +) }
 
   func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
+
+  /// Somebody opens it; `endOpening` follows.
+  mutating func beginOpening(_ episode: Int64) { openings[episode, default: 0] += 1 }
+
+  /// - Returns: whether the episode's download is to be dropped now.
+  mutating func endOpening(_ episode: Int64) -> Bool {
+    let left = (openings[episode] ?? 1) - 1
+    openings[episode] = left > 0 ? left : nil
+    return isToBeDropped(episode)
+  }
 
   /// The exact size of an open node: it stays its readers' whatever becomes of the episode.
   func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
@@ -42,12 +54,17 @@ struct OpenEpisodes: Sendable {
     return true
   }
 
+  private func isToBeDropped(_ episode: Int64) -> Bool {
+    counts[episode] == nil && openings[episode] == nil && !isTakingOver
+      && dropsAtClose.contains(episode)
+  }
+
   /// - Returns: whether the episode's download is to be dropped now.
   mutating func close(_ node: NodeID) -> Bool {
     nodes[node]?.handles -= 1
     if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
     let left = (counts[node.row] ?? 1) - 1
     counts[node.row] = left > 0 ? left : nil
-    return left <= 0 && !isTakingOver && dropsAtClose.contains(node.row)
+    return isToBeDropped(node.row)
   }
 }
