@@ -6,13 +6,18 @@ package struct ViewTime: Hashable, Sendable {
   package var mark: Int64
   /// In nanoseconds since 1970.
   package var changed: Int64
-  /// It has changed although the mark is the same.
+  /// Its time counts also where the mark is the same: it has changed meanwhile, or that time is what every mount hears.
   package var isForced: Bool
 
   package init(mark: Int64, changed: Int64, isForced: Bool = false) {
     self.mark = mark
     self.changed = changed
     self.isForced = isForced
+  }
+
+  /// Whether nothing is new in `other`.
+  fileprivate func says(_ other: ViewTime) -> Bool {
+    mark == other.mark && (!other.isForced || changed == other.changed)
   }
 
   /// One that a wrong clock has left far ahead does not count.
@@ -36,19 +41,32 @@ extension Catalog {
     try store.read { try ViewRows.times(in: $0) }
   }
 
+  /// Has all processes that show the catalogue say what their views list (`settleViews`, at `CatalogChange.views`), for who
+  /// begins to show it: what they gather for a moment would be another time than his until then.
+  /// - Parameter seconds: how long they have.
+  package func gatherViews(seconds: Double) {
+    if notices.sockets.peers(except: notices.listeningName).isEmpty { return }
+    do throws(CatalogError) {
+      try store.change(.verb, waitsForDisk: false) { _, changes in changes = [.views] }
+      waitUntilSeen(seconds: seconds)
+    } catch {
+      // What they have settled is what can be known.
+    }
+  }
+
   /// Takes in what views list by now. Where another process has said the same before, its time stays, and what it lists
   /// since a later time is not replaced.
   /// - Returns: what holds for each of them.
   package func settleViews(_ views: [Int64: ViewTime]) throws(CatalogError) -> [Int64: ViewTime] {
     let known = try viewTimes()
-    if views.allSatisfy({ !$0.value.isForced && known[$0.key]?.mark == $0.value.mark }) {
+    if views.allSatisfy({ key, view in known[key].map { $0.says(view) } ?? false }) {
       return known.filter { views[$0.key] != nil }
     }
     return try store.change(.verb, waitsForDisk: false) { database, changes in
       var settled = try ViewRows.times(in: database)
       for (key, view) in views {
         let old = settled[key]
-        if let old, old.mark == view.mark && !view.isForced || old.isNewer(than: view) { continue }
+        if let old, old.says(view) || old.isNewer(than: view) { continue }
         let time = ViewTime(mark: view.mark, changed: view.changed)
         try ViewRows.set(key, time, in: database)
         settled[key] = time

@@ -134,6 +134,7 @@ package final class PodcastTree: Sendable {
   /// told, except of names in directories that the kernel locks for a verb that waits for this.
   private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
     for change in commit.changes { catalogChanged(change) }
+    latestTimeMayHaveChanged()
     events.note(commit: commit.number)
     let once = Once(done)
     settle(except: locked.withLock { Set($0.keys) }) { once.run() }

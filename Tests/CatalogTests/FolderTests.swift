@@ -24,6 +24,35 @@ import Testing
     #expect(try world.catalog.settleViews([9: back]) == [9: back])
   }
 
+  /// What all mounts hear by the same time counts from the last time at which it came about.
+  @Test func aViewThatListsTheSameAgainHasTheTimeOfThat() throws {
+    let world = try CatalogWorld()
+    let now = wallClockNanoseconds()
+    let first = ViewTime(mark: 1, changed: now)
+    #expect(try world.catalog.settleViews([9: first]) == [9: first])
+    let again = ViewTime(mark: 1, changed: now + 1000, isForced: true)
+    let kept = ViewTime(mark: 1, changed: now + 1000)
+    #expect(try world.catalog.settleViews([9: again]) == [9: kept])
+    // Who says the same of it commits nothing.
+    let commits = try world.catalog.commits()
+    #expect(try world.catalog.settleViews([9: again]) == [9: kept])
+    #expect(try world.catalog.settleViews([9: ViewTime(mark: 1, changed: now + 2000)]) == [9: kept])
+    #expect(try world.catalog.commits() == commits)
+  }
+
+  @Test func whoBeginsToShowTheCatalogueKnowsWhatTheOthersHaveNotSaidYet() throws {
+    let world = try CatalogWorld()
+    let commits = try world.catalog.commits()
+    world.catalog.gatherViews(seconds: patience)
+    #expect(try world.catalog.commits() == commits, "nobody is there")
+    let other = try world.open()
+    defer { other.close() }
+    let view = ViewTime(mark: 1, changed: wallClockNanoseconds())
+    other.observe { change in if change == .views { _ = try? other.settleViews([9: view]) } }
+    world.catalog.gatherViews(seconds: patience)
+    #expect(try world.catalog.viewTimes()[9] == view)
+  }
+
   @Test func eachChangeMovesTheTimesOfWhatListsItAndOfNothingElse() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog
@@ -57,6 +86,11 @@ import Testing
     // A refresh that brings nothing moves nothing.
     try world.refresh(podcast)
     #expect(try changes(catalog, &before) == [])
+    // By another date it may be among the newest of all.
+    let dated = TestFeed.Item("One", guid: "1", date: "Thu, 04 Jan 2024 10:00:00 GMT")
+    world.web.set("/feed", TestFeed(items: [dated, .init("Three", guid: "3")]).page)
+    try world.refresh(podcast)
+    #expect(try changes(catalog, &before).contains("subscription"))
     let other = try world.open()
     defer { other.close() }
     #expect(try times(other) == before, "they are kept")

@@ -256,6 +256,7 @@ final class FakeCatalog: CatalogService {
     announce(.subscriptions)
   }
   func folderTimes() -> FolderTimes { state.withLock { $0.folderTimes } }
+  func gatherViews(seconds: Double) {}
   func viewTimes() -> [Int64: ViewTime] { state.withLock { $0.views } }
   func settleViews(_ views: [Int64: ViewTime]) -> [Int64: ViewTime] {
     state.withLock { state in

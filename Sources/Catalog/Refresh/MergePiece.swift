@@ -47,7 +47,7 @@ struct MergePiece {
   private var replaced: [Int64] = []
   /// When what has no date counts as published.
   private let now: Int64
-  /// Whether a directory lists other files than before: transcripts, chapters, notes, covers.
+  /// Whether a directory lists other files than before: transcripts, chapters, notes, covers; or may, by a date.
   private(set) var changesListing = false
 
   var changedIDs: [Int64] { changes.map(\.id) }
@@ -74,6 +74,8 @@ struct MergePiece {
         hasTranscripts: !item.parsed.transcripts.isEmpty, hasChapters: item.parsed.chaptersURL != nil,
         hasImage: item.parsed.imageURL != nil)
       if known.sidecars != sidecars || (notes == nil) != (oldNotes == nil) { changesListing = true }
+      // By its date it is among the newest, or not.
+      if let published = item.published, published != update.known.published { changesListing = true }
     }
     let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
     additions = try part.additions.map { addition in

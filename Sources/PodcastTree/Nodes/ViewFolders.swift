@@ -7,13 +7,13 @@ struct LatestFolder: FolderNode {
   let tree: PodcastTree
   var id: NodeID { .latest }
 
-  /// What it lists decides when that last changed.
-  func exists(_ world: World) -> Bool? { world.latest?.isStale == false ? true : nil }
+  /// What it is made of decides when it last changed.
+  func exists(_ world: World) -> Bool? { world.subscriptions != nil ? true : nil }
   func load() throws {
     try tree.loadLatest()
     try tree.freshenLatest()
   }
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { world.latestTime ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? { world.latest?.view.items }
 
   func listing(for caller: Caller) -> Answer<Listing> {

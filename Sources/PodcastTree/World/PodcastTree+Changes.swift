@@ -218,17 +218,8 @@ extension PodcastTree {
       return moved.map { world.node(of: $0) }
     }
     var difference = remake([.latest])
-    difference.attributes += moved + latestChanged()
+    difference.attributes += moved
     return difference
-  }
-
-  /// Its time is that of the subscriptions that it is made of: they say when a commit has changed them.
-  func latestChanged() -> [NodeID] {
-    let time = world.withLock { world in
-      let folders = world.subscriptionByID.values.compactMap(\.modified)
-      return (folders + [world.time(\.subscriptions)].compactMap(\.self)).max()
-    }
-    return viewsChanged([.latest], at: time.map { [.latest: $0] } ?? [:], isForced: false)
   }
 
   // MARK: Podcasts and episodes

@@ -83,7 +83,6 @@ extension PodcastTree {
     try loadSubscriptions()
     let latest = try readLatest()
     world.withLock { $0.latest = latest }
-    _ = latestChanged()
   }
 
   /// Which episodes the transfers know.

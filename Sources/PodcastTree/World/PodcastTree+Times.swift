@@ -2,11 +2,12 @@ internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
-/// The times of directories: those of the catalogue's come from its rows, those of the views from `ViewTimes`. All of
-/// it runs on the loader's thread.
+/// The times of directories: those of the catalogue's, and of `Latest/`, come from its rows, those of the other views from
+/// `ViewTimes`. All of it runs on the loader's thread.
 extension PodcastTree {
   /// The one thing here that runs where the tree is made.
   func readFirstTimes() {
+    catalog.gatherViews(seconds: Self.gatheringPatience)
     readFolderTimes()
     let stored = (try? catalog.viewTimes()) ?? [:]
     world.withLock { world in
@@ -99,7 +100,8 @@ extension PodcastTree {
         }
         // What lies ahead is of a clock that has been set back.
         let time = min(times[node] ?? now, now)
-        return world.viewTimes.change(node, to: mark, at: time, isForced: isForced)
+        return world.viewTimes.change(
+          node, to: mark, at: time, isHeardByAll: times[node] != nil, isForced: isForced)
       }
     }
     if !changed.isEmpty { settleSoon() }
@@ -110,8 +112,13 @@ extension PodcastTree {
   private func settleSoon() {
     if world.withLock({ $0.viewTimes.isSettled || $0.isSettling }) { return }
     world.withLock { $0.isSettling = true }
-    loader.async(after: 0.25) { [weak self] in self?.settleViewTimes() }
+    loader.async(after: Self.settlingTime) { [weak self] in self?.settleViewTimes() }
   }
+
+  /// In seconds.
+  private static let settlingTime = 0.25
+  /// Seconds that other mounts have to say what they have not settled yet: a moment later they have anyhow.
+  private static let gatheringPatience = 0.2
 
   /// Has the catalogue keep the times: where another mount was first, its times count.
   func settleViewTimes() {
@@ -127,8 +134,12 @@ extension PodcastTree {
     adopt(stored)
   }
 
-  /// Another mount has settled them.
-  func readViewTimes() throws { adopt(try catalog.viewTimes()) }
+  /// Another mount has settled some, or begins and is to know all.
+  func readViewTimes() throws {
+    lookAtViews()
+    settleViewTimes()
+    adopt(try catalog.viewTimes())
+  }
 
   private func adopt(_ stored: [Int64: ViewTime]) {
     var difference = Difference()
@@ -136,12 +147,26 @@ extension PodcastTree {
       stored.compactMap { key, time in
         let node = NodeID(key: key)
         // A folder of downloads that is not here, or not yet.
-        guard let mark = world.mark(of: node) ?? (node == .latest ? time.mark : nil) else { return nil }
+        guard let mark = world.mark(of: node) else { return nil }
         // What it lists by now, or still, has another time, which is that of the change itself.
         if mark != time.mark { return nil }
         return world.viewTimes.adopt(time, of: node) ? node : nil
       }
     }
+    tell(difference)
+  }
+
+  // MARK: Latest
+
+  /// Where a commit has changed the rows that say when `Latest/` changed: to be called when all of it has been taken in.
+  func latestTimeMayHaveChanged() {
+    let isOther = world.withLock { world in
+      defer { world.latestTimeTold = world.latestTime }
+      return world.latestTimeTold != world.latestTime
+    }
+    if !isOther { return }
+    var difference = Difference()
+    difference.attributes = [.latest]
     tell(difference)
   }
 
@@ -186,19 +211,18 @@ extension NodeID {
   fileprivate var key: Int64 { Int64(bitPattern: rawValue) }
   fileprivate init(key: Int64) { self.init(rawValue: UInt64(bitPattern: key)) }
 
-  /// Whether it lists what the catalogue's rows alone do not tell.
+  /// Whether it lists episodes that other directories list too.
   var isView: Bool {
     kind == .downloadedPodcast || self == .downloading || self == .downloaded || self == .latest
   }
 }
 
 extension World {
-  fileprivate static var fixedViews: [NodeID] { [.root, .control, .downloading, .downloaded, .latest] }
+  fileprivate static var fixedViews: [NodeID] { [.root, .control, .downloading, .downloaded] }
 
   /// The directories whose times the catalogue keeps by what they list; those of the fixed ones stand still.
   fileprivate var views: [NodeID] {
-    Self.fixedViews.filter { $0 != .latest }
-      + downloads.downloaded.keys.map { NodeID(.downloadedPodcast, $0) }
+    Self.fixedViews + downloads.downloaded.keys.map { NodeID(.downloadedPodcast, $0) }
   }
 
   /// What a view lists, as a number; nil where it is not there, or not known yet.
@@ -207,7 +231,6 @@ extension World {
     case .root, .control: 0
     case .downloading: downloads.downloading.mark
     case .downloaded: downloads.downloadedMark
-    case .latest: latest?.view.mark
     default: node.kind == .downloadedPodcast ? downloads.downloaded[node.row]?.mark : nil
     }
   }

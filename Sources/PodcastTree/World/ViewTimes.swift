@@ -7,7 +7,7 @@ struct ViewTimes: Sendable {
   private struct Entry {
     var mark: Int64
     var time: FileTime
-    /// Its names are others or have been, though its mark says the same as the catalogue's: a sidecar has come or gone.
+    /// See `ViewTime.isForced`. Its names may be others though its mark is the same: a sidecar has come or gone.
     var isForced = false
     /// The mark that the catalogue has.
     var settled: Int64?
@@ -31,9 +31,13 @@ struct ViewTimes: Sendable {
   }
 
   /// A view lists something else since `time`, or just after what was known before.
-  /// - Parameter isForced: also where its mark is the same.
+  /// - Parameters:
+  ///   - isHeardByAll: whether the time is one that all mounts hear.
+  ///   - isForced: also where its mark is the same.
   /// - Returns: whether its time is another.
-  mutating func change(_ node: NodeID, to mark: Int64, at time: FileTime, isForced: Bool) -> Bool {
+  mutating func change(
+    _ node: NodeID, to mark: Int64, at time: FileTime, isHeardByAll: Bool = false, isForced: Bool
+  ) -> Bool {
     let old = entries[node]
     if let old, old.mark == mark, !isForced { return false }
     var time = time
@@ -44,7 +48,8 @@ struct ViewTimes: Sendable {
     // It has been something else meanwhile: the catalogue, which has not heard of that, would keep its time.
     let isBack = unsettled.contains(node) && old?.settled == mark
     entries[node] = Entry(
-      mark: mark, time: time, isForced: isForced && old?.mark == mark || isBack || old?.isForced ?? false,
+      mark: mark, time: time,
+      isForced: isHeardByAll || isForced && old?.mark == mark || isBack || old?.isForced ?? false,
       settled: old?.settled)
     unsettled.insert(node)
     return true

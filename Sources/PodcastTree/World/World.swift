@@ -23,6 +23,10 @@ struct World: Sendable {
   /// When the catalogue's lists last changed.
   var folderTimes = FolderTimes()
   var viewTimes = ViewTimes()
+  /// When a podcast that is followed last listed something else.
+  private var newestFolder: FileTime?
+  /// The time of `Latest/` of which the kernel has been told.
+  var latestTimeTold: FileTime?
   /// Views that may list something else than their time says, and since when at the latest where that is known.
   var doubtfulViews: [NodeID: FileTime?] = [:]
   /// Whether the catalogue is about to be told of the views' times.
@@ -64,6 +68,7 @@ struct World: Sendable {
     subscriptionOfPodcast = Dictionary(
       folders.map { ($0.podcast, $0) }, uniquingKeysWith: { first, _ in first })
     subscriptionByID = Dictionary(folders.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    findNewestFolder()
   }
 
   /// Takes in other facts of one that is there, under the same name.
@@ -72,6 +77,13 @@ struct World: Sendable {
     subscriptions?[place] = folder
     subscriptionOfPodcast[folder.podcast] = folder
     subscriptionByID[folder.id] = folder
+    findNewestFolder()
+  }
+
+  /// What a wrong clock has left far ahead does not bind.
+  private mutating func findNewestFolder() {
+    let limit = FileTime(FileTime.now.seconds + 86_400)
+    newestFolder = subscriptions?.lazy.compactMap(\.modified).filter { $0 < limit }.max()
   }
 
   mutating func setResults(_ folders: [Folder], of search: Int64) {
@@ -88,6 +100,10 @@ struct World: Sendable {
     let time = folderTimes[keyPath: list]
     return time > 0 ? FileTime(sinceEpoch: time) : nil
   }
+
+  /// When `Latest/` last listed something else, at the latest: when what it is made of did, as the catalogue's rows say
+  /// it to every mount, from its first moment on.
+  var latestTime: FileTime? { [newestFolder, time(\.subscriptions)].compactMap(\.self).max() }
 
   /// The podcast that a directory or a cover shows.
   func podcast(shownBy node: NodeID) -> Int64? {
