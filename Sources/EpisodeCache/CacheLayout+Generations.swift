@@ -103,6 +103,8 @@ extension EpisodeWriter {
     note: [UInt8] = []
   ) throws -> EpisodeWriter {
     let former = layout.former(key)
+    // A size that was exact stays known, where the server does not tell it.
+    let representation = former.map { representation.completed(by: $0.representation) } ?? representation
     if let former, former.number >= known, former.representation.isCertainly(representation),
       !layout.hasData(key, former.number)
     {

@@ -26,7 +26,8 @@ enum Doubt: Equatable {
     }
     let later = status.modified - place.modified
     let isOfCrash = isGoneOnWith && status.modified < run.lowerBound
-    if place.inode != UInt64(status.st_ino) || !(0..<Self.crashGap).contains(later) || later > 0 && !isOfCrash {
+    if place.inode != UInt64(status.st_ino) || !(0..<Self.crashGap).contains(later) || later > 0 && !isOfCrash
+    {
       self = .all
     } else {
       // The clock may have been set meanwhile: then it is doubted in vain.

@@ -22,6 +22,15 @@ package struct Representation: Hashable, Sendable {
   /// What If-Range takes: the strong entity tag, else Last-Modified (RFC 9110 §13.1.5).
   package var validator: String? { entityTag ?? lastModified }
 
+  /// With what is known of the size of the same bytes, where the server does not say it this time.
+  package func completed(by former: Representation) -> Representation {
+    guard total == nil, entityTag != nil, entityTag == former.entityTag, lastModified == former.lastModified
+    else { return self }
+    var known = self
+    known.total = former.total
+    return known
+  }
+
   /// Whether its bytes are those of `other`, by the server's own word: the validator and the size.
   package func isCertainly(_ other: Representation) -> Bool {
     validator != nil && entityTag == other.entityTag && lastModified == other.lastModified && total != nil

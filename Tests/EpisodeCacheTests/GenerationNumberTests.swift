@@ -43,6 +43,23 @@ import Testing
       try EpisodeWriter.begin(world.layout, world.key, above: 1, Representation(total: 100)).generation == 2)
   }
 
+  /// Only a strong entity tag says that it is the same.
+  @Test func whereTheServerTellsNoSizeThatOfTheSameFileStaysKnown() throws {
+    func again(_ representation: Representation) throws -> EpisodeWriter {
+      try EpisodeWriter.begin(world.layout, world.key, above: 1, representation)
+    }
+    _ = try begin(above: 0)
+    world.layout.drop(world.key, 1)
+    let same = try again(CacheWorld.representation(nil))
+    #expect(same.generation == 1 && same.representation.total == 100)
+    world.layout.drop(world.key, 1)
+    let other = try again(CacheWorld.representation(nil, tag: "\"b\""))
+    #expect(other.generation == 2 && other.representation.total == nil)
+    world.layout.drop(world.key, 2)
+    #expect(
+      try again(Representation(lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")).representation.total == nil)
+  }
+
   @Test func aNumberThatAStrangerUsesIsPassedOver() throws {
     _ = try begin(above: 0)
     #expect(try begin(above: 0, tag: "\"b\"").generation == 2)

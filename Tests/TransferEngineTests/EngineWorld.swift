@@ -38,6 +38,8 @@ final class EngineWorld {
   var letsGo = false
   /// Bytes that the disk has room for.
   var capacity = Int64.max
+  /// The size of what is asked for, as the cache remembers it.
+  var recalled: Int64?
   /// Whether names are taken away at once; else a test answers.
   var removesAtOnce = true
   /// Whether files are made at once; else a test does (`createFiles`).
@@ -170,7 +172,7 @@ final class EngineWorld {
     case .create(let key, let above, let representation):
       files[key] = (representation, ByteRanges())
       note(store, key)
-      let answer = Event.disk(store, .created(generation: above + 1))
+      let answer = Event.disk(store, .created(generation: above + 1, total: representation.total ?? recalled))
       if createsAtOnce { return answer }
       uncreated.append(answer)
       return nil

@@ -67,10 +67,10 @@ enum GetCommand: Command {
     return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
   }
 
-  /// Every other mount of the user shows what is here when this returns: the answer to an order comes behind all that it
-  /// was told before.
+  /// Every other mount of the user shows what is here when this returns: the answer to an order, here one that changes
+  /// nothing, comes behind all that these were told before.
   private static func awaitOthers(_ wanted: [Wanted]) {
-    try? wanted.last { $0.line?.state == .cached }?.episode.set(.downloading)
+    try? wanted.last { $0.line?.state == .cached }?.episode.confirm()
   }
 
   /// One of the episodes: how far it is, or why nothing more can be known of it.

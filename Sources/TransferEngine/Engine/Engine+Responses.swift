@@ -191,7 +191,8 @@ extension Engine {
       return suffer(Fault(failure), download)
     }
     guard let store = download.openStore else { return }
-    if store.representation.total == nil && flow.ignoresRange {
+    let isSizeOpen = store.representation.total == nil || store.isTotalRecalled && !store.isComplete
+    if isSizeOpen && flow.ignoresRange {
       endedWithoutLength(at: position, store, download)
     } else if position == flow.request.start && !store.isComplete {
       refuse(Fault(.passing, "\(download.host) sent nothing"), download)
@@ -206,19 +207,21 @@ extension Engine {
         return suffer(Fault(.passing, "\(download.host) sent less than before"), download)
       }
       download.beginsAnew = true
-    } else if mayBeCut(at: position, download) {
+    } else if mayBeCut(at: position, store, download) {
       suffer(Fault(.passing, "\(download.host) closed the connection early"), download)
     } else {
       setTotal(position, of: download)
     }
   }
 
-  /// Whether a body that ended with its connection has probably been cut: the feed says that it is longer, and
-  /// it has not ended there before.
-  private func mayBeCut(at position: Int64, _ download: Download) -> Bool {
-    guard download.endsByClose, let expected = download.record.request.expectedLength,
-      position < expected - expected / 50, download.earlyEnd != position
-    else { return false }
+  /// Whether a body that ended with its connection has probably been cut: the feed says that it is longer, or it was,
+  /// and it has not ended there before.
+  private func mayBeCut(at position: Int64, _ store: Store, _ download: Download) -> Bool {
+    let expected = download.record.request.expectedLength.map { $0 - $0 / 50 } ?? 0
+    let known = store.isTotalRecalled ? store.representation.total ?? 0 : 0
+    guard download.endsByClose, position < max(expected, known), download.earlyEnd != position else {
+      return false
+    }
     download.earlyEnd = position
     return true
   }

@@ -78,9 +78,9 @@ extension Engine {
         want(download, isExplicit: false)
       }
       download.isWantedAgain = false
-    case .created(let generation):
+    case .created(let generation, let total):
       store.pending -= 1
-      created(store, download, generation)
+      created(store, download, generation, total)
     case .wrote(let flow, let range):
       store.pending -= 1
       return wrote(range, of: flow, store, download)
@@ -140,8 +140,12 @@ extension Engine {
     judgeWaiting(of: download)
   }
 
-  private func created(_ store: Store, _ download: Download, _ generation: UInt32) {
+  private func created(_ store: Store, _ download: Download, _ generation: UInt32, _ total: Int64?) {
     guard case .creating(let id) = store.phase else { return }
+    if let total, store.representation.total == nil {
+      store.recall(total: total)
+      flows[id]?.flow.verdict?.representation.total = total
+    }
     store.phase = .open
     // Only now: its number was not to be given again.
     let old = store.generation

@@ -14,6 +14,8 @@ final class Store {
   var representation: Representation
   /// The size that readers see: a new one only once the disk has it, because they look there.
   private(set) var shownTotal: Int64?
+  /// Whether its size is that of the same bytes before they were dropped: the server does not tell it.
+  private(set) var isTotalRecalled = false
   /// Descriptions that the disk has not answered.
   private(set) var undescribed = 0
   /// What is written, and what is written or on its way.
@@ -57,6 +59,12 @@ final class Store {
     setPresent(present)
     // Of what a killed daemon wrote, nobody knows how much is on the disk.
     unflushed = max(received, 0)
+  }
+
+  func recall(total: Int64) {
+    representation.total = total
+    shownTotal = total
+    isTotalRecalled = true
   }
 
   func describes() { undescribed += 1 }

@@ -47,7 +47,7 @@ package enum DiskAnswer: Hashable, Sendable {
   case opened(generation: UInt32, Representation, present: ByteRanges)
   /// There is no data file, or none that says what it is of.
   case missing
-  case created(generation: UInt32)
+  case created(generation: UInt32, total: Int64?)
   case wrote(FlowID, Range<Int64>)
   /// A piece was not written, or not all of it: this is there. Of each `write` either is answered, once.
   case notWritten(FlowID, Range<Int64>, DiskFailure, present: ByteRanges)

@@ -34,7 +34,7 @@ final class EpisodeFiles: Sendable {
       do {
         let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
         state.withLock { $0 = writer }
-        return .created(generation: writer.generation)
+        return .created(generation: writer.generation, total: writer.representation.total)
       } catch let error as PosixError where error.errno == .ENOENT && left > 1 {
         // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
         left -= 1

@@ -39,6 +39,8 @@ struct SimulatedDisk {
   var refusesRows = false
   /// Numbers that were given to a file's bytes, and to which.
   var given: [Name: Set<SimulatedVersion>] = [:]
+  /// What was known of the files whose names were taken away last.
+  private(set) var former: [MediaKey: Representation] = [:]
 
   func file(_ key: MediaKey, _ generation: UInt32) -> SimulatedFile? {
     files[Name(key: key, generation: generation)]
@@ -64,6 +66,7 @@ struct SimulatedDisk {
     guard let file = files.removeValue(forKey: name) else { return }
     dead.removeAll { $0.time < time - Self.namesSettle }
     dead.append((time, name, file))
+    if file.representation.total != nil { former[key] = file.representation }
     var isOpen = false
     for (id, other) in open where other == name {
       unlinked[id] = file
@@ -271,6 +274,7 @@ extension Simulation {
   ) -> DiskAnswer {
     if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
+    let representation = disk.former[key].map { representation.completed(by: $0) } ?? representation
     // A number that was given before is not given to another file: the cache sees to it.
     var generation = above + 1
     while !mayGive(SimulatedDisk.Name(key: key, generation: generation), to: representation) {
@@ -282,7 +286,7 @@ extension Simulation {
     disk.files[name] = file
     disk.free -= file.room
     disk.open[id] = name
-    return .created(generation: generation)
+    return .created(generation: generation, total: representation.total)
   }
 
   private func mayGive(_ name: SimulatedDisk.Name, to representation: Representation) -> Bool {
