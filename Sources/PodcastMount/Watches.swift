@@ -18,11 +18,17 @@ enum Watches {
       guard let process = Int32(name), process != own else { continue }
       let directory = "/proc/\(process)/fd"
       guard let descriptors = try? Directories.names(in: directory) else {
-        if Errno.current == .EACCES || Errno.current == .EPERM { found.isPartial = true }
+        if isRefused { found.isPartial = true }
         continue
       }
-      for descriptor in descriptors
-      where Directories.linkTarget("\(directory)/\(descriptor)") == "anon_inode:inotify" {
+      for descriptor in descriptors {
+        guard let target = Directories.linkTarget("\(directory)/\(descriptor)") else {
+          if !isRefused { continue }
+          // None of the others tells more.
+          found.isPartial = true
+          break
+        }
+        if target != "anon_inode:inotify" { continue }
         guard let bytes = try? Directories.read("/proc/\(process)/fdinfo/\(descriptor)", limit: 1 << 20)
         else {
           continue
@@ -34,6 +40,9 @@ enum Watches {
     }
     return found
   }
+
+  /// Whether the last call has failed because this process may not see what it asked for.
+  private static var isRefused: Bool { Errno.current == .EACCES || Errno.current == .EPERM }
 
   /// "inotify wd:1 ino:9e7e sdev:800013 mask:800afce …": numbers in hexadecimal.
   private static func inode(_ line: Substring, device: UInt64) -> UInt64? {
