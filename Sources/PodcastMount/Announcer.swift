@@ -117,15 +117,14 @@ final class Announcer: Sendable {
   }
 
   /// A directory's listing is in memory.
-  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {
-    told.keep(directory) { [self] in
-      var names = names()
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable (_ add: (String, NodeID) -> Void) -> Void) {
+    told.keep(directory) { [self] add in
+      names { add($0, $1) }
       let known = state.withLock { state in
         state.announcements.known(in: directory)
           + state.current.values.lazy.filter { $0.directory == directory }.compactMap(\.known)
       }
-      for (name, node) in known { names[name] = node }
-      return names
+      for (name, node) in known { add(name, node) }
     }
   }
 

@@ -93,7 +93,9 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     announcer.announce(difference, ended: ended, in: directories)
   }
 
-  package func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {
+  package func lists(
+    _ directory: NodeID, _ names: @escaping @Sendable (_ add: (String, NodeID) -> Void) -> Void
+  ) {
     announcer.lists(directory, names)
   }
 

@@ -11,22 +11,29 @@ package import PosixKit
 package final class ToldNames: Sendable {
   /// What a name leads to.
   package typealias Names = [String: NodeID]
+  /// Calls what it is given with each name, and what that leads to; nil for one that is not there. Of one name the last
+  /// counts.
+  package typealias Listed = @Sendable (_ add: (_ name: String, _ node: NodeID?) -> Void) -> Void
 
   private struct State {
     /// The directory of the files; nil where no process follows on this one.
     var place: String?
-    /// In bytes, of the files: as they were written first, and what has been added to them since.
-    var sizes: [NodeID: (first: Int, added: Int)] = [:]
+    /// In bytes, of the files: what says what is there, and what is of names that have gone.
+    var sizes: [NodeID: Size] = [:]
     /// Listings that are still to be written, with what was told since they were made.
     var unwritten: [NodeID: (number: UInt64, told: [UInt8])] = [:]
     var nextNumber: UInt64 = 1
     /// Left by the process before, and not yet compared with what is there.
     var inherited: Set<NodeID> = []
   }
+  private struct Size {
+    var living = 0
+    var gone = 0
+  }
   private let state = Monitor(State())
   private let queue: WorkQueue
 
-  /// A file is written anew when it has grown by more than it had at first, and by more than this, in bytes.
+  /// A file is written anew when more of it is of names that have gone than of others, by more than this, in bytes.
   private static let slack = 16_384
 
   /// - Parameter queue: writes listings.
@@ -42,7 +49,7 @@ package final class ToldNames: Sendable {
     state.withLock { state in
       state.place = place
       state.inherited = Set(found)
-      for directory in found { state.sizes[directory] = (0, 0) }
+      for directory in found { state.sizes[directory] = Size() }
     }
   }
 
@@ -70,7 +77,7 @@ package final class ToldNames: Sendable {
 
   /// A directory's listing has been made.
   /// - Parameter names: what those who watch it know; asked for later, on a thread of ours.
-  package func keep(_ directory: NodeID, _ names: @escaping @Sendable () -> Names) {
+  package func keep(_ directory: NodeID, _ names: @escaping Listed) {
     let number = state.withLock { state -> UInt64? in
       if state.place == nil || state.inherited.contains(directory) { return nil }
       defer { state.nextNumber += 1 }
@@ -79,11 +86,19 @@ package final class ToldNames: Sendable {
     }
     guard let number else { return }
     queue.async { [self] in
-      let text = Self.text(names())
+      var text: [UInt8] = []
+      names { name, node in
+        if let node {
+          Self.add("+", node, name, to: &text)
+        } else {
+          Self.add("-", directory, name, to: &text)
+        }
+      }
       state.withLock { state in
         guard let unwritten = state.unwritten[directory], unwritten.number == number else { return }
         state.unwritten[directory] = nil
-        Self.write(text + unwritten.told, directory, &state)
+        text += unwritten.told
+        Self.write(text, directory, &state)
       }
     }
   }
@@ -96,11 +111,13 @@ package final class ToldNames: Sendable {
     if names.isEmpty { return }
     state.withLock { state in
       if state.place == nil { return }
-      var texts: [NodeID: [UInt8]] = [:]
-      for name in names where state.sizes[name.directory] != nil || state.unwritten[name.directory] != nil {
-        Self.add(name, to: &texts[name.directory, default: []])
+      for (directory, names) in Dictionary(grouping: names, by: \.directory) {
+        if state.sizes[directory] == nil && state.unwritten[directory] == nil { continue }
+        var text: [UInt8] = []
+        var growth = Size()
+        for name in names { Self.add(name, to: &text, &growth) }
+        Self.append(text, growth, to: directory, &state)
       }
-      for (directory, text) in texts { Self.append(text, to: directory, &state) }
       // Those who were in it have heard of its end.
       for name in names where name.isDirectory && name.event == .vanished { Self.forget(name.node, &state) }
     }
@@ -120,13 +137,16 @@ package final class ToldNames: Sendable {
 
   private static func write(_ text: [UInt8], _ directory: NodeID, _ state: inout State) {
     guard let path = path(directory, state) else { return }
-    state.sizes[directory] = (text.count, 0)
+    state.sizes[directory] = Size(living: text.count)
     if (try? Directories.replace(path, with: text, outlivesPower: false)) == nil { forget(directory, &state) }
   }
 
-  private static func append(_ text: [UInt8], to directory: NodeID, _ state: inout State) {
+  private static func append(
+    _ text: [UInt8], _ growth: Size, to directory: NodeID, _ state: inout State
+  ) {
+    if text.isEmpty { return }
     if state.unwritten[directory] != nil { return state.unwritten[directory]!.told += text }
-    guard let size = state.sizes[directory], let path = path(directory, state) else { return }
+    guard var size = state.sizes[directory], let path = path(directory, state) else { return }
     do throws(PosixError) {
       let file = try FileDescriptor(opening: path, O_WRONLY | O_APPEND)
       let result = text.withUnsafeBytes { bytes in
@@ -137,32 +157,48 @@ package final class ToldNames: Sendable {
       // What is known only in part is of no use.
       return forget(directory, &state)
     }
-    state.sizes[directory] = (size.first, size.added + text.count)
-    if size.added + text.count > size.first + slack, let names = read(directory, state) {
-      write(self.text(names), directory, &state)
+    size.living += growth.living
+    size.gone += growth.gone
+    state.sizes[directory] = size
+    if size.gone > size.living + slack, let names = read(directory, state) {
+      var text: [UInt8] = []
+      for (name, node) in names { add("+", node, name, to: &text) }
+      write(text, directory, &state)
     }
   }
 
-  private static func text(_ names: Names) -> [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(names.count * 64)
-    for (name, node) in names { add("+", node, name, to: &text) }
-    return text
-  }
-
-  private static func add(_ name: Difference.Name, to text: inout [UInt8]) {
-    switch name.event {
-    case .appeared: add("+", name.node, name.name, to: &text)
-    case .vanished: add("-", name.node, name.name, to: &text)
-    case .moved(let other):
-      add("-", name.node, name.name, to: &text)
+  private static func add(_ name: Difference.Name, to text: inout [UInt8], _ growth: inout Size) {
+    func appeared(_ other: String) {
+      let before = text.count
       add("+", name.node, other, to: &text)
+      growth.living += text.count - before
+    }
+    func vanished() {
+      let before = text.count
+      add("-", name.node, name.name, to: &text)
+      // What has said that it is there is of no use either.
+      growth.living -= text.count - before
+      growth.gone += 2 * (text.count - before)
+    }
+    switch name.event {
+    case .appeared: appeared(name.name)
+    case .vanished: vanished()
+    case .moved(let other):
+      vanished()
+      appeared(other)
     case .replaced, .uncertain: break
     }
   }
 
-  private static func add(_ sign: Character, _ node: NodeID, _ name: String, to text: inout [UInt8]) {
-    text += "\(sign)\(String(node.rawValue, radix: 16))/".utf8
+  /// Ten thousand at once, while somebody waits for the listing that they are of: no text is made for it.
+  private static func add(_ sign: Unicode.Scalar, _ node: NodeID, _ name: String, to text: inout [UInt8]) {
+    text.append(UInt8(ascii: sign))
+    let number = node.rawValue
+    for place in stride(from: (63 - (number | 1).leadingZeroBitCount) / 4 * 4, through: 0, by: -4) {
+      let digit = UInt8(number >> place & 0xf)
+      text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+    }
+    text.append(UInt8(ascii: "/"))
     text += name.utf8
     text.append(0)
   }

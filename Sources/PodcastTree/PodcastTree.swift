@@ -206,9 +206,7 @@ package final class PodcastTree: Sendable {
   func lists(_ directory: NodeID, _ listing: Listing, insteadOf others: [NodeID]) {
     guard let kernel = observer.withLock({ $0.kernel }) else { return }
     for other in others { kernel.listsNoMore(other) }
-    kernel.lists(directory) {
-      Dictionary(uniqueKeysWithValues: listing.items.lazy.map { ($0.name, $0.target.identity) })
-    }
+    kernel.lists(directory) { add in for item in listing.items { add(item.name, item.target.identity) } }
   }
 
   /// Calls `body` once, on any thread, when the kernel has been told of all that has changed so far.
@@ -317,8 +315,8 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// Called from the tree's own thread, in order.
   func changed(_ difference: Difference)
   /// A directory's listing is in memory: what changes in it is told in full from here on.
-  /// - Parameter names: what it lists, and what that leads to. For any thread, soon.
-  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID])
+  /// - Parameter names: calls what it is given with each name that it lists, and what that leads to. For any thread, soon.
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable (_ add: (String, NodeID) -> Void) -> Void)
   /// A directory's listing had to make room.
   func listsNoMore(_ directory: NodeID)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.

@@ -18,6 +18,17 @@ import Testing
     return names
   }
 
+  private func keep(_ listed: ToldNames.Names, of directory: NodeID, in names: ToldNames) {
+    names.keep(directory) { add in for (name, node) in listed { add(name, node) } }
+  }
+
+  /// Another one when a file has been written anew.
+  private func number(of file: String) -> UInt64 {
+    var status = stat()
+    #expect(stat(file, &status) == 0)
+    return UInt64(status.st_ino)
+  }
+
   /// What was to be written has been.
   private func settle() {
     let isDone = Monitor(false)
@@ -36,7 +47,7 @@ import Testing
   @Test func theNextProcessFindsWhatWasListedAndWhatWasToldSince() {
     let first = names(false)
     let node = NodeID(.episode, 1)
-    first.keep(.latest) { ["A/": node, "B": node] }
+    keep(["A/": node, "B": node], of: .latest, in: first)
     first.note([name("A/", .vanished)])
     settle()
     first.note([name("C", .appeared, 2), name("D", .replaced), name("B", .moved(to: "E"))])
@@ -47,7 +58,7 @@ import Testing
     let next = names(true)
     #expect(next.inherited == [.latest])
     // As long as it has not been compared, it stays what it was.
-    next.keep(.latest) { ["X": node] }
+    keep(["X": node], of: .latest, in: next)
     settle()
     #expect(next.takeInherited(.latest) == ["C": NodeID(.episode, 2), "E": node])
     #expect(next.inherited.isEmpty && next.takeInherited(.latest) == nil)
@@ -56,9 +67,19 @@ import Testing
     #expect(names(false).inherited.isEmpty)
   }
 
+  @Test func ofOneNameTheLastWordCounts() {
+    let first = names(false)
+    let (one, other) = (NodeID(rawValue: 0), NodeID(rawValue: .max))
+    first.keep(.latest) { add in
+      for (name, node) in [("A", one), ("B", one), ("A", other), ("B", nil), ("C", one)] { add(name, node) }
+    }
+    settle()
+    #expect(names(true).takeInherited(.latest) == ["A": other, "C": one])
+  }
+
   @Test func whatHasGrownIsWrittenAnew() throws {
     let first = names(false)
-    first.keep(.latest) { [:] }
+    keep([:], of: .latest, in: first)
     settle()
     for number in 0..<2000 {
       first.note([name("name \(number)", .appeared)])
@@ -69,9 +90,24 @@ import Testing
     #expect(names(true).takeInherited(.latest) == ["name 1999": NodeID(.episode, 1)])
   }
 
+  /// A folder is listed first, and filled when its feed has come.
+  @Test func whatComesIsOnlyAdded() {
+    let first = names(false)
+    keep([:], of: .latest, in: first)
+    settle()
+    let file = home.path("told/\(String(NodeID.latest.rawValue, radix: 16))")
+    let node = number(of: file)
+    let many = (0..<10_000).map { name("name \($0)", .appeared) }
+    first.note(many)
+    #expect(number(of: file) == node, "it was written anew")
+    first.note(many.dropLast().map { name($0.name, .vanished) })
+    #expect(number(of: file) != node)
+    #expect(names(true).takeInherited(.latest) == ["name 9999": NodeID(.episode, 1)])
+  }
+
   @Test func anEntryThatWasBeingWrittenCountsForNothing() throws {
     let first = names(false)
-    first.keep(.latest) { ["A": NodeID(.episode, 1)] }
+    keep(["A": NodeID(.episode, 1)], of: .latest, in: first)
     settle()
     let file = home.path("told/\(String(NodeID.latest.rawValue, radix: 16))")
     let bytes = try Directories.read(file) + Array("-1/A".utf8)
@@ -82,7 +118,7 @@ import Testing
   @Test func ofWhatHasEndedOrMadeRoomNothingIsKept() {
     let first = names(false)
     let folder = NodeID(.subscription, 7)
-    for directory in [NodeID.latest, .downloading, folder] { first.keep(directory) { [:] } }
+    for directory in [NodeID.latest, .downloading, folder] { keep([:], of: directory, in: first) }
     settle()
     first.forget(.downloading)
     first.note([name("X", .vanished, 7, isDirectory: true)])

@@ -109,7 +109,7 @@ final class FakeKernel: ViewObserver {
   }
 
   func moved(_ node: NodeID, to other: NodeID) {}
-  func lists(_ directory: NodeID, _ names: @escaping @Sendable () -> [String: NodeID]) {}
+  func lists(_ directory: NodeID, _ names: @escaping @Sendable ((String, NodeID) -> Void) -> Void) {}
   func listsNoMore(_ directory: NodeID) {}
 
   /// Directories that are in its memory.
