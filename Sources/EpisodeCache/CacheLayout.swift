@@ -19,6 +19,11 @@ package struct CacheLayout: Hashable, Sendable {
   package func data(_ key: MediaKey, _ generation: UInt32) -> String { "\(episodes)/\(key).\(generation)" }
   package func journal(_ key: MediaKey, _ generation: UInt32) -> String { data(key, generation) + ".ranges" }
   package func map(_ key: MediaKey, _ generation: UInt32) -> String { "\(maps)/\(key).\(generation)" }
+  /// Where a live map is made for which the runtime folder has no room.
+  package func spareMap(_ key: MediaKey, _ generation: UInt32) -> String {
+    data(key, generation) + Self.mapName
+  }
+  private static let mapName = ".map"
 
   /// Creates the folders where they are missing, and the tag that tells backups to pass the cache by
   /// (bford.info/cachedir).
@@ -48,7 +53,9 @@ package struct CacheLayout: Hashable, Sendable {
   /// Takes a generation's names away; whoever has it open keeps its bytes.
   package func remove(_ key: MediaKey, _ generation: UInt32) {
     // The journal last: while it is there, what is left is known for what it is.
-    for path in [map(key, generation), data(key, generation), journal(key, generation)] {
+    for path in [
+      map(key, generation), spareMap(key, generation), data(key, generation), journal(key, generation),
+    ] {
       // Also an empty directory's.
       Glibc.remove(path)
     }
@@ -60,8 +67,13 @@ package struct CacheLayout: Hashable, Sendable {
     try? folder.synchronize()
   }
 
-  /// Whether the runtime folder has room for the map of one more generation, as far as can be told.
-  package var hasRoomForMap: Bool { (DiskSpace.available(at: maps) ?? .max) >= LiveMap.leastSize }
+  /// Removes maps in the cache that are of an earlier run of the machine.
+  package func removeOldMaps() {
+    for name in (try? Directories.names(in: episodes)) ?? [] where name.hasSuffix(Self.mapName) {
+      let path = episodes + "/" + name
+      if LiveMap.received(at: path) == nil { unlink(path) }
+    }
+  }
 
   /// Whether the data file of a generation is there. What is no regular file is not it.
   package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {

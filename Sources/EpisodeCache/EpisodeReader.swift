@@ -37,15 +37,16 @@ package final class EpisodeReader: Sendable {
     self.generation = generation
     data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
     _ = data.tryLock(.shared)
-    let mapPath = layout.map(key, generation)
     journalPath = layout.journal(key, generation)
-    if isVouched, let map = LiveMap.open(mapPath, data: data, writable: false, journal: nil) {
+    if isVouched,
+      let map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: nil)
+    {
       (self.map, journal) = (map, RangeJournal())
       findings = Monitor(Findings(doubt: .none, sums: [:], recent: []))
       return
     }
     var journal = RangeJournal(reading: layout.journal(key, generation))
-    map = LiveMap.open(mapPath, data: data, writable: false, journal: journal)
+    map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: journal)
     let status = try data.status()
     journal.durable.truncate(at: Int64(status.st_size))
     guard map != nil || journal.representation != nil else {

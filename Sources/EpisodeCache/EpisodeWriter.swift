@@ -25,6 +25,8 @@ package final class EpisodeWriter: Sendable {
   let journal: Monitor<RangeJournalWriter>
   let data: FileDescriptor
   let map: LiveMap
+  /// Whether the runtime folder had no room for its live map, which lies in the cache.
+  package let hasSpareMap: Bool
   let layout: CacheLayout
 
   /// Begins a generation with no bytes.
@@ -44,7 +46,8 @@ package final class EpisodeWriter: Sendable {
       var facts: [JournalRecord] = [.identity(.random(in: 1 ... .max)), .representation(representation)]
       if !note.isEmpty { facts.append(.note(note)) }
       let writer = try RangeJournalWriter(creating: layout.journal(key, generation), facts)
-      map = try LiveMap.create(layout.map(key, generation), data: data, journal: writer.journal)
+      (map, hasSpareMap) = try LiveMap.create(
+        layout, key, generation, data: data, journal: writer.journal, total: representation.total)
       journal = Monitor(writer)
     } catch {
       // Nobody has seen it: no number is used up.
@@ -73,8 +76,7 @@ package final class EpisodeWriter: Sendable {
     guard let representation = kept.representation else { throw PosixError(.ENOENT, "continue", path) }
     var writer = try RangeJournalWriter(continuing: layout.journal(key, generation), kept)
     let size = Int64(try data.status().st_size)
-    let mapPath = layout.map(key, generation)
-    let live = LiveMap.open(mapPath, data: data, writable: true, journal: kept)
+    let live = LiveMap.open(layout, key, generation, data: data, writable: true, journal: kept)
     var news: [JournalRecord] = []
     if live == nil {
       news = try GenerationCheck.doubtful(data, kept).map { .lost($0) }
@@ -88,7 +90,7 @@ package final class EpisodeWriter: Sendable {
     present.truncate(at: size)
     let durable = present
     if let live {
-      map = live
+      (map, hasSpareMap) = (live, access(layout.spareMap(key, generation), F_OK) == 0)
       live.set(journalLength: writer.journal.length)
       let end = representation.total ?? size
       let blocks = (end + LiveMap.blockSize - 1) / LiveMap.blockSize
@@ -101,7 +103,8 @@ package final class EpisodeWriter: Sendable {
       present.truncate(at: size)
     } else {
       try Directories.createPrivate(layout.maps)
-      map = try LiveMap.create(mapPath, data: data, journal: writer.journal)
+      (map, hasSpareMap) = try LiveMap.create(
+        layout, key, generation, data: data, journal: writer.journal, total: representation.total)
     }
     journal = Monitor(writer)
     state = Monitor(
@@ -237,5 +240,8 @@ package final class EpisodeWriter: Sendable {
   }
 
   /// Takes the live map's name away: the journal says it all.
-  package func removeMap() { unlink(layout.map(key, generation)) }
+  package func removeMap() {
+    unlink(layout.map(key, generation))
+    unlink(layout.spareMap(key, generation))
+  }
 }

@@ -65,10 +65,27 @@ package final class LiveMap: Sendable {
     self.file = Monitor(file)
   }
 
-  /// Makes the map of an empty data file, in place of what `path` held.
-  /// - Throws: `PosixError`: ENOSPC where there is no room for it.
+  /// Makes the map of an empty data file, in place of what was there: in the runtime folder, and where that has no room
+  /// in the cache.
+  /// - Parameter total: bytes of the file, where they are known: there is room for all of them then.
+  /// - Throws: `PosixError`: ENOSPC where there is no room in the cache either.
   static func create(
-    _ path: String, data: borrowing FileDescriptor, journal: RangeJournal
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, data: borrowing FileDescriptor,
+    journal: RangeJournal, total: Int64?
+  ) throws(PosixError) -> (map: LiveMap, isSpare: Bool) {
+    let (path, spare) = (layout.map(key, generation), layout.spareMap(key, generation))
+    unlink(spare)
+    do throws(PosixError) {
+      return (try create(path, data: data, journal: journal, total: total), false)
+    } catch {
+      guard error.errno == .ENOSPC || error.errno == .EDQUOT else { throw error }
+      unlink(path)
+      return (try create(spare, data: data, journal: journal, total: total), true)
+    }
+  }
+
+  private static func create(
+    _ path: String, data: borrowing FileDescriptor, journal: RangeJournal, total: Int64?
   ) throws(PosixError) -> LiveMap {
     let temporary = "\(path).new"
     unlink(temporary)
@@ -92,6 +109,7 @@ package final class LiveMap: Sendable {
       memory.store(Word.magic, magic)
       let map = LiveMap(memory: memory, file: file)
       map.set(journalLength: journal.length)
+      if let total { try map.reserve(upTo: min(total, capacity), isAll: false) }
       try retrying("create", path) { rename(temporary, path) }
       return map
     } catch {
@@ -100,12 +118,20 @@ package final class LiveMap: Sendable {
     }
   }
 
-  /// The map at `path`, where it speaks of this data file, reached by this mount, and was written since the
+  /// The map of a generation, where it speaks of this data file, reached by this mount, and was written since the
   /// machine started: only then are the bytes that it claims in the page cache or on the disk.
   /// - Parameter journal: what the journal says now; it and the data file must be as the map knows them. (They are
   ///   not where the disk was pulled and put back, or the cache restored from a backup.) nil where the daemon that
   ///   writes the map has just said that it is good.
   static func open(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, data: borrowing FileDescriptor,
+    writable: Bool, journal: RangeJournal?
+  ) -> LiveMap? {
+    open(layout.map(key, generation), data: data, writable: writable, journal: journal)
+      ?? open(layout.spareMap(key, generation), data: data, writable: writable, journal: journal)
+  }
+
+  private static func open(
     _ path: String, data: borrowing FileDescriptor, writable: Bool, journal: RangeJournal?
   ) -> LiveMap? {
     guard let file = try? FileDescriptor(openingRegular: path, writable ? O_RDWR : O_RDONLY),
@@ -155,9 +181,11 @@ package final class LiveMap: Sendable {
   package static func received(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
   ) -> Int64? {
-    guard let file = try? FileDescriptor(openingRegular: layout.map(key, generation), O_RDONLY) else {
-      return nil
-    }
+    received(at: layout.map(key, generation)) ?? received(at: layout.spareMap(key, generation))
+  }
+
+  static func received(at path: String) -> Int64? {
+    guard let file = try? FileDescriptor(openingRegular: path, O_RDONLY) else { return nil }
     var words = [UInt64](repeating: 0, count: Word.count)
     let count = words.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
     guard count == Word.count * 8, words[Word.magic] == magic, words[Word.boot] == bootIdentity else {

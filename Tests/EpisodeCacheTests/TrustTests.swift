@@ -37,13 +37,18 @@ import Testing
     unlink(layout.maps + "/ballast")
     try body.bytes(0..<4096).withUnsafeBytes { try writer.write($0, at: far) }
     #expect(world.read(reader, far..<far + 4096) == body.bytes(0..<4096))
-    // Nor is one made where there is none.
+    // Another one is made in the cache where there is none.
     let other = MediaKey(address: "http://example.org/b.mp3")
     try? world.overwriteNew(layout.maps + "/ballast", [UInt8](repeating: 1, count: 16_384))
-    #expect(throws: PosixError.self) {
-      try EpisodeWriter(creating: layout, other, 1, CacheWorld.representation(10))
-    }
-    #expect(!layout.hasData(other, 1))
+    let spare = try EpisodeWriter(creating: layout, other, 1, CacheWorld.representation(8192))
+    #expect(spare.hasSpareMap && access(layout.spareMap(other, 1), F_OK) == 0)
+    #expect(layout.generations()[other] == [1])
+    try world.write(body, 0..<8192, spare)
+    let its = try EpisodeReader(layout, other, 1)
+    #expect(its.isLive && world.read(its, 0..<8192) == body.bytes(0..<8192))
+    #expect(LiveMap.received(layout, other, 1) == 8192)
+    layout.remove(other, 1)
+    #expect(access(layout.spareMap(other, 1), F_OK) != 0)
   }
 
   @Test func whatAFailedFlushMayHaveLostIsNotBelievedThoughTheNextOneSucceeds() throws {

@@ -97,15 +97,29 @@ import TransferProtocol
     #expect(user.daemonIsAtRest())
   }
 
-  /// What an open tells of the size is what the status tells.
-  @Test(.enabled(if: geteuid() == 0)) func noRoomForMapsIsNotTriedAllTheTime() throws {
+  /// The runtime directory is full: what lies there otherwise lies in the cache, and that is said once.
+  @Test(.enabled(if: geteuid() == 0)) func noRoomForMapsKeepsNothingFromComing() throws {
     try user.layout.create()
     #expect(mount("tmpfs", user.layout.maps, "tmpfs", 0, "size=4k,mode=0700") == 0)
     defer { umount2(user.layout.maps, Int32(MNT_DETACH)) }
-    let request = user.serve(TestBody(seed: 16, size: 3_000_000))
+    let body = TestBody(seed: 16, size: 3_000_000)
+    let request = user.serve(body, .with { $0.rate = 2_000_000 })
     let client = try user.client()
-    #expect(client.confirmed { $0.start(request, completion: $1) })
-    let origin = user.origin
-    #expect(!eventually(within: 13) { origin.requests.count > 3 }, "\(origin.requests.count)")
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 500_000)
+    #expect(user.killDaemon())
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+    // What was brought to the disk before the kill, and what was not, has come once.
+    #expect(user.origin.sent("/a.mp3") < body.size + 1_000_000)
+    episode.close()
+    let other = user.serve(body, at: "/b.mp3")
+    #expect(body.firstDifference(try client.opened(other).readAll()) == nil)
+    #expect(client.reaches(.cached, other))
+    #expect(user.filesAreClosed(request, 1) && user.filesAreClosed(other, 1))
+    #expect(eventually { access(user.layout.spareMap(request.key, 1), F_OK) != 0 })
+    let log = String(decoding: try Directories.read(user.places.logFile), as: UTF8.self)
+    // Once by each of the two daemons.
+    #expect(log.split(separator: "\n").count { $0.contains("no space left in \(user.places.runtime)") } == 2)
   }
 }

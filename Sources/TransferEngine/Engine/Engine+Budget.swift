@@ -4,8 +4,6 @@ internal import TransferProtocol
 /// What is known of the room on the disk, and what is being done for more.
 struct Room {
   var space = FreeSpace()
-  /// Why there is none, where it is not the disk of the cache that is full.
-  var lack: String?
   /// Downloads that wait for the disk to be looked at.
   var waiting: Set<MediaKey> = []
   /// What is being let go of, how many bytes of it are wanted, and orders that wait for that.
@@ -184,7 +182,7 @@ extension Engine {
       room.waiting.insert(download.key)
       return false
     }
-    suffer(Fault(.noRoom, room.lack ?? Self.noSpaceLeft), download)
+    suffer(Fault(.noRoom, Self.noSpaceLeft), download)
     return false
   }
 
@@ -232,7 +230,7 @@ extension Engine {
   /// There is no room for what a reader's response has brought.
   private func starved(_ download: Download) {
     for flow in download.flows { flow.intake = nil }
-    suffer(Fault(.noRoom, room.lack ?? Self.noSpaceLeft), download)
+    suffer(Fault(.noRoom, Self.noSpaceLeft), download)
   }
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.

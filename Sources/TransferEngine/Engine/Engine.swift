@@ -133,12 +133,7 @@ package final class Engine {
     case .disk(let store, let answer): answered(answer, by: store)
     case .saved(let save, let failure): saved(save, failure)
     case .removed(let key): removed(key)
-    case .room(let available):
-      room.lack = nil
-      measured(available)
-    case .noRoom(let why):
-      room.lack = why
-      measured(0)
+    case .room(let available): measured(available)
     case .evicted(let keys): evicted(keys)
     case .vanished(let keys): checkCache(keys)
     case .missing(let keys): missing(keys)

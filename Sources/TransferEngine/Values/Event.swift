@@ -24,8 +24,6 @@ package enum Event: Sendable {
   case removed(MediaKey)
   /// Bytes that the disk still has for this user; nil where that can't be learnt.
   case room(Int64?)
-  /// There is none for what is told of a download: why, for people.
-  case noRoom(String)
   /// What has been let go of by `evict`.
   case evicted([MediaKey])
   /// Data files may have been deleted: of these, or (nil) of any.

@@ -6,11 +6,15 @@ internal import TransferEngine
 /// The files of one generation, as the engine orders: opened once, in the episode's lane.
 final class EpisodeFiles: Sendable {
   private let layout: CacheLayout
+  private let maps: MapsRoom
   private let state = Monitor<EpisodeWriter?>(nil)
 
-  init(_ layout: CacheLayout) { self.layout = layout }
+  init(_ layout: CacheLayout, _ maps: MapsRoom) {
+    self.layout = layout
+    self.maps = maps
+  }
 
-  private func failure(_ error: any Error) -> DiskFailure { DiskFailure(error, in: layout) }
+  private func failure(_ error: any Error) -> DiskFailure { DiskFailure(error) }
 
   private var writer: EpisodeWriter? { state.withLock { $0 } }
 
@@ -19,7 +23,7 @@ final class EpisodeFiles: Sendable {
     guard latest > 0, layout.hasData(key, latest) else { return .missing }
     do {
       let writer = try EpisodeWriter(continuing: layout, key, latest)
-      state.withLock { $0 = writer }
+      use(writer)
       return .opened(generation: latest, writer.representation, present: writer.present)
     } catch let error as PosixError where error.errno == .ENOENT {
       return .missing
@@ -28,12 +32,17 @@ final class EpisodeFiles: Sendable {
     }
   }
 
+  private func use(_ writer: EpisodeWriter) {
+    state.withLock { $0 = writer }
+    maps.made(isSpare: writer.hasSpareMap)
+  }
+
   func create(_ key: MediaKey, above: UInt32, _ representation: Representation) -> DiskAnswer {
     var left = Self.folderTries
     while true {
       do {
         let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
-        state.withLock { $0 = writer }
+        use(writer)
         return .created(generation: writer.generation, total: writer.representation.total)
       } catch let error as PosixError where error.errno == .ENOENT && left > 1 {
         // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
@@ -127,19 +136,13 @@ final class EpisodeFiles: Sendable {
 }
 
 extension DiskFailure {
-  static func noRoomForMap(_ layout: CacheLayout) -> String {
-    "no space left in \(layout.runtime): make room there"
-  }
-
-  init(_ error: any Error, in layout: CacheLayout) {
+  init(_ error: any Error) {
     guard let error = error as? PosixError else {
       self.init(.broken, "\(error)")
       return
     }
     switch error.errno {
-    case .ENOSPC, .EDQUOT:
-      let isMap = error.subject?.hasPrefix(layout.maps + "/") ?? false
-      self.init(.full, isMap ? Self.noRoomForMap(layout) : Engine.noSpaceLeft)
+    case .ENOSPC, .EDQUOT: self.init(.full, Engine.noSpaceLeft)
     case .EFBIG: self.init(.tooLarge, "\(error)")
     case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
     default: self.init(.broken, "\(error)")

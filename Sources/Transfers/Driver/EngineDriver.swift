@@ -16,6 +16,7 @@ final class EngineDriver {
   let layout: CacheLayout
   let saver: RecordSaver
   private let log: LogFile
+  private let maps: MapsRoom
   /// What the disk's threads tell.
   private let mailbox: Mailbox
   private var flows: [FlowID: FlowReceiver] = [:]
@@ -46,6 +47,7 @@ final class EngineDriver {
     self.loop = loop
     self.layout = layout
     self.log = log
+    maps = MapsRoom(layout, log)
     http = HTTPSession(loop: loop)
     let settings = try store.settings() ?? TransferSettings()
     engine = Engine(
@@ -201,10 +203,7 @@ final class EngineDriver {
       answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }
     case .measureRoom:
       let layout = layout
-      answer(.cache) {
-        layout.hasRoomForMap
-          ? .room(DiskSpace.available(at: layout.cache)) : .noRoom(DiskFailure.noRoomForMap(layout))
-      }
+      answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
     case .evict(let candidates, let count):
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
@@ -217,6 +216,7 @@ final class EngineDriver {
         let old = records.filter { (layout.lastWritten($0.key, $0.generation) ?? 0) < asked }
         Self.check(old, layout, mailbox, isEnding)
         layout.removeLeftovers()
+        layout.removeOldMaps()
         layout.forgetFormer(olderThan: Self.formerAge, now: wallClockSeconds())
         return .found(layout.foundFiles(records))
       }
@@ -297,11 +297,11 @@ final class EngineDriver {
   private func perform(_ order: StoreOrder, on id: StoreID) {
     switch order {
     case .open(let key, let generation):
-      let files = EpisodeFiles(layout)
+      let files = EpisodeFiles(layout, maps)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.open(key, generation)) }
     case .create(let key, let above, let representation):
-      let files = EpisodeFiles(layout)
+      let files = EpisodeFiles(layout, maps)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.create(key, above: above, representation)) }
     case .write(let flow, let range):
