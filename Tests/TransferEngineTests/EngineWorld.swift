@@ -15,6 +15,7 @@ final class EngineWorld {
   /// Those whose head has come.
   private var answered: Set<FlowID> = []
   private(set) var sent: [(client: ClientID, message: DaemonMessage)] = []
+  private(set) var logged: [String] = []
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
@@ -155,7 +156,8 @@ final class EngineWorld {
         if savesAtOnce { answers.append(.saved(id, refusal)) } else { unsaved.append(id) }
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
-      case .place, .hold, .goOn, .saveSettings, .tell, .log, .idle: break
+      case .log(let line): logged.append(line)
+      case .place, .hold, .goOn, .saveSettings, .tell, .idle: break
       }
     }
     // At the same moment.

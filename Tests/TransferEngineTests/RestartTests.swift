@@ -96,4 +96,39 @@ import TransferProtocol
     #expect(world.asked == 1)
     #expect(try #require(world.requested.first).range?.start == 400_000)
   }
+
+  /// A number that the last daemon's rows do not have yet says nothing of the server's file.
+  @Test func aLaterGenerationThatIsFoundIsNotCalledAnotherFile() throws {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.state, record.order, record.generation, record.total) = (.downloading, 1, 1, 1_000_000)
+    record.received = 300_000
+    let representation = Representation(total: 1_000_000, entityTag: "\"c\"", finalURL: request.url)
+    let world = EngineWorld(
+      1, hosts: 1, records: [request.key: record],
+      files: [request.key: (representation, ByteRanges([0..<400_000]))],
+      found: [FoundFile(key: request.key, generation: 3, written: 1000)])
+    world.wait(1)
+    #expect(world.asked == 1)
+    #expect(!world.logged.contains { $0.contains("another file") }, "\(world.logged)")
+  }
+
+  /// What is stored is of a file that the server has no longer.
+  @Test func anotherFileIsToldInTheLogOnce() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(100_000)
+    world.bring(50_000)
+    world.end(ResponseFailure("closed", isPassing: true))
+    world.wait(5)
+    world.answer(90_000, where: { _ in true }) { head in
+      head.status = 200
+      (head.part, head.partTotal, head.length) = (nil, nil, 90_000)
+      head.entityTag = "\"other\""
+    }
+    world.bring(90_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    #expect(world.logged.count { $0.contains("another file") } == 1, "\(world.logged)")
+  }
 }

@@ -267,10 +267,6 @@ extension TransferStatus {
   /// What the log says of the change; nil where it is of the usual course.
   fileprivate func logLine(after other: TransferStatus?) -> String? {
     let what = "\(show) – \(title)"
-    // Where nothing was stored any more, somebody had dropped it.
-    if let other, other.generation > 0, other.received > 0, generation > other.generation {
-      return "the server has another file for \(what): begun anew"
-    }
     guard let error, error != other?.error || state != other?.state else { return nil }
     switch state {
     case .failed: return "cannot download \(what): \(error)"

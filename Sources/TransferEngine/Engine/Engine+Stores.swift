@@ -42,6 +42,10 @@ extension Engine {
       download.store == nil
       && download.former.map { $0.generation == old && $0.representation.isCertainly(representation) } == true
     if let store = download.store {
+      if store.received > 0, store.isLinked, !store.representation.isCertainly(representation) {
+        let request = download.record.request
+        emit(.log("the server has another file for \(request.show) – \(request.title): begun anew"))
+      }
       stores[store.id] = nil
       emit(.store(store.id, .close(isComplete: false)))
     }
