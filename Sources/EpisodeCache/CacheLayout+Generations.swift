@@ -37,13 +37,15 @@ extension CacheLayout {
 
   /// Takes a generation's names away like `remove`, and remembers that its number was given. Before anything goes:
   /// who is killed in the middle has at least that.
-  package func drop(_ key: MediaKey, _ generation: UInt32) {
+  /// - Returns: as `remove`.
+  @discardableResult
+  package func drop(_ key: MediaKey, _ generation: UInt32) -> Bool {
     let journal = RangeJournal(reading: self.journal(key, generation))
     // Where the cache folder has been deleted the store knows the number.
     guard journal.length > 0 || hasData(key, generation) else { return remove(key, generation) }
     remember(
       FormerGeneration(number: generation, representation: journal.representation ?? Representation()), key)
-    remove(key, generation)
+    return remove(key, generation)
   }
 
   private func remember(_ former: FormerGeneration, _ key: MediaKey) {

@@ -51,14 +51,19 @@ package struct CacheLayout: Hashable, Sendable {
   }
 
   /// Takes a generation's names away; whoever has it open keeps its bytes.
-  package func remove(_ key: MediaKey, _ generation: UInt32) {
+  /// - Returns: whether one of them was a directory's, which somebody may have made a moment ago.
+  @discardableResult
+  package func remove(_ key: MediaKey, _ generation: UInt32) -> Bool {
+    var hadDirectory = false
     // The journal last: while it is there, what is left is known for what it is.
     for path in [
       map(key, generation), spareMap(key, generation), data(key, generation), journal(key, generation),
-    ] {
-      // Also an empty directory's.
-      Glibc.remove(path)
+    ] where unlink(path) != 0 && errno == EISDIR {
+      hadDirectory = true
+      // Only an empty one.
+      rmdir(path)
     }
+    return hadDirectory
   }
 
   /// Brings to the disk which names there are (fsync(2) of the folder); without a word where it can't.

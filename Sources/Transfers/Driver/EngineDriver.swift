@@ -179,12 +179,12 @@ final class EngineDriver {
     case .remove(let key, let generation):
       let (layout, log) = (layout, log)
       answer(.names(key)) {
-        let isStranger = layout.hasStranger(key, generation)
+        var isStranger = layout.hasStranger(key, generation)
         // Beside a later one nothing need tell its number.
         if layout.latestGeneration(of: key, from: generation) > generation {
-          layout.remove(key, generation)
+          isStranger = layout.remove(key, generation) || isStranger
         } else {
-          layout.drop(key, generation)
+          isStranger = layout.drop(key, generation) || isStranger
         }
         if isStranger {
           let end = layout.hasStranger(key, generation) ? "cannot be removed" : "removed"
