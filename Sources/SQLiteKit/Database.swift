@@ -137,7 +137,7 @@ package final class Database {
   }
 
   /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was.
-  /// - Parameter seconds: to wait for readers; nil for as long as for other connections.
+  /// - Parameter seconds: to wait for readers, and for another one that is at it; nil for as long as for other connections.
   /// - Returns: whether all of it is in the file.
   @discardableResult
   package func checkpoint(_ kind: Checkpoint = .truncate, waiting seconds: Double? = nil)
@@ -146,9 +146,17 @@ package final class Database {
   {
     if let seconds { sqlite3_busy_timeout(handle, Int32(seconds * 1000)) }
     defer { if seconds != nil { sqlite3_busy_timeout(handle, Int32(busyTimeout * 1000)) } }
-    let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
-    guard let (busy, pages, written) = result else { return false }
-    return busy == 0 && pages == written
+    let deadline = MonotonicTime.after(seconds ?? busyTimeout)
+    while true {
+      let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
+      guard let (busy, pages, written) = result else { return false }
+      // No count of pages: another one is under way, for which SQLite does not wait.
+      let isKeptOut = busy != 0 && pages < 0
+      if !isKeptOut || kind == .passive || MonotonicTime.now >= deadline {
+        return busy == 0 && pages == written
+      }
+      sqlite3_sleep(5)
+    }
   }
 
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two

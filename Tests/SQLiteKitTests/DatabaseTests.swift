@@ -211,4 +211,31 @@ import Testing
     #expect(done.wait(until: .after(patience)) { $0 == 4 ? true : nil } == true)
     #expect(try database.withLock { try $0.first("SELECT count(*) FROM t") { $0.int(0) } } == 200)
   }
+
+  /// SQLite lets no two of them run at once, and has no patience for that.
+  @Test func aCheckpointWaitsForAnother() throws {
+    let home = try TemporaryDirectory()
+    let path = home.path("a.sqlite")
+    let writer = try Database(path: path)
+    try writer.script("CREATE TABLE t (a)")
+    let reader = try Database(path: path)
+    let ends = [Monitor<Bool?>(nil), Monitor<Bool?>(nil)]
+    func begin(_ number: Int) {
+      let end = ends[number]
+      PosixThread.start("checkpoint") {
+        let isDone = try? Database(path: path).checkpoint(waiting: patience)
+        end.withLockNotifying { $0 = isDone ?? false }
+      }
+    }
+    try reader.snapshot {
+      #expect(try reader.first("SELECT count(*) FROM t") { $0.int(0) } == 0)
+      try writer.run("INSERT INTO t VALUES (1)")
+      begin(0)
+      // It waits for the reader, and lets no other begin.
+      #expect(try eventually { try writer.first("PRAGMA wal_checkpoint(passive)") { $0.int(1) } == -1 })
+      begin(1)
+      #expect(ends[1].wait(until: .after(0.3)) { $0 } == nil)
+    }
+    #expect(ends.allSatisfy { $0.wait(until: .after(patience)) { $0 } == true })
+  }
 }
