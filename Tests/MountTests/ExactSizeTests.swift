@@ -110,7 +110,11 @@ import Testing
 
     for name in MountFixture.names[1...] {
       let file = "\(fixture.podcastPath)/\(name)"
-      fixture.origin.change("/\(name.contains("2.mp3") ? 2 : 3).mp3") { $0.behaviour.stallAfter = 500_000 }
+      fixture.origin.change("/\(name.contains("2.mp3") ? 2 : 3).mp3") {
+        $0.behaviour.stallAfter = 500_000
+        // By its old one the size would be known.
+        $0.etag = "\"another\""
+      }
       try fixture.set("state", "remote", file)
       // What only the shown size promises is not waited for.
       let tail = try RunningProcess(
