@@ -141,8 +141,12 @@ import TransferProtocol
     #expect(!first.isCurrent)
   }
 
-  /// getfattr asks for one after the other: the catalogue is asked for several at once.
-  @Test func whoAsksForOneAfterTheOtherIsReadAhead() throws {
+  enum Order { case oldestFirst, newestFirst, withinEachDay }
+
+  /// getfattr asks for one after the other: the catalogue is asked for several at once. In the order of names those of
+  /// one day may come otherwise than they were published.
+  @Test(arguments: [Order.oldestFirst, .newestFirst, .withinEachDay])
+  func whoAsksForOneAfterTheOtherIsReadAhead(_ order: Order) throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)
     let count = 160
@@ -161,7 +165,14 @@ import TransferProtocol
     let names = try fixture.list(folder)
     let nodes = try names.map { try wait(tree.lookup($0, in: folder, for: me)).node }
     fixture.catalog.rowsRead.withLock { $0 = 0 }
-    for (place, node) in nodes.enumerated() {
+    let places =
+      switch order {
+      case .oldestFirst: Array(nodes.indices)
+      case .newestFirst: Array(nodes.indices.reversed())
+      case .withinEachDay: nodes.indices.map { $0 ^ 3 }
+      }
+    for place in places {
+      let node = nodes[place]
       let listed = try wait(tree.extendedAttributeNames(of: node, for: me))
       #expect(String(decoding: listed, as: UTF8.self).contains("user.podcastfs.guid"))
       #expect(try fixture.attribute("user.podcastfs.guid", node) == "guid-\(place + 1)")

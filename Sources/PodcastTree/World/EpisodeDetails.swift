@@ -13,13 +13,13 @@ final class EpisodeDetails: Sendable {
     var details: [Int64: Detail] = [:]
     var order: [Int64] = []
     var next = 0
-    /// The last one that was read, with those behind it.
+    /// The last one that was asked for and not here.
     var lastRead: Int64 = 0
   }
   private let state = Monitor(State())
   private static let limit = 256
-  /// Who asks for one after the other gets so many read at once.
-  private static let ahead = 16
+  /// Who asks for one after the other, in any order, gets so many read at once.
+  private static let block: Int64 = 16
   /// In bytes.
   private static let commentLength = 400
 
@@ -30,13 +30,14 @@ final class EpisodeDetails: Sendable {
     return Detail(entry: entry, facts: EpisodeAttributes.facts(of: entry, comment: comment))
   }
 
-  /// How many are to be read, from this one on: several where the one before was read last.
-  func countToRead(from id: Int64) -> Int {
-    state.withLock { state in
-      let count = id == state.lastRead + 1 ? Self.ahead : 1
-      state.lastRead = id + Int64(count) - 1
-      return count
+  /// Which are to be read where this one is asked for: those beside it too, where another one near was asked for last. All
+  /// are of its podcast, whose numbers begin with a multiple of a block.
+  func toRead(with id: Int64) -> (first: Int64, count: Int) {
+    let isNear = state.withLock { state in
+      defer { state.lastRead = id }
+      return abs(id - state.lastRead) <= 2 * Self.block
     }
+    return isNear ? (id / Self.block * Self.block, Int(Self.block)) : (id, 1)
   }
 
   func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }

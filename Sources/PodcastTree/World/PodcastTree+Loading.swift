@@ -134,15 +134,15 @@ extension PodcastTree {
   func detail(_ id: Int64) -> Answer<EpisodeDetails.Detail> {
     if let found = details.find(id) { return .value(found) }
     return .on(loader) {
-      let count = self.details.countToRead(from: id)
-      let episodes = try self.catalog.episodes(from: id, count: count)
-      guard let first = episodes.first, first.id == id,
-        let podcast = try self.catalog.podcast(first.podcastID)
+      let (from, count) = self.details.toRead(with: id)
+      let episodes = try self.catalog.episodes(from: from, count: count)
+      guard let place = episodes.firstIndex(where: { $0.id == id }),
+        let podcast = try self.catalog.podcast(episodes[place].podcastID)
       else { throw Errno.ENOENT }
       try self.loadAppearances(of: [podcast.id])
       let details = episodes.map { EpisodeDetails.detail(EpisodeEntry(episode: $0, podcast: podcast)) }
       for detail in details { self.details.store(detail) }
-      return details[0]
+      return details[place]
     }
   }
 
