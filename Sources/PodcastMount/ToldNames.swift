@@ -114,6 +114,7 @@ package final class ToldNames: Sendable {
       for (directory, names) in Dictionary(grouping: names, by: \.directory) {
         if state.sizes[directory] == nil && state.unwritten[directory] == nil { continue }
         var text: [UInt8] = []
+        text.reserveCapacity(names.count * 64)
         var growth = Size()
         for name in names { Self.add(name, to: &text, &growth) }
         Self.append(text, growth, to: directory, &state)

@@ -75,16 +75,15 @@ struct MountRecord {
   static func vanished(places: Places) -> [String] { vanishedFiles(places).map(\.mountPoint) }
 
   private static func vanishedFiles(_ places: Places) -> [(name: String, mountPoint: String)] {
-    let mounts = MountTable.all()
-    let devices = Set(mounts.map { name(of: $0.device) })
-    let mountPoints = Set(mounts.map(\.mountPoint))
+    // Not by the device: another mount may have its number by now.
+    let mountPoints = Set(MountTable.all().map(\.mountPoint))
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
     // Of an earlier boot, where the directory outlives that: ended with it.
     let booted = wallClockSeconds() - Int64(time.tv_sec)
     return ((try? Directories.names(in: directory(places))) ?? []).compactMap { name in
       var status = stat()
-      guard !name.contains("."), !devices.contains(name), stat(directory(places) + "/" + name, &status) == 0,
+      guard !name.contains("."), stat(directory(places) + "/" + name, &status) == 0,
         Int64(status.st_mtim.tv_sec) >= booted, let lines = lines(directory(places) + "/" + name)
       else { return nil }
       let mountPoint = String(lines[3].dropLast())
