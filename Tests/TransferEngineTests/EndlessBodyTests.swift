@@ -60,4 +60,22 @@ import TransferProtocol
     }
     #expect(world.state(0) == .cached && world.engine.status(of: world.requests[0].key)?.total == 600_000)
   }
+
+  /// Also where the journal did not have it yet when its bytes were dropped.
+  @Test func theSameFileHasItsSizeAndNumberAgain() {
+    let world = EngineWorld(1, hosts: 1)
+    let key = world.requests[0].key
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    for round in 0..<3 {
+      world.answer(nil)
+      #expect(world.engine.status(of: key)?.total == (round == 0 ? nil : 600_000))
+      world.bring(600_000)
+      world.end(nil)
+      #expect(world.state(0) == .cached && world.engine.status(of: key)?.generation == 1)
+      world.say { .drop(id: $0, key) }
+      world.wait(1)
+      world.say { .start(id: $0, world.requests[0]) }
+      world.wait(1)
+    }
+  }
 }

@@ -38,9 +38,10 @@ extension Engine {
   func beginGeneration(of download: Download, _ representation: Representation, for flow: Flow) {
     let old = download.record.generation
     // The same file has the same number again: who still reads what was deleted of it goes on.
-    let isSame =
-      download.store == nil
-      && download.former.map { $0.generation == old && $0.representation.isCertainly(representation) } == true
+    let former =
+      download.store == nil && download.former?.generation == old ? download.former?.representation : nil
+    let known = former.map { representation.completed(by: $0) } ?? representation
+    let isSame = former?.isCertainly(known) ?? false
     if let store = download.store {
       if store.received > 0, store.isLinked, !store.representation.isCertainly(representation) {
         let request = download.record.request
@@ -51,9 +52,10 @@ extension Engine {
     }
     let store = Store(StoreID(nextNumber()), .creating(flow.id), generation: old, representation)
     attach(store, to: download)
+    recall(known.total, of: store, for: flow)
     download.hasFiles = true
     download.record.received = 0
-    emit(.store(store.id, .create(download.key, above: isSame ? old - 1 : old, representation)))
+    emit(.store(store.id, .create(download.key, above: isSame ? old - 1 : old, known)))
   }
 
   func answered(_ answer: DiskAnswer, by id: StoreID) {
@@ -144,12 +146,16 @@ extension Engine {
     judgeWaiting(of: download)
   }
 
+  /// The size is known though the response does not tell it: that of the same file before.
+  private func recall(_ total: Int64?, of store: Store, for flow: Flow?) {
+    guard let total, store.representation.total == nil else { return }
+    store.recall(total: total)
+    flow?.verdict?.representation.total = total
+  }
+
   private func created(_ store: Store, _ download: Download, _ generation: UInt32, _ total: Int64?) {
     guard case .creating(let id) = store.phase else { return }
-    if let total, store.representation.total == nil {
-      store.recall(total: total)
-      flows[id]?.flow.verdict?.representation.total = total
-    }
+    recall(total, of: store, for: flows[id]?.flow)
     store.phase = .open
     // Only now: its number was not to be given again.
     let old = store.generation
