@@ -1,5 +1,6 @@
 import Testing
 import TransferEngine
+import TransferProtocol
 
 /// Hosts that are left alone for a while.
 @Suite struct HostRestsTests {
@@ -46,6 +47,26 @@ import TransferEngine
     #expect(!rests.isResting("a", at: Self.at(1)))
     let end = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
     #expect(try #require(end) < Self.at(2))
+  }
+
+  @Test func whoWantsSomethingOfItIsHeardOnceASecond() {
+    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
+    let early = rests.hurry("a", at: Self.at(1.9))
+    let late = rests.hurry("a", at: Self.at(2))
+    #expect(!early && late && !rests.isResting("a", at: Self.at(2)))
+  }
+
+  /// Each order comes when the one before has failed.
+  @Test func ordersOneAfterTheOtherDoNotAskADeadHostOneAfterTheOther() {
+    let world = EngineWorld(60, hosts: 1)
+    for request in world.requests {
+      world.say { .start(id: $0, request) }
+      world.end(ResponseFailure("connection refused", isPassing: true, silentHost: "h0.test"))
+    }
+    #expect(world.asked == 1)
+    world.wait(30)
+    #expect(world.asked > 1)
   }
 
   @Test func theNextEndIsTheSoonest() {

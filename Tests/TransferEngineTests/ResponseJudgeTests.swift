@@ -45,6 +45,22 @@ import TransferEngine
     #expect(isGo(judge(question(known: known), part), at: 500_000, agreeing: 0))
   }
 
+  /// A hole in what came without a length, whose size its end has told.
+  @Test func theWholeOfTheSameTagGoesOnAlsoWithoutALength() {
+    let stored = ByteRanges([0..<300_000, 400_000..<1_000_000])
+    let question = question(from: 300_000, known: known, stored: stored)
+    let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+    let same = head(200, ["etag": "\"a\"", "last-modified": date])
+    #expect(isGo(judge(question, same), at: 0, agreeing: 0))
+    guard
+      case .begin(let other, at: 0) = judge(question, head(200, ["etag": "\"b\"", "last-modified": date]))
+    else {
+      Issue.record("another file must begin anew")
+      return
+    }
+    #expect(other.total == nil)
+  }
+
   @Test func lastModifiedIsTheValidatorWhereThereIsNoStrongTag() {
     var dated = known
     dated.entityTag = nil

@@ -167,7 +167,7 @@ extension Engine {
     }
     if isExplicit {
       hurry(download)
-      if hosts.end(download.host) { reconsider() }
+      if hosts.hurry(download.host, at: now.instant) { reconsider() }
     }
     touch(download)
   }

@@ -82,11 +82,13 @@ package enum ResponseJudge {
   private static func judgeWhole(_ question: Question, _ head: ResponseHead) -> Verdict {
     // The length and the validators of a coding are not those of what it decodes to.
     let isDecoded = question.decodes && isCompressed(head, nil)
-    let new =
+    let told =
       isDecoded
       ? Representation(finalURL: head.url) : representation(of: head, total: head.length)
-    if new.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
-    guard let known = question.known else { return .begin(new, at: 0) }
+    if told.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
+    guard let known = question.known else { return .begin(told, at: 0) }
+    // Who gave no length the first time gives none when a hole is to be filled.
+    let new = told.completed(by: known)
     // Another file is given as a whole (If-Range): that tells nothing of ranges.
     if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total

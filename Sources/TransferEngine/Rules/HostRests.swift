@@ -2,6 +2,8 @@
 /// and later, not all of them.
 package struct HostRests: Sendable {
   private struct Rest: Sendable {
+    /// When it failed.
+    var since: Instant
     var until: Instant
     var failures: Int
   }
@@ -9,6 +11,8 @@ package struct HostRests: Sendable {
 
   /// Seconds: another file of the host may be there after all.
   private static let longest = 60.0
+  /// Seconds after a failure in which nobody's wish is a reason to ask again.
+  private static let justNow = 1.0
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
@@ -29,7 +33,7 @@ package struct HostRests: Sendable {
     let delay = random.jitter(min(0.5 * Double(1 << min(failures - 1, 10)), Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
     if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
-    rests[host] = Rest(until: until, failures: failures)
+    rests[host] = Rest(since: now, until: until, failures: failures)
     return until
   }
 
@@ -38,7 +42,15 @@ package struct HostRests: Sendable {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }
 
-  /// It has answered, or is to be asked all the same.
+  /// Somebody wants something of it now: it is asked all the same, unless it has only just failed. Of a thousand who want
+  /// something one after the other, one or two ask a host that is dead.
+  /// - Returns: whether it was left alone, and is no longer.
+  package mutating func hurry(_ host: String, at now: Instant) -> Bool {
+    guard let rest = rests[host], now >= rest.since.adding(Self.justNow) else { return false }
+    return end(host)
+  }
+
+  /// It has answered.
   /// - Returns: whether it was left alone.
   package mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
 
