@@ -85,6 +85,22 @@ import TransferProtocol
     #expect(try fixture.attribute("user.podcastfs.size_source", first.node) == "exact")
   }
 
+  /// That the size is no longer known is heard later than the answer to the open.
+  @Test func whatMayBeThereIsNotRefusedForASizeOfBefore() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .remote, generation: 1, total: 9_000_000, received: 0))
+    #expect(fixture.kernel.await { $0.attributes.contains(node) })
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 3, size: nil)) }
+    let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = try buffer.withUnsafeMutableBytes { try file.read(at: 8_500_000, into: $0)?.get() }
+    #expect(count == 0)
+    file.close()
+  }
+
   @Test func attributesAreListedWithinThreeKiBAndHoldNoCredentials() throws {
     let fixture = try TreeFixture()
     fixture.catalog.state.withLock { state in

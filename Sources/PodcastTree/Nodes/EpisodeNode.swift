@@ -154,7 +154,12 @@ struct EpisodeNode: TreeNode {
     guard tree.world.withLock({ $0.open.open(id, representation) }) else { return nil }
     let shownSize: Int64? =
       opened.size == nil
-      ? tree.world.withLock { EpisodeSize(episode, $0.downloads.status(episode.mediaKey)).whileUnknown } : nil
+      ? tree.world.withLock { world in
+        var status = world.downloads.status(episode.mediaKey)
+        // Of what was here before: that this is another one may not have been heard yet.
+        status?.total = nil
+        return EpisodeSize(episode, status).whileUnknown
+      } : nil
     let isComing = (intent == .download || intent == .downloadAtRead) && !opened.isWhole
     // A node's number holds so many generations; further ones keep no pages from one open to the next.
     let isRepeated = opened.generation > NodeID.generationLimit
