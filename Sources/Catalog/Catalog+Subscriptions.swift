@@ -52,10 +52,10 @@ extension Catalog {
     }
   }
 
-  /// Something else has come into their directory, or has gone from it: a list that somebody copies there.
-  package func touchSubscriptions() throws(CatalogError) {
+  /// A list that somebody copies to their directory has come there, or has gone.
+  package func noteUpload() throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      try Folder.subscriptions.touch(in: database)
+      try Folder.uploads.touch(in: database)
       changes.append(.subscriptions)
     }
   }

@@ -251,8 +251,8 @@ final class FakeCatalog: CatalogService {
   }
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress] { [] }
   func subscriptionListSize() -> Int64 { Int64(exportOPML().count) }
-  func touchSubscriptions() {
-    state.withLock { $0.folderTimes.subscriptions = wallClockNanoseconds() }
+  func noteUpload() {
+    state.withLock { $0.folderTimes.uploads = wallClockNanoseconds() }
     announce(.subscriptions)
   }
   func folderTimes() -> FolderTimes { state.withLock { $0.folderTimes } }

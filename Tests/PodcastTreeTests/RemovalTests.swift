@@ -257,6 +257,7 @@ import TransferProtocol
     let tree = fixture.tree
     func time() throws -> FileTime { try wait(tree.attributes(of: .subscriptions)).modified }
     let first = try time()
+    let latest = try wait(tree.attributes(of: .latest)).modified
     let created = try wait(tree.create("list.opml", in: .subscriptions, for: fixture.me))
     let second = try time()
     #expect(second > first)
@@ -272,5 +273,6 @@ import TransferProtocol
     try wait(tree.remove("other.opml", in: .subscriptions, for: fixture.me))
     #expect(try fourth > third && time() > fourth)
     other.file.close()
+    #expect(try wait(tree.attributes(of: .latest)).modified == latest)
   }
 }

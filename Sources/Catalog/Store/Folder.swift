@@ -5,10 +5,15 @@ internal import SQLiteKit
 /// have theirs in their rows.
 enum Folder: String {
   case searches, subscriptions, list
+  /// Lists under names of their own in the directory of the subscriptions.
+  case uploads
 
   /// Notes that what it lists changes now.
   func touch(in database: Database) throws {
-    try database.run("UPDATE folder SET changed = ? WHERE name = ?", wallClockNanoseconds(), rawValue)
+    try database.run(
+      """
+      INSERT INTO folder (name, changed) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET changed = excluded.changed
+      """, rawValue, wallClockNanoseconds())
   }
 
   static func times(in database: Database) throws -> FolderTimes {
@@ -19,6 +24,7 @@ enum Folder: String {
     folders.searches = times[searches.rawValue] ?? 0
     folders.subscriptions = times[subscriptions.rawValue] ?? 0
     folders.subscriptionList = times[list.rawValue] ?? 0
+    folders.uploads = times[uploads.rawValue] ?? 0
     return folders
   }
 }
@@ -31,6 +37,8 @@ package struct FolderTimes: Hashable, Sendable {
   package var subscriptions: Int64 = 0
   /// `subscriptions.opml`
   package var subscriptionList: Int64 = 0
+  /// Lists that somebody copies to `Subscriptions/`.
+  package var uploads: Int64 = 0
 
   package init() {}
 }

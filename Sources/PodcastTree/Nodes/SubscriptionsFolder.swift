@@ -10,7 +10,9 @@ struct SubscriptionsFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() throws { try tree.loadSubscriptions() }
-  func modified(_ world: World) -> FileTime { world.time(\.subscriptions) ?? tree.started }
+  func modified(_ world: World) -> FileTime {
+    [world.time(\.subscriptions), world.time(\.uploads)].compactMap(\.self).max() ?? tree.started
+  }
   func items(_ world: World) -> [Listing.Item]? {
     guard let folders = world.subscriptions else { return nil }
     var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList))]

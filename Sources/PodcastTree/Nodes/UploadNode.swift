@@ -43,7 +43,7 @@ extension PodcastTree {
   /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     .on(loader) {
-      self.touchSubscriptions()
+      self.noteUpload()
       let (upload, difference) = self.world.withLock { world -> (Upload, Difference) in
         let id = NodeID(.upload, world.nextUpload)
         world.nextUpload += 1
@@ -106,14 +106,14 @@ extension PodcastTree {
   }
 
   /// Where that can't be noted, the directory keeps its time.
-  private func touchSubscriptions() {
-    try? catalog.touchSubscriptions()
+  private func noteUpload() {
+    try? catalog.noteUpload()
     readFolderTimes()
   }
 
   /// On the loader's thread.
   private func forget(_ id: NodeID) -> Bool {
-    if world.withLock({ $0.uploads[id.row]?.name != nil }) { touchSubscriptions() }
+    if world.withLock({ $0.uploads[id.row]?.name != nil }) { noteUpload() }
     let difference = world.withLock { world -> Difference? in
       guard let upload = world.uploads.removeValue(forKey: id.row), let name = upload.name else { return nil }
       var difference = set([(name, nil)], in: .subscriptions, &world)

@@ -175,7 +175,8 @@ extension PodcastTree {
     }
     var difference = remake([.subscriptions])
     difference.states += within
-    difference.attributes.append(.subscriptionList)
+    // Its time may be another although it lists the same here.
+    difference.attributes += [.subscriptions, .subscriptionList]
     difference.attributes += world.withLock { world in
       gone.union(came).flatMap { world.shelves[$0]?.episodes ?? [] }.map { world.node(of: $0) }
     }
