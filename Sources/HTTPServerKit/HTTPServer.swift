@@ -10,8 +10,12 @@ package final class HTTPServer: Sendable {
   /// "http://127.0.0.1:PORT".
   package var address: String { "http://127.0.0.1:\(port)" }
 
+  /// How many connections there have been.
+  package var accepted: Int { state.withLock { $0.accepted } }
+
   private struct State: ~Copyable {
     var connections = 0
+    var accepted = 0
     var isStopped = false
     var isListening = true
   }
@@ -60,7 +64,10 @@ package final class HTTPServer: Sendable {
         waitForDescriptors()
         continue
       }
-      state.withLock { $0.connections += 1 }
+      state.withLock {
+        $0.connections += 1
+        $0.accepted += 1
+      }
       let number = socket.release()
       let isServed = PosixThread.attempt("http-serve", stackSize: 256 * 1024) { [self] in
         serve(FileDescriptor(owning: number))

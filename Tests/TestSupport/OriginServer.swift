@@ -28,6 +28,8 @@ package final class OriginServer: Sendable {
   /// "http://127.0.0.1:PORT".
   package var address: String { server.address }
   package var port: UInt16 { server.port }
+  /// How many connections it has had.
+  package var connections: Int { server.accepted }
 
   /// The address of a path.
   package func url(_ path: String) -> String { server.address + path }

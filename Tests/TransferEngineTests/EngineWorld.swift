@@ -12,6 +12,8 @@ final class EngineWorld {
   /// Responses under way, and how many were ever asked for.
   private(set) var running: [FlowID: MediaRequest] = [:]
   private(set) var requested: [MediaRequest] = []
+  /// Those of which nothing more is taken for now.
+  private(set) var held: Set<FlowID> = []
   /// Those whose head has come.
   private var answered: Set<FlowID> = []
   private(set) var sent: [(client: ClientID, message: DaemonMessage)] = []
@@ -46,6 +48,9 @@ final class EngineWorld {
   /// Whether files are made at once; else a test does (`createFiles`).
   var createsAtOnce = true
   private var uncreated: [Event] = []
+  /// Whether pieces are written at once; else a test has it done (`writePieces`).
+  var writesAtOnce = true
+  private var unwritten: [Event] = []
   /// Whether what is written is brought to the disk when that is asked for; else never.
   var flushesAtOnce = true
   /// Whether the cache is looked at when it is asked for; else a test answers.
@@ -126,6 +131,13 @@ final class EngineWorld {
     for answer in answers { handle(answer) }
   }
 
+  /// The disk has written the pieces that wait.
+  func writePieces() {
+    let answers = unwritten
+    unwritten = []
+    for answer in answers { handle(answer) }
+  }
+
   private func take(_ effects: [Effect]) {
     var answers: [Event] = []
     for effect in effects {
@@ -133,7 +145,9 @@ final class EngineWorld {
       case .ask(let flow, let request):
         running[flow] = request
         requested.append(request)
-      case .stop(let flow), .end(let flow): running[flow] = nil
+      case .stop(let flow), .end(let flow):
+        running[flow] = nil
+        held.remove(flow)
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store): if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
@@ -157,7 +171,9 @@ final class EngineWorld {
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
       case .log(let line): logged.append(line)
-      case .place, .hold, .goOn, .saveSettings, .tell, .idle: break
+      case .hold(let flow): held.insert(flow)
+      case .goOn(let flow): held.remove(flow)
+      case .place, .saveSettings, .tell, .idle: break
       }
     }
     // At the same moment.
@@ -185,6 +201,10 @@ final class EngineWorld {
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store] { files[key]?.present.insert(range) }
+      if !writesAtOnce {
+        unwritten.append(.disk(store, .wrote(flow, range)))
+        return nil
+      }
       return .disk(store, .wrote(flow, range))
     case .compare(let flow, let range): return .disk(store, .compared(flow, range, agreed: range.length))
     case .describe(let representation):
@@ -234,7 +254,7 @@ extension EngineWorld {
       head.acceptsRanges = length != nil
       if let range = request.range, let length {
         head.status = 206
-        head.part = range.start..<(range.end ?? length)
+        head.part = (range.last.map { length - $0 } ?? range.start)..<(range.end ?? length)
         head.partTotal = length
         head.length = head.part?.length
       }

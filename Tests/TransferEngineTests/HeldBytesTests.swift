@@ -62,4 +62,18 @@ import TransferProtocol
     world.say { .start(id: $0, world.requests[0]) }
     #expect(world.requested.last?.range == nil)
   }
+
+  /// What came while the disk was busy with what came before.
+  @Test func nothingIsHeldForLongBehindABusyDisk() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(50_000_000)
+    world.writesAtOnce = false
+    world.bring(1 << 20)
+    world.bring(10_000)
+    world.writePieces()
+    world.wait(0.3)
+    world.writePieces()
+    #expect(world.files[world.requests[0].key]?.present.count == 1_058_576)
+  }
 }

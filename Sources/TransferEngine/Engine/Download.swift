@@ -8,6 +8,8 @@ final class Download {
   var store: Store?
   /// In the order in which they were asked for.
   var flows: [Flow] = []
+  /// What was asked for beside the first response, until that has told of what it is.
+  var tail: Flow?
   var handles: [ReaderHandle] = []
 
   /// Whether the cache has files of it; nil where that is not known: it may have some that the record does not know
@@ -90,6 +92,8 @@ final class Download {
   /// Until when an answer is waited for.
   var addressDeadline = Instant.distantFuture
 
+  /// Since when responses that nobody waits for are held back for those that somebody does; and until when none is again.
+  var precedence: (since: Instant?, until: Instant?) = (nil, nil)
   /// The latest reader's place.
   var focus: Int64 = 0
   /// For the rate: bytes and time of the last tick.

@@ -15,7 +15,7 @@ extension Engine {
       flow.early += Int64(count)
       if flow.early >= heldEach { hold(flow, .store) }
     } else {
-      if flow.intake?.held == 0 { noteHeld(flow) }
+      if flow.heldSince == nil { noteHeld(flow) }
       flow.intake?.came(Int64(count))
       pump(flow, download)
     }

@@ -157,6 +157,7 @@ extension Engine {
     } else if isDue && !isStoreRefused(download) && hasRoom(for: download) {
       ask(download, waits, wantsWhole: wantsWhole)
     }
+    givePrecedence(in: download)
     for flow in download.flows {
       if !download.isBackground { unhold(flow, .throttle) }
       pump(flow, download)
@@ -165,6 +166,7 @@ extension Engine {
       download.record.state = download.flows.isEmpty ? .queued : .downloading
     }
     if download.flows.isEmpty {
+      dropTail(of: download)
       download.meter.stop()
       download.isConfirmed = false
     }

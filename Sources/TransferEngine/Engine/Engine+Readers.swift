@@ -113,4 +113,40 @@ extension Engine {
     // Where little may be held, it is written in smaller pieces.
     return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
   }
+
+  /// What somebody waits for after a seek comes before what nobody waits for, on the way from the host too: the link is
+  /// theirs alone for a second at the most, and as long afterwards it is nobody's.
+  func givePrecedence(in download: Download) {
+    var first: [Flow] = []
+    if download.flows.count > 1 { first = awaited(in: download) }
+    let since = download.precedence.since ?? now.instant
+    let deadline = since.adding(Self.longestPrecedence)
+    let isGiven =
+      !first.isEmpty && first.count < download.flows.count && now.instant < deadline
+      && download.precedence.until.map { now.instant >= $0 } ?? true
+    if isGiven {
+      download.precedence = (since, nil)
+      timers.add(.download(download.key), at: deadline)
+    } else if let since = download.precedence.since {
+      download.precedence = (nil, now.instant.adding(now.instant.seconds(since: since)))
+    }
+    for flow in download.flows {
+      let isHeld = isGiven && flow.intake != nil && !flow.isTail && !first.contains { $0 === flow }
+      if isHeld { hold(flow, .precedence) } else { unhold(flow, .precedence) }
+    }
+  }
+
+  /// Seconds.
+  private static let longestPrecedence = 1.0
+
+  /// The responses that bring what readers wait for.
+  private func awaited(in download: Download) -> [Flow] {
+    let store = download.openStore
+    return download.fetchableWaits.compactMap { wait in
+      if store?.shows(wait) == true { return nil }
+      let first = store?.claimed.missing(in: wait).first?.lowerBound ?? wait.lowerBound
+      return download.flows.filter { $0.position <= first && first < $0.request.end ?? .max }
+        .max { $0.position < $1.position }
+    }
+  }
 }

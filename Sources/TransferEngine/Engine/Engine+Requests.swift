@@ -28,8 +28,9 @@ extension Engine {
     {
       timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
     }
-    if requests.isEmpty || !mayAskAtOnce(requests, download) { return }
+    if requests.isEmpty || awaitsTail(download) || !mayAskAtOnce(requests, download) { return }
     for request in requests { start(request, for: download) }
+    if store == nil { askForTail(of: download) }
   }
 
   /// Bytes that are progress; a few each time are none, unless no more were asked for.
@@ -78,21 +79,27 @@ extension Engine {
     let isDirect =
       planned.start > 0 && representation != nil && isAddressFresh(download)
       && !download.isDirectRefused && representation?.finalURL != download.record.request.url
-    var request = MediaRequest(
-      url: isDirect ? representation?.finalURL ?? "" : download.record.request.url, settings: settings)
+    var request = mediaRequest(of: download)
+    if isDirect { request.url = representation?.finalURL ?? "" }
     if planned.start > 0 || planned.end != nil {
       request.range = RequestedRange(start: planned.start, end: planned.end)
       request.validator = representation?.validator
     }
-    request.userAgent = download.record.request.userAgent ?? settings.userAgent
-    request.acceptsCompression = download.decodes
     // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
-    request.allowsPrivateHosts =
-      download.record.request.allowsPrivateHosts && (!isDirect || download.isSenderPrivate)
-    let flow = Flow(FlowID(nextNumber()), planned, isDirect: isDirect)
+    request.allowsPrivateHosts = request.allowsPrivateHosts && (!isDirect || download.isSenderPrivate)
+    let flow = Flow(FlowID(nextNumber()), planned, isDirect: isDirect, asked: now.instant)
     flows[flow.id] = (flow, download)
     download.flows.append(flow)
     emit(.ask(flow.id, request))
+  }
+
+  /// For the whole, by the feed's own address.
+  func mediaRequest(of download: Download) -> MediaRequest {
+    var request = MediaRequest(url: download.record.request.url, settings: settings)
+    request.userAgent = download.record.request.userAgent ?? settings.userAgent
+    request.acceptsCompression = download.decodes
+    request.allowsPrivateHosts = download.record.request.allowsPrivateHosts
+    return request
   }
 
   /// Whether the final address may be asked without the redirects before it: they often expire. One round trip.
@@ -102,6 +109,7 @@ extension Engine {
 
   /// Gives up all responses; what they have brought is kept.
   func endFlows(of download: Download) {
+    dropTail(of: download)
     for flow in download.flows { endFlow(flow, of: download) }
   }
 

@@ -6,7 +6,7 @@ extension Engine {
   func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID) {
     guard let (flow, download) = flows[id] else { return }
     flow.head = (head, firstBytes)
-    judgeWaiting(of: download)
+    if flow === download.tail { judgeTail(of: download) } else { judgeWaiting(of: download) }
     touch(download)
   }
 
@@ -101,6 +101,7 @@ extension Engine {
     flow.verdict = nil
     accept(head, representation, at: at, agreeing: 0, flow, download)
     adoptGeneration(download)
+    judgeTail(of: download)
   }
 
   /// A response has given nothing: what is under way beside it goes on.
@@ -115,7 +116,7 @@ extension Engine {
   }
 
   /// Lets a response feed the current generation.
-  private func accept(
+  func accept(
     _ head: ResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ flow: Flow,
     _ download: Download
   ) {
@@ -124,6 +125,7 @@ extension Engine {
     download.sender = head.host
     download.isSenderPrivate = head.isFromPrivateHost
     if !flow.isDirect { senders.learn(head.host, behind: download.host) }
+    learnOfTails(head, representation, download)
     // What it says of the stored bytes counts when it has been shown to be of the same representation.
     flow.claim = agreeing > 0 ? representation : nil
     if agreeing <= 0 { learn(representation, download) }
@@ -169,8 +171,12 @@ extension Engine {
   func ended(_ failure: ResponseFailure?, of id: FlowID) {
     guard let (flow, download) = flows[id] else { return }
     flow.end = .some(failure)
-    if flow.intake != nil {
+    if flow === download.tail {
+      if failure != nil || flow.head == nil { refuseTail(of: download) }
+      touch(download)
+    } else if flow.intake != nil {
       pump(flow, download, .all)
+      if flow.isTail { touch(download) }
     } else if flow.head == nil && flow.verdict == nil {
       finished(flow, download, failure)
     }
@@ -181,6 +187,7 @@ extension Engine {
     let position = flow.position
     endFlow(flow, of: download)
     touch(download)
+    if flow.isTail { return }
     if let failure {
       if flow.isDirect && !failure.isShortBody { download.isDirectRefused = true }
       guard download.flows.isEmpty else {

@@ -218,6 +218,7 @@ extension Engine {
 
   /// Gives up all responses, and what they hold: the disk takes nothing.
   private func endFlowsLosing(_ download: Download) {
+    dropTail(of: download)
     for flow in download.flows {
       flow.lose()
       endFlow(flow, of: download)

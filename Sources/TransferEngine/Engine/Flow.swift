@@ -6,6 +6,9 @@ final class Flow {
   let request: RequestPlanner.Request
   /// Whether it was sent to the address that answered before, not through the feed's redirects.
   let isDirect: Bool
+  let asked: Instant
+  /// Whether it brings the file's end beside the first response (`askForTail`).
+  let isTail: Bool
 
   /// Why nothing more is taken from its host.
   struct Hold: OptionSet, Hashable {
@@ -16,6 +19,8 @@ final class Flow {
     static let throttle = Hold(rawValue: 2)
     /// What is stored is still being opened, or a new generation created.
     static let store = Hold(rawValue: 4)
+    /// Somebody waits for what another response of the same episode brings.
+    static let precedence = Hold(rawValue: 8)
   }
   var holds: Hold = []
 
@@ -46,10 +51,13 @@ final class Flow {
   /// What had arrived when it was last found to make progress.
   var progress: (arrived: Int64, time: Instant)?
 
-  init(_ id: FlowID, _ request: RequestPlanner.Request, isDirect: Bool) {
+  init(_ id: FlowID, _ request: RequestPlanner.Request, isDirect: Bool, asked: Instant, isTail: Bool = false)
+  {
     self.id = id
     self.request = request
     self.isDirect = isDirect
+    self.asked = asked
+    self.isTail = isTail
   }
 
   /// Behind the last byte that has come.

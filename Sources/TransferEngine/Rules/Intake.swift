@@ -67,7 +67,9 @@ package struct Intake: Hashable, Sendable {
     }
     if agreeing > 0 { return .differs }
     let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
-    return write(position..<end, urgency: end < arrived ? .all : urgency, room: room)
+    // Where what is stored begins, blocks are completed.
+    let isFilled = end < arrived || stored.contains(end)
+    return write(position..<end, urgency: isFilled ? .all : urgency, room: room)
   }
 
   private mutating func compare(_ range: Range<Int64>) -> Step {

@@ -171,7 +171,8 @@ final class EngineDriver {
     case .stop(let id): if let flow = flows[id], let task = flow.task, !flow.hasEnded { http.cancel(task) }
     case .end(let id):
       guard let flow = flows.removeValue(forKey: id) else { return }
-      if let task = flow.task, !flow.hasEnded { http.cancel(task) }
+      guard let task = flow.task, !flow.hasEnded else { return }
+      if flow.drain() { http.resume(task) } else { http.cancel(task) }
     case .store(let id, let order): perform(order, on: id)
     case .flush(let id):
       guard let (files, key) = files[id] else { return }
@@ -363,7 +364,8 @@ extension HTTPRequest {
   init(_ request: MediaRequest) {
     self.init(url: request.url)
     if let range = request.range {
-      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
+      let place = range.last.map { "-\($0)" } ?? "\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"
+      headers.append(("Range", "bytes=\(place)"))
       if let validator = request.validator { headers.append(("If-Range", validator)) }
     }
     let settings = request.settings

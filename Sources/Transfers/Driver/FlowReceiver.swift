@@ -26,6 +26,10 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   private var early: [UInt8] = []
   /// Bytes that the engine has not been told of.
   private var untold = 0
+  /// Bytes of its body that are still to come, where the head has told.
+  private var left: Int64?
+  /// Whether the engine has done with it, and only its last bytes are awaited.
+  private var isDraining = false
   private var hasHead = false
   var hasEnded = false
 
@@ -42,7 +46,9 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
+    if isDraining { return .proceed }
     let facts = ResponseHead(head, now: wallClockSeconds())
+    left = facts.encoding == nil ? facts.length : nil
     // What gives a file's beginning must show first that it is no web page.
     if facts.status == 200 || facts.part?.lowerBound == 0 {
       self.head = facts
@@ -59,6 +65,8 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
+    left = left.map { $0 - Int64(body.count) }
+    if isDraining { return .proceed }
     held.append(body)
     untold += body.count
     if let head {
@@ -76,15 +84,29 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
   func finished(_ error: HTTPError?) {
     hasEnded = true
+    if isDraining { return }
     // Too few bytes to tell count only where they are all of it.
     if let head, error == nil { tell(head, early) }
     tellCame()
     post(.ended(id, error.map { ResponseFailure($0) }))
   }
 
+  /// The engine has done with it. Where only a little more is to come, that is taken, and its connection is kept for the
+  /// next request: a new one costs more.
+  /// - Returns: false where it is to be cancelled.
+  func drain() -> Bool {
+    guard hasHead, let left, left <= Self.worthAConnection else { return false }
+    isDraining = true
+    held = HeldBytes(at: 0)
+    return true
+  }
+
+  /// Bytes; most have left the host by then.
+  private static let worthAConnection: Int64 = 16 << 10
+
   /// Tells how many bytes have come since the last time.
   func tellCame() {
-    guard hasHead, untold > 0 else { return }
+    guard hasHead, untold > 0, !isDraining else { return }
     post(.came(id, untold))
     untold = 0
   }

@@ -66,7 +66,7 @@ final class Simulation {
 
   init(seed: UInt64) {
     random = SplitMix(seed: seed)
-    let hosts = 3 + random.below(4)
+    let hosts = 1 + random.below(5)
     for number in 0..<(3 + random.below(6)) {
       let host = random.below(hosts)
       let sizes: [Int64] = [30_000, 200_000, 700_001, 1_500_000, 5_000_000, 12_000_000]

@@ -1,0 +1,85 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// What somebody waits for after a seek has the link to itself for a moment.
+@Suite struct PrecedenceTests {
+  private static let length: Int64 = 50_000_000
+  private let world: EngineWorld
+  private let first: FlowID
+
+  init() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(Self.length)
+    world.bring(1 << 20)
+    first = try #require(world.running.keys.first)
+    self.world = world
+  }
+
+  private func wait(at offset: Int64, _ count: Int64 = 4096) {
+    world.say { .wait(id: $0, open: 1, offset: offset, count: count) }
+  }
+
+  private var seek: FlowID? { world.running.keys.max() }
+
+  @Test func aRunningResponseMakesRoomForASeek() throws {
+    wait(at: 40_000_000)
+    #expect(world.held == [first])
+    world.answer(Self.length)
+    #expect(world.held == [first])
+    world.handle(.came(try #require(seek), 65_536))
+    #expect(world.held.isEmpty)
+  }
+
+  /// A host that does not answer must not stop what comes.
+  @Test func itGoesOnAfterASecond() {
+    wait(at: 40_000_000)
+    world.wait(0.9)
+    #expect(world.held == [first])
+    world.wait(0.2)
+    #expect(world.held.isEmpty)
+    wait(at: 30_000_000)
+    #expect(world.held.isEmpty)
+    world.wait(1.1)
+    wait(at: 20_000_000)
+    #expect(world.held == [first])
+  }
+
+  @Test func whatSomebodyReadsOnIsNotHeldBack() {
+    wait(at: 40_000_000)
+    wait(at: 1 << 20, 65_536)
+    #expect(world.held.isEmpty)
+  }
+
+  @Test func itGoesOnWhereTheSeekFails() {
+    wait(at: 40_000_000)
+    world.end(ResponseFailure("reset", isPassing: true), where: { _ in true })
+    #expect(world.held.subtracting(world.running.keys).isEmpty || world.running.isEmpty)
+    world.wait(2)
+    #expect(world.held.intersection(world.running.keys).isEmpty)
+  }
+
+  /// Who reads here and there for long gets half of the time.
+  @Test func itGetsAsMuchTimeAsItWasHeldBack() throws {
+    for round in 1...3 {
+      wait(at: Int64(round) * 9_000_000)
+      #expect(world.held.contains(first))
+      world.wait(0.4)
+      try endSeek()
+      wait(at: Int64(round) * 9_000_000 + 4_000_000)
+      #expect(!world.held.contains(first))
+      try endSeek()
+      world.wait(0.5)
+    }
+  }
+
+  private func endSeek() throws {
+    let flow = try #require(seek)
+    world.answer(Self.length)
+    #expect(!world.held.contains(flow))
+    world.handle(.came(flow, 1 << 20))
+    world.handle(.ended(flow, nil))
+  }
+}

@@ -1,0 +1,35 @@
+import Testing
+
+@testable import TransferEngine
+
+@Suite struct SendersTests {
+  @Test func aTrackersSenderIsLearntAndForgotten() {
+    var senders = Senders()
+    #expect(senders.sender(behind: "tracker.test") == "tracker.test")
+    senders.learn("cdn.test", behind: "tracker.test")
+    #expect(senders.sender(behind: "tracker.test") == "cdn.test")
+    senders.learn("tracker.test", behind: "tracker.test")
+    #expect(senders.sender(behind: "tracker.test") == "tracker.test")
+  }
+
+  @Test func whoHasRefusedPartsIsNotBelievedAgain() {
+    var senders = Senders()
+    #expect(!senders.givesParts("host.test"))
+    senders.learn("host.test", givesParts: true)
+    #expect(senders.givesParts("host.test"))
+    senders.learn("host.test", givesParts: false)
+    senders.learn("host.test", givesParts: true)
+    #expect(!senders.givesParts("host.test"))
+  }
+
+  /// Feeds name any number of hosts.
+  @Test func itRemembersABoundedNumber() {
+    var senders = Senders()
+    for number in 0..<100_000 {
+      senders.learn("cdn\(number).test", behind: "tracker\(number).test")
+      senders.learn("host\(number).test", givesParts: true)
+    }
+    #expect(senders.count <= 2 * Limits.hosts)
+    #expect(senders.givesParts("host99999.test"))
+  }
+}

@@ -1,0 +1,197 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// The end of a file is asked for beside its beginning, where that is known to be of use.
+@Suite struct TailTests {
+  private static let length: Int64 = 50_000_000
+
+  /// A host that has sent one episode of two.
+  private func world(
+    _ count: Int = 2, hosts: Int = 1, _ change: (inout ResponseHead) -> Void = { _ in }
+  ) -> EngineWorld {
+    let world = EngineWorld(count, hosts: hosts)
+    open(0, in: world)
+    world.answer(Self.length, change)
+    world.bring(Int(Self.length))
+    world.end(nil)
+    return world
+  }
+
+  private func open(_ index: Int, in world: EngineWorld, _ intent: OpenIntent = .download) {
+    world.say { .open(id: $0, world.requests[index], intent, generation: nil) }
+  }
+
+  private func isTail(_ request: MediaRequest) -> Bool { request.range?.last != nil }
+
+  @Test func whoOpensAnEpisodeOfAKnownHostHasItsEndAtOnce() throws {
+    let world = world()
+    #expect(world.asked == 1)
+    open(1, in: world)
+    #expect(world.asked == 3)
+    #expect(world.requested[1].range == nil)
+    #expect(
+      world.requested[2]
+        == {
+          var request = world.requested[1]
+          request.range = RequestedRange(last: 4096)
+          return request
+        }())
+    world.answer(Self.length)
+    let present = { world.files[world.requests[1].key]?.present }
+    world.bring(4096)
+    world.end(nil, where: { _ in true })
+    #expect(present()?.contains(Self.length - 4096..<Self.length) == true)
+  }
+
+  /// Which head comes first is chance.
+  @Test func theEndWaitsForWhatTheBeginningIsOf() throws {
+    let world = world()
+    open(1, in: world)
+    let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    var head = ResponseHead(status: 206, url: world.requests[1].url)
+    head.entityTag = "\"\(world.requests[1].url)\""
+    (head.part, head.partTotal, head.length) = (Self.length - 4096..<Self.length, Self.length, 4096)
+    world.handle(.head(tail, head, firstBytes: []))
+    world.handle(.came(tail, 4096))
+    world.handle(.ended(tail, nil))
+    #expect(world.files[world.requests[1].key] == nil)
+    world.answer(Self.length, where: { $0 == world.requests[1].url })
+    #expect(world.files[world.requests[1].key]?.present.ranges == [Self.length - 4096..<Self.length])
+    #expect(world.asked == 3)
+  }
+
+  /// Another file's end is of no use, and a host that has another one each time is asked no more.
+  @Test(arguments: [true, false]) func anotherFilesEndIsDropped(isLarger: Bool) throws {
+    let world = world(3)
+    open(1, in: world)
+    world.answer(Self.length, where: { _ in true }) { head in
+      if head.status == 206 && isLarger {
+        (head.part, head.partTotal) = (Self.length..<Self.length + 4096, Self.length + 4096)
+      } else if head.status == 206 {
+        head.entityTag = "\"other\""
+      }
+    }
+    #expect(!world.running.values.contains(where: isTail))
+    world.bring(1 << 20)
+    #expect(world.files[world.requests[1].key]?.present.ranges.map(\.lowerBound) == [0])
+    open(2, in: world)
+    #expect(world.requested.filter(isTail).count == 1)
+    // A seek is asked for all the same.
+    world.say { .wait(id: $0, open: 2, offset: 40_000_000, count: 4096) }
+    #expect(try #require(world.requested.last?.range).start == 39_997_440)
+  }
+
+  @Test(arguments: [200, 403, 416, 429, 503]) func aRefusedEndEndsNothing(status: Int) throws {
+    let world = world(3)
+    open(1, in: world)
+    world.answer(Self.length, where: { _ in true }) { head in
+      if head.status == 206 { (head.status, head.part, head.partTotal) = (status, nil, nil) }
+    }
+    #expect(world.running.count == 1 && world.state(1) == .downloading)
+    world.bring(Int(Self.length))
+    world.end(nil)
+    #expect(world.state(1) == .cached && world.asked == 3)
+    open(2, in: world)
+    #expect(world.asked == 4)
+  }
+
+  @Test func anEndThatBreaksOffEndsNothing() throws {
+    let world = world(3)
+    open(1, in: world)
+    let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    world.handle(.ended(tail, ResponseFailure("reset", isPassing: true)))
+    world.answer(Self.length, where: { $0 == world.requests[1].url })
+    world.bring(Int(Self.length))
+    world.end(nil)
+    #expect(world.state(1) == .cached)
+  }
+
+  /// What fails for good does so whatever its end says.
+  @Test func theEndGoesWithTheBeginning() throws {
+    let world = world()
+    open(1, in: world)
+    let first = try #require(world.running.first { !isTail($0.value) })
+    world.handle(.head(first.key, ResponseHead(status: 404, url: first.value.url), firstBytes: []))
+    world.wait(30)
+    #expect(world.running.isEmpty && world.state(1) == .failed)
+  }
+
+  @Test func aCancelledEpisodesEndIsNotWaitedFor() throws {
+    let world = world()
+    open(1, in: world)
+    world.say { .drop(id: $0, world.requests[1].key) }
+    #expect(world.running.isEmpty)
+  }
+
+  /// Behind a tracker each request is counted; who gives no ranges, or says not what they are of, is not asked either.
+  @Test func onlyAHostThatGivesPartsItselfIsAsked() {
+    let changes: [(inout ResponseHead) -> Void] = [
+      { $0.url = "http://cdn.test/a.mp3" }, { $0.acceptsRanges = false }, { $0.entityTag = nil },
+    ]
+    for change in changes {
+      let world = world(2, change)
+      open(1, in: world)
+      #expect(world.asked == 2)
+    }
+    let other = world(2, hosts: 2)
+    open(1, in: other)
+    #expect(other.asked == 2)
+  }
+
+  @Test(arguments: [OpenIntent.downloadAtRead, .fetchOnly, .cachedOnly])
+  func whoDoesNotDownloadAtOpenAsksForNoEnd(intent: OpenIntent) {
+    let world = world()
+    open(1, in: world, intent)
+    world.say { .wait(id: $0, open: 2, offset: 0, count: 4096) }
+    #expect(!world.requested.contains(where: isTail))
+  }
+
+  @Test func theQueueAsksForNoEnd() {
+    let world = world()
+    world.say { .start(id: $0, world.requests[1]) }
+    #expect(world.asked == 2)
+  }
+
+  @Test func aSmallFileIsAskedForOnce() {
+    let world = world()
+    var request = world.requests[1]
+    request.expectedLength = 900_000
+    world.say { .open(id: $0, request, .download, generation: nil) }
+    #expect(world.asked == 2)
+  }
+
+  /// By a connection that is about to be free it costs half of what it does by a new one.
+  @Test(arguments: [true, false]) func aSeekWaitsAMomentForTheEnd(comes: Bool) throws {
+    let world = world()
+    open(1, in: world)
+    let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    world.wait(0.08)
+    world.answer(Self.length, where: { $0 == world.requests[1].url && world.asked < 4 })
+    world.say { .wait(id: $0, open: 2, offset: 40_000_000, count: 4096) }
+    #expect(world.asked == 3)
+    if comes {
+      world.handle(.came(tail, 4096))
+      world.handle(.ended(tail, nil))
+    } else {
+      world.wait(0.03)
+    }
+    #expect(world.asked == 4)
+    #expect(try #require(world.requested.last?.range).start == 39_997_440)
+  }
+
+  /// The response for the whole is not waited for when its last bytes are here.
+  @Test func whatIsWholeByItsEndIsWhole() throws {
+    let world = world()
+    open(1, in: world)
+    let first = try #require(world.running.first { !isTail($0.value) }?.key)
+    let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    world.answer(Self.length)
+    world.handle(.came(tail, 4096))
+    world.handle(.ended(tail, nil))
+    world.handle(.came(first, Int(Self.length) - 4096))
+    #expect(world.state(1) == .cached)
+    #expect(world.running.isEmpty)
+  }
+}
