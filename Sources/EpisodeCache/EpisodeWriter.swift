@@ -144,15 +144,31 @@ package final class EpisodeWriter: Sendable {
 
   /// Writes bytes to their place, then shows them to the readers.
   package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) {
-    guard !bytes.isEmpty else { return }
-    guard offset <= LiveMap.capacity - Int64(bytes.count) else { throw PosixError(.EFBIG, "write") }
-    let range = offset..<offset + Int64(bytes.count)
-    try data.write(bytes, at: offset)
-    map.set(modified: try data.status().modified)
-    try state.withLock { state throws(PosixError) in
-      state.present.insert(range)
-      state.sums.add(bytes, at: offset)
-      try publish(range, &state)
+    try write([bytes], at: offset)
+  }
+
+  /// The same of pieces that lie one behind the other, in one go: a slow disk takes as long for a small one. What was
+  /// written before an error counts.
+  package func write(_ pieces: [UnsafeRawBufferPointer], at offset: Int64) throws(PosixError) {
+    var rest = pieces.filter { !$0.isEmpty }
+    var offset = offset
+    while !rest.isEmpty {
+      let most = rest.reduce(0) { $0 + Int64($1.count) }
+      guard offset <= LiveMap.capacity - most else { throw PosixError(.EFBIG, "write") }
+      let count = Int64(try data.writeSome(rest, at: offset))
+      map.set(modified: try data.status().modified)
+      try state.withLock { state throws(PosixError) in
+        state.present.insert(offset..<offset + count)
+        let end = offset + count
+        while offset < end {
+          let written = UnsafeRawBufferPointer(rebasing: rest[0].prefix(Int(end - offset)))
+          state.sums.add(written, at: offset)
+          offset += Int64(written.count)
+          rest[0] = UnsafeRawBufferPointer(rebasing: rest[0].dropFirst(written.count))
+          if rest[0].isEmpty { rest.removeFirst() }
+        }
+        try publish(end - count..<end, &state)
+      }
     }
   }
 

@@ -40,6 +40,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     }
   }
 
+  /// pwritev(2) of one piece behind the other: how many bytes were written, at least one where there are any.
+  package func writeSome(_ pieces: [UnsafeRawBufferPointer], at offset: Int64) throws(PosixError) -> Int {
+    // IOV_MAX
+    let vectors = pieces.prefix(1024).map {
+      iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count)
+    }
+    return try retrying("write") { pwritev(rawValue, vectors, Int32(vectors.count), off_t(offset)) }
+  }
+
   /// pwrite(2) of all bytes.
   package func write(_ bytes: [UInt8], at offset: Int64) throws(PosixError) {
     let result = bytes.withUnsafeBytes { buffer in

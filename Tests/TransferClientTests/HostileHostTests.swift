@@ -196,4 +196,57 @@ import TransferProtocol
       new.firstDifference(bytes) == nil,
       "\(requests) as the old one up to \(String(describing: old.firstDifference(bytes)))")
   }
+
+  /// The answer to a resume says that it is a part, and is the whole.
+  @Test func aPartThatIsTheWholeMixesNothing() throws {
+    let body = TestBody(seed: 8, size: 3_000_000)
+    let url = user.origin.handle("/a.mp3") { request, writer throws(ResponseWriter.Ended) in
+      let headers = [("Content-Type", "audio/mpeg"), ("ETag", "\"1\""), ("Accept-Ranges", "bytes")]
+      let range = request.header("range")?.dropFirst("bytes=".count).split(separator: "-").first
+      guard let start = range.flatMap({ Int64($0) }) else {
+        try writer.begin(200, headers, length: body.size)
+        try writer.write(body.bytes(0..<2_000_000))
+        throw writer.cut()
+      }
+      let part = ("Content-Range", "bytes \(start)-\(body.size - 1)/\(body.size)")
+      try writer.respond(206, headers + [part], body: body.bytes(0..<body.size))
+    }
+    let client = try user.client()
+    let request = TransferFixture.request(url)
+    let episode = try client.opened(request)
+    // The host cuts each time that it is asked for the whole.
+    #expect(body.firstDifference(try episode.read(at: 0, 1_900_000), at: 0) == nil)
+    #expect(eventually { user.origin.requests.count >= 3 })
+    #expect(client.status(of: request.key)?.state != .cached)
+    #expect(client.status(of: request.key).map { $0.received <= 2_000_000 } == true)
+  }
+
+  /// A file without a length was cut, and is shorter when it is asked for again.
+  @Test func aCutFileIsNotWholeBecauseAShorterOneEndsThere() throws {
+    let old = TestBody(seed: 9, size: 3_000_000)
+    let new = TestBody(seed: 10, size: 1_000_000)
+    let isFirst = Monitor(true)
+    let url = user.origin.handle("/a.mp3") { request, writer throws(ResponseWriter.Ended) in
+      let headers = [("Content-Type", "audio/mpeg"), ("ETag", "W/\"1\"")]
+      if isFirst.withLock({ first in
+        defer { first = false }; return first
+      }) {
+        try writer.begin(200, headers, length: nil)
+        try writer.write(old.bytes(0..<2_000_000))
+        throw writer.cut()
+      }
+      if let range = request.header("range"), !range.hasPrefix("bytes=0-") {
+        return try writer.respond(416, [("Content-Range", "bytes */\(new.size)")], body: [UInt8]())
+      }
+      try writer.respond(200, headers, body: new.bytes(0..<new.size))
+    }
+    let client = try user.client()
+    let request = TransferFixture.request(url)
+    let episode = try client.opened(request)
+    let bytes = try? episode.readAll()
+    #expect(bytes == nil, "a cut file was read to a clean end")
+    #expect(client.reaches(.cached, request))
+    #expect(client.status(of: request.key)?.total == new.size)
+    #expect(new.firstDifference(try client.opened(request).readAll()) == nil)
+  }
 }

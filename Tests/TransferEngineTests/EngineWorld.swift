@@ -17,6 +17,8 @@ final class EngineWorld {
   /// Those whose head has come.
   private var answered: Set<FlowID> = []
   private(set) var sent: [(client: ClientID, message: DaemonMessage)] = []
+  /// Of what observers were told, each time.
+  private(set) var told: [MediaKey] = []
   private(set) var logged: [String] = []
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
@@ -173,7 +175,8 @@ final class EngineWorld {
       case .log(let line): logged.append(line)
       case .hold(let flow): held.insert(flow)
       case .goOn(let flow): held.remove(flow)
-      case .place, .saveSettings, .tell, .idle: break
+      case .tell(let keys): told += keys
+      case .place, .saveSettings, .idle: break
       }
     }
     // At the same moment.

@@ -12,7 +12,7 @@ import TransferEngine
     at position: Int64 = 0, agreeing: Int64 = 0, mayStop: Bool = false, with count: Int64
   ) -> Intake {
     var intake = Intake(at: position, agreeing: agreeing, mayStop: mayStop)
-    intake.came(count)
+    _ = intake.came(count)
     return intake
   }
 
@@ -45,7 +45,7 @@ import TransferEngine
     #expect(next(&intake) == .write(Self.largest..<2 * Self.largest))
     #expect(next(&intake) == .write(2 * Self.largest..<3 * Self.largest))
     #expect(next(&intake) == nil)
-    intake.came(Self.large)
+    _ = intake.came(Self.large)
     #expect(next(&intake) == .write(3 * Self.largest..<3 * Self.largest + Self.large))
   }
 
@@ -94,7 +94,7 @@ import TransferEngine
     #expect(next(&intake, stored: stored) == .compare(10_000..<14_000))
     let first = intake.compared(10_000..<14_000, agreed: 4000)
     #expect(first.isSame && !first.isShown)
-    intake.came(30_000)
+    _ = intake.came(30_000)
     #expect(next(&intake, stored: stored) == .compare(14_000..<20_000))
     let second = intake.compared(14_000..<20_000, agreed: 6000)
     #expect(second.isSame && second.isShown)
@@ -141,7 +141,7 @@ import TransferEngine
       var at: Int64 = 0
       var hasEnded = false
       while !hasEnded {
-        intake.came(min(Int64.random(in: 1...900_000, using: &random), total - intake.arrived))
+        _ = intake.came(min(Int64.random(in: 1...900_000, using: &random), total - intake.arrived))
         let urgency: Intake.Urgency = intake.arrived == total ? .all : .none
         while !hasEnded, let step = intake.next(stored: stored, total: total, urgency) {
           switch step {

@@ -205,4 +205,26 @@ import TransferEngine
     #expect(MP4Index.trailing(box("ftyp", 0), total: 1500) == nil)
     #expect(MP4Index.trailing(box("ftyp", .max), total: 1500) == nil)
   }
+
+  /// Of a file that has become shorter a server says where that ends.
+  @Test(arguments: [0, 1, 499_999, 500_001]) func anEndElsewhereIsNotTheEndOfWhatIsStored(total: Int64) {
+    let open = Representation(entityTag: "\"a\"", finalURL: "http://cdn.example.org/a.mp3")
+    let told = head(416, ["content-range": "bytes */\(total)"])
+    #expect(judge(question(known: open), told) == .noRanges)
+  }
+
+  @Test(arguments: ["1000000", "499999", "500001"]) func aPartOfAnotherLengthThanItSaysIsOfNoUse(
+    length: String
+  ) {
+    let fields = [
+      "content-range": "bytes 500000-999999/1000000", "etag": "\"a\"", "content-length": length,
+    ]
+    #expect(judge(question(known: known), head(206, fields)) == .noRanges)
+  }
+
+  @Test func severalPartsAreNotOne() {
+    var parts = head(206, ["content-range": "bytes 500000-999999/1000000", "etag": "\"a\""])
+    parts.mediaType = "multipart/byteranges"
+    #expect(judge(question(known: known), parts) == .noRanges)
+  }
 }

@@ -16,7 +16,7 @@ extension Engine {
       if flow.early >= heldEach { hold(flow, .store) }
     } else {
       if flow.heldSince == nil { noteHeld(flow) }
-      flow.intake?.came(Int64(count))
+      take(Int64(count), of: flow)
       pump(flow, download)
     }
     if download.isBackground {
@@ -26,6 +26,13 @@ extension Engine {
         timers.add(.throttle, at: opens)
       }
     }
+  }
+
+  /// More has come of what may come. Where it is more than that it ends here.
+  func take(_ count: Int64, of flow: Flow) {
+    guard flow.intake?.came(count) == false, flow.end == nil else { return }
+    flow.end = .some(nil)
+    emit(.stop(flow.id))
   }
 
   private func noteHeld(_ flow: Flow) {

@@ -39,7 +39,9 @@ extension Engine {
     var records: [TransferRecord] = []
     for download in changed {
       let status = download.status
-      if !status.isSame(as: download.published) || download.isProgressDue {
+      // At the end of what came, short as it was.
+      let isCountDue = download.flows.isEmpty && status.received != download.published?.received ?? 0
+      if !status.isSame(as: download.published) || download.isProgressDue || isCountDue {
         if status.isNews(after: download.published) {
           download.record.changed = now.wall
           if status.state.stage != download.published?.state.stage ?? .remote {

@@ -140,11 +140,12 @@ extension Engine {
     download.record.notBefore = nil
     download.forbiddenUntil = nil
     flow.ignoresRange = head.status == 200
-    var intake = Intake(
-      at: at, agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
-    intake.came(flow.early)
+    let total = download.openStore?.isTotalRecalled == true ? nil : representation.total
+    flow.intake = Intake(
+      at: at, end: min(head.status == 206 ? head.part?.upperBound ?? .max : .max, total ?? .max),
+      agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
+    take(flow.early, of: flow)
     flow.early = 0
-    flow.intake = intake
     flow.beginning = (at, now.instant)
     flow.heldSince = now.instant
     timers.add(.patience, at: now.instant.adding(Limits.patience))
@@ -169,7 +170,7 @@ extension Engine {
 
   /// A response has ended; what is held of it goes first.
   func ended(_ failure: ResponseFailure?, of id: FlowID) {
-    guard let (flow, download) = flows[id] else { return }
+    guard let (flow, download) = flows[id], flow.end == nil else { return }
     flow.end = .some(failure)
     if flow === download.tail {
       if failure != nil || flow.head == nil { refuseTail(of: download) }

@@ -112,6 +112,9 @@ package enum ResponseJudge {
       return question.isWhole
         ? .fault(Fault(.passing, "\(head.host) sent a part without saying which")) : .noRanges
     }
+    // A body of another length is not, or not only, what its head says that it is; nor are several parts one.
+    let isOtherLength = head.length.map { $0 != range.upperBound - range.lowerBound } ?? false
+    if !question.isWhole && (isOtherLength || head.mediaType == "multipart/byteranges") { return .noRanges }
     let new = representation(of: head, total: head.partTotal)
     guard let known = question.known else {
       return .begin(new, at: range.lowerBound)
@@ -137,8 +140,9 @@ package enum ResponseJudge {
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
     if question.isWhole { return .fault(Fault(head)) }
+    // Of a shorter file it says the same; that one is asked for.
     if let known = question.known, let total = head.partTotal, known.total == nil,
-      question.stored.contains(0..<total)
+      question.stored.ranges == [0..<total]
     {
       return .complete
     }

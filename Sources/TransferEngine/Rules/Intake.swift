@@ -14,12 +14,15 @@ package struct Intake: Hashable, Sendable {
   package private(set) var agreeing: Int64
   /// Whether to end where the next bytes are stored, because another request can skip them.
   package let mayStop: Bool
+  /// Where what it may bring ends, by its head's word or that of those before.
+  package let end: Int64
 
   /// Stored bytes up to this many are read through, not skipped by a new request.
   package static let island: Int64 = RequestPlanner.nearby / 8
 
-  package init(at position: Int64, agreeing: Int64 = 0, mayStop: Bool) {
+  package init(at position: Int64, end: Int64 = .max, agreeing: Int64 = 0, mayStop: Bool) {
     self.position = position
+    self.end = end
     arrived = position
     self.agreeing = agreeing
     self.mayStop = mayStop
@@ -47,7 +50,12 @@ package struct Intake: Hashable, Sendable {
   /// Bytes that are neither written nor dropped.
   package var held: Int64 { arrived - position + inFlight }
 
-  package mutating func came(_ count: Int64) { arrived += count }
+  /// - Returns: false where it was more than may come: the rest counts for nothing.
+  package mutating func came(_ count: Int64) -> Bool {
+    let isTooMuch = count > end - arrived
+    arrived = isTooMuch ? end : arrived + count
+    return !isTooMuch
+  }
 
   /// What to do next with what is held; nil where nothing yet.
   /// - Parameters:

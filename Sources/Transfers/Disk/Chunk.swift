@@ -3,7 +3,7 @@ internal import PosixKit
 /// Memory for a piece of a body. The loop fills each byte once, and hands out only ranges that it has filled, which
 /// nobody changes any more; the memory goes back with the last reference: that makes it Sendable.
 final class Chunk: @unchecked Sendable {
-  /// 128 KiB: less would cost a system call more often, more would lie about half empty where many come slowly.
+  /// 128 KiB: less would make many pieces of a write, more would lie about half empty where many come slowly.
   static let size = 128 << 10
 
   private let memory: Memory

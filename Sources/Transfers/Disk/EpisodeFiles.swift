@@ -68,7 +68,7 @@ final class EpisodeFiles: Sendable {
         let failure = DiskFailure(.cut, "another program has \(verb) its file")
         return .notWritten(flow, range, failure, present: writer.present)
       }
-      for piece in pieces { try writer.write(piece.bytes, at: piece.offset) }
+      try writer.write(pieces.map(\.bytes), at: range.lowerBound)
       return .wrote(flow, range)
     } catch {
       writer.giveBack(range)
