@@ -97,15 +97,22 @@ import TransferProtocol
     #expect(world.asked == 4)
   }
 
-  @Test func anEndThatBreaksOffEndsNothing() throws {
+  /// Of a host that has just answered it tells that it gives one response at a time; else it may be the network's fault.
+  @Test(arguments: [true, false]) func anEndThatBreaksOffEndsNothing(hasAnswered: Bool) throws {
     let world = world(3)
     open(1, in: world)
     let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    let first = try #require(world.running.first { !isTail($0.value) })
+    var head = ResponseHead(status: 200, url: first.value.url)
+    (head.length, head.entityTag, head.acceptsRanges) = (Self.length, "\"1\"", true)
+    if hasAnswered { world.handle(.head(first.key, head, firstBytes: Array("ID3".utf8))) }
     world.handle(.ended(tail, ResponseFailure("reset", isPassing: true)))
-    world.answer(Self.length, where: { $0 == world.requests[1].url })
-    world.bring(Int(Self.length))
-    world.end(nil)
+    if !hasAnswered { world.handle(.head(first.key, head, firstBytes: Array("ID3".utf8))) }
+    world.handle(.came(first.key, Int(Self.length)))
+    world.handle(.ended(first.key, nil))
     #expect(world.state(1) == .cached)
+    open(2, in: world)
+    #expect(world.requested.filter(isTail).count == (hasAnswered ? 1 : 2))
   }
 
   /// What fails for good does so whatever its end says.

@@ -173,7 +173,7 @@ extension Engine {
     guard let (flow, download) = flows[id], flow.end == nil else { return }
     flow.end = .some(failure)
     if flow === download.tail {
-      if failure != nil || flow.head == nil { refuseTail(of: download) }
+      if failure != nil { failTail(of: download) }
       touch(download)
     } else if flow.intake != nil {
       pump(flow, download, .all)

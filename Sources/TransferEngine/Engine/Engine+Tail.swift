@@ -71,6 +71,11 @@ extension Engine {
     dropTail(of: download)
   }
 
+  /// Where the network is down, that says nothing of the host; where it has just answered, it gives one at a time.
+  func failTail(of download: Download) {
+    if download.openStore == nil { dropTail(of: download) } else { refuseTail(of: download) }
+  }
+
   func dropTail(of download: Download) {
     guard let flow = download.tail else { return }
     download.tail = nil
