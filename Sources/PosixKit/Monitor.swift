@@ -48,9 +48,10 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
     _ body: (inout sending State) throws(E) -> sending R
   ) throws(E) -> sending R {
     pthread_mutex_lock(mutex)
+    // Who is woken sooner would have to wait for the lock at once.
     defer {
-      pthread_cond_broadcast(condition)
       pthread_mutex_unlock(mutex)
+      pthread_cond_broadcast(condition)
     }
     return try body(&state)
   }
@@ -61,8 +62,8 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
   ) throws(E) -> sending R {
     pthread_mutex_lock(mutex)
     defer {
-      pthread_cond_signal(condition)
       pthread_mutex_unlock(mutex)
+      pthread_cond_signal(condition)
     }
     return try body(&state)
   }
