@@ -30,14 +30,16 @@ package struct HostAddress: Hashable, Sendable {
       let isCompatible = bytes[10] == 0 && bytes[11] == 0
       if isMapped || isCompatible { return Self.isPrivate(v4: bytes[12...]) }
     }
+    // ::ffff:0:a.b.c.d, translated (RFC 2765).
+    if bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0] { return Self.isPrivate(v4: bytes[12...]) }
     if bytes.starts(with: [0x00, 0x64, 0xff, 0x9b]) {
       // NAT64: the well-known prefix carries an IPv4 address, 64:ff9b:1::/48 is for local use (RFC 8215).
       return bytes[4..<12].contains { $0 != 0 } || Self.isPrivate(v4: bytes[12...])
     }
     if bytes.starts(with: [0x20, 0x02]) { return Self.isPrivate(v4: bytes[2..<6]) }
-    // Discard only (100::/64), IETF protocols with Teredo, benchmarks and ORCHID (2001::/23), documentation
+    // Discard only (100::/64), a dummy prefix (100:0:0:1::/64, RFC 9780), IETF protocols with Teredo, benchmarks and ORCHID (2001::/23), documentation
     // (2001:db8::/32, 3fff::/20), segment routing (5f00::/16).
-    if bytes.starts(with: [0x01, 0x00]) && bytes[2..<8].allSatisfy({ $0 == 0 }) { return true }
+    if bytes.starts(with: [0x01, 0x00, 0, 0, 0, 0, 0]) && bytes[7] < 2 { return true }
     if bytes.starts(with: [0x20, 0x01]) && (bytes[2] < 2 || bytes[2...3] == [0x0d, 0xb8]) { return true }
     if bytes.starts(with: [0x3f, 0xff]) && bytes[2] < 0x10 { return true }
     if bytes.starts(with: [0x5f, 0x00]) { return true }
