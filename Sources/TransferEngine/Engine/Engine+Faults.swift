@@ -9,6 +9,7 @@ extension Engine {
     if download.record.state == .paused && download.record.error == nil { return }
     download.lastFault = now.instant
     download.record.failed = now.wall
+    if let after = fault.retryAfter { download.forbiddenUntil = now.instant.adding(after) }
     // Of the same clock: it may have been set since the server said so.
     download.record.notBefore = download.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
@@ -39,11 +40,7 @@ extension Engine {
     download.fruitlessAsks = 0
     let isWaitedFor = download.handles.contains { $0.isOpening || !$0.waits.isEmpty }
     var delay = random.jitter(download.backoff.failed(hasProgress: hasProgress, isWaitedFor: isWaitedFor))
-    if let after = fault.retryAfter {
-      delay = max(delay, after)
-      download.forbiddenUntil = now.instant.adding(after)
-      download.record.notBefore = now.wall + Int64(after.rounded(.up))
-    }
+    if let after = fault.retryAfter { delay = max(delay, after) }
     download.retryAt = now.instant.adding(delay)
   }
 
@@ -84,6 +81,9 @@ extension Engine {
     download.askedAddress = nil
     if let url, url != asked {
       download.record.request.url = url
+      // That was said of the old one.
+      download.forbiddenUntil = nil
+      download.record.notBefore = nil
       download.record.forgive()
       download.sender = nil
     } else {

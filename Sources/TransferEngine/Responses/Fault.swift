@@ -46,14 +46,14 @@ package struct Fault: Hashable {
   /// A status that is neither 200 nor 206 (RFC 9110 §15).
   init(_ head: ResponseHead) {
     let text = "\(head.status) \(Self.reason(head.status)) from \(head.host)"
+    let retryAfter = head.retryAfter.map { Double(min($0, TransferRecord.longestRetryAfter)) }
     switch head.status {
     // 511: a hotel's network that wants a login first (RFC 6585 §6).
     case 408, 421, 425, 429, 500, 502, 503, 504, 506...599:
-      let wait = head.retryAfter.map { min($0, TransferRecord.longestRetryAfter) }
-      self.init(.passing, text, retryAfter: wait.map { Double($0) })
+      self.init(.passing, text, retryAfter: retryAfter)
       if head.status == 429 || head.status == 503 { host = head.host }
-    case 401, 403, 404, 410: self.init(.expired, text)
-    default: self.init(.lasting, text)
+    case 401, 403, 404, 410: self.init(.expired, text, retryAfter: retryAfter)
+    default: self.init(.lasting, text, retryAfter: retryAfter)
     }
   }
 

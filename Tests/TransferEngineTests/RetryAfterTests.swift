@@ -1,0 +1,74 @@
+import PodcastModel
+import Testing
+import TransferEngine
+import TransferProtocol
+
+/// A server that has said for how long it wants to be left alone is, whatever else it said.
+@Suite struct RetryAfterTests {
+  /// An episode that was opened, and answered so with `Retry-After: 25`.
+  private func refused(_ status: Int) -> EngineWorld {
+    let world = EngineWorld(1, hosts: 1)
+    open(world)
+    Self.refuse(status, world)
+    return world
+  }
+
+  private static func refuse(_ status: Int, _ world: EngineWorld) {
+    let change = { (head: inout ResponseHead) in
+      head.status = status
+      head.retryAfter = 25
+    }
+    world.answer(nil, where: { _ in true }, change)
+  }
+
+  private func open(_ world: EngineWorld) {
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+  }
+
+  @Test(arguments: [400, 403, 404, 410, 451])
+  func whatHasFailedForGoodIsNotAskedForBefore(_ status: Int) {
+    let world = refused(status)
+    #expect(world.state(0) == .failed)
+    for _ in 0..<24 {
+      world.wait(1)
+      open(world)
+    }
+    #expect(world.asked == 1 && world.state(0) == .failed)
+    world.wait(2)
+    open(world)
+    #expect(world.asked == 2)
+  }
+
+  /// As where it may heal.
+  @Test(arguments: [404, 503]) func anOrderIsTakenAndWaits(_ status: Int) {
+    let world = refused(status)
+    world.wait(1)
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.state(0) == .queued)
+    world.wait(23)
+    #expect(world.asked == 1)
+    world.wait(2)
+    #expect(world.asked == 2)
+  }
+
+  @Test func itOutlivesTheDaemon() throws {
+    let before = refused(404)
+    let world = EngineWorld(1, hosts: 1, now: before.now + 15, records: before.records)
+    open(world)
+    #expect(world.asked == 0 && world.state(0) == .failed)
+    world.wait(11)
+    open(world)
+    #expect(world.asked == 1)
+  }
+
+  /// It was said of the address that has expired.
+  @Test func aFreshAddressIsAskedAtOnce() {
+    let world = EngineWorld(1, hosts: 1)
+    let knowing = ClientID(2)
+    world.handle(.joined(knowing, observes: false, answersAddresses: true))
+    open(world)
+    Self.refuse(403, world)
+    world.handle(.said(knowing, .freshAddress(world.requests[0].key, "http://h0.test/fresh.mp3")))
+    #expect(world.requested.last?.url == "http://h0.test/fresh.mp3")
+  }
+}
