@@ -14,8 +14,6 @@ extension HTTPTransfer {
     case CURLE_COULDNT_RESOLVE_PROXY: return unresolved
     case CURLE_COULDNT_CONNECT: return unconnected
     case CURLE_OPERATION_TIMEDOUT: return timedOut
-    case CURLE_TOO_MANY_REDIRECTS:
-      return HTTPError(.tooManyRedirects, "more than \(request.maximumRedirects) redirects, at \(host)", .EIO)
     case CURLE_UNSUPPORTED_PROTOCOL: return unsupported
     case CURLE_URL_MALFORMAT: return HTTPError(.malformedURL, "not a valid web address", .EINVAL)
     case CURLE_PARTIAL_FILE:
@@ -136,6 +134,9 @@ extension HTTPTransfer {
 extension HTTPError {
   static func headTooLong(_ host: String) -> HTTPError {
     HTTPError(.protocolError, "\(host) sent headers without end", .EIO)
+  }
+  static func tooManyRedirects(_ most: Int, at host: String) -> HTTPError {
+    HTTPError(.tooManyRedirects, "more than \(most) redirects, at \(host)", .EIO)
   }
   static func bodyTooLong(_ host: String, _ most: Int64) -> HTTPError {
     HTTPError(.bodyTooLong, "\(host) sent more than \(most) bytes", .EFBIG)

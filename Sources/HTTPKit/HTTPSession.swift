@@ -107,9 +107,14 @@ package final class HTTPSession {
   }
 
   private func end(_ id: UInt64, _ ending: HTTPTransfer.Ending) {
-    guard let transfer = transfers.removeValue(forKey: id) else { return }
+    guard let transfer = transfers[id] else { return }
     curl?.remove(transfer)
-    transfer.finish(ending)
+    if transfer.follow(after: ending) {
+      curl?.add(transfer)
+    } else {
+      transfers[id] = nil
+      transfer.finish(ending)
+    }
   }
 
   /// With CURLOPT_NOSIGNAL libcurl leaves SIGPIPE alone, and OpenSSL writes to sockets without

@@ -1,5 +1,6 @@
 internal import CCurl
 internal import Glibc
+internal import PosixKit
 internal import WebValues
 
 // How a request's easy handle is set up.
@@ -22,19 +23,13 @@ extension HTTPTransfer {
   }
 
   private func setAddress() {
-    set(CURLOPT_URL, Self.escaped(request.url.trimmed))
+    setURL(request.url.trimmed)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
-    follow(true)
-    set(CURLOPT_MAXREDIRS, request.maximumRedirects)
-    // Credentials of the address go to its own host only.
-    set(CURLOPT_UNRESTRICTED_AUTH, 0)
     set(CURLOPT_HTTPAUTH, podcastfs_curl_basic)
     set(CURLOPT_COOKIEFILE, "")
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
     // Which proxy is decided here, for each address on the way: the environment may be another process's.
     set(CURLOPT_NOPROXY, "")
-    setProxy(for: request.url.trimmed)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     if let file = request.certificateAuthorities {
       set(CURLOPT_CAINFO, file)
@@ -42,15 +37,17 @@ extension HTTPTransfer {
     }
   }
 
-  /// Where the connection for `url` leads: libcurl asks when it makes one.
-  func setProxy(for url: String) { set(CURLOPT_PROXY, proxyRules.address(for: url) ?? "") }
+  /// What is asked, and by which proxy.
+  func setURL(_ url: String) {
+    set(CURLOPT_URL, Self.escaped(url))
+    set(CURLOPT_PROXY, proxyRules.address(for: url) ?? "")
+  }
 
-  /// Whether libcurl follows the Location of the response that is coming in.
-  func follow(_ follows: Bool) { set(CURLOPT_FOLLOWLOCATION, follows ? 1 : 0) }
-
-  private func setHeaders() {
+  /// - Parameter leaves: whether the host that is asked now is not the request's own: its credentials are not for it.
+  func setHeaders(leaves: Bool = false) {
     if let agent = request.userAgent { set(CURLOPT_USERAGENT, Self.line(agent)) }
-    var lines = request.headers.map { name, value in
+    let headers = request.headers.filter { !(leaves && Self.credentials.contains($0.name.lowercased())) }
+    var lines = headers.map { name, value in
       value.isEmpty ? "\(Self.line(name));" : "\(Self.line(name)): \(Self.line(value))"
     }
     if request.acceptsCompression {
@@ -61,11 +58,20 @@ extension HTTPTransfer {
     podcastfs_curl_set_list(easy, CURLOPT_HTTPHEADER, list(of: lines))
   }
 
+  /// Header fields that are for one host.
+  private static let credentials: Set = ["authorization", "cookie"]
+
   private func setBounds() {
     set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(request.connectTimeout))
-    if let total = request.totalTimeout { set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total)) }
+    setTimeLeft()
     set(CURLOPT_BUFFERSIZE, Self.bufferSize)
     set(CURLOPT_TCP_KEEPALIVE, 1)
+  }
+
+  /// Of the time for the whole.
+  func setTimeLeft() {
+    guard let total = request.totalTimeout else { return }
+    set(CURLOPT_TIMEOUT_MS, Self.milliseconds(total - MonotonicTime.now.seconds(since: began)))
   }
 
   private func setCallbacks(_ this: UnsafeMutableRawPointer) {

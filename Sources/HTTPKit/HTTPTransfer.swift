@@ -21,20 +21,23 @@ final class HTTPTransfer {
   var head = HeadParser()
   var redirects: [(status: Int, location: String)] = []
   private var isHeadDelivered = false
-  /// Whether the last head led to another host, of which nothing has come yet.
-  private var isRedirected = false
+  /// Where the last head leads, until that is asked.
+  var next: String?
+  /// Bytes of its body, which are of no use.
+  var ignored = 0
+  let began = MonotonicTime.now
   private var received: Int64 = 0
   private var isPaused = false
   /// Whether nothing more is taken from the host.
   private var isHeld = false
   /// An address of the host was refused: why it can't be connected to, unless it has others.
-  private(set) var hasRefused = false
+  var hasRefused = false
   /// Whether a public host has answered on the way: it may lead to no private one.
   private var hasMetPublicHost = false
   /// Why a callback ended the transfer: says more than libcurl's result.
-  private var verdict: HTTPError?
+  private(set) var verdict: HTTPError?
   /// Since when the server owes a byte; nil while a connection is being made (which has its own bound).
-  private var waitingSince: MonotonicTime?
+  var waitingSince: MonotonicTime?
   /// libcurl's words for what went wrong.
   let words: UnsafeMutablePointer<CChar>
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
@@ -123,8 +126,7 @@ extension HTTPTransfer {
       case .result(CURLE_OK): lastWord()
       case .result(let code): verdict ?? self.error(code)
       }
-    let hasAnswered = head.status != 0 && !isRedirected
-    if error?.code != .cancelled && verdict == nil && !hasAnswered { error?.silentHost = host }
+    if error?.code != .cancelled && verdict == nil && head.status == 0 { error?.silentHost = host }
     receiver.finished(error)
   }
 }
@@ -134,30 +136,19 @@ extension HTTPTransfer {
   /// A line of a head. Answers whether to go on.
   func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
     waitingSince = .now
-    if isHeadDelivered {
+    if isHeadDelivered || next != nil {
       // Trailers: of no use, but not without end.
       return head.count(line) || refuse(.headTooLong(host))
     }
     guard head.append(line) else { return refuse(.headTooLong(host)) }
-    // libcurl follows every 3xx with a Location: a 304 has none to follow (RFC 9110 §15.4). It must know before
-    // it reads that field.
-    follow(head.isRedirect)
     guard head.isComplete, head.status >= 200 else { return true }
-    if head.isRedirect, let location = head.value("location") {
-      leavePrivateHosts()
-      let next = Self.resolve(location, base: effectiveURL)
-      redirects.append((head.status, next))
-      setProxy(for: next)
-      hasRefused = false
-      isRedirected = true
-      return true
-    }
-    isRedirected = false
+    if head.isRedirect, let location = head.value("location") { return lead(to: location) }
     return deliverHead() != .abort
   }
 
   /// A piece of the final response's body.
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
+    if next != nil { return ignore(body.count) }
     waitingSince = .now
     if deliverHead() == .abort { return .abort }
     // Paused at the head: no piece is delivered before `resume`.
@@ -188,7 +179,7 @@ extension HTTPTransfer {
   }
 
   /// The host that is asked leads elsewhere: leave to reach private hosts ends with the first public one.
-  private func leavePrivateHosts() {
+  func leavePrivateHosts() {
     if proxyRules.proxyPort(for: effectiveURL) == nil, connectedAddress?.isPrivate == false {
       hasMetPublicHost = true
     }
@@ -229,7 +220,7 @@ extension HTTPTransfer {
     return verdict
   }
 
-  private func refuse(_ error: HTTPError) -> Bool {
+  func refuse(_ error: HTTPError) -> Bool {
     verdict = error
     return false
   }

@@ -29,9 +29,7 @@ struct HeadParser {
       return true
     }
     if bytes.starts(with: Array("HTTP/".utf8)) {
-      let size = size
-      self = HeadParser()
-      self.size = size
+      beginAnew()
       let fields = bytes.split(separator: 32, maxSplits: 2)
       status = fields.count > 1 ? Int(String(decoding: fields[1], as: UTF8.self)) ?? 0 : 0
       return true
@@ -45,6 +43,13 @@ struct HeadParser {
     let name = Self.trimmed(bytes[..<colon]).lowercased()
     headers.append((name, Self.trimmed(bytes[(colon + 1)...])))
     return true
+  }
+
+  /// Another request's head comes; it counts with those before.
+  mutating func beginAnew() {
+    let size = size
+    self = HeadParser()
+    self.size = size
   }
 
   /// The value of the last header of that lower-case name.

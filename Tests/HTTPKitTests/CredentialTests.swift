@@ -28,6 +28,7 @@ import Testing
 
   @Test func credentialsOfAnAddressFollowARedirectOnTheSameHost() throws {
     #expect(try authorization(afterRedirectTo: "/end") == ["Basic bWU6c0BjcmV0"])
+    #expect(try authorization(afterRedirectTo: origin.url("/end")).last == "Basic bWU6c0BjcmV0")
   }
 
   @Test func credentialsOfAnAddressGoToNoOtherHostOrPort() throws {
@@ -36,6 +37,24 @@ import Testing
     other.serve("/end", OriginResource("end", mediaType: "text/plain"))
     #expect(try authorization(afterRedirectTo: other.url("/end")) == [nil])
     #expect(other.requests("/end").map { $0.header("authorization") } == [nil])
+  }
+
+  @Test func aHeaderWithCredentialsGoesToNoOtherHost() throws {
+    let secret = [
+      (name: "Authorization", value: "Bearer x"), (name: "Cookie", value: "a=b"), (name: "X-A", value: "c"),
+    ]
+    let other = try OriginServer()
+    for origin in [origin, other] {
+      origin.serve("/end", OriginResource("end", mediaType: "text/plain"))
+      self.origin.serve("/start", OriginResource("", mediaType: "text/plain"))
+      self.origin.change("/start") { $0.behaviour.redirectTarget = origin.url("/end") }
+      _ = try client.answer(.local(self.origin.url("/start")) { $0.headers = secret })?.get()
+      let seen = try #require(origin.requests("/end").first)
+      let isOwn = origin === self.origin
+      #expect(seen.header("authorization") == (isOwn ? "Bearer x" : nil))
+      #expect(seen.header("cookie") == (isOwn ? "a=b" : nil))
+      #expect(seen.header("x-a") == "c")
+    }
   }
 
   @Test func errorsHoldNoPartOfAnAddressButItsHost() throws {

@@ -107,13 +107,40 @@ import Testing
     }
   }
 
-  @Test func aRedirectWhoseBodyNeverComesIsAStall() throws {
+  /// Its body may be silent, be without end, or be cut.
+  @Test(arguments: ["silent", "endless", "cut"])
+  func aRedirectIsFollowedWhateverItsBodyIs(_ body: String) throws {
+    let sent = Monitor(0)
+    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
+      if request.path == "/end" { return try writer.respond(200, body: Array("end".utf8)) }
+      try writer.begin(302, [("Location", "/end")], length: body == "endless" ? nil : 100)
+      if body == "silent" { try writer.pause(60) }
+      if body == "cut" { throw writer.cut() }
+      while true {
+        try writer.write([UInt8](repeating: 0x7a, count: 65536))
+        sent.withLock { $0 += 65536 }
+      }
+    }
+    defer { server.stop() }
+    let stallTimeout = body == "silent" ? 0.2 : 30
+    let answer = try #require(client.answer(.local(server.address) { $0.stallTimeout = stallTimeout })).get()
+    #expect(answer.body == Array("end".utf8))
+    #expect(answer.head.redirects.map(\.status) == [302])
+    // What the sockets hold.
+    #expect(sent.withLock { $0 } < 32 << 20)
+  }
+
+  /// Also where that passes while a redirect's body is awaited.
+  @Test func theTimeForTheWholeIsForAllRedirectsTogether() throws {
     let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
-      try writer.begin(302, [("Location", "/end")], length: 100)
+      try writer.begin(302, [("Location", "/again")], length: 100)
       try writer.pause(60)
     }
     defer { server.stop() }
-    #expect(client.answer(.local(server.address) { $0.stallTimeout = 0.2 })?.failure?.code == .stalled)
+    let error = client.answer(.local(server.address) { ($0.stallTimeout, $0.totalTimeout) = (0.2, 0.5) })?
+      .failure
+    #expect(error?.code == .timedOut)
+    #expect(error?.message == "127.0.0.1 took longer than 0.5 s")
   }
 
   @Test func interimResponsesAndTrailersWithoutEndAreErrors() throws {

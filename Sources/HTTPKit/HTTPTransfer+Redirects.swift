@@ -1,0 +1,69 @@
+internal import CCurl
+internal import PosixKit
+internal import WebValues
+
+// A response that leads elsewhere (RFC 9110 §15.4). Not libcurl's to follow, which first takes all of its body, however
+// long that is.
+extension HTTPTransfer {
+  /// Bytes of a redirect's body that are taken, so that its connection can be used again.
+  private static let ignoredBody = 64 * 1024
+
+  /// The head that has come leads to `location`. Answers whether to go on.
+  func lead(to location: String) -> Bool {
+    leavePrivateHosts()
+    let next = Self.resolve(location, base: effectiveURL)
+    redirects.append((head.status, next))
+    if redirects.count > request.maximumRedirects {
+      return refuse(.tooManyRedirects(request.maximumRedirects, at: host))
+    }
+    self.next = next
+    ignored = 0
+    return true
+  }
+
+  /// A piece of a redirect's body.
+  func ignore(_ count: Int) -> HTTPFlow {
+    ignored += count
+    return ignored > Self.ignoredBody ? .abort : .proceed
+  }
+
+  /// Asks where the response has led, however its body has ended; to be given to libcurl again.
+  /// - Returns: false where it led nowhere.
+  func follow(after ending: Ending) -> Bool {
+    if case .cancelled = ending { return false }
+    guard verdict == nil, !isOverdue, let next else { return false }
+    self.next = nil
+    head.beginAnew()
+    hasRefused = false
+    waitingSince = nil
+    words[0] = 0
+    let isOwn = Self.origin(next) == Self.origin(request.url.trimmed)
+    setURL(isOwn ? withCredentials(next) : next)
+    setHeaders(leaves: !isOwn)
+    setTimeLeft()
+    return true
+  }
+
+  /// Whether the time for the whole has passed.
+  private var isOverdue: Bool {
+    request.totalTimeout.map { MonotonicTime.now.seconds(since: began) >= $0 } ?? false
+  }
+
+  /// Those of the request's address go on to the same host, and to no other.
+  private func withCredentials(_ url: String) -> String {
+    guard let credentials = AddressParts.userinfo(request.url.trimmed), AddressParts.userinfo(url) == nil,
+      let authority = AddressParts.authority(of: url)
+    else { return url }
+    return "\(url[..<authority.startIndex])\(credentials)@\(url[authority.startIndex...])"
+  }
+
+  /// Scheme, host and port.
+  private static func origin(_ url: String) -> String? {
+    guard let scheme = AddressParts.scheme(url), let authority = AddressParts.authority(of: url) else {
+      return nil
+    }
+    let host = (authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "").lowercased()
+    let usual = scheme == "https" ? ":443" : ":80"
+    return "\(scheme)://\(host.hasSuffix(usual) ? String(host.dropLast(usual.count)) : host)"
+  }
+}
