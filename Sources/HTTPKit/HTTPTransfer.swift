@@ -142,6 +142,7 @@ extension HTTPTransfer {
     }
     guard head.append(line) else { return refuse(.headTooLong(host)) }
     guard head.isComplete, head.status >= 200 else { return true }
+    if head.hasTwoLengths { return refuse(.twoLengths(host)) }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
     return deliverHead() != .abort
   }

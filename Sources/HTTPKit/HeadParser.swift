@@ -52,6 +52,13 @@ struct HeadParser {
     self.size = size
   }
 
+  /// Whether it tells more than one length of a body that it delimits (RFC 9112 §6.3): nobody knows where that ends.
+  var hasTwoLengths: Bool {
+    if value("transfer-encoding") != nil { return false }
+    let lengths = headers.filter { $0.name == "content-length" }.flatMap { $0.value.split(separator: ",") }
+    return Set(lengths.map { ContentRange.number(Substring(String($0).trimmed)) }).count > 1
+  }
+
   /// The value of the last header of that lower-case name.
   func value(_ name: String) -> String? { headers.last { $0.name == name }?.value }
 

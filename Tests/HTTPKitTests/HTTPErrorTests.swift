@@ -143,6 +143,31 @@ import Testing
     #expect(error?.message == "127.0.0.1 took longer than 0.5 s")
   }
 
+  /// RFC 9112 §6.3: where the body ends can't be known.
+  @Test(arguments: ["5\r\nContent-Length: 10", "10\r\nContent-Length: 5", "5, 10"])
+  func aBodyOfTwoLengthsIsAnError(_ lengths: String) throws {
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.writeRaw(Array("HTTP/1.1 200 OK\r\nContent-Length: \(lengths)\r\n\r\n0123456789".utf8))
+    }
+    defer { server.stop() }
+    let receiver = RecordingReceiver()
+    client.start(.local(server.address), receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.ends.first??.code == .protocolError)
+    #expect(record.ends.first??.message == "127.0.0.1 told two lengths for one body")
+    #expect(record.heads.isEmpty && record.body.isEmpty)
+  }
+
+  @Test(arguments: ["5\r\nContent-Length: 5", "5, 5", "7\r\nTransfer-Encoding: chunked\r\nContent-Length: 9"])
+  func aLengthToldTwiceIsNone(_ lengths: String) throws {
+    let body = lengths.contains("chunked") ? "5\r\n01234\r\n0\r\n\r\n" : "01234"
+    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
+      try writer.writeRaw(Array("HTTP/1.1 200 OK\r\nContent-Length: \(lengths)\r\n\r\n\(body)".utf8))
+    }
+    defer { server.stop() }
+    #expect(try client.answer(.local(server.address))?.get().body == Array("01234".utf8))
+  }
+
   @Test func interimResponsesAndTrailersWithoutEndAreErrors() throws {
     let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
       if request.path == "/trailers" {
