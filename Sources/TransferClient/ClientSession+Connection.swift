@@ -16,6 +16,8 @@ extension ClientSession {
     guard connection == nil, !isConnecting, !isStopped, !isHoldingOff else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
+    // Whoever hung up is gone.
+    refusals = 0
     isConnecting = true
     launcher.launchIfDue()
     tryAgain()
@@ -35,6 +37,7 @@ extension ClientSession {
 
   private func use(_ socket: consuming FileDescriptor) {
     isConnecting = true
+    peer = try? UnixSocket.peer(of: socket.rawValue).process
     connection = DaemonConnection(
       socket, loop: loop, receive: { [weak self] in self?.received($0) },
       ended: { [weak self] in self?.lost() })
@@ -54,31 +57,50 @@ extension ClientSession {
     }
   }
 
-  /// The daemon has gone: killed, or idle for long; or it does not serve this version.
+  /// The daemon has gone: killed, or idle for long; or what answers is none, or does not serve this version.
   private func lost() {
     connection = nil
     isConnecting = false
     readiness.withLock { $0.isServed = false }
     snapshot = nil
     let hasServed = welcomed.map { MonotonicTime.now > $0.time.adding(1) } ?? false
-    if hasServed { launcher.forgive() }
-    if let welcomed, welcomed.version != FrameWriter.version, !hasServed {
-      refusals += 1
-      if welcomed.version > FrameWriter.version { failAll(Self.isOutdated) }
-    } else {
-      refusals = 0
-    }
+    let version = welcomed?.version
     welcomed = nil
-    becameCurrent()
+    if hasServed { launcher.forgive() }
+    refusals = hasServed ? 0 : refusals + 1
+    if let why = refusal(by: version) {
+      failAll(why)
+    } else if hasServed {
+      becameCurrent()
+    }
     launcher.reap()
-    // One that sends this version away does so again.
-    let delay = refusals == 0 ? 0.01 : min(0.05 * Double(1 << min(refusals, 10)), 30)
+    // A daemon that has died is started at once; what hangs up does so again.
+    let delay = refusals < 2 ? 0.01 : min(0.125 * Double(1 << min(refusals - 1, 10)), 10)
     isHoldingOff = refusals > 0
     loop.schedule(at: .after(delay)) {
       self.isHoldingOff = false
-      if self.isNeeded { self.connect() }
+      if self.isNeeded { return self.connect() }
+      // Who only asks how things are hears whether that is a daemon.
+      if !self.currentWaiters.isEmpty { self.connectIfRunning() }
+      if self.connection == nil { self.becameCurrent() }
     }
   }
+
+  /// Why nobody is served: what answers has hung up again and again. One that dies as it is joined has gone before.
+  /// - Parameter version: what it has said that it is of; nil where it has said nothing, or nothing of sense.
+  private func refusal(by version: UInt32?) -> String? {
+    if refusals > 0, let version, version > FrameWriter.version { return Self.isOutdated }
+    if refusals < Self.fewRefusals { return nil }
+    let process = peer.map { "process \($0)" } ?? "another process"
+    return if let version, version < FrameWriter.version {
+      "the transfer daemon (\(process)) is of an older podcastfs and does not make way: end it"
+    } else {
+      "\(process), which has the transfer daemon's lock, hangs up: end it"
+    }
+  }
+
+  /// Times in a row that what answers may hang up before that is told.
+  static let fewRefusals = 4
 
   private static let isOutdated =
     "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"

@@ -30,7 +30,9 @@ final class ClientSession: @unchecked Sendable {
   /// Since when the daemon has been serving, and its version.
   var welcomed: (time: MonotonicTime, version: UInt32)?
   var failedTries = 0
-  /// Times in a row that a daemon of another version has sent this one away, and whether it waits for that.
+  /// The process that answers, or did last.
+  var peer: Int32?
+  /// Times in a row that it has hung up as soon as it was joined, and whether this one waits for that.
   var refusals = 0
   var isHoldingOff = false
   /// What has been said to the daemon and holds until it is closed.
@@ -225,7 +227,10 @@ final class ClientSession: @unchecked Sendable {
     guard let watch = try? FileWatch(), watch.add(lockFile, .writing) != nil else { return }
     lockWatch = watch
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
-      if !watch.events().isEmpty { self?.connectIfRunning() }
+      guard let self, !watch.events().isEmpty else { return }
+      // Another one, perhaps.
+      isHoldingOff = false
+      connectIfRunning()
     }
   }
 

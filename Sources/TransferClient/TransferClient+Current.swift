@@ -18,7 +18,8 @@ extension ClientSession {
     loop.async {
       self.connectIfRunning()
       let isConnected = self.connection != nil && (self.isConnecting || self.snapshot != nil)
-      if !isConnected && !self.wantsAll { return completion() }
+      let isInDoubt = self.isHoldingOff && self.refusals < Self.fewRefusals
+      if !isConnected && !self.wantsAll && !isInDoubt { return completion() }
       self.currentWaiters.append(completion)
     }
   }

@@ -5,6 +5,7 @@ import HTTPKit
 import PosixKit
 import TestSupport
 import Testing
+import TransferProtocol
 
 @Suite struct DoctorTests {
   @Test func aDeviceThatIsMissingOrClosedIsAProblemWithItsRemedy() throws {
@@ -54,6 +55,35 @@ import Testing
     #expect(settings == nil)
     #expect(findings.filter(\.isProblem).count == 1)
     #expect(findings.contains { $0.text.contains("config:1: unknown key: downlods") })
+  }
+
+  @Test func whatHangsUpInTheDaemonsPlaceIsAProblem() throws {
+    let environment = try TestEnvironment()
+    let places = try Places(environment: environment.variables)
+    try places.create()
+    #expect(PlaceChecks.answeringDaemon(places, Settings()) == nil)
+    let path = places.runtime + "/other.sock"
+    let listener = try UnixSocket.listen(at: path)
+    let number = listener.rawValue
+    let lock = try FileDescriptor(opening: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
+    let isHeld = lock.tryLock(.exclusive)
+    #expect(isHeld)
+    try lock.write(Array((path + "\n").utf8), at: 0)
+    let hasEnded = Monitor(false)
+    PosixThread.start("not a daemon") {
+      var wanted = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+      while poll(&wanted, 1, 30_000) == 1, wanted.revents == Int16(POLLIN) {
+        _ = UnixSocket.accept(on: number)
+      }
+      hasEnded.withLockNotifying { $0 = true }
+    }
+    let finding = PlaceChecks.answeringDaemon(places, Settings())
+    #expect(
+      finding?.isProblem == true && finding?.text.contains("process \(getpid())") == true, "\(finding as Any)"
+    )
+    shutdown(number, Int32(SHUT_RDWR))
+    #expect(hasEnded.wait(until: .after(patience)) { $0 ? true : nil } == true)
+    _ = (listener.rawValue, lock.rawValue)
   }
 
   @Test func aCatalogueThatIsDamagedIsAProblem() throws {

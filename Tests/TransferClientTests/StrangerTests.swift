@@ -72,18 +72,22 @@ import TransferProtocol
 
   /// A daemon of another version that sends its clients away.
   private func sendAway(_ version: UInt32, at path: String, _ accepted: Monitor<Int>) throws -> Int32 {
+    try sendAway(
+      DaemonMessage.welcome(version: version, cache: user.places.cache, runtime: user.places.runtime).frame,
+      at: path, accepted)
+  }
+
+  /// What answers in a daemon's place, says so much, and hangs up.
+  private func sendAway(_ words: [UInt8], at path: String, _ accepted: Monitor<Int>) throws -> Int32 {
     let listener = try UnixSocket.listen(at: path).release()
-    let places = user.places
-    PosixThread.start("other version") {
-      let welcome = DaemonMessage.welcome(version: version, cache: places.cache, runtime: places.runtime)
-        .frame
+    PosixThread.start("not a daemon") {
       defer { close(listener) }
       while true {
         var wanted = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
         guard poll(&wanted, 1, 30_000) == 1, wanted.revents == Int16(POLLIN) else { return }
         guard let socket = UnixSocket.accept(on: listener) else { return }
         accepted.withLockNotifying { $0 += 1 }
-        welcome.withUnsafeBytes { try? socket.append($0) }
+        words.withUnsafeBytes { try? socket.append($0) }
       }
     }
     return listener
@@ -104,6 +108,56 @@ import TransferProtocol
     #expect(log.contains("newer podcastfs"))
     _ = client.open(user.serve(body), intent: .download) { _ in }
     #expect(accepted.wait(until: .after(3)) { $0 > 10 ? true : nil } == nil)
+    client.stop()
+  }
+
+  /// Who holds the daemon's lock and hangs up, at once, after nonsense, or as a daemon that does not make way.
+  @Test(arguments: ["", "HTTP/1.1 400 what\r\n\r\n", "older"])
+  func whatHangsUpInADaemonsPlaceIsToldOfAndAskedSeldom(_ words: String) throws {
+    let accepted = Monitor(0)
+    let path = user.places.runtime + "/other.sock"
+    let listener =
+      words == "older"
+      ? try sendAway(FrameWriter.version - 1, at: path, accepted)
+      : try sendAway(Array(words.utf8), at: path, accepted)
+    let held = try lock(path)
+    defer {
+      shutdown(listener, Int32(SHUT_RDWR))
+      _ = held.rawValue
+    }
+    let why = words == "older" ? "does not make way" : "hangs up"
+    let client = try user.client()
+    let failure = try #require(client.openFailure(user.serve(body)))
+    #expect(failure.message.contains(why) && failure.message.contains("process \(getpid())"), "\(failure)")
+    #expect(client.daemonFailure == failure.message)
+    // Who asks only how things are hears it, too.
+    let command = try user.client(isMount: false)
+    command.waitUntilCurrent(until: .after(patience))
+    #expect(command.daemonFailure == failure.message)
+    command.stop()
+    // Again and again, and seldom: it is wanted all the time.
+    let before = accepted.withLock { $0 }
+    _ = client.open(user.serve(body), intent: .download) { _ in }
+    #expect(accepted.wait(until: .after(3)) { $0 > before + 5 ? true : nil } == nil)
+    let lines = log.split(separator: "\n").filter { $0.contains(why) && !$0.contains("cannot open") }
+    #expect(lines.count <= 2, "\(lines)")
+    client.stop()
+  }
+
+  /// A daemon that dies as it is joined is no such thing.
+  @Test func whatHungUpIsForgottenWhereADaemonCanBegin() throws {
+    let accepted = Monitor(0)
+    let path = user.places.runtime + "/other.sock"
+    let listener = try sendAway([], at: path, accepted)
+    let client = try user.client(isMount: false)
+    do {
+      let held = try lock(path)
+      #expect(client.openFailure(user.serve(body)) != nil)
+      _ = held.rawValue
+    }
+    shutdown(listener, Int32(SHUT_RDWR))
+    #expect(body.firstDifference(try client.opened(user.serve(body)).readAll()) == nil)
+    #expect(eventually { client.daemonFailure == nil })
     client.stop()
   }
 

@@ -2,6 +2,7 @@ internal import Catalog
 package import Configuration
 internal import Glibc
 internal import PosixKit
+internal import TransferClient
 internal import TransferProtocol
 internal import TransferStore
 
@@ -35,6 +36,7 @@ package enum PlaceChecks {
           ? .fine("\(places.configurationFile) is understood")
           : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
       findings.append(room(at: places.cache, settings))
+      if let finding = answeringDaemon(places, settings) { findings.append(finding) }
       let limit = catalogueSize(settings, places, environment)
       if let finding = catalogue("\(places.data)/catalog.sqlite", limit: limit) { findings.append(finding) }
       findings += feeds("\(places.data)/catalog.sqlite")
@@ -159,6 +161,17 @@ package enum PlaceChecks {
         mend: "delete what is not needed there, or make it larger (it usually is a tmpfs)")
     }
     return .fine("\(HumanText.size(left)) are free in \(path)")
+  }
+
+  /// Why what answers in the daemon's place does not serve; nil where it does, or nothing answers.
+  package static func answeringDaemon(_ places: Places, _ settings: Settings) -> Finding? {
+    // None is started for this.
+    guard DaemonPlace.connect(in: places.state) != nil,
+      let client = try? TransferClient(places: places, settings: settings, isMount: false)
+    else { return nil }
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(5))
+    return client.failure.map { .problem($0, mend: "then open an episode again") }
   }
 
   /// Whether the daemon could start, and read what it remembers.
