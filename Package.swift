@@ -131,7 +131,10 @@ let package = Package(
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",
-      ["PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol", "Transfers"]),
+      [
+        "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol",
+        "Transfers",
+      ]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     tests(

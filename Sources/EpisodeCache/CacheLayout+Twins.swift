@@ -69,7 +69,28 @@ extension CacheLayout {
   }
 }
 
+/// What equal audio has in common: its size, and one checksum over those of its chunks. Other audio may have it, too.
+package struct AudioMark: Hashable, Sendable {
+  package var total: Int64
+  package var digest: UInt32
+
+  package init(total: Int64, digest: UInt32) {
+    self.total = total
+    self.digest = digest
+  }
+}
+
 extension RangeJournal {
+  /// nil where not all is there, or chunks have no checksum.
+  package var mark: AudioMark? {
+    guard let total = representation?.total, isWholeWithSums(total) else { return nil }
+    var digest = CRC32C()
+    for (_, sum) in sums.sorted(by: { $0.key < $1.key }) {
+      withUnsafeBytes(of: sum.crc.value.littleEndian) { digest.update($0) }
+    }
+    return AudioMark(total: total, digest: digest.value)
+  }
+
   /// Whether all is there, and each chunk has its checksum.
   fileprivate func isWholeWithSums(_ total: Int64) -> Bool {
     durable.contains(0..<total) && Int64(sums.count) == (total + Self.chunk - 1) / Self.chunk

@@ -42,6 +42,23 @@ import Testing
     #expect(try EpisodeWriter(continuing: world.layout, other, 1).isComplete)
   }
 
+  @Test func theMarkIsThatOfEqualBytes() throws {
+    func mark(_ body: TestBody, _ key: MediaKey) throws -> AudioMark? {
+      try store(body, key)
+      return RangeJournal(reading: world.layout.journal(key, 1)).mark
+    }
+    let body = TestBody(seed: 61, size: 2_300_000)
+    let first = try #require(try mark(body, world.key))
+    #expect(first.total == body.size)
+    #expect(try mark(body, other) == first)
+    let third = MediaKey(address: "http://mirror.example.org/b.mp3")
+    #expect(try mark(TestBody(seed: 62, size: 2_300_000), third) != first)
+    let part = try EpisodeWriter(creating: world.layout, other, 2, CacheWorld.representation(body.size))
+    try world.write(body, 0..<1_500_000, part)
+    try part.synchronize()
+    #expect(RangeJournal(reading: world.layout.journal(other, 2)).mark == nil)
+  }
+
   @Test func otherBytesAreNot() throws {
     try store(TestBody(seed: 61, size: 1_300_000), world.key)
     try store(TestBody(seed: 62, size: 1_300_000), other)

@@ -121,9 +121,11 @@ import TransferProtocol
     #expect(other.firstDifference(try episode.readAll()) == nil)
   }
 
-  @Test func theSameAudioUnderTwoAddressesIsKeptOnce() throws {
+  /// Also where one has come before this daemon began.
+  @Test(arguments: [false, true]) func theSameAudioUnderTwoAddressesIsKeptOnce(_ dies: Bool) throws {
     let client = try user.client()
     let first = try cached(client)
+    if dies { #expect(user.filesAreClosed(first, 1) && user.killDaemon()) }
     let second = user.serve(body, at: "/mirror.mp3") { $0.etag = "\"another\"" }
     #expect(client.confirmed { $0.start(second, completion: $1) })
     #expect(client.reaches(.cached, second))

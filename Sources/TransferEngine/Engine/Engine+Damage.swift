@@ -1,4 +1,4 @@
-package import PodcastModel
+internal import PodcastModel
 internal import TransferProtocol
 
 // What the cache holds that no record speaks of, and what it holds no longer.
@@ -58,19 +58,5 @@ extension Engine {
     guard download.record.state == .cached, !store.isComplete else { return }
     download.record.state = .remote
     want(download, isExplicit: true)
-  }
-
-  /// Complete episodes that may be the same as `key`, by their size.
-  package func twins(of key: MediaKey) -> (own: GenerationName, others: [GenerationName])? {
-    guard let download = downloads[key], let total = download.record.total, download.record.state == .cached
-    else { return nil }
-    let others = downloads.all.values.filter {
-      $0.record.total == total && $0.record.state == .cached && $0 !== download && $0.store == nil
-    }
-    if others.isEmpty { return nil }
-    return (
-      GenerationName(key: key, generation: download.record.generation),
-      others.map { GenerationName(key: $0.key, generation: $0.record.generation) }.sorted { $0.key < $1.key }
-    )
   }
 }

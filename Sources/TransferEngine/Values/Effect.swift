@@ -68,6 +68,11 @@ package enum StoreOrder: Hashable, Sendable {
 package struct GenerationName: Hashable, Sendable {
   package var key: MediaKey
   package var generation: UInt32
+
+  package init(key: MediaKey, generation: UInt32) {
+    self.key = key
+    self.generation = generation
+  }
 }
 
 package struct EvictionCandidate: Hashable, Sendable {

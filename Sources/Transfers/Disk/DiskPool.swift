@@ -16,6 +16,8 @@ package final class DiskPool: Sendable {
     case log
     /// What concerns the whole cache.
     case cache
+    /// Which episodes are the same audio.
+    case twins
   }
 
   private struct State: ~Copyable {

@@ -17,6 +17,7 @@ final class EngineDriver {
   let saver: RecordSaver
   private let log: LogFile
   private let maps: MapsRoom
+  private let twins: Twins
   /// What the disk's threads tell.
   private let mailbox: Mailbox
   private var flows: [FlowID: FlowReceiver] = [:]
@@ -50,8 +51,11 @@ final class EngineDriver {
     maps = MapsRoom(layout, log)
     http = HTTPSession(loop: loop)
     let settings = try store.settings() ?? TransferSettings()
+    let records = try store.records()
+    twins = Twins(layout)
+    twins.expect(records)
     engine = Engine(
-      records: try store.records(), settings: settings, seed: .random(in: 0 ... .max), now: .current)
+      records: records, settings: settings, seed: .random(in: 0 ... .max), now: .current)
     saver = RecordSaver(store)
     mailbox = Mailbox(loop: loop)
     orderAnswers = OrderAnswers(loop: loop)
@@ -178,6 +182,7 @@ final class EngineDriver {
       guard let (files, key) = files[id] else { return }
       answer(.flush(key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
+      twins.forget(key, generation)
       let (layout, log) = (layout, log)
       answer(.names(key)) {
         var isStranger = layout.hasStranger(key, generation)
@@ -209,10 +214,11 @@ final class EngineDriver {
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let (layout, known) = (layout, Set(engine.keys))
+      let (layout, known, twins) = (layout, Set(engine.keys), twins)
       let (mailbox, isEnding, asked) = (mailbox, isEnding, wallClockSeconds())
       answer(.cache) {
         let records = Adoption.records(of: layout, besides: known)
+        twins.expect(records)
         // What has come meanwhile is the engine's own.
         let old = records.filter { (layout.lastWritten($0.key, $0.generation) ?? 0) < asked }
         Self.check(old, layout, mailbox, isEnding)
@@ -323,14 +329,10 @@ final class EngineDriver {
       answer(.files(key)) { .disk(id, files.discard(ranges)) }
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
-      let (layout, twins) = (layout, isComplete ? engine.twins(of: key) : nil)
-      disk.run(.files(key)) {
-        files.close(isComplete: isComplete)
-        // Equal audio under two addresses is kept once.
-        _ = twins?.others.contains { twin in
-          (try? layout.share(key, twins?.own.generation ?? 0, with: twin.key, twin.generation)) == true
-        }
-      }
+      disk.run(.files(key)) { files.close(isComplete: isComplete) }
+      // Equal audio under two addresses is kept once.
+      guard isComplete, let generation = engine.status(of: key)?.generation else { return }
+      twins.share(GenerationName(key: key, generation: generation), in: layout, on: disk)
     case .discard:
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       disk.run(.files(key)) { files.discard() }
