@@ -59,4 +59,20 @@ import TransferProtocol
     world.handle(.evicted([world.requests[0].key]))
     #expect(world.state(0) == .downloading)
   }
+
+  /// Who has had rot found reads on at once.
+  @Test func whatWasFoundDamagedIsGoneWhenThatIsConfirmed() throws {
+    let world = worldWithAnEpisode()
+    let key = world.requests[0].key
+    world.discardsAtOnce = false
+    let before = world.sent.count
+    world.say { .damaged(id: $0, key, generation: 1, [100_000..<200_000]) }
+    #expect(world.sent.count == before)
+    world.discardBytes()
+    guard case .done = world.sent.last?.message else {
+      Issue.record("\(String(describing: world.sent.last))")
+      return
+    }
+    #expect(world.requested.last?.range?.start == 98_304)
+  }
 }

@@ -53,6 +53,9 @@ final class EngineWorld {
   /// Whether pieces are written at once; else a test has it done (`writePieces`).
   var writesAtOnce = true
   private var unwritten: [Event] = []
+  /// Whether damaged bytes are let go of at once; else a test has it done (`discardBytes`).
+  var discardsAtOnce = true
+  private var undiscarded: [Event] = []
   /// Whether what is written is brought to the disk when that is asked for; else never.
   var flushesAtOnce = true
   /// Whether the cache is looked at when it is asked for; else a test answers.
@@ -140,6 +143,13 @@ final class EngineWorld {
     for answer in answers { handle(answer) }
   }
 
+  /// The disk has let go of damaged bytes.
+  func discardBytes() {
+    let answers = undiscarded
+    undiscarded = []
+    for answer in answers { handle(answer) }
+  }
+
   private func take(_ effects: [Effect]) {
     var answers: [Event] = []
     for effect in effects {
@@ -214,7 +224,13 @@ final class EngineWorld {
       if let key = open[store] { files[key]?.representation = representation }
       return .disk(store, .described)
     case .note: return nil
-    case .discardBytes: return .disk(store, .discarded(present: ByteRanges()))
+    case .discardBytes(let ranges):
+      if let key = open[store] { for range in ranges { files[key]?.present.remove(range) } }
+      let present = open[store].flatMap { files[$0]?.present } ?? ByteRanges()
+      let answer = Event.disk(store, .discarded(present: present))
+      if discardsAtOnce { return answer }
+      undiscarded.append(answer)
+      return nil
     case .close, .discard:
       open[store] = nil
       return nil

@@ -33,6 +33,8 @@ final class Download {
   var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.
   var damaged: [Range<Int64>] = []
+  /// Whether readers may still get some of these.
+  var isDiscarding: Bool { !damaged.isEmpty || store?.discards ?? 0 > 0 }
   /// Whether its line goes as soon as it holds nothing: its podcast was forgotten.
   var isToBeForgotten = false
   /// Whether it is to come again where that shows that it is gone.

@@ -47,12 +47,14 @@ extension Engine {
   func tellDamage(to store: Store, _ download: Download) {
     if download.damaged.isEmpty { return }
     store.pending += 1
+    store.discards += 1
     store.isDamaged = true
     emit(.store(store.id, .discardBytes(download.damaged)))
     download.damaged = []
   }
 
   func discarded(_ present: ByteRanges, _ store: Store, _ download: Download) {
+    store.discards = max(store.discards - 1, 0)
     store.setPresent(present)
     download.record.received = store.received
     guard download.record.state == .cached, !store.isComplete else { return }

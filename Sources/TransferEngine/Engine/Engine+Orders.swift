@@ -66,7 +66,7 @@ extension Engine {
     case .damaged(let id, let key, let generation, let ranges):
       let before = downloads[key]?.record
       discard(ranges, of: key, generation)
-      confirm(id, client, key, before: before)
+      confirm(id, client, key, before: before, awaitsDiscard: true)
     }
   }
 

@@ -11,6 +11,8 @@ struct OrderBook {
     var before: TransferRecord?
     /// Whether what is dropped may make the room that the store lacks: then it is tried once more.
     var triesAgain = false
+    /// Whether it is done when no reader gets what it told of any more.
+    var awaitsDiscard = false
     /// What must be on the disk before it is confirmed.
     var save: SaveID?
   }
@@ -103,12 +105,16 @@ extension Engine {
   /// Says `done` once what was ordered is remembered.
   /// - Parameter before: how things were; nil where nothing need be remembered: what is on the disk says it.
   /// - Parameter triesAgain: whether it may make room for itself.
+  /// - Parameter awaitsDiscard: whether no reader may get what was found damaged from then on.
   func confirm(
-    _ id: UInt64, _ client: ClientID, _ key: MediaKey, before: TransferRecord?, triesAgain: Bool = false
+    _ id: UInt64, _ client: ClientID, _ key: MediaKey, before: TransferRecord?, triesAgain: Bool = false,
+    awaitsDiscard: Bool = false
   ) {
     if id == 0 { return }
     orders.new.append(
-      OrderBook.Order(client: client, id: id, key: key, before: before, triesAgain: triesAgain))
+      OrderBook.Order(
+        client: client, id: id, key: key, before: before, triesAgain: triesAgain, awaitsDiscard: awaitsDiscard
+      ))
     // Also where nothing changes.
     if let download = downloads[key] { touch(download, queue: false) }
   }
@@ -119,7 +125,8 @@ extension Engine {
     var left: [OrderBook.Order] = []
     for order in orders.waiting {
       let isSaved = order.save.map { id in earliest.map { $0 > id } ?? true } ?? true
-      if isSaved && orders.removals[order.key] == nil {
+      let isDiscarded = !order.awaitsDiscard || downloads[order.key]?.isDiscarding != true
+      if isSaved && isDiscarded && orders.removals[order.key] == nil {
         reply(.done(id: order.id), to: order.client)
       } else {
         left.append(order)

@@ -205,6 +205,7 @@ extension Engine {
       close(store, download)
       download.hasFiles = nil
     } else {
+      store.discards = 0
       store.setPresent(store.present)
     }
     suffer(failure, download)

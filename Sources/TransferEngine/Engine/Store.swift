@@ -30,6 +30,8 @@ final class Store {
   var isFlushing = false
   /// Orders that the disk has not answered.
   var pending = 0
+  /// Those of them that let go of what was found damaged.
+  var discards = 0
   /// Whether bytes have been found that are not what was written.
   var isDamaged = false
   /// Whether its data file has its name: nobody has deleted the cache.
