@@ -23,6 +23,8 @@ final class EngineWorld {
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
+  /// What their journals have been told of the records.
+  private(set) var notes: [MediaKey: [UInt8]] = [:]
   /// Files that the cache is found to have.
   private let found: [FoundFile]
   private(set) var open: [StoreID: MediaKey] = [:]
@@ -163,7 +165,7 @@ final class EngineWorld {
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store): if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
-        if !hasFound(key, behind: generation) { files[key] = nil }
+        if !hasFound(key, behind: generation) { (files[key], notes[key]) = (nil, nil) }
         if removesAtOnce { answers.append(.removed(key)) }
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
@@ -202,6 +204,7 @@ final class EngineWorld {
         store, .opened(generation: max(generation, 1), file.representation, present: file.present))
     case .create(let key, let above, let representation):
       files[key] = (representation, ByteRanges())
+      notes[key] = nil
       note(store, key)
       let answer = Event.disk(store, .created(generation: above + 1, total: representation.total ?? recalled))
       if createsAtOnce { return answer }
@@ -223,7 +226,9 @@ final class EngineWorld {
     case .describe(let representation):
       if let key = open[store] { files[key]?.representation = representation }
       return .disk(store, .described)
-    case .note: return nil
+    case .note(let bytes):
+      if let key = open[store] { notes[key] = bytes }
+      return nil
     case .discardBytes(let ranges):
       if let key = open[store] { for range in ranges { files[key]?.present.remove(range) } }
       let present = open[store].flatMap { files[$0]?.present } ?? ByteRanges()

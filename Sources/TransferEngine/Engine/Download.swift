@@ -29,7 +29,7 @@ final class Download {
   var isUnseen = false
   /// The latest generation that the cache was found to have, while one before it was being opened.
   var foundGeneration: UInt32 = 0
-  /// What the journal has been told of the record.
+  /// What the current generation's journal has been told of the record by this daemon.
   var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.
   var damaged: [Range<Int64>] = []

@@ -25,6 +25,14 @@ extension Engine {
     store.isDescriptionNew = true
   }
 
+  /// Has the files opened for what the journal has not heard of.
+  func lookToNote(_ download: Download) {
+    guard download.store == nil, download.record.received > 0, download.hasFiles != false,
+      let known = download.noted ?? download.saved, !known.hasSameNote(as: download.record)
+    else { return }
+    download.mustLook = true
+  }
+
   /// These bytes are not what was written: they come again.
   func discard(_ ranges: [Range<Int64>], of key: MediaKey, _ generation: UInt32) {
     guard let download = downloads[key], download.record.generation == generation, generation > 0,

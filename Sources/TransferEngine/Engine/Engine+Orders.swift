@@ -58,8 +58,6 @@ extension Engine {
       let download = known(request)
       let before = download.record
       download.record.isKept = kept
-      // The journal keeps it too, for the day when the store is lost.
-      download.mustLook = download.mustLook || download.received > 0 && download.store == nil
       touch(download)
       confirm(id, client, request.key, before: before)
     case .freshAddress(let key, let url): heardAddress(key, url)

@@ -145,6 +145,7 @@ extension Engine {
       if !isOfUse { endFlows(of: download) }
       return
     }
+    lookToNote(download)
     prepareStore(of: download)
     completeIfWhole(download)
     answerReaders(of: download)

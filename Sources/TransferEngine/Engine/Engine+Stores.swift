@@ -165,6 +165,8 @@ extension Engine {
     download.record.total = store.representation.total
     download.record.received = 0
     download.beginsAnew = false
+    // A journal of its own, which has been told nothing.
+    download.noted = nil
     download.needsOverlap = false
     download.receivedAtFault = 0
     download.generationsBegun += 1
@@ -252,6 +254,7 @@ extension Engine {
     guard let store = download.store, store.isOpen, download.flows.isEmpty, store.pending == 0,
       !store.isFlushing, !needsStore(download)
     else { return }
+    note(download)
     if !store.isFlushed {
       if !download.isFlushRefused { return flush(store, after: 0) }
       // There will be room again, and then the journal can say what is here.
