@@ -32,4 +32,50 @@ import TransferProtocol
     #expect(world.sent.last?.client == second)
     #expect(world.sent.last?.message == .unavailable(wait: 1, .notOpen))
   }
+
+  /// A sweep's download leaves the queue, by the word of its mount, which does not know of the others.
+  @Test func whatAnotherClientHasAskedForLeavesTheQueueForNobody() {
+    let (first, second) = (ClientID(7), ClientID(8))
+    for isOrdered in [false, true] {
+      let world = EngineWorld(2, hosts: 1)
+      for client in [first, second] {
+        world.handle(.joined(client, observes: false, answersAddresses: false))
+      }
+      for index in 0..<2 {
+        let id = UInt64(index) + 1
+        world.handle(.said(first, .open(id: id, world.requests[index], .download, generation: nil)))
+      }
+      if isOrdered {
+        world.handle(.said(second, .start(id: 9, world.requests[0])))
+      } else {
+        world.handle(.said(second, .open(id: 9, world.requests[0], .download, generation: nil)))
+        world.handle(.said(second, .close(id: 9)))
+      }
+      for index in 0..<2 {
+        world.handle(.said(first, .close(id: UInt64(index) + 1)))
+        world.handle(.said(first, .leave(id: UInt64(index) + 11, world.requests[index].key)))
+      }
+      #expect(world.state(0) == .downloading || world.state(0) == .queued, "ordered: \(isOrdered)")
+      #expect(world.state(1) == .remote)
+      #expect(world.sent.suffix(1).map(\.message) == [.done(id: 12)])
+      // It is nobody's any more when it was dropped.
+      world.handle(.said(second, .drop(id: 13, world.requests[0].key)))
+      world.handle(.said(first, .open(id: 3, world.requests[0], .download, generation: nil)))
+      world.handle(.said(first, .close(id: 3)))
+      world.handle(.said(first, .leave(id: 14, world.requests[0].key)))
+      #expect(world.state(0) == .remote)
+    }
+  }
+
+  /// Who pauses has ordered something: it goes on when somebody opens it.
+  @Test func whatWasPausedAndIsResumedByAnOpenStays() {
+    let world = EngineWorld(1, hosts: 1)
+    let (first, second) = (ClientID(7), ClientID(8))
+    for client in [first, second] { world.handle(.joined(client, observes: false, answersAddresses: false)) }
+    world.handle(.said(second, .pause(id: 1, world.requests[0])))
+    world.handle(.said(first, .open(id: 2, world.requests[0], .download, generation: nil)))
+    world.handle(.said(first, .close(id: 2)))
+    world.handle(.said(first, .leave(id: 3, world.requests[0].key)))
+    #expect(world.state(0) == .downloading)
+  }
 }

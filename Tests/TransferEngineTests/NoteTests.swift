@@ -30,12 +30,12 @@ import TransferProtocol
   @Test func whatIsOrderedOfOneThatWaitsIsNotedToo() throws {
     let world = waiting()
     #expect(world.asked == 1 && world.open.count == 1)
-    world.say { .pause(id: $0, world.requests[1]) }
-    #expect(note(1, in: world)?.state == .paused)
-    world.say { .start(id: $0, world.requests[1]) }
-    #expect(note(1, in: world)?.state == .queued)
     world.say { .leave(id: $0, world.requests[1].key) }
     #expect(note(1, in: world)?.state == .remote)
+    world.say { .start(id: $0, world.requests[1]) }
+    #expect(note(1, in: world)?.state == .queued)
+    world.say { .pause(id: $0, world.requests[1]) }
+    #expect(note(1, in: world)?.state == .paused)
     world.wait(5)
     #expect(world.open.count == 1)
   }

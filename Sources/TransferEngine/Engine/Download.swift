@@ -17,6 +17,9 @@ final class Download {
   var hasFiles: Bool?
   /// The generation whose bytes were let go of last, and what it was of.
   var former: (generation: UInt32, representation: Representation)?
+  /// The client whose readers have asked for it, and whether somebody else has, too, or has ordered or paused it.
+  var asker: ClientID?
+  var isAskedForByOthers = false
   /// Whether it may run as one of the background downloads.
   var hasSlot = false
   /// Whether it has lost its slot because it brought next to nothing, and has brought no more since.

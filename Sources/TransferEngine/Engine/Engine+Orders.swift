@@ -27,6 +27,7 @@ extension Engine {
     case .start(let id, let request):
       let download = known(request)
       let before = download.record
+      note(asker: nil, of: download)
       want(download, isExplicit: true)
       confirm(id, client, request.key, before: before)
     case .pause(let id, let request):
@@ -50,7 +51,7 @@ extension Engine {
     case .leave(let id, let key):
       let download = downloads[key]
       let before = download?.record
-      if let download { leave(download) }
+      if let download, !download.isAskedForByOthers { leave(download) }
       confirm(id, client, key, before: before)
     case .setKept(let id, let request, let kept):
       // What is being let go of at this moment is not there to be kept.
@@ -108,7 +109,10 @@ extension Engine {
     download.handles.append(handle)
     // One that is said again, to a new daemon, wants no more than the store says, unless that had not heard of it.
     let isNews = generation == nil || download.record.order == 0
-    if intent == .download && isNews { want(download, isExplicit: false) }
+    if intent == .download && isNews {
+      note(asker: name.client, of: download)
+      want(download, isExplicit: false)
+    }
     if intent == .fetchOnly { forgive(download) }
     // It can't open what it was told of: somebody may have deleted that.
     if isRepeated { checkCache([download.key]) }
@@ -129,6 +133,7 @@ extension Engine {
     handle.waits[id] = offset..<offset + min(count, .max - offset)
     if handle.intent == .downloadAtRead && !handle.hasRead {
       handle.hasRead = true
+      note(asker: name.client, of: download)
       want(download, isExplicit: false)
     }
     download.focus = offset
@@ -142,6 +147,21 @@ extension Engine {
       if let download = downloads[handle.key] { touch(download, queue: false) }
       return
     }
+  }
+
+  /// What one client's readers alone have asked for leaves the queue at that client's word, which can't know of others.
+  /// - Parameter client: nil where it is ordered.
+  private func note(asker client: ClientID?, of download: Download) {
+    switch download.record.state {
+    case .remote, .cached:
+      download.asker = nil
+      download.isAskedForByOthers = false
+    case .paused where !download.record.waitsForRoom: download.isAskedForByOthers = true
+    case .queued, .downloading, .paused, .failed: break
+    }
+    let isOther = client == nil || download.asker ?? client != client
+    download.isAskedForByOthers = download.isAskedForByOthers || isOther
+    download.asker = download.asker ?? client
   }
 
   /// Makes all of it come. What failed is tried again: at once where `isExplicit`, else not within ten
