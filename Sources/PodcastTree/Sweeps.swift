@@ -14,6 +14,8 @@ final class Sweeps: Sendable {
     var askers: [Int64: Asker] = [:]
     /// The order of `askers`, to bound them.
     var order: [Int64] = []
+    /// The most that somebody has read of an episode through the kernel's pages, in bytes.
+    var paged: [NodeID: Int64] = [:]
   }
   private struct Asker {
     var program: Program
@@ -50,7 +52,20 @@ final class Sweeps: Sendable {
     }
   }
 
-  /// Somebody has marked or ordered it.
+  /// How much somebody may have read who has asked for `count` bytes of a node: the kernel keeps the pages of what was
+  /// read before, and asks for none of these again.
+  func mayHaveRead(_ count: Int64, of node: NodeID) -> Int64 {
+    state.withLock { state in
+      let before = state.paged[node] ?? 0
+      if count > before {
+        if state.paged.count >= Self.limit { state.paged = [:] }
+        state.paged[node] = count
+      }
+      return count == 0 ? before : count
+    }
+  }
+
+  /// Somebody has marked, paused or ordered it.
   func ordered(_ episode: Int64) { state.withLock { _ = $0.askers.removeValue(forKey: episode) } }
 
   /// - Parameter isShort: whether little of it was read.

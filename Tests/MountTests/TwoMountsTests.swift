@@ -102,6 +102,29 @@ import Testing
     #expect(try times(fixture.root + "2") == last)
   }
 
+  /// Which has let the download go there, as a sweep's.
+  @Test func whatOneMountHasPausedIsResumedByAnyOpenInTheOther() throws {
+    let (fixture, first, second) = try mountedTwice()
+    let name = MountFixture.names[0]
+    let body = TestBody(seed: 9, size: 3_000_000)
+    var resource = OriginResource(body)
+    resource.behaviour.rate = 100_000
+    fixture.origin.serve("/1.mp3", resource)
+    let script = """
+      for i in 1 2 3 4 5 6 7 8 9; do exec 3<"$2"; exec 3<&-; done
+      setfattr -n user.podcastfs.state -v paused "$1"
+      exec 3<"$2"
+      dd bs=4096 skip=500 count=1 status=none <&3
+      """
+    let reader = try RunningProcess(
+      "sh", ["-c", script, "sh", "\(first)/\(name)", "\(second)/\(name)"],
+      environment: fixture.environment.variables)
+    #expect(reader.wait(seconds: 90) == .exit(0), "\(reader.errors)")
+    #expect(reader.errors == "")
+    // It was somebody's before the reader came, and goes on behind it.
+    #expect(["queued", "downloading"].contains(try fixture.attribute("state", "\(first)/\(name)")))
+  }
+
   @Test func whatOneMountHasOrderedIsSeenInTheOtherAtTheNextCall() throws {
     let (fixture, first, second) = try mountedTwice()
     let name = MountFixture.names[0]

@@ -23,6 +23,8 @@ struct EpisodeNode: TreeNode {
     let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
     let first = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
     return tree.listed(id.row).then { episode in
+      // Through whatever mount: the open resumes it, and it stays.
+      if isPausedByUser(episode) { tree.sweeps.ordered(episode.id) }
       let intent = self.intent(first, episode, caller, program)
       // Nothing of it is here: an error now, rather than a file that can't be read.
       if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
@@ -40,6 +42,10 @@ struct EpisodeNode: TreeNode {
         return open(episode, tree.request(for: entry), intent, program, caller)
       }
     }
+  }
+
+  private func isPausedByUser(_ episode: ListedEpisode) -> Bool {
+    tree.currentStatus(episode.mediaKey).map { $0.state == .paused && $0.error == nil } ?? false
   }
 
   private func intent(
@@ -70,7 +76,7 @@ struct EpisodeNode: TreeNode {
 
   /// Whether nobody has asked for its download.
   private func isNew(_ episode: ListedEpisode) -> Bool {
-    Downloads.view(tree.world.withLock { $0.downloads.status(episode.mediaKey) }) == .none
+    Downloads.view(tree.currentStatus(episode.mediaKey)) == .none
   }
 
   private func open(
@@ -179,7 +185,8 @@ struct EpisodeNode: TreeNode {
     if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     guard intent == .download || intent == .downloadAtRead, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
-    let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
+    let count = file.isDirect ? file.bytesRead : tree.sweeps.mayHaveRead(file.bytesRead, of: id)
+    let isShort = count < 1 << 20 && count < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.world.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.left(episode.id)

@@ -1,0 +1,66 @@
+import PodcastModel
+import PodcastTree
+import PosixKit
+import TestSupport
+import Testing
+import TransferProtocol
+
+/// A program that opens many episodes and reads little of each.
+@Suite struct SweepTests {
+  private let fixture: TreeFixture
+  private let nodes: [NodeID]
+
+  init() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    self.fixture = fixture
+    nodes = try (1...2).map { number in
+      let name = "2024-01-0\(number) - Part \(number).mp3"
+      return try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
+    }
+    give(FakeEpisode(generation: 1, size: 1_000_000))
+  }
+
+  private func give(_ episode: FakeEpisode) {
+    fixture.transfers.state.withLock { $0.outcome = .success(episode) }
+  }
+
+  private func open(_ node: NodeID) throws -> any OpenFile {
+    try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+  }
+
+  /// Opens an episode so often, and reads nothing.
+  private func sweep(_ node: NodeID, _ count: Int) throws {
+    for _ in 0..<count { try open(node).close() }
+  }
+
+  private var left: Int { fixture.transfers.state.withLock { $0.left.count } }
+  private var lastIntent: OpenIntent? { fixture.transfers.state.withLock { $0.opened.last?.intent } }
+
+  /// By another mount, or a command: this tree has only heard of it.
+  @Test func whatWasPausedElsewhereIsResumedAndStays() throws {
+    try sweep(nodes[0], 9)
+    #expect(left == 1)
+    try open(nodes[0]).close()
+    #expect(lastIntent == .fetchOnly)
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .paused, generation: 1, total: 1_000_000))
+    try open(nodes[0]).close()
+    #expect(lastIntent == .download)
+    #expect(left == 1)
+  }
+
+  /// The kernel has the pages of what was read before, and asks for none.
+  @Test func whoReadsToTheEndFromTheKernelsPagesIsNoSweep() throws {
+    let file = try open(nodes[0])
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000_000, alignment: 16)
+    defer { buffer.deallocate() }
+    guard case .success(1_000_000) = file.read(at: 0, into: buffer) else {
+      Issue.record("not read")
+      return
+    }
+    file.close()
+    try sweep(nodes[0], 20)
+    #expect(left == 0 && lastIntent == .download)
+  }
+}
