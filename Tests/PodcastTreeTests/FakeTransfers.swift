@@ -126,12 +126,16 @@ final class FakeWait: Cancellable {
 /// An open episode all of whose bytes are here.
 final class FakeEpisode: OpenEpisode {
   let generation: UInt32
-  let size: Int64?
+  var size: Int64? { known.withLock { $0 } }
   let closes = Monitor(0)
+  private let known: Monitor<Int64?>
+  private let told: Int64?
 
-  init(generation: UInt32, size: Int64?) {
+  /// - Parameter told: the size that is known when somebody has waited for a byte.
+  init(generation: UInt32, size: Int64?, told: Int64? = nil) {
     self.generation = generation
-    self.size = size
+    self.told = told
+    known = Monitor(size)
   }
 
   func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
@@ -147,6 +151,7 @@ final class FakeEpisode: OpenEpisode {
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {
+    known.withLock { $0 = $0 ?? told }
     completion(nil)
     return FakeWait {}
   }

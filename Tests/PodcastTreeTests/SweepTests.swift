@@ -63,4 +63,14 @@ import TransferProtocol
     try sweep(nodes[0], 20)
     #expect(left == 0 && lastIntent == .download)
   }
+
+  /// As where the store was lost, which had it.
+  @Test func anOpenOfWhatWasLetGoWaitsForASizeThatIsNotKnown() throws {
+    try sweep(nodes[0], 9)
+    give(FakeEpisode(generation: 1, size: nil, told: 900_000))
+    let file = try open(nodes[0])
+    #expect(lastIntent == .fetchOnly)
+    #expect(file.size == 900_000)
+    file.close()
+  }
 }

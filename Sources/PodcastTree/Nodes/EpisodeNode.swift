@@ -88,8 +88,14 @@ struct EpisodeNode: TreeNode {
       opened.close()
       return refuse(again: episode, opened.generation)
     }.then { opened in
-      let isAwaited = intent == .download && opened.size == nil && program?.trustsSize == true
-      return isAwaited ? whole(opened) : .value(opened)
+      if opened.size != nil { return .value(opened) }
+      if intent == .download, program?.trustsSize == true {
+        // Whose server has given no length: only with the end its size is known.
+        return awaiting(opened, EpisodeSize.limit - 1)
+      }
+      // It was let go, and the size that it had been told is forgotten: its first byte comes with it.
+      let isLetGo = intent == .fetchOnly && tree.settings.trigger == .open && !caller.comesAgain
+      return isLetGo ? awaiting(opened, 0) : .value(opened)
     }.then { opened -> Answer<any OpenFile> in
       if let file = accept(opened, episode, intent, program) { return .value(file) }
       return .pending { completion in
@@ -134,10 +140,10 @@ struct EpisodeNode: TreeNode {
     }
   }
 
-  /// Waits for the end of a body whose server has given no length: only then its size is known.
-  private func whole(_ opened: any OpenEpisode) -> Answer<any OpenEpisode> {
+  /// Waits for the byte at `offset`, or the end before it.
+  private func awaiting(_ opened: any OpenEpisode, _ offset: Int64) -> Answer<any OpenEpisode> {
     .pending { completion in
-      let waiting = opened.whenAvailable(at: EpisodeSize.limit - 1, count: 1) { failure in
+      let waiting = opened.whenAvailable(at: offset, count: 1) { failure in
         if failure != nil { opened.close() }
         completion(failure.map { .failure($0.errno) } ?? .success(opened))
       }
