@@ -37,7 +37,11 @@ package enum MountChecks {
     let vanished = MountRecord.vanished(places: places).filter { mountPoint in
       !givenUp.contains { $0.mountPoint == mountPoint }
     }
-    return findings
+    let unkept = MountRecord.unkept(places: places).map { text in
+      Finding.problem(
+        text, mend: "find out what ends podcastfs-keep: until one stays the mount ends with its process")
+    }
+    return findings + unkept
       + givenUp.map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
       + vanished.map { mountPoint in
         .problem(

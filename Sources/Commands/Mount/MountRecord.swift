@@ -27,7 +27,7 @@ struct MountRecord {
   /// The mount has gone: its process is the calling one, or has died. Another mount may have its number by now.
   static func remove(device: String, places: Places) {
     guard read(path(device, places)).map({ $0.process == getpid() }) ?? true else { return }
-    for ending in ["", callEnding, optionsEnding] { unlink(path(device, places) + ending) }
+    for ending in ["", callEnding, optionsEnding, unkeptEnding] { unlink(path(device, places) + ending) }
   }
 
   /// Remembers what a mount is called with, for a process that the service manager starts: that has its own words only.
@@ -42,6 +42,26 @@ struct MountRecord {
     else { return nil }
     var arguments = ArgumentList(call.words)
     return try? arguments.takeValues("-o")
+  }
+
+  /// Remembers that nobody keeps the mount, in words; nil where somebody does.
+  static func note(unkept text: String?, device: String, places: Places) throws {
+    let file = path(device, places) + unkeptEnding
+    guard let text else {
+      unlink(file)
+      return
+    }
+    try Directories.createPrivate(directory(places))
+    try Directories.replace(file, with: Array(text.utf8), outlivesPower: false)
+  }
+
+  /// What there is to say of mounts that end with their process, because nobody keeps them by now.
+  static func unkept(places: Places) -> [String] {
+    all(places: places).compactMap { record in
+      (try? Directories.readRegular(record.file + unkeptEnding, limit: 8192)).map {
+        String(decoding: $0, as: UTF8.self)
+      }
+    }
   }
 
   /// The call that somebody has left for it; nil where none is there. Taken away.
@@ -191,6 +211,7 @@ struct MountRecord {
 
   private static let callEnding = ".call"
   private static let optionsEnding = ".options"
+  private static let unkeptEnding = ".unkept"
   private static let revived = "revived"
   private static func directory(_ places: Places) -> String { places.runtime + "/mounts" }
   private static func name(of device: String) -> String {

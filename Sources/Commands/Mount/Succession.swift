@@ -44,7 +44,8 @@ final class Succession: Sendable {
       ServiceManager.store(memory.file, as: MountInheritance.memoryName)
     } else {
       let keeper = Keeper(
-        connection: connection, memory: memory, call: call, log: request.log, inherited: inheritance?.keeper)
+        connection: connection, memory: memory, call: call, inherited: inheritance?.keeper
+      ) { [request] why, isNews in Self.tell(request, device, why, isNews) }
       keeper.begin()
       self.keeper.withLock { $0 = keeper }
     }
@@ -54,6 +55,13 @@ final class Succession: Sendable {
     } catch {
       request.log.write("podcastfs restart will not find the mount: \(error)")
     }
+  }
+
+  /// Tells the log and `doctor` why nobody keeps the mount; nil where somebody does.
+  private static func tell(_ request: MountRequest, _ device: String, _ why: String?, _ isNews: Bool) {
+    let text = why.map { "nobody keeps the mount on \(request.mountPoint): \($0)" }
+    if let text, isNews { request.log.write(text) }
+    try? MountRecord.note(unkept: text, device: device, places: request.places)
   }
 
   /// Makes way for the next process, if there can be one: then this does not return.
@@ -89,8 +97,8 @@ final class Succession: Sendable {
   func end(_ inheritance: MountInheritance? = nil) {
     if let inheritance, let call, let inherited = inheritance.keeper {
       let keeper = Keeper(
-        connection: connection, memory: inheritance.memory, call: call, log: request.log, inherited: inherited
-      )
+        connection: connection, memory: inheritance.memory, call: call, inherited: inherited
+      ) { _, _ in }
       self.keeper.withLock { $0 = keeper }
     }
     keeper.withLock { $0 }?.dismiss()
