@@ -73,6 +73,6 @@ import TransferProtocol
       Issue.record("\(String(describing: world.sent.last))")
       return
     }
-    #expect(world.requested.last?.range?.start == 98_304)
+    #expect(world.requested.last?.range?.start == 100_000)
   }
 }

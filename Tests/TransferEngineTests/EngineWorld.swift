@@ -278,7 +278,7 @@ extension EngineWorld {
       head.acceptsRanges = length != nil
       if let range = request.range, let length {
         head.status = 206
-        head.part = (range.last.map { length - $0 } ?? range.start)..<(range.end ?? length)
+        head.part = range.start..<(range.end ?? length)
         head.partTotal = length
         head.length = head.part?.length
       }

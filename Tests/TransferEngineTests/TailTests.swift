@@ -6,6 +6,8 @@ import TransferProtocol
 /// The end of a file is asked for beside its beginning, where that is known to be of use.
 @Suite struct TailTests {
   private static let length: Int64 = 50_000_000
+  /// Of the last block that is whole.
+  private static let start: Int64 = 49_995_776
 
   /// A host that has sent one episode of two.
   private func world(
@@ -19,11 +21,15 @@ import TransferProtocol
     return world
   }
 
-  private func open(_ index: Int, in world: EngineWorld, _ intent: OpenIntent = .download) {
-    world.say { .open(id: $0, world.requests[index], intent, generation: nil) }
+  private func open(
+    _ index: Int, in world: EngineWorld, _ intent: OpenIntent = .download, told length: Int64? = Self.length
+  ) {
+    var request = world.requests[index]
+    request.expectedLength = length
+    world.say { .open(id: $0, request, intent, generation: nil) }
   }
 
-  private func isTail(_ request: MediaRequest) -> Bool { request.range?.last != nil }
+  private func isTail(_ request: MediaRequest) -> Bool { request.range?.start == Self.start }
 
   @Test func whoOpensAnEpisodeOfAKnownHostHasItsEndAtOnce() throws {
     let world = world()
@@ -35,14 +41,14 @@ import TransferProtocol
       world.requested[2]
         == {
           var request = world.requested[1]
-          request.range = RequestedRange(last: 4096)
+          request.range = RequestedRange(start: Self.start, end: Self.length)
           return request
         }())
     world.answer(Self.length)
     let present = { world.files[world.requests[1].key]?.present }
-    world.bring(4096)
+    world.bring(Int(Self.length - Self.start))
     world.end(nil, where: { _ in true })
-    #expect(present()?.contains(Self.length - 4096..<Self.length) == true)
+    #expect(present()?.contains(Self.start..<Self.length) == true)
   }
 
   /// Which head comes first is chance.
@@ -52,13 +58,15 @@ import TransferProtocol
     let tail = try #require(world.running.first { isTail($0.value) }?.key)
     var head = ResponseHead(status: 206, url: world.requests[1].url)
     head.entityTag = "\"\(world.requests[1].url)\""
-    (head.part, head.partTotal, head.length) = (Self.length - 4096..<Self.length, Self.length, 4096)
+    (head.part, head.partTotal, head.length) = (
+      Self.start..<Self.length, Self.length, Self.length - Self.start
+    )
     world.handle(.head(tail, head, firstBytes: []))
-    world.handle(.came(tail, 4096))
+    world.handle(.came(tail, Int(Self.length - Self.start)))
     world.handle(.ended(tail, nil))
     #expect(world.files[world.requests[1].key] == nil)
     world.answer(Self.length, where: { $0 == world.requests[1].url })
-    #expect(world.files[world.requests[1].key]?.present.ranges == [Self.length - 4096..<Self.length])
+    #expect(world.files[world.requests[1].key]?.present.ranges == [Self.start..<Self.length])
     #expect(world.asked == 3)
   }
 
@@ -68,7 +76,7 @@ import TransferProtocol
     open(1, in: world)
     world.answer(Self.length, where: { _ in true }) { head in
       if head.status == 206 && isLarger {
-        (head.part, head.partTotal) = (Self.length..<Self.length + 4096, Self.length + 4096)
+        (head.part, head.partTotal) = (Self.start..<Self.length, Self.length + 4096)
       } else if head.status == 206 {
         head.entityTag = "\"other\""
       }
@@ -83,7 +91,7 @@ import TransferProtocol
     #expect(try #require(world.requested.last?.range).start == 39_997_440)
   }
 
-  @Test(arguments: [200, 403, 416, 429, 503]) func aRefusedEndEndsNothing(status: Int) throws {
+  @Test(arguments: [200, 403, 429, 503]) func aRefusedEndEndsNothing(status: Int) throws {
     let world = world(3)
     open(1, in: world)
     world.answer(Self.length, where: { _ in true }) { head in
@@ -161,12 +169,36 @@ import TransferProtocol
     #expect(world.asked == 2)
   }
 
-  @Test func aSmallFileIsAskedForOnce() {
+  @Test(arguments: [nil, 900_000, 0, -1, .max] as [Int64?]) func nothingIsAskedForWhereItsEndIsNotKnown(
+    told: Int64?
+  ) {
     let world = world()
-    var request = world.requests[1]
-    request.expectedLength = 900_000
-    world.say { .open(id: $0, request, .download, generation: nil) }
+    open(1, in: world, told: told)
     #expect(world.asked == 2)
+  }
+
+  /// The feed says too little, or too much: what came of it is of the file all the same.
+  @Test func aPlaceBeforeTheEndIsOfUse() throws {
+    let world = world()
+    open(1, in: world)
+    let tail = try #require(world.running.first { isTail($0.value) }?.key)
+    world.answer(Self.length + 1_000_000)
+    world.handle(.came(tail, Int(Self.length - Self.start)))
+    world.handle(.ended(tail, nil))
+    #expect(world.files[world.requests[1].key]?.present.contains(Self.start..<Self.length) == true)
+  }
+
+  @Test func aPlaceBehindTheEndIsNotHeldAgainstTheHost() {
+    let world = world(3)
+    open(1, in: world)
+    world.answer(Self.length - 1_000_000, where: { _ in true }) { head in
+      if head.status == 206 {
+        (head.status, head.part, head.partTotal) = (416, nil, Self.length - 1_000_000)
+      }
+    }
+    #expect(world.running.count == 1 && world.state(1) == .downloading)
+    open(2, in: world)
+    #expect(world.requested.filter(isTail).count == 2)
   }
 
   /// By a connection that is about to be free it costs half of what it does by a new one.
@@ -179,7 +211,7 @@ import TransferProtocol
     world.say { .wait(id: $0, open: 2, offset: 40_000_000, count: 4096) }
     #expect(world.asked == 3)
     if comes {
-      world.handle(.came(tail, 4096))
+      world.handle(.came(tail, Int(Self.length - Self.start)))
       world.handle(.ended(tail, nil))
     } else {
       world.wait(0.03)
@@ -195,9 +227,9 @@ import TransferProtocol
     let first = try #require(world.running.first { !isTail($0.value) }?.key)
     let tail = try #require(world.running.first { isTail($0.value) }?.key)
     world.answer(Self.length)
-    world.handle(.came(tail, 4096))
+    world.handle(.came(tail, Int(Self.length - Self.start)))
     world.handle(.ended(tail, nil))
-    world.handle(.came(first, Int(Self.length) - 4096))
+    world.handle(.came(first, Int(Self.start)))
     #expect(world.state(1) == .cached)
     #expect(world.running.isEmpty)
   }

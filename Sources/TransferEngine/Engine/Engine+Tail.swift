@@ -5,24 +5,26 @@ internal import TransferProtocol
 // connection is free by the time at which the first head is there: so who then reads elsewhere, or opens the next
 // episode, pays for no new one.
 extension Engine {
-  /// Bytes: tags at the end begin in the last block as a rule, and with so many that comes whole.
-  static let tailLength = Limits.block
+  /// Bytes at the least: tags at the end begin in them as a rule.
+  private static let tailLength = Limits.block
   /// Of what is smaller by the feed's word the end comes soon enough.
   private static let leastLength = RequestPlanner.nearby
 
-  /// Of what nothing is stored of, where somebody opens it and the host is known to give parts itself, not by way of
-  /// others: who counts what goes through a tracker counts one request.
+  /// Of what nothing is stored of, where somebody opens it, its size is known, by the feed's word at the least, and the
+  /// host to give parts itself, not by way of others: who counts what goes through a tracker counts one request.
   func askForTail(of download: Download) {
     guard download.tail == nil, download.flows.count == 1, !download.beginsAnew, download.lastFault == nil,
       senders.givesParts(download.host), download.givesRanges,
-      download.record.total ?? download.record.request.expectedLength ?? .max >= Self.leastLength,
+      let length = download.record.total ?? download.record.request.expectedLength,
+      length >= Self.leastLength, length <= Limits.largestFile,
       download.handles.contains(where: { $0.isOpening && $0.intent == .download })
     else { return }
     var request = mediaRequest(of: download)
-    request.range = RequestedRange(last: Self.tailLength)
+    let start = (length - Self.tailLength) / Limits.block * Limits.block
+    request.range = RequestedRange(start: start, end: length)
     let flow = Flow(
-      FlowID(nextNumber()), RequestPlanner.Request(start: 0, end: nil, isUrgent: true), isDirect: false,
-      asked: now.instant, isTail: true)
+      FlowID(nextNumber()), RequestPlanner.Request(start: start, end: length, isUrgent: true),
+      isDirect: false, asked: now.instant, isTail: true)
     flows[flow.id] = (flow, download)
     download.tail = flow
     emit(.ask(flow.id, request))
@@ -31,19 +33,21 @@ extension Engine {
   /// What the first response is of decides, so that is waited for.
   func judgeTail(of download: Download) {
     guard let flow = download.tail, let (head, firstBytes) = flow.head else { return }
-    guard head.status == 206, let part = head.part else { return refuseTail(of: download) }
+    // The feed is wrong, not the host.
+    if head.status == 416 { return dropTail(of: download) }
+    guard head.status == 206 else { return refuseTail(of: download) }
     guard let store = download.openStore else { return }
     let question = ResponseJudge.Question(
-      start: part.lowerBound, end: nil, known: store.representation, stored: store.claimed, decodes: false,
-      isBeside: true)
+      start: flow.request.start, end: flow.request.end, known: store.representation, stored: store.claimed,
+      decodes: false, isBeside: true)
     guard
-      case .go(let representation, at: part.lowerBound, agreeing: 0) = ResponseJudge.judge(
-        question, head, firstBytes: firstBytes), part.upperBound == store.representation.total
+      case .go(let representation, at: flow.request.start, agreeing: 0) = ResponseJudge.judge(
+        question, head, firstBytes: firstBytes)
     else { return refuseTail(of: download) }
     download.tail = nil
     flow.head = nil
     download.flows.append(flow)
-    accept(head, representation, at: part.lowerBound, agreeing: 0, flow, download)
+    accept(head, representation, at: flow.request.start, agreeing: 0, flow, download)
   }
 
   /// Whether a seek had better wait until the end has come, which is a matter of a moment: it goes by that connection

@@ -24,13 +24,6 @@ package struct RequestedRange: Hashable, Sendable {
   package var start: Int64
   /// Behind the last byte; nil for all from `start` on.
   package var end: Int64?
-  /// So many bytes at the end instead, wherever that is.
-  package var last: Int64?
-
-  package init(last: Int64) {
-    start = 0
-    self.last = last
-  }
 
   package init(start: Int64, end: Int64?) {
     self.start = start

@@ -366,8 +366,7 @@ extension HTTPRequest {
   init(_ request: MediaRequest) {
     self.init(url: request.url)
     if let range = request.range {
-      let place = range.last.map { "-\($0)" } ?? "\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"
-      headers.append(("Range", "bytes=\(place)"))
+      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
       if let validator = request.validator { headers.append(("If-Range", validator)) }
     }
     let settings = request.settings
