@@ -63,7 +63,7 @@ extension Engine {
   }
 
   func learnOfTails(_ head: ResponseHead, _ representation: Representation, _ download: Download) {
-    guard head.url == download.record.request.url, representation.total != nil,
+    guard head.url == download.record.request.url, head.partTotal ?? head.length != nil,
       representation.validator != nil, head.acceptsRanges || head.status == 206
     else { return }
     senders.learn(download.host, givesParts: true)
