@@ -42,6 +42,18 @@ import Testing
     #expect(try EpisodeWriter(continuing: world.layout, other, 1).isComplete)
   }
 
+  /// Nor does it become zeros where the other one is found damaged and comes again.
+  @Test func whatIsLetGoOfUnderOneAddressStaysUnderTheOther() throws {
+    let body = TestBody(seed: 62, size: 2_300_000)
+    try store(body, world.key)
+    try store(body, other)
+    #expect(try world.layout.share(other, 1, with: world.key, 1))
+    let writer = try EpisodeWriter(continuing: world.layout, world.key, 1)
+    try writer.discard([0..<1 << 20])
+    #expect(!writer.present.contains(0..<4096))
+    #expect(world.read(try EpisodeReader(world.layout, other, 1), 0..<body.size) == body.bytes)
+  }
+
   @Test func theMarkIsThatOfEqualBytes() throws {
     func mark(_ body: TestBody, _ key: MediaKey) throws -> AudioMark? {
       try store(body, key)
