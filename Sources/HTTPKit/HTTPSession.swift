@@ -103,7 +103,7 @@ package final class HTTPSession {
     guard !transfers.isEmpty else { return }
     // What has no deadline now may have one soon.
     let next = transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture
-    attend(at: min(next, now.adding(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1)))
+    attend(at: min(next, now.adding(min(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1, 1))))
   }
 
   private func end(_ id: UInt64, _ ending: HTTPTransfer.Ending) {

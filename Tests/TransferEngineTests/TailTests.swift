@@ -234,4 +234,32 @@ import TransferProtocol
     #expect(world.state(1) == .cached)
     #expect(world.running.isEmpty)
   }
+
+  /// It has begun, and trickles: who reads on does not wait for it.
+  @Test(arguments: [true, false]) func whatTricklesIsOvertaken(isTail: Bool) throws {
+    let world = world()
+    open(1, in: world)
+    let first = try #require(world.running.first { !self.isTail($0.value) }?.key)
+    world.answer(Self.length)
+    var slow = try #require(world.running.first { self.isTail($0.value) }?.key)
+    if !isTail {
+      world.handle(.came(slow, Int(Self.length - Self.start)))
+      world.handle(.ended(slow, nil))
+      world.handle(.came(first, 1 << 20))
+      world.say { .wait(id: $0, open: 2, offset: 40_000_000, count: 4096) }
+      world.answer(Self.length, where: { _ in true })
+      slow = try #require(world.running.keys.max())
+    }
+    world.handle(.came(slow, 50))
+    world.wait(3)
+    world.handle(.came(slow, 50))
+    let rest = isTail ? Self.length : Self.length - (1 << 20)
+    for _ in 0..<10 {
+      world.handle(.came(first, Int(rest) / 10))
+      world.wait(0.3)
+    }
+    world.handle(.came(first, Int(rest) - Int(rest) / 10 * 10))
+    world.handle(.ended(first, nil))
+    #expect(world.state(1) == .cached)
+  }
 }

@@ -77,7 +77,9 @@ extension Engine {
   @discardableResult
   func write(_ flow: Flow, _ download: Download, _ urgency: Intake.Urgency) -> Intake.Step? {
     guard let store = download.openStore else { return nil }
-    let fed = download.flows.compactMap { $0 === flow || $0.end != nil ? nil : $0.intake?.position }
+    let fed = download.flows.compactMap { other in
+      other === flow || other.end != nil || isOvertaken(other, by: flow) ? nil : other.intake?.position
+    }
     while let intake = flow.intake {
       var next = intake
       let step = next.next(
@@ -97,6 +99,13 @@ extension Engine {
       if next.arrived == next.position { flow.heldSince = nil }
     }
     return nil
+  }
+
+  /// Whether what `other` is to bring had better come by `flow`, which has reached it: it is next to nothing, or trickles.
+  private func isOvertaken(_ other: Flow, by flow: Flow) -> Bool {
+    if other.isTail { return true }
+    guard let its = other.rateSoFar(now.instant), let own = flow.rateSoFar(now.instant) else { return false }
+    return its < own / 8
   }
 
   private func end(_ flow: Flow, _ download: Download, _ why: Intake.Step) {
