@@ -91,8 +91,12 @@ extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
     guard !isPaused, !isHeld else { return nil }
-    return waitingSince?.adding(request.stallTimeout)
+    return waitingSince?.adding(
+      next == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
   }
+
+  /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
+  private static let redirectPatience = 1.0
 
   /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
   func pause() {
