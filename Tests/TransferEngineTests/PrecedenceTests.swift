@@ -82,4 +82,19 @@ import TransferProtocol
     world.handle(.came(flow, 1 << 20))
     world.handle(.ended(flow, nil))
   }
+
+  /// How slow it is, is known long before its rate has been measured.
+  @Test(arguments: [false, true])
+  func aYoungSlowResponseIsNotWaitedForToComeToASeek(isAskedForFirst: Bool) throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(Self.length)
+    if !isAskedForFirst { world.bring(16_384) }
+    world.say { .wait(id: $0, open: 1, offset: 800_000, count: 65_536) }
+    if isAskedForFirst { world.bring(16_384) }
+    #expect(world.asked == 1)
+    world.wait(RequestPlanner.playersPatience + 0.01)
+    #expect(world.asked == 2)
+    #expect(world.requested.last?.range?.start == 798_720)
+  }
 }

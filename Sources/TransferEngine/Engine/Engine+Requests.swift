@@ -14,8 +14,8 @@ extension Engine {
     }
     let running = download.flows.map { flow in
       RequestPlanner.Running(
-        position: flow.position, arrived: flow.arrived, end: flow.request.end, rate: flow.rate,
-        rateSoFar: flow.rateSoFar(now.instant))
+        position: flow.position, arrived: flow.arrived, end: flow.request.end,
+        rate: flow.rateSoFar(now.instant))
     }
     let planner = RequestPlanner(
       have: store?.claimed ?? ByteRanges(), total: store?.representation.total,
@@ -23,9 +23,7 @@ extension Engine {
     let open = waits.filter { store?.shows($0) != true }
     let requests = planner.requests(for: open)
     // By then it is known how slow the host is.
-    if requests.isEmpty, running.contains(where: { $0.rateSoFar == nil }),
-      open.contains(where: { $0.length == 1 })
-    {
+    if requests.isEmpty && !open.isEmpty, running.contains(where: { $0.rate == nil }) {
       timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
     }
     if requests.isEmpty || awaitsTail(download) || !mayAskAtOnce(requests, download) { return }

@@ -28,19 +28,14 @@ package struct RequestPlanner {
     /// Behind what has come of it, on its way to the disk.
     var arrived: Int64
     var end: Int64?
-    /// Bytes per second; nil while not known.
+    /// Bytes per second, of late or since it began; nil while not known.
     var rate: Int64?
-    /// The same, known sooner: what has come since it began, where it has only begun.
-    var rateSoFar: Int64?
 
-    package init(
-      position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil, rateSoFar: Int64? = nil
-    ) {
+    package init(position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil) {
       self.position = position
       self.arrived = arrived ?? position
       self.end = end
       self.rate = rate
-      self.rateSoFar = rateSoFar ?? rate
     }
   }
 
@@ -103,7 +98,7 @@ package struct RequestPlanner {
       guard flow.position <= offset, offset < flow.end ?? .max else { return false }
       let distance = offset - flow.position
       if distance > Self.nearby { return false }
-      if wait.length == 1, let rate = flow.rateSoFar {
+      if wait.length == 1, let rate = flow.rate {
         return offset - flow.arrived <= max(Int64(Double(rate) * Self.playersPatience), block)
       }
       let isFast = flow.rate.map { distance <= $0 * Self.patience } ?? true
@@ -137,7 +132,7 @@ package struct RequestPlanner {
       end = min(end, aligned(wait.upperBound))
     } else if beside {
       let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
-      let slowest = wait.length == 1 ? running.compactMap(\.rateSoFar).min() : nil
+      let slowest = wait.length == 1 ? running.compactMap(\.rate).min() : nil
       let first = slowest.map { min(max($0, Self.shortestWindow), Self.window) } ?? Self.window
       let window = max(first, min(Int64(before) * 2, Self.longestWindow))
       end = min(end, aligned(max(start + window, wait.upperBound)))
