@@ -31,22 +31,23 @@ package struct RunningPrograms: ProgramTable {
   package init() {}
 
   package func program(ofThread thread: Int32) -> Program? {
-    guard thread > 0, let status = try? Directories.read("/proc/\(thread)/status", limit: 4096) else {
-      return nil
-    }
-    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("Tgid:") }
-    guard let leader = line.flatMap({ Int32($0.dropFirst(5).filter(\.isNumber)) }),
-      let bytes = try? Directories.read("/proc/\(leader)/stat", limit: 4096)
+    guard thread > 0, let status = try? Directories.read("/proc/\(thread)/status", limit: 4096),
+      let line = status.split(separator: 0x0a, maxSplits: 10).first(where: { $0.starts(with: "Tgid:".utf8) }),
+      let leader = Self.number(line.drop { !Self.isDigit($0) }),
+      let stat = try? Directories.read("/proc/\(leader)/stat", limit: 4096),
+      // "PID (NAME) STATE …": the name may hold blanks and brackets.
+      let open = stat.firstIndex(of: 0x28), let close = stat.lastIndex(of: 0x29), open < close
     else { return nil }
-    // "PID (NAME) STATE …": the name may hold blanks and brackets.
-    let text = String(decoding: bytes, as: UTF8.self)
-    guard let open = text.firstIndex(of: "("), let close = text.lastIndex(of: ")"), open < close else {
-      return nil
-    }
-    let fields = text[text.index(after: close)...].split(separator: " ")
+    let fields = stat[(close + 1)...].split(separator: 0x20, maxSplits: 20)
     return Program(
-      process: leader, name: String(text[text.index(after: open)..<close]),
-      started: fields.count > 19 ? UInt64(fields[19]) ?? 0 : 0)
+      process: Int32(leader), name: String(decoding: stat[(open + 1)..<close], as: UTF8.self),
+      started: fields.count > 19 ? Self.number(fields[19]) ?? 0 : 0)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
+    UInt64(String(decoding: text.prefix { isDigit($0) }, as: UTF8.self))
   }
 
   package func arguments(of program: Program) -> [String] {
