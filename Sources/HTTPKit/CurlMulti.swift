@@ -89,9 +89,12 @@ final class CurlMulti {
     guard milliseconds >= 0 else { return }
     timer = loop.schedule(at: .after(Double(milliseconds) / 1000)) { [unowned self] in
       timer = nil
-      act(CURL_SOCKET_TIMEOUT, 0)
+      goOn()
     }
   }
+
+  /// Does what is due.
+  func goOn() { act(CURL_SOCKET_TIMEOUT, 0) }
 
   private func act(_ socket: Int32, _ events: Int32) {
     var running: Int32 = 0

@@ -17,6 +17,8 @@ package final class HTTPSession {
   private var transfers: [UInt64: HTTPTransfer] = [:]
   private var lastNumber: UInt64 = 0
   private var isStopped = false
+  /// Whether there are requests that libcurl has not begun with.
+  private var hasNew = false
   /// When transfers are looked at for what libcurl does not know of: silence.
   private var watch: (time: MonotonicTime, timer: EventLoop.Timer)?
 
@@ -39,10 +41,18 @@ package final class HTTPSession {
       let transfer = try HTTPTransfer(id: id, request: request, receiver: receiver, curl: curl)
       transfers[id] = transfer
       curl.add(transfer)
+      hasNew = true
       attend(at: .after(min(request.stallTimeout, 1)))
     } catch {
       receiver.finished(error)
     }
+  }
+
+  /// Sends the new requests at once, not when the loop comes to it. Not to be called from within receivers.
+  package func begin() {
+    if !hasNew { return }
+    hasNew = false
+    curl?.goOn()
   }
 
   private func multi() throws(HTTPError) -> CurlMulti {

@@ -26,6 +26,25 @@ import TransferProtocol
     #expect(world.requested.last?.range?.start == 1_000_000)
   }
 
+  /// Who opens an episode reads its beginning next: it is written before it is asked for, also what comes while who
+  /// opened it has yet to read.
+  @Test func theBeginningIsWrittenAsItComesForWhoHasOpenedIt() {
+    let world = EngineWorld(1, hosts: 1)
+    world.createsAtOnce = false
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(5_000_000)
+    world.bring(16_384)
+    world.createFiles()
+    let key = world.requests[0].key
+    #expect(world.files[key]?.present == ByteRanges([0..<16_384]))
+    world.bring(49_152)
+    #expect(world.files[key]?.present == ByteRanges([0..<65_536]))
+    // What comes later is of no use to anybody before it is asked for, and goes in large pieces.
+    world.bring(100_000)
+    world.bring(50_000)
+    #expect(world.files[key]?.present == ByteRanges([0..<163_840]))
+  }
+
   /// Wanted again before the files are made: it waits for those.
   @Test func whatIsWantedAgainBeforeItsFilesWereMadeGoesOnBehindWhatCame() {
     let world = world()

@@ -99,6 +99,8 @@ extension Engine {
     guard let intake = flow.intake else { return .none }
     if flow.end != nil { return .all }
     if let since = flow.heldSince, now.instant >= since.adding(Limits.patience) { return .all }
+    // Who opens it reads its beginning next.
+    if intake.position < Limits.beginning && download.isOpenForDownload { return .waited }
     let total = download.openStore?.representation.total ?? .max
     for handle in download.handles where handle.isCurrent(download.record.generation) {
       for wait in handle.waits.values where wait.lowerBound < intake.arrived {

@@ -8,6 +8,8 @@ package enum Limits {
   package static let alignment: Int64 = 256 << 10
   /// The most that one write has.
   package static let largestWrite: Int64 = 1 << 20
+  /// What the kernel asks for when a file's first byte is read (its read-ahead).
+  package static let beginning: Int64 = 128 << 10
   /// What a response may bring that is not on its way to the disk yet, all of them together.
   package static let held: Int64 = 16 << 20
   /// What one may, where there are few, and where there are many.

@@ -31,6 +31,9 @@ final class EngineDriver {
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
+  /// Gives what the engine wants of the disk to its threads, in order: when hosts have been asked and clients told, for
+  /// those threads take processors away from who waits for that.
+  private var jobs: [() -> Void] = []
   /// When the engine hears of bytes that come slowly.
   private var telling: (time: MonotonicTime, timer: EventLoop.Timer)?
   /// Whether it has been stopped.
@@ -64,7 +67,10 @@ final class EngineDriver {
   }
 
   /// Goes on with what was unfinished.
-  func start() { perform(engine.start()) }
+  func start() {
+    perform(engine.start())
+    runJobs()
+  }
 
   /// Tells the engine something, soon.
   func post(_ event: Event) {
@@ -112,6 +118,7 @@ final class EngineDriver {
       let now = events
       events = []
       for event in now { perform(engine.handle(event, at: .current)) }
+      http.begin()
     }
     // It is as if they had joined, and are asked when they show what has come of it.
     if !newAnswers.isEmpty, absentMounts?.areExpected(besides: clients.values) != true {
@@ -121,6 +128,12 @@ final class EngineDriver {
     }
     isDraining = false
     for client in clients.values { client.flush(engine) }
+    runJobs()
+  }
+
+  private func runJobs() {
+    for run in jobs { run() }
+    jobs = []
   }
 
   /// Those that waited for mounts to join.
@@ -232,7 +245,7 @@ final class EngineDriver {
       answer(.store) { .saved(id, saver.save(records, removing: removed)) }
     case .saveSettings(let settings):
       let saver = saver
-      disk.run(.store) { saver.save(settings) }
+      run(.store) { saver.save(settings) }
     case .send(let client, let message):
       switch message {
       case .done, .refused: newAnswers.append((client, message))
@@ -241,7 +254,7 @@ final class EngineDriver {
     case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
     case .log(let line):
       let log = log
-      disk.run(.log) { log.write(line) }
+      run(.log) { log.write(line) }
     case .wake(let time): wake(at: time)
     case .idle(let isIdle):
       Chunk.spare.setNeeded(!isIdle)
@@ -269,7 +282,12 @@ final class EngineDriver {
   /// Does something on a thread for the disk, and tells the engine what came of it.
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event) {
     let mailbox = mailbox
-    disk.run(lane) { mailbox.put(job()) }
+    run(lane) { mailbox.put(job()) }
+  }
+
+  /// Does something on a thread for the disk.
+  private func run(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Void) {
+    jobs.append { [disk] in disk.run(lane, job) }
   }
 
   private func wake(at time: Instant) {
@@ -329,13 +347,14 @@ final class EngineDriver {
       answer(.files(key)) { .disk(id, files.discard(ranges)) }
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
-      disk.run(.files(key)) { files.close(isComplete: isComplete) }
+      run(.files(key)) { files.close(isComplete: isComplete) }
       // Equal audio under two addresses is kept once.
       guard isComplete, let generation = engine.status(of: key)?.generation else { return }
-      twins.share(GenerationName(key: key, generation: generation), in: layout, on: disk)
+      let (twins, layout, disk) = (twins, layout, disk)
+      jobs.append { twins.share(GenerationName(key: key, generation: generation), in: layout, on: disk) }
     case .discard:
       guard let (files, key) = files.removeValue(forKey: id) else { return }
-      disk.run(.files(key)) { files.discard() }
+      run(.files(key)) { files.discard() }
     }
   }
 
@@ -343,6 +362,7 @@ final class EngineDriver {
   func stop() {
     isEnding.withLock { $0 = true }
     perform(engine.stop(at: .current))
+    runJobs()
     let deadline = MonotonicTime.after(10)
     while MonotonicTime.now < deadline, !(engine.isAtRest && disk.isIdle) {
       mailbox.wait(until: .after(0.1))
