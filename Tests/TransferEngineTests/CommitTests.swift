@@ -21,4 +21,67 @@ import TransferProtocol
     #expect(world.commits > begun)
     #expect(world.records[world.requests[0].key]?.received == 100 << 20)
   }
+
+  /// The disk takes its time for each commit: what has changed meanwhile is one more, with the latest of each.
+  @Test func anOrderWaitsForTheCommitUnderWayAndOneOfItsOwn() {
+    let world = EngineWorld(8, hosts: 8) { $0.downloads = 8 }
+    world.savesAtOnce = false
+    for request in world.requests { world.say { .start(id: $0, request) } }
+    world.answer(100_000)
+    for _ in 0..<4 { world.bring(25_000) }
+    world.end(nil)
+    for request in world.requests { world.say { .drop(id: $0, request.key) } }
+    world.say { .pause(id: $0, world.requests[0]) }
+    #expect(world.commits == 1)
+    #expect(world.sent.isEmpty)
+    world.save()
+    #expect(world.sent.map(\.message) == [.done(id: 1)])
+    #expect(world.commits == 2)
+    world.save()
+    let states = world.requests.map { world.records[$0.key]?.state }
+    #expect(states == [.paused] + Array(repeating: .remote, count: 7))
+    #expect(world.sent.map(\.message) == (1...17).map { .done(id: $0) })
+    world.wait(10)
+    #expect(world.commits == 2)
+  }
+
+  /// The first is refused, and with it all that was built on it; the others have a commit of their own.
+  @Test func whatIsOrderedBehindACommitThatFailsIsTriedByItself() {
+    let world = EngineWorld(3, hosts: 3)
+    world.savesAtOnce = false
+    world.refusesRows = true
+    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .pause(id: $0, world.requests[0]) }
+    world.say { .pause(id: $0, world.requests[1]) }
+    world.save()
+    #expect(world.sent.count == 2)
+    #expect(world.sent.allSatisfy { if case .refused = $0.message { true } else { false } }, "\(world.sent)")
+    #expect(world.state(0) == .remote)
+    world.refusesRows = false
+    world.save()
+    #expect(world.sent.last?.message == .done(id: 3))
+    world.say { .start(id: $0, world.requests[2]) }
+    world.save()
+    world.wait(10)
+    world.save()
+    #expect(world.records[world.requests[0].key]?.state ?? .remote == .remote)
+    #expect(world.records[world.requests[1].key]?.state == .paused)
+    #expect(world.records[world.requests[2].key]?.state == .queued)
+  }
+
+  /// The row that is to go comes back to life while a commit is under way.
+  @Test func whatIsWantedAgainBeforeItsRowIsGoneHasOne() {
+    let world = EngineWorld(2, hosts: 2)
+    let key = world.requests[0].key
+    world.say { .pause(id: $0, world.requests[0]) }
+    #expect(world.records[key]?.state == .paused)
+    world.say { .forget(id: $0, key) }
+    world.savesAtOnce = false
+    world.say { .pause(id: $0, world.requests[1]) }
+    world.wait(90)
+    #expect(world.engine.status(of: key) == nil)
+    world.say { .pause(id: $0, world.requests[0]) }
+    for _ in 0..<3 { world.save() }
+    #expect(world.records[key]?.state == .paused)
+  }
 }

@@ -35,8 +35,7 @@ final class EngineWorld {
   var savesAtOnce = true
   /// Whether the disk has no room for records.
   var refusesRows = false
-  private var refusal: TransferFailure? { refusesRows ? .lasting("the disk is full") : nil }
-  private var unsaved: [SaveID] = []
+  private var unsaved: [(id: SaveID, rows: [TransferRecord], removed: [MediaKey])] = []
   /// Whether the disk knows at once which names are gone; else a test answers.
   var flushesNamesAtOnce = true
   /// Whether nothing is let go of when that is asked for; else a test answers.
@@ -126,9 +125,16 @@ final class EngineWorld {
 
   /// Has the records that wait written.
   func save() {
-    let ids = unsaved
+    let commits = unsaved
     unsaved = []
-    for id in ids { handle(.saved(id, refusal)) }
+    for commit in commits { handle(write(commit.id, commit.rows, commit.removed)) }
+  }
+
+  private func write(_ id: SaveID, _ rows: [TransferRecord], _ removed: [MediaKey]) -> Event {
+    if refusesRows { return .saved(id, .lasting("the disk is full")) }
+    for row in rows { records[row.key] = row }
+    for key in removed { records[key] = nil }
+    return .saved(id, nil)
   }
 
   /// The disk has made the files that wait.
@@ -175,13 +181,13 @@ final class EngineWorld {
         for key in keys { files[key] = nil }
         if evictsAtOnce { answers.append(.evicted(keys)) }
       case .listFiles: answers.append(.found(found))
-      case .save(let id, let new, let removed):
+      case .save(let id, let rows, let removed):
         commits += 1
-        if !refusesRows {
-          for record in new { records[record.key] = record }
-          for key in removed { records[key] = nil }
+        if savesAtOnce {
+          answers.append(write(id, rows, removed))
+        } else {
+          unsaved.append((id, rows, removed))
         }
-        if savesAtOnce { answers.append(.saved(id, refusal)) } else { unsaved.append(id) }
       case .send(let client, let message): sent.append((client, message))
       case .wake(let time): wake = time
       case .log(let line): logged.append(line)

@@ -19,18 +19,22 @@ struct OrderBook {
   /// Since the last time that records were given to the disk.
   var new: [Order] = []
   var waiting: [Order] = []
+  /// Those whose rows may differ from what was given to the disk.
+  var changed: Set<MediaKey> = []
   /// Those that are tried again when the names of their files have been taken away.
   var afterRemoval: [Order] = []
-  var saving: [SaveID: [MediaKey]] = [:]
+  /// What is on its way to the disk, with its rows: one commit at a time. What changes meanwhile is one more, however
+  /// much it is and however slow the disk: an order waits for two at the most.
+  var saving: (id: SaveID, keys: Set<MediaKey>)?
   /// Generations whose names are being taken away.
   var removals: [MediaKey: Int] = [:]
   /// Rows to be deleted.
   var forgotten: [MediaKey] = []
 
-  /// Whether something is to be given to the disk.
-  var hasNews: Bool { !new.isEmpty || !forgotten.isEmpty }
+  /// Whether something is to be given to the disk now.
+  var hasNews: Bool { saving == nil && !(new.isEmpty && changed.isEmpty && forgotten.isEmpty) }
 
-  var isEmpty: Bool { saving.isEmpty && removals.isEmpty }
+  var isEmpty: Bool { saving == nil && removals.isEmpty }
 }
 
 // What is told and remembered.
@@ -38,7 +42,6 @@ extension Engine {
   /// Tells observers and the store what is new.
   func publish(_ changed: [Download]) {
     var news: [MediaKey] = []
-    var records: [TransferRecord] = []
     for download in changed {
       let status = download.status
       // At the end of what came, short as it was.
@@ -59,14 +62,10 @@ extension Engine {
       note(download)
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
-      if download.isWorthSaving {
-        download.saved = download.row
-        download.isUnsaved = false
-        records.append(download.row)
-      }
+      if download.isWorthSaving { orders.changed.insert(download.key) }
     }
     if !news.isEmpty { emit(.tell(news)) }
-    save(records)
+    save()
   }
 
   /// Tells in the log, once for each reason, of a download that waits for what heals only by somebody's doing: room in
@@ -85,20 +84,33 @@ extension Engine {
     }
   }
 
-  private func save(_ records: [TransferRecord]) {
-    if !records.isEmpty || !orders.forgotten.isEmpty {
-      let id = SaveID(nextNumber())
-      emit(.save(id, records, removing: orders.forgotten))
-      orders.saving[id] = records.map(\.key)
+  /// Gives the disk what has changed since the last time, unless it is still busy with that.
+  private func save() {
+    if orders.hasNews {
+      let due = orders.changed.sorted().compactMap { downloads[$0] }.filter(\.isWorthSaving)
+      orders.changed = []
+      let records = due.map { download in
+        let row = download.row
+        download.saved = row
+        download.isUnsaved = false
+        return row
+      }
+      let keys = Set(due.map(\.key))
+      // What is remembered again is not to go.
+      let removed = orders.forgotten.filter { !keys.contains($0) }
       orders.forgotten = []
+      if !records.isEmpty || !removed.isEmpty {
+        let id = SaveID(nextNumber())
+        emit(.save(id, records, removing: removed))
+        orders.saving = (id, keys)
+      }
+      // They follow from all that was given to the disk so far.
+      for var order in orders.new {
+        order.save = orders.saving?.id
+        orders.waiting.append(order)
+      }
+      orders.new = []
     }
-    // They follow from all that was given to the disk so far.
-    let last = orders.saving.keys.max()
-    for var order in orders.new {
-      order.save = last
-      orders.waiting.append(order)
-    }
-    orders.new = []
     answerOrders()
   }
 
@@ -121,10 +133,9 @@ extension Engine {
 
   private func answerOrders() {
     if orders.waiting.isEmpty { return }
-    let earliest = orders.saving.keys.min()
     var left: [OrderBook.Order] = []
     for order in orders.waiting {
-      let isSaved = order.save.map { id in earliest.map { $0 > id } ?? true } ?? true
+      let isSaved = order.save == nil || order.save != orders.saving?.id
       let isDiscarded = !order.awaitsDiscard || downloads[order.key]?.isDiscarding != true
       if isSaved && isDiscarded && orders.removals[order.key] == nil {
         reply(.done(id: order.id), to: order.client)
@@ -136,12 +147,16 @@ extension Engine {
   }
 
   func saved(_ id: SaveID, _ failure: TransferFailure?) {
-    let keys = orders.saving.removeValue(forKey: id) ?? []
+    guard let keys = orders.saving?.keys, orders.saving?.id == id else { return }
+    orders.saving = nil
     if let failure {
       for key in keys { downloads[key]?.isUnsaved = true }
       timers.add(.save, at: now.instant.adding(5))
-      let concerned = orders.waiting.filter { $0.save == id || keys.contains($0.key) }
-      orders.waiting.removeAll { $0.save == id || keys.contains($0.key) }
+      // Also what was ordered since and builds on it.
+      let isConcerned = { (order: OrderBook.Order) in order.save == id || keys.contains(order.key) }
+      let concerned = (orders.waiting + orders.new).filter(isConcerned)
+      orders.waiting.removeAll(where: isConcerned)
+      orders.new.removeAll(where: isConcerned)
       // The last one first: each goes back to how it was.
       for order in concerned.reversed() where !order.triesAgain { takeBack(order) }
       for var order in concerned {

@@ -30,7 +30,7 @@ extension Engine {
   /// Whether it is dropped when its files are, though the store can't be told: what is wholly here makes room by that.
   /// Not where the store has it as wanted or held, or may have: the next daemon would go by that.
   func isDroppedByItsFiles(_ download: Download) -> Bool {
-    let isOnItsWay = orders.saving.values.contains { $0.contains(download.key) }
+    let isOnItsWay = orders.saving?.keys.contains(download.key) == true
     guard let saved = download.saved else { return true }
     return !isOnItsWay && !download.isUnsaved && (saved.state == .remote || saved.state == .cached)
   }
