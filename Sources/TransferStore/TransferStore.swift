@@ -18,6 +18,8 @@ package struct TransferStore {
     var options = Database.Options()
     // A thousand orders one after the other don't wait for a thousand flushes: see `flush`.
     options.synchronous = .normal
+    // Nor for that of others: see `takeIn`.
+    options.checkpointPages = 0
     database = try Database(path: path, options: options)
     try database.migrate([Self.first, Self.second])
     // Of what is forgotten no word stays.
@@ -113,6 +115,23 @@ package struct TransferStore {
   /// is a moment old no longer knows the journals in the cache do.
   package static func flush(_ path: String) { Database.flushLog(of: path) }
 
+  /// Pages written into the log since this was last asked.
+  package func takeWrittenPages() -> Int { database.takeWrittenPages() }
+
+  /// Brings what is in the store's log into the file itself, on a connection of its own: who saves meanwhile does not
+  /// wait for it.
+  /// - Parameter emptying: what was forgotten is not to stay in the log either. Who saves waits for the last of it.
+  /// - Returns: whether all of it is there; not where somebody reads or writes just now.
+  package static func takeIn(logOf path: String, emptying: Bool) -> Bool {
+    var options = Database.Options()
+    options.mustExist = true
+    options.busyTimeout = 0
+    guard let database = try? Database(path: path, options: options),
+      let isThere = try? database.checkpoint(.passive)
+    else { return false }
+    return emptying ? (try? database.checkpoint(.truncate)) == true : isThere
+  }
+
   private static func first(_ database: Database) throws {
     try database.script(
       """
@@ -148,14 +167,13 @@ package struct TransferStore {
       """)
   }
 
-  /// Keeps `records` and forgets `removed`, in one transaction that is on the disk when this returns.
+  /// Keeps `records` and forgets `removed`, in one transaction that survives the process when this returns; of what is
+  /// forgotten no word stays once the log has been emptied (`takeIn`).
   package func save(_ records: [TransferRecord], removing removed: [MediaKey] = []) throws {
     try database.transaction {
       for record in records { try save(record) }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.text) }
     }
-    // Where somebody reads just now the log is emptied the next time.
-    if !removed.isEmpty { _ = try? database.checkpoint(.truncate, waiting: 0) }
   }
 
   private func save(_ record: TransferRecord) throws(DatabaseError) {

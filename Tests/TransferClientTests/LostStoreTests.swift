@@ -66,6 +66,7 @@ import TransferStore
     #expect(holdsThem())
     let opened = try TransferStore(state: user.places.state)
     try opened.save([], removing: [requests.other.key])
+    #expect(TransferStore.takeIn(logOf: opened.path, emptying: true))
     #expect(!holdsThem())
     #expect(try opened.records().count == 2)
   }

@@ -10,7 +10,18 @@ final class RecordSaver: Sendable {
   private let store: Monitor<TransferStore>
   private let path: String
   private let flusher = WorkQueue(name: "store-flush", stackSize: 64 * 1024)
-  private let isFlushDue = Monitor(false)
+  private struct Log: ~Copyable {
+    var isFlushDue = false
+    /// Pages that are not known to be in the file itself.
+    var pages = 0
+    /// What was forgotten may still be there; also of the run before, which may have been killed.
+    var isToBeEmptied = true
+    /// Whether it is being brought into the file.
+    var isTakenIn = false
+  }
+  private let log = Monitor(Log())
+  /// From so many pages on the log is brought into the file (4 MiB).
+  private static let mostPages = 1000
   /// In seconds: what was saved is on the disk so much later at the latest.
   private static let patience = 0.5
 
@@ -19,23 +30,52 @@ final class RecordSaver: Sendable {
     self.store = Monitor(store)
   }
 
-  private func flushSoon() {
-    let isFirst = isFlushDue.withLock { isDue in
-      defer { isDue = true }
-      return !isDue
+  private func saved(pages: Int, hasForgotten: Bool) {
+    let isFirst = log.withLock { log in
+      log.pages += pages
+      if hasForgotten { log.isToBeEmptied = true }
+      defer { log.isFlushDue = true }
+      return !log.isFlushDue
     }
     guard isFirst else { return }
     flusher.async(after: Self.patience) { [self] in
-      isFlushDue.withLock { $0 = false }
+      log.withLock { $0.isFlushDue = false }
       TransferStore.flush(path)
+      takeLogIn()
     }
+  }
+
+  /// Brings the log into the file where it is time for that: on a slow disk it takes long, so that neither who saves nor
+  /// a flush waits for it. What can't be done now is tried after a later commit.
+  private func takeLogIn() {
+    let isDue = log.withLock { log in
+      if log.isTakenIn || !(log.isToBeEmptied || log.pages >= Self.mostPages) { return false }
+      log.isTakenIn = true
+      return true
+    }
+    guard isDue else { return }
+    let isStarted = PosixThread.attempt("store-log", stackSize: 256 << 10) { [self] in
+      let (pages, empties) = log.withLock { log in
+        defer { log.isToBeEmptied = false }
+        return (log.pages, log.isToBeEmptied)
+      }
+      let isDone = TransferStore.takeIn(logOf: path, emptying: empties)
+      log.withLock { log in
+        log.isTakenIn = false
+        if isDone { log.pages -= pages } else if empties { log.isToBeEmptied = true }
+      }
+    }
+    if !isStarted { log.withLock { $0.isTakenIn = false } }
   }
 
   /// - Returns: why they could not be stored.
   func save(_ records: [TransferRecord], removing keys: [MediaKey]) -> TransferFailure? {
     do {
-      try store.withLock { store in try store.save(records, removing: keys) }
-      flushSoon()
+      let pages = try store.withLock { store in
+        try store.save(records, removing: keys)
+        return store.takeWrittenPages()
+      }
+      saved(pages: pages, hasForgotten: !keys.isEmpty)
       return nil
     } catch {
       let errno = (error as? DatabaseError)?.errno ?? .EIO

@@ -1,0 +1,52 @@
+import Configuration
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+import TransferClient
+import TransferProtocol
+import TransferStore
+
+/// What is saved goes into the store's log; to bring that into the file itself is nobody's wait.
+@Suite struct StoreLogTests {
+  private func request(_ number: Int, title: String = "") -> TransferRequest {
+    let url = "http://media.test/\(number).mp3"
+    return TransferRequest(
+      key: MediaKey(address: WebAddress(url)), url: url, title: title, show: "", fileName: "")
+  }
+
+  private func size(_ path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  private func holds(_ path: String, _ word: String) throws -> Bool {
+    try String(decoding: Directories.read(path), as: UTF8.self).contains(word)
+  }
+
+  @Test func whoSavesDoesNotBringTheLogIntoTheFile() throws {
+    let directory = try TemporaryDirectory()
+    let store = try TransferStore(state: directory.path)
+    let log = store.path + "-wal"
+    let before = size(store.path)
+    for number in 0..<1500 { try store.save([TransferRecord(request: request(number, title: "Zwieback"))]) }
+    let all = try store.records().map(\.key)
+    try store.save([], removing: all)
+    #expect(size(store.path) == before)
+    #expect(size(log) > 1500 * 4096)
+    #expect(store.takeWrittenPages() > 1500)
+    #expect(TransferStore.takeIn(logOf: store.path, emptying: true))
+    #expect(size(log) == 0)
+    #expect(try !holds(store.path, "Zwieback"))
+  }
+
+  /// A daemon that was killed may have left there what was forgotten, of which no word is to stay.
+  @Test func aDaemonEmptiesTheLogThatItFinds() throws {
+    let user = try TransferFixture()
+    let client = try user.client()
+    let log = user.places.state + "/transfers.sqlite-wal"
+    #expect(client.confirmed { $0.pause(user.serve(TestBody(seed: 1, size: 1000)), completion: $1) })
+    #expect(eventually { access(log, F_OK) == 0 && size(log) == 0 })
+  }
+}
