@@ -45,6 +45,21 @@ import TransferProtocol
     #expect(world.commits == 2)
   }
 
+  /// A network that is gone changes a thousand rows; on a slow disk a commit of them takes as long as a client waits.
+  @Test func anOrderDoesNotWaitForAllThatElseHasChanged() {
+    let world = EngineWorld(500, hosts: 8)
+    world.savesAtOnce = false
+    for request in world.requests { world.say { .open(id: $0, request, .download, generation: nil) } }
+    world.say { .pause(id: $0, world.requests[499]) }
+    world.save()
+    world.save()
+    #expect(world.sent.map(\.message) == [.done(id: 501)])
+    #expect(world.records[world.requests[499].key]?.state == .paused)
+    #expect(world.records.count <= Limits.rowsAtOnce + 2)
+    for _ in 0..<10 { world.save() }
+    #expect(world.records.count == 500)
+  }
+
   /// The first is refused, and with it all that was built on it; the others have a commit of their own.
   @Test func whatIsOrderedBehindACommitThatFailsIsTriedByItself() {
     let world = EngineWorld(3, hosts: 3)

@@ -19,12 +19,12 @@ struct OrderBook {
   /// Since the last time that records were given to the disk.
   var new: [Order] = []
   var waiting: [Order] = []
-  /// Those whose rows may differ from what was given to the disk.
-  var changed: Set<MediaKey> = []
+  /// Those whose rows may differ from what was given to the disk, each with a number that grows.
+  var changed: [MediaKey: UInt64] = [:]
   /// Those that are tried again when the names of their files have been taken away.
   var afterRemoval: [Order] = []
-  /// What is on its way to the disk, with its rows: one commit at a time. What changes meanwhile is one more, however
-  /// much it is and however slow the disk: an order waits for two at the most.
+  /// What is on its way to the disk, with its rows: one commit at a time. What is ordered meanwhile is one more, however
+  /// slow the disk: an order waits for two at the most.
   var saving: (id: SaveID, keys: Set<MediaKey>)?
   /// Generations whose names are being taken away.
   var removals: [MediaKey: Int] = [:]
@@ -62,7 +62,9 @@ extension Engine {
       note(download)
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
-      if download.isWorthSaving { orders.changed.insert(download.key) }
+      if download.isWorthSaving && orders.changed[download.key] == nil {
+        orders.changed[download.key] = nextNumber()
+      }
     }
     if !news.isEmpty { emit(.tell(news)) }
     save()
@@ -87,8 +89,7 @@ extension Engine {
   /// Gives the disk what has changed since the last time, unless it is still busy with that.
   private func save() {
     if orders.hasNews {
-      let due = orders.changed.sorted().compactMap { downloads[$0] }.filter(\.isWorthSaving)
-      orders.changed = []
+      let due = takeDue()
       let records = due.map { download in
         let row = download.row
         download.saved = row
@@ -97,8 +98,9 @@ extension Engine {
       }
       let keys = Set(due.map(\.key))
       // What is remembered again is not to go.
-      let removed = orders.forgotten.filter { !keys.contains($0) }
-      orders.forgotten = []
+      orders.forgotten.removeAll { keys.contains($0) }
+      let removed = Array(orders.forgotten.prefix(Limits.rowsAtOnce))
+      orders.forgotten.removeFirst(removed.count)
       if !records.isEmpty || !removed.isEmpty {
         let id = SaveID(nextNumber())
         emit(.save(id, records, removing: removed))
@@ -112,6 +114,21 @@ extension Engine {
       orders.new = []
     }
     answerOrders()
+  }
+
+  /// Whose rows go into the next commit: all that was ordered, and of the rest those that have waited longest.
+  private func takeDue() -> [Download] {
+    let ordered = Set(orders.new.map(\.key))
+    var due: [Download] = []
+    var others: [(download: Download, number: UInt64)] = []
+    for (key, number) in orders.changed.sorted(by: { $0.value < $1.value }) {
+      guard let download = downloads[key], download.isWorthSaving else { continue }
+      if ordered.contains(key) { due.append(download) } else { others.append((download, number)) }
+    }
+    due += others.prefix(Limits.rowsAtOnce).map(\.download)
+    let left = others.dropFirst(Limits.rowsAtOnce).map { ($0.download.key, $0.number) }
+    orders.changed = Dictionary(uniqueKeysWithValues: left)
+    return due
   }
 
   /// Says `done` once what was ordered is remembered.

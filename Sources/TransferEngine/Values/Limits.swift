@@ -20,6 +20,8 @@ package enum Limits {
   package static let flushAfter: Int64 = 4 << 20
   /// Rows of episodes of which nothing is here, kept for their size.
   package static let restingRows = 4096
+  /// Rows that go into one commit beside those of orders: on a slow disk each takes its time, and orders wait for it.
+  package static let rowsAtOnce = 64
   /// Hosts of which something is remembered.
   package static let hosts = 1024
   /// Rounds in which what follows from changes is looked at, before others get their turn.
