@@ -78,22 +78,25 @@ extension CacheLayout {
     }
   }
 
-  /// All generations with a data file and a journal that says what it is of: the latest of each key that is not
-  /// among `known`.
-  package func storedGenerations(besides known: Set<MediaKey> = []) -> [StoredGeneration] {
-    generations().compactMap { key, numbers in
-      if known.contains(key) { return nil }
-      for number in numbers.sorted(by: >) where hasData(key, number) {
-        let journal = RangeJournal(reading: self.journal(key, number))
-        guard let representation = journal.representation else { continue }
-        var status = stat()
-        guard lstat(data(key, number), &status) == 0 else { continue }
-        let end = Int64(status.st_size)
-        let isComplete = representation.total.map { $0 <= end && journal.durable.contains(0..<$0) } ?? false
-        return StoredGeneration(key: key, number: number, journal: journal, isComplete: isComplete)
-      }
-      return nil
+  /// All generations with a data file and a journal that says what it is of, each read when its turn comes: the latest
+  /// of each key that `isWanted`.
+  package func storedGenerations(
+    where isWanted: @escaping (MediaKey) -> Bool
+  ) -> some Sequence<StoredGeneration> {
+    generations().lazy.filter { isWanted($0.key) }.compactMap { storedGeneration($0.key, $0.value) }
+  }
+
+  private func storedGeneration(_ key: MediaKey, _ numbers: Set<UInt32>) -> StoredGeneration? {
+    for number in numbers.sorted(by: >) where hasData(key, number) {
+      let journal = RangeJournal(reading: self.journal(key, number))
+      guard let representation = journal.representation else { continue }
+      var status = stat()
+      guard lstat(data(key, number), &status) == 0 else { continue }
+      let end = Int64(status.st_size)
+      let isComplete = representation.total.map { $0 <= end && journal.durable.contains(0..<$0) } ?? false
+      return StoredGeneration(key: key, number: number, journal: journal, isComplete: isComplete)
     }
+    return nil
   }
 }
 

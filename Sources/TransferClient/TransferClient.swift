@@ -31,13 +31,16 @@ package final class TransferClient: TransferService {
     mark = isMount ? try? MountMark(in: places.state) : nil
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
-    let known = try? TransferStore(reading: places.state).records()
+    let store = try? TransferStore(reading: places.state)
+    let known = try? store?.records()
     mirror.replace(with: (known ?? []).map(\.status))
     session = try ClientSession(
       places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
     session.start()
-    // The journals beside what is cached know what a lost or damaged store did: the daemon reads them.
-    if known == nil, !layout.generations().isEmpty { session.askForAll() }
+    // The journals beside what is cached know what a lost or damaged store did, and what an older copy of it does not: the
+    // daemon reads them.
+    let isCurrent = layout.seal.map { (try? store?.seal()) == $0 } ?? false
+    if known == nil || !isCurrent, !layout.generations().isEmpty { session.askForAll() }
     if isMount { resumeUnfinished() }
   }
 

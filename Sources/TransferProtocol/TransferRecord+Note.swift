@@ -19,6 +19,8 @@ extension TransferRecord {
     writer.put(wish.rawValue)
     writer.put(isKept)
     request.encode(into: &writer)
+    // Versions before this one did not look so far.
+    writer.put(revision)
     return Array(writer.frame.dropFirst(4))
   }
 
@@ -26,6 +28,32 @@ extension TransferRecord {
   package func hasSameNote(as other: TransferRecord) -> Bool {
     isKept == other.isKept && wish == other.wish && request == other.request
   }
+
+  /// What notes are the same by, without the texts: for thousands of records.
+  package var noteHash: Int {
+    var hasher = Hasher()
+    hasher.combine(isKept)
+    hasher.combine(wish)
+    hasher.combine(request)
+    return hasher.finalize()
+  }
+
+  /// Takes over what a journal says was ordered, where that is the newer word. The state is then no more than what is
+  /// wished: what is here, nobody has looked at.
+  /// - Returns: how the journal's word was to the record's.
+  package mutating func take(_ noted: TransferRecord) -> NoteAge {
+    if noted.revision < revision { return .older }
+    if noted.revision == revision { return .same }
+    (revision, request, isKept) = (noted.revision, noted.request, noted.isKept)
+    if noted.wish != wish {
+      state = noted.wish
+      attempts = 0
+      forgive()
+    }
+    return .newer
+  }
+
+  package enum NoteAge: Sendable { case older, same, newer }
 
   /// - Returns: nil where `note` is not one, or another episode's.
   package init?(key: MediaKey, note: [UInt8]) {
@@ -38,6 +66,7 @@ extension TransferRecord {
       guard self.key == key else { return nil }
       self.state = state
       self.isKept = isKept
+      if let revision: Int64 = try? reader.integer() { self.revision = Self.bounded(revision) }
     } catch {
       return nil
     }

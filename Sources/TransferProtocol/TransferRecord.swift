@@ -21,6 +21,8 @@ package struct TransferRecord: Hashable, Sendable {
   package var attempts: Int64 = 0
   /// The server's Retry-After: not to be asked before, in seconds since 1970.
   package var notBefore: Int64?
+  /// Grows with each order, of whatever episode: of a record and its journal's note the one with more is the newer.
+  package var revision: Int64 = 0
 
   package init(request: TransferRequest) { self.request = request }
 
@@ -40,6 +42,10 @@ package struct TransferRecord: Hashable, Sendable {
     let told = failed.map { notBefore - $0 } ?? Self.longestRetryAfter
     return max(0, min(notBefore - now, told))
   }
+
+  /// What a damaged file says must not overflow, nor what follows it: no size, time or place is beyond 2⁴⁹, half of what
+  /// messages hold.
+  package static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 49) }
 
   /// A server that asks for more, in seconds, has its clock or its units wrong.
   package static let longestRetryAfter: Int64 = 86_400

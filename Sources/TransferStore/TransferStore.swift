@@ -21,7 +21,7 @@ package struct TransferStore {
     // Nor for that of others: see `takeIn`.
     options.checkpointPages = 0
     database = try Database(path: path, options: options)
-    try database.migrate([Self.first, Self.second])
+    try database.migrate([Self.first, Self.second, Self.third])
     // Of what is forgotten no word stays.
     try database.script("PRAGMA secure_delete = 1")
   }
@@ -153,6 +153,15 @@ package struct TransferStore {
     try database.script("ALTER TABLE transfer ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0")
   }
 
+  /// Of a record and its journal the newer one is told; and a copy of before is.
+  private static func third(_ database: Database) throws {
+    try database.script(
+      """
+      ALTER TABLE transfer ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
+      CREATE TABLE seal (only INTEGER PRIMARY KEY CHECK (only = 1), value INTEGER NOT NULL);
+      """)
+  }
+
   /// All that is remembered, in the queue's order.
   package func records() throws(DatabaseError) -> [TransferRecord] {
     try database.all("\(Self.columns) ORDER BY position, key") { Self.record($0) }.compactMap(\.self)
@@ -171,6 +180,8 @@ package struct TransferStore {
   /// forgotten no word stays once the log has been emptied (`takeIn`).
   package func save(_ records: [TransferRecord], removing removed: [MediaKey] = []) throws {
     try database.transaction {
+      // Where there is none nothing is written.
+      try database.run("DELETE FROM seal WHERE only = 1")
       for record in records { try save(record) }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.text) }
     }
@@ -180,12 +191,23 @@ package struct TransferStore {
     let request = record.request
     try database.run(
       """
-      INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      INSERT OR REPLACE INTO transfer
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       request.key.text, request.url, request.mediaType, request.expectedLength, request.title, request.show,
       request.fileName, request.allowsPrivateHosts, request.userAgent, record.state.name,
       Int64(record.generation), record.total, record.received, record.error, record.isKept, record.changed,
-      record.order, record.failed, record.notBefore, record.attempts)
+      record.order, record.failed, record.notBefore, record.attempts, record.revision)
+  }
+
+  /// The number that the cache has too where this is the store of the daemon that was last there, as it left it: see
+  /// `CacheLayout.seal`. nil where a daemon has not ended in order, or a later one has changed anything.
+  package func seal() throws(DatabaseError) -> Int64? {
+    try database.first("SELECT value FROM seal") { $0.int64(0) }
+  }
+
+  package func set(seal: Int64) throws(DatabaseError) {
+    try database.run("INSERT OR REPLACE INTO seal VALUES (1, ?)", seal)
   }
 
   package func settings() throws(DatabaseError) -> TransferSettings? {
@@ -198,12 +220,8 @@ package struct TransferStore {
 
   private static let columns = """
     SELECT key, url, media_type, expected_length, title, show, file_name, allows_private, user_agent, state,
-      generation, total, received, error, kept, changed, position, failed, not_before, attempts FROM transfer
+      generation, total, received, error, kept, changed, position, failed, not_before, attempts, revision FROM transfer
     """
-
-  /// What a damaged file says must not overflow, nor what follows it: no size, time or place is beyond 2⁴⁹, half of what
-  /// messages hold.
-  private static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 49) }
 
   /// nil where a row is not one that this program would write.
   private static func record(_ row: borrowing Row) -> TransferRecord? {
@@ -213,19 +231,21 @@ package struct TransferStore {
     var record = TransferRecord(
       request: TransferRequest(
         key: key, url: row.string(1), mediaType: row.stringIfPresent(2),
-        expectedLength: row.int64IfPresent(3).map(bounded), title: row.string(4), show: row.string(5),
-        fileName: row.string(6), allowsPrivateHosts: row.bool(7), userAgent: row.stringIfPresent(8)))
+        expectedLength: row.int64IfPresent(3).map(TransferRecord.bounded), title: row.string(4),
+        show: row.string(5), fileName: row.string(6), allowsPrivateHosts: row.bool(7),
+        userAgent: row.stringIfPresent(8)))
     record.state = state
     record.generation = UInt32(clamping: row.int64(10))
-    record.total = row.int64IfPresent(11).map(bounded)
-    record.received = bounded(row.int64(12))
+    record.total = row.int64IfPresent(11).map(TransferRecord.bounded)
+    record.received = TransferRecord.bounded(row.int64(12))
     record.error = row.stringIfPresent(13)
     record.isKept = row.bool(14)
-    record.changed = bounded(row.int64(15))
-    record.order = bounded(row.int64(16))
-    record.failed = row.int64IfPresent(17).map(bounded)
-    record.notBefore = row.int64IfPresent(18).map(bounded)
-    record.attempts = bounded(row.int64(19))
+    record.changed = TransferRecord.bounded(row.int64(15))
+    record.order = TransferRecord.bounded(row.int64(16))
+    record.failed = row.int64IfPresent(17).map(TransferRecord.bounded)
+    record.notBefore = row.int64IfPresent(18).map(TransferRecord.bounded)
+    record.attempts = TransferRecord.bounded(row.int64(19))
+    record.revision = TransferRecord.bounded(row.int64(20))
     return record
   }
 }

@@ -51,6 +51,7 @@ import TransferProtocol
     world.say { .pause(id: $0, world.requests[0]) }
     world.wait(3)
     #expect(note(0, in: world)?.state == .paused && world.open.isEmpty)
+    #expect(note(0, in: world)?.revision == world.records[world.requests[0].key]?.revision)
   }
 
   @Test func theNextGenerationsJournalHasItToo() throws {
@@ -65,5 +66,34 @@ import TransferProtocol
       world.wait(3)
       #expect(world.notes.isEmpty)
     }
+  }
+
+  /// Of the store and a journal the newer one is told by the number.
+  @Test func eachOrderHasANumberOfItsOwnInStoreAndJournal() throws {
+    let world = EngineWorld(2, hosts: 2)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(1_000_000)
+    world.bring(1_000_000)
+    world.wait(3)
+    let key = world.requests[0].key
+    let come = try #require(world.records[key])
+    #expect(come.state == .cached && come.revision > 0)
+    world.say { .setKept(id: $0, world.requests[0], true) }
+    world.wait(3)
+    let kept = try #require(world.records[key])
+    #expect(kept.revision > come.revision && note(0, in: world)?.revision == kept.revision)
+    world.say { .setKept(id: $0, world.requests[1], true) }
+    #expect(world.records[world.requests[1].key]?.revision ?? 0 > kept.revision)
+    world.say { .drop(id: $0, key) }
+    #expect(world.records[key]?.revision ?? 0 > kept.revision)
+  }
+
+  @Test func whatIsOrderedOnceMoreIsNoNews() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .setKept(id: $0, world.requests[0], true) }
+    let (commits, record) = (world.commits, world.records[world.requests[0].key])
+    world.say { .setKept(id: $0, world.requests[0], true) }
+    world.say { .drop(id: $0, world.requests[0].key) }
+    #expect(world.commits == commits && world.records[world.requests[0].key] == record)
   }
 }

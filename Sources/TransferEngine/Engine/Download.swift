@@ -131,11 +131,15 @@ final class Download {
   var moment: Int64 = 0
   /// Whether the store could not be written when it was told.
   var isUnsaved = false
+  /// The orders that `record.revision` is of, and whether bytes have gone since.
+  var numbered: Int
+  var hasLetGo = false
 
   /// - Parameter record: what is remembered: the one place where the wall clock is believed, which may have
   ///   been set since.
   init(record: TransferRecord, now: Moment) {
     self.record = record
+    numbered = record.noteHash
     backoff = Backoff(attempts: Int(clamping: record.attempts))
     let wait = record.forbiddenSeconds(now: now.wall)
     if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }

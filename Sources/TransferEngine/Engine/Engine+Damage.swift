@@ -9,6 +9,7 @@ extension Engine {
     for var record in news {
       lastOrder += 1
       record.order = lastOrder
+      lastRevision = max(lastRevision, record.revision)
       let download = Download(record: record, now: now)
       downloads.insert(download)
       touch(download)
@@ -20,6 +21,7 @@ extension Engine {
   func note(_ download: Download) {
     guard let store = download.openStore, download.noted.map({ !$0.hasSameNote(as: download.record) }) ?? true
     else { return }
+    revise(download)
     download.noted = download.record
     emit(.store(store.id, .note(download.record.note)))
     store.isDescriptionNew = true

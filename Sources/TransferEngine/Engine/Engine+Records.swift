@@ -59,6 +59,7 @@ extension Engine {
         news.append(download.key)
       }
       download.isProgressDue = false
+      revise(download)
       note(download)
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
@@ -68,6 +69,20 @@ extension Engine {
     }
     if !news.isEmpty { emit(.tell(news)) }
     save()
+  }
+
+  /// Gives what has been ordered, or let go of, since the last time a number, by which it is known from what was ordered
+  /// before. It is the wall clock's where that goes right: also a store that knows nothing of before gives none again.
+  ///
+  /// Not while the store is told that it is still to come: its journal must not seem to know better.
+  func revise(_ download: Download) {
+    let facts = download.record.noteHash
+    let isOrdered = facts != download.numbered && download.row.state == download.record.state
+    guard isOrdered || download.hasLetGo else { return }
+    download.hasLetGo = false
+    download.numbered = facts
+    lastRevision = max(lastRevision + 1, now.wallNanoseconds / 1_000_000)
+    download.record.revision = lastRevision
   }
 
   /// Tells in the log, once for each reason, of a download that waits for what heals only by somebody's doing: room in

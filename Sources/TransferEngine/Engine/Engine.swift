@@ -34,6 +34,7 @@ package final class Engine {
   /// Whose each open store is.
   var stores: [StoreID: Download] = [:]
   var lastOrder: Int64 = 0
+  var lastRevision: Int64 = 0
   var hosts = HostRests()
   var senders = Senders()
   var throttle = Throttle()
@@ -77,6 +78,7 @@ package final class Engine {
       }
       downloads.insert(download)
       lastOrder = max(lastOrder, record.order)
+      lastRevision = max(lastRevision, record.revision)
     }
   }
 
@@ -110,6 +112,9 @@ package final class Engine {
 
   /// Whether everything is on the disk.
   package var isAtRest: Bool { stores.isEmpty && orders.isEmpty }
+
+  /// Whether the store has heard of everything.
+  package var isRemembered: Bool { isAtRest && !downloads.all.values.contains(where: \.isUnsaved) }
 
   /// Whether somebody waits for bytes of the episode that a response is of.
   package func isAwaited(_ flow: FlowID) -> Bool {

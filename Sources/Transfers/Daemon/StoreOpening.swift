@@ -11,9 +11,18 @@ struct StoreOpening {
   let layout: CacheLayout
   let log: LogFile
 
+  /// The store, and what the cache knew beyond it.
+  struct Opened: ~Copyable {
+    var store: TransferStore
+    /// Taken up beside what the store knew: still to be compared with their checksums.
+    var found: [TransferRecord] = []
+    /// Whether it knows all that the journals do.
+    var isUpToDate = true
+  }
+
   /// Gives `use` the store; once more, after the store has been set aside, where it turns out to be damaged.
   /// - Throws: what `use` throws, and `DatabaseError`.
-  func withStore<R>(_ use: (consuming sending TransferStore) throws -> R) throws -> R {
+  func withStore<R>(_ use: (consuming sending Opened) throws -> R) throws -> R {
     setStrangersAside()
     do {
       return try use(try open())
@@ -23,15 +32,44 @@ struct StoreOpening {
     }
   }
 
-  private func open() throws -> sending TransferStore {
+  private func open() throws -> sending Opened {
     let store = try TransferStore(state: state)
-    guard try store.isEmpty() else { return store }
-    var records = Adoption.records(of: layout)
-    if records.isEmpty { return store }
-    for index in records.indices { records[index].order = Int64(index) + 1 }
-    try store.save(records)
-    log.write("the store of downloads was empty: taken up \(records.count) episodes that the cache holds")
-    return store
+    let seal = layout.seal
+    // Before anything changes: who is killed from now on leaves none.
+    layout.set(seal: nil)
+    if let seal, try store.seal() == seal { return Opened(store: store) }
+    let known = try store.records()
+    var found = Adoption.records(of: layout, besides: Set(known.map(\.key)))
+    var corrected = Adoption.corrected(known, by: layout)
+    var last = known.map(\.order).max() ?? 0
+    let wanted = Set(known.filter(\.isUnfinished).map(\.key))
+    for index in corrected.indices {
+      guard corrected[index].isUnfinished, !wanted.contains(corrected[index].key) else { continue }
+      last += 1
+      corrected[index].order = last
+    }
+    for index in found.indices {
+      last += 1
+      found[index].order = last
+    }
+    if found.isEmpty && corrected.isEmpty { return Opened(store: store) }
+    do {
+      try store.save(found + corrected)
+    } catch let error as DatabaseError where !error.isDamaged {
+      log.write("cannot remember what the cache knows beyond the store of downloads: \(error)")
+      return Opened(store: store, isUpToDate: false)
+    }
+    if known.isEmpty {
+      log.write("the store of downloads was empty: taken up \(found.count) episodes that the cache holds")
+      return Opened(store: store)
+    }
+    if !found.isEmpty {
+      log.write("found \(found.count) episodes in the cache that the store did not know")
+    }
+    if !corrected.isEmpty {
+      log.write("the cache knew more of \(corrected.count) episodes than the store: brought up to date")
+    }
+    return Opened(store: store, found: found)
   }
 
   private func setStrangersAside() {

@@ -72,7 +72,7 @@ package final class TransferDaemon: @unchecked Sendable {
     self.log = log
     let loop = loop
     let driver = try StoreOpening(state: configuration.state, layout: layout, log: log).withStore {
-      try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
+      try EngineDriver(loop: loop, layout: layout, opened: $0, log: log)
     }
     self.driver = driver
     driver.absentMounts = AbsentMounts(state: configuration.state, loop: loop) { [weak driver] in

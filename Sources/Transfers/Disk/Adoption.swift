@@ -2,17 +2,31 @@ internal import EpisodeCache
 internal import PodcastModel
 internal import TransferProtocol
 
-/// Makes records of what the cache holds, by its journals alone: for a store that was lost, or has lost some.
+/// Makes records of what the cache holds, by its journals alone: for a store that was lost, has lost some, or is an older
+/// copy.
 enum Adoption {
   /// The latest generations of the episodes that are not among `known`, oldest first.
   static func records(of layout: CacheLayout, besides known: Set<MediaKey> = []) -> [TransferRecord] {
     var found: [(record: TransferRecord, written: Int64)] = []
-    for stored in layout.storedGenerations(besides: known) {
+    for stored in layout.storedGenerations(where: { !known.contains($0) }) {
       // Begun and never filled: nothing is lost with it, but for who opened it a moment ago.
       let written = layout.lastWritten(stored.key, stored.number) ?? 0
       found.append((record(of: stored), written))
     }
     return found.sorted { ($0.written, $0.record.key) < ($1.written, $1.record.key) }.map(\.record)
+  }
+
+  /// Those of `known` of which the journals know more, as they do.
+  static func corrected(_ known: [TransferRecord], by layout: CacheLayout) -> [TransferRecord] {
+    let known = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    var corrected: [TransferRecord] = []
+    for stored in layout.storedGenerations(where: { known[$0] != nil }) {
+      guard let before = known[stored.key] else { continue }
+      var record = before
+      record.catchUp(with: stored)
+      if record != before { corrected.append(record) }
+    }
+    return corrected.sorted { $0.key < $1.key }
   }
 
   private static func record(of stored: StoredGeneration) -> TransferRecord {
@@ -28,5 +42,32 @@ enum Adoption {
     record.received = stored.journal.durable.count
     if stored.isComplete { record.state = .cached }
     return record
+  }
+}
+
+extension TransferRecord {
+  /// Takes over what a journal knows and the record does not: the latest orders, and what has come since.
+  fileprivate mutating func catchUp(with stored: StoredGeneration) {
+    // What has been dropped is not here again because its files are still there.
+    guard let noted = TransferRecord(key: key, note: stored.journal.note) else { return }
+    let age = take(noted)
+    guard age != .older, stored.number >= generation else { return }
+    let received = stored.journal.durable.count
+    let isLater = stored.number > generation
+    if isLater {
+      (generation, total, self.received) = (stored.number, stored.journal.representation?.total, received)
+    } else if state != .downloading {
+      // What was running is looked at before it goes on.
+      self.received = max(self.received, received)
+      total = total ?? stored.journal.representation?.total
+    }
+    if stored.isComplete {
+      // What is to come is looked at, too: the disk may have lost some.
+      if isUnfinished { return }
+      state = .cached
+      forgive()
+    } else if state == .cached && (isLater || age == .newer) {
+      state = .remote
+    }
   }
 }

@@ -1,3 +1,4 @@
+internal import EpisodeCache
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -82,6 +83,13 @@ final class RecordSaver: Sendable {
       return TransferFailure(
         errno, errno == .ENOSPC ? "no space left on the disk of \(path)" : "cannot remember it: \(error)")
     }
+  }
+
+  /// Marks store and cache as of one moment, when nothing changes any more.
+  func seal(_ layout: CacheLayout) {
+    let seal = Int64.random(in: 1 ... .max)
+    guard (try? store.withLock({ store in try store.set(seal: seal) })) != nil else { return }
+    layout.set(seal: seal)
   }
 
   func save(_ settings: TransferSettings) {

@@ -43,9 +43,13 @@ final class EngineDriver {
   var idlenessChanged: (Bool) -> Void = { _ in }
   /// Hears of deleted files; the folder may have been deleted and made again.
   var cacheWatch: CacheWatch?
+  /// Whether the store began with all that the journals know.
+  private let isUpToDate: Bool
+  /// What was taken up before the engine began, until it is compared with its checksums.
+  private var unchecked: [TransferRecord]
 
   init(
-    loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
+    loop: EventLoop, layout: CacheLayout, opened: consuming sending StoreOpening.Opened, log: LogFile
   ) throws {
     precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.capacity)
     self.loop = loop
@@ -53,6 +57,9 @@ final class EngineDriver {
     self.log = log
     maps = MapsRoom(layout, log)
     http = HTTPSession(loop: loop)
+    isUpToDate = opened.isUpToDate
+    unchecked = opened.found
+    let store = opened.store
     let settings = try store.settings() ?? TransferSettings()
     let records = try store.records()
     twins = Twins(layout)
@@ -229,12 +236,14 @@ final class EngineDriver {
     case .listFiles:
       let (layout, known, twins) = (layout, Set(engine.keys), twins)
       let (mailbox, isEnding, asked) = (mailbox, isEnding, wallClockSeconds())
+      let unchecked = unchecked
+      self.unchecked = []
       answer(.cache) {
         let records = Adoption.records(of: layout, besides: known)
         twins.expect(records)
         // What has come meanwhile is the engine's own.
         let old = records.filter { (layout.lastWritten($0.key, $0.generation) ?? 0) < asked }
-        Self.check(old, layout, mailbox, isEnding)
+        Self.check(unchecked + old, layout, mailbox, isEnding)
         layout.removeLeftovers()
         layout.removeOldMaps()
         layout.forgetFormer(olderThan: Self.formerAge, now: wallClockSeconds())
@@ -369,6 +378,7 @@ final class EngineDriver {
       for event in mailbox.take() { events.append(event) }
       drain()
     }
+    if isUpToDate && engine.isRemembered && disk.isIdle { saver.seal(layout) }
     http.stop()
   }
 }
