@@ -140,6 +140,24 @@ import TransferStore
     #expect(try look().status(of: kept.key)?.isKept == true)
   }
 
+  /// Killed before it has told the journal: the next one does, for the day when the store is lost.
+  @Test func theJournalHearsOfItAfterAKill() throws {
+    let client = try user.client()
+    let kept = cached("/kept.mp3", client)
+    let path = user.layout.journal(kept.key, 1)
+    let before = try Directories.read(path)
+    #expect(client.confirmed { $0.setKept(kept, true, completion: $1) })
+    #expect(journalSays(kept) { $0.isKept })
+    #expect(user.filesAreClosed(kept, 1))
+    client.stop()
+    try endDaemon(SIGKILL)
+    try Directories.replace(path, with: before)
+    let looking = try look()
+    #expect(looking.status(of: kept.key)?.isKept == true)
+    #expect(journalSays(kept) { $0.isKept })
+    looking.stop()
+  }
+
   /// A file whose name comes back does not undo what was done since.
   @Test func whatTheStoreKnowsBetterHolds() throws {
     let client = try user.client()

@@ -61,8 +61,12 @@ package final class Engine {
 
   /// - Parameters:
   ///   - records: what is remembered.
+  ///   - untold: of which the journals have not heard the latest.
   ///   - seed: what the engine's chance comes from.
-  package init(records: [TransferRecord], settings: TransferSettings, seed: UInt64, now: Moment) {
+  package init(
+    records: [TransferRecord], untold: Set<MediaKey> = [], settings: TransferSettings, seed: UInt64,
+    now: Moment
+  ) {
     self.now = now
     self.settings = settings
     random = SplitMix(seed: seed)
@@ -76,6 +80,8 @@ package final class Engine {
         download.record.state = .queued
         download.mustLook = true
       }
+      // What has files is told when they are open.
+      if untold.contains(record.key) && record.received > 0 { download.mustLook = true }
       downloads.insert(download)
       lastOrder = max(lastOrder, record.order)
       lastRevision = max(lastRevision, record.revision)

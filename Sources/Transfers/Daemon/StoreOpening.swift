@@ -1,5 +1,6 @@
 internal import EpisodeCache
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 internal import TransferProtocol
@@ -16,6 +17,8 @@ struct StoreOpening {
     var store: TransferStore
     /// Taken up beside what the store knew: still to be compared with their checksums.
     var found: [TransferRecord] = []
+    /// Those whose journals have not heard of the latest order.
+    var untold: Set<MediaKey> = []
     /// Whether it knows all that the journals do.
     var isUpToDate = true
   }
@@ -40,7 +43,9 @@ struct StoreOpening {
     if let seal, try store.seal() == seal { return Opened(store: store) }
     let known = try store.records()
     var found = Adoption.records(of: layout, besides: Set(known.map(\.key)))
-    var corrected = Adoption.corrected(known, by: layout)
+    let comparison = Adoption.comparison(of: known, with: layout)
+    let untold = comparison.untold
+    var corrected = comparison.corrected
     var last = known.map(\.order).max() ?? 0
     let wanted = Set(known.filter(\.isUnfinished).map(\.key))
     for index in corrected.indices {
@@ -52,12 +57,12 @@ struct StoreOpening {
       last += 1
       found[index].order = last
     }
-    if found.isEmpty && corrected.isEmpty { return Opened(store: store) }
+    if found.isEmpty && corrected.isEmpty { return Opened(store: store, untold: untold) }
     do {
       try store.save(found + corrected)
     } catch let error as DatabaseError where !error.isDamaged {
       log.write("cannot remember what the cache knows beyond the store of downloads: \(error)")
-      return Opened(store: store, isUpToDate: false)
+      return Opened(store: store, untold: untold, isUpToDate: false)
     }
     if known.isEmpty {
       log.write("the store of downloads was empty: taken up \(found.count) episodes that the cache holds")
@@ -69,7 +74,7 @@ struct StoreOpening {
     if !corrected.isEmpty {
       log.write("the cache knew more of \(corrected.count) episodes than the store: brought up to date")
     }
-    return Opened(store: store, found: found)
+    return Opened(store: store, found: found, untold: untold)
   }
 
   private func setStrangersAside() {

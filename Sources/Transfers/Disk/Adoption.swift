@@ -16,17 +16,28 @@ enum Adoption {
     return found.sorted { ($0.written, $0.record.key) < ($1.written, $1.record.key) }.map(\.record)
   }
 
-  /// Those of `known` of which the journals know more, as they do.
-  static func corrected(_ known: [TransferRecord], by layout: CacheLayout) -> [TransferRecord] {
-    let known = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+  /// What the journals know of `known`.
+  struct Comparison {
+    /// Those of which they know more, as they do.
     var corrected: [TransferRecord] = []
+    /// Those of which they have not heard the latest: a daemon was killed before it told them.
+    var untold: Set<MediaKey> = []
+  }
+
+  static func comparison(of known: [TransferRecord], with layout: CacheLayout) -> Comparison {
+    let known = Dictionary(known.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    var comparison = Comparison()
     for stored in layout.storedGenerations(where: { known[$0] != nil }) {
       guard let before = known[stored.key] else { continue }
       var record = before
       record.catchUp(with: stored)
-      if record != before { corrected.append(record) }
+      if record != before { comparison.corrected.append(record) }
+      // Journals of the first version have no note: they are told when they are next written to.
+      let noted = TransferRecord(key: stored.key, note: stored.journal.note)
+      if let noted, !noted.hasSameNote(as: record) { comparison.untold.insert(stored.key) }
     }
-    return corrected.sorted { $0.key < $1.key }
+    comparison.corrected.sort { $0.key < $1.key }
+    return comparison
   }
 
   private static func record(of stored: StoredGeneration) -> TransferRecord {

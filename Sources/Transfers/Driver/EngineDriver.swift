@@ -65,7 +65,8 @@ final class EngineDriver {
     twins = Twins(layout)
     twins.expect(records)
     engine = Engine(
-      records: records, settings: settings, seed: .random(in: 0 ... .max), now: .current)
+      records: records, untold: opened.untold, settings: settings, seed: .random(in: 0 ... .max),
+      now: .current)
     saver = RecordSaver(store)
     mailbox = Mailbox(loop: loop)
     orderAnswers = OrderAnswers(loop: loop)
