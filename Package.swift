@@ -141,7 +141,8 @@ let package = Package(
       "TransferClientTests",
       [
         "Configuration", "EpisodeCache", "HTTPServerKit", "TransferClient", "TransferProtocol",
-        "TransferStore", "PodcastModel", "PosixKit", "TestSupport", "podcastfs", "podcastfs-transferd",
+        "TransferStore", "PodcastModel", "PosixKit", "SQLiteKit", "TestSupport", "podcastfs",
+        "podcastfs-transferd",
       ]),
     tests(
       "PodcastTreeTests",

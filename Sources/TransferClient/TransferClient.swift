@@ -37,10 +37,11 @@ package final class TransferClient: TransferService {
     session = try ClientSession(
       places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
     session.start()
-    // The journals beside what is cached know what a lost or damaged store did, and what an older copy of it does not: the
-    // daemon reads them.
+    // The journals beside what is cached know what a lost or damaged store did, and what an older copy of it does not; and
+    // what a version before wrote is to be read: the daemon does that.
     let isCurrent = layout.seal.map { (try? store?.seal()) == $0 } ?? false
-    if known == nil || !isCurrent, !layout.generations().isEmpty { session.askForAll() }
+    let isUnread = known == nil && access(places.state + "/" + TransferStore.fileName, F_OK) == 0
+    if isUnread || !isCurrent && !layout.generations().isEmpty { session.askForAll() }
     if isMount { resumeUnfinished() }
   }
 

@@ -3,6 +3,7 @@ import EpisodeCache
 import Glibc
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 import TransferClient
@@ -193,5 +194,22 @@ import TransferStore
     try endDaemon(SIGKILL)
     #expect(user.layout.seal == nil)
     #expect(try TransferStore(reading: user.places.state).seal() == nil)
+  }
+
+  /// The daemon of this version has yet to bring it up to date, and nothing is in the cache that asks for it.
+  @Test func whatTheVersionBeforeRemembersIsKnownAtOnce() throws {
+    let client = try user.client()
+    let request = user.serve(body, at: "/paused.mp3")
+    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    client.stop()
+    try endDaemon()
+    _ = try copyOfStore()
+    let database = try Database(path: store)
+    try database.script(
+      "ALTER TABLE transfer DROP COLUMN revision; DROP TABLE seal; PRAGMA user_version = 2")
+
+    let looking = try look()
+    #expect(looking.status(of: request.key)?.state == .paused)
+    looking.stop()
   }
 }
