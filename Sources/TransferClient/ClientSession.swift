@@ -90,6 +90,9 @@ final class ClientSession: @unchecked Sendable {
   /// Has the daemon tell what there is, where nobody else can.
   func askForAll() {
     loop.async {
+      // What it has been told since is all.
+      let isTold = self.connection != nil && !self.isConnecting && self.snapshot == nil
+      if isTold { return }
       self.wantsAll = true
       self.connect()
     }

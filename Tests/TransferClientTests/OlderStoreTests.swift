@@ -6,7 +6,7 @@ import PosixKit
 import SQLiteKit
 import TestSupport
 import Testing
-import TransferClient
+@testable import TransferClient
 import TransferProtocol
 import TransferStore
 
@@ -211,5 +211,19 @@ import TransferStore
     let looking = try look()
     #expect(looking.status(of: request.key)?.state == .paused)
     looking.stop()
+  }
+
+  /// Who finds the store without the cache's number while a daemon runs has heard all of it before long, and does not
+  /// wait for it again.
+  @Test func aDaemonThatHasToldAllIsNotWaitedFor() throws {
+    let client = try user.client()
+    let request = cached("/a.mp3", client)
+    client.waitUntilCurrent(until: .after(patience))
+    client.session.askForAll()
+    let isCurrent = Monitor(false)
+    client.whenCurrent { isCurrent.withLock { $0 = true } }
+    #expect(eventually { isCurrent.withLock { $0 } })
+    #expect(client.status(of: request.key)?.state == .cached)
+    client.stop()
   }
 }
