@@ -6,9 +6,10 @@ import PosixKit
 import SQLiteKit
 import TestSupport
 import Testing
-@testable import TransferClient
 import TransferProtocol
 import TransferStore
+
+@testable import TransferClient
 
 /// The store is an older one than the cache: put back from a backup, or without the end of its log. What was ordered last
 /// holds, wherever that is written.
