@@ -39,6 +39,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   /// The file is no database, or a damaged one.
   package var isDamaged: Bool { primary == SQLITE_CORRUPT || primary == SQLITE_NOTADB }
 
+  /// Its tables are not those that the statement is for.
+  package var isOfOtherShape: Bool { primary == SQLITE_ERROR }
+
   /// The errno that fits for a caller of the file system.
   package var errno: Errno {
     switch primary {

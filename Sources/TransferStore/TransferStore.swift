@@ -118,6 +118,10 @@ package struct TransferStore {
   /// Pages written into the log since this was last asked.
   package func takeWrittenPages() -> Int { database.takeWrittenPages() }
 
+  /// Brings what is in the store's log into the file itself, so that the next one who saves begins it anew.
+  /// - Returns: whether all of it is there.
+  package func takeLogIn() -> Bool { (try? database.checkpoint(.passive)) == true }
+
   /// Brings what is in the store's log into the file itself, on a connection of its own: who saves meanwhile does not
   /// wait for it.
   /// - Parameter emptying: what was forgotten is not to stay in the log either. Who saves waits for the last of it.

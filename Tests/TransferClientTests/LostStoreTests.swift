@@ -3,6 +3,7 @@ import EpisodeCache
 import Glibc
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 import TransferClient
@@ -177,5 +178,25 @@ import TransferStore
       places: user.places, settings: Settings(), isMount: false, daemon: "/nonexistent/podcastfs-transferd")
     let failure = try #require(client.openFailure(user.serve(body)))
     #expect(failure.message.contains("/nonexistent/podcastfs-transferd"), "\(failure)")
+  }
+
+  /// A bit of the schema is another one: every byte of it reads well.
+  @Test(arguments: [
+    "DROP TABLE transfer; CREATE TABLE transfer (kez TEXT)", "PRAGMA user_version = 0",
+    "ALTER TABLE transfer RENAME COLUMN key TO kez",
+  ])
+  func aStoreOfAnotherShapeIsSetAside(_ change: String) throws {
+    let requests = try fill()
+    try endDaemon()
+    try Database(path: store).script(change)
+    let looking = try user.client(isMount: false)
+    looking.waitUntilCurrent(until: .after(patience))
+    #expect(looking.status(of: requests.kept.key)?.isKept == true)
+    #expect(looking.status(of: requests.other.key)?.state == .cached)
+    #expect(looking.status(of: requests.paused.key)?.state == .paused)
+    #expect(looking.confirmed { $0.setKept(requests.other, true, completion: $1) })
+    #expect(log.contains("the store of downloads is damaged"), "\(log)")
+    #expect(looking.status(of: requests.kept.key)?.isKept == true)
+    looking.stop()
   }
 }

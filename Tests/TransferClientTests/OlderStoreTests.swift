@@ -227,4 +227,27 @@ import TransferStore
     #expect(client.status(of: request.key)?.state == .cached)
     client.stop()
   }
+
+  /// A copy of the cache, made while a daemon ran, is unpacked over it when none does.
+  @Test func whatACopyOfTheCacheLacksIsNotCached() throws {
+    let client = try user.client()
+    let request = user.serve(body, at: "/a.mp3", .with { $0.rate = 500_000 })
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 200_000)
+    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    episode.close()
+    #expect(journalSays(request) { $0.state == .paused })
+    let copy = user.environment.home.path("copy")
+    _ = try ChildProcess.run(["cp", "-a", user.layout.episodes, copy])
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    #expect(client.reaches(.cached, request))
+    #expect(user.filesAreClosed(request, 1))
+    client.stop()
+    try endDaemon()
+    _ = try ChildProcess.run(["cp", "-a", copy + "/.", user.layout.episodes])
+
+    let looking = try look()
+    #expect(looking.status(of: request.key)?.state != .cached)
+    looking.stop()
+  }
 }

@@ -41,6 +41,22 @@ import TransferStore
     #expect(try !holds(store.path, "Zwieback"))
   }
 
+  /// Somebody who only adds to it would leave nobody the time to begin it anew.
+  @Test func theLogStaysSmallWhileCommitsFollowEachOther() throws {
+    let user = try TransferFixture()
+    let client = try user.client()
+    let orders = 8000
+    let (request, left) = (user.serve(TestBody(seed: 1, size: 1000)), Monitor(orders))
+    for number in 0..<orders {
+      _ = client.setKept(request, number.isMultiple(of: 2)) { _ in left.withLockNotifying { $0 -= 1 } }
+      // Of many at once one commit would be made.
+      if number % 2 == 1 {
+        #expect(left.wait(until: .after(patience)) { $0 <= orders - number - 1 ? true : nil } != nil)
+      }
+    }
+    #expect(size(user.places.state + "/transfers.sqlite-wal") < 24 << 20)
+  }
+
   /// A daemon that was killed may have left there what was forgotten, of which no word is to stay.
   @Test func aDaemonEmptiesTheLogThatItFinds() throws {
     let user = try TransferFixture()

@@ -11,10 +11,11 @@ import TransferProtocol
 
   /// Rows that were deleted after a download of which something was here was given up, and others were wanted.
   private func removed(
-    after message: ClientMessage, then others: [ClientMessage] = [], seconds: Double
+    after message: ClientMessage, then others: [ClientMessage] = [], isKept: Bool = false, seconds: Double
   ) -> [MediaKey] {
     var record = TransferRecord(request: Self.request)
     (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
+    record.isKept = isKept
     let client = ClientID(1)
     var settings = TransferSettings()
     settings.minimumFree = 0
@@ -49,6 +50,7 @@ import TransferProtocol
   @Test func whatIsForgottenLeavesNoLineAndWhatIsDroppedDoes() {
     let key = Self.request.key
     #expect(removed(after: .forget(id: 1, key), seconds: 90) == [key])
+    #expect(removed(after: .forget(id: 1, key), isKept: true, seconds: 90) == [key])
     #expect(removed(after: .drop(id: 1, key), seconds: 90) == [])
   }
 

@@ -44,6 +44,7 @@ extension Engine {
       let download = downloads[key]
       let before = download?.record
       if let download {
+        download.record.isKept = false
         drop(download)
         download.isToBeForgotten = true
       }

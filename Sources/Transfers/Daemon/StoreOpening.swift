@@ -29,7 +29,7 @@ struct StoreOpening {
     setStrangersAside()
     do {
       return try use(try open())
-    } catch let error as DatabaseError where error.isDamaged {
+    } catch let error as DatabaseError where error.isDamaged || error.isOfOtherShape {
       setAside(error.message)
       return try use(try open())
     }
@@ -60,7 +60,7 @@ struct StoreOpening {
     if found.isEmpty && corrected.isEmpty { return Opened(store: store, untold: untold) }
     do {
       try store.save(found + corrected)
-    } catch let error as DatabaseError where !error.isDamaged {
+    } catch let error as DatabaseError where !(error.isDamaged || error.isOfOtherShape) {
       log.write("cannot remember what the cache knows beyond the store of downloads: \(error)")
       return Opened(store: store, untold: untold, isUpToDate: false)
     }

@@ -62,8 +62,14 @@ extension TransferRecord {
     // What has been dropped is not here again because its files are still there.
     guard let noted = TransferRecord(key: key, note: stored.journal.note) else { return }
     let age = take(noted)
-    guard age != .older, stored.number >= generation else { return }
     let received = stored.journal.durable.count
+    guard age != .older, stored.number >= generation else {
+      // A copy of before is in its place.
+      if state == .cached && stored.number == generation && !stored.isComplete {
+        (state, self.received) = (.remote, received)
+      }
+      return
+    }
     let isLater = stored.number > generation
     if isLater {
       (generation, total, self.received) = (stored.number, stored.journal.representation?.total, received)

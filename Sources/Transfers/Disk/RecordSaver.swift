@@ -13,7 +13,7 @@ final class RecordSaver: Sendable {
   private let flusher = WorkQueue(name: "store-flush", stackSize: 64 * 1024)
   private struct Log: ~Copyable {
     var isFlushDue = false
-    /// Pages that are not known to be in the file itself.
+    /// Pages that it has, if it has not been begun anew meanwhile.
     var pages = 0
     /// What was forgotten may still be there; also of the run before, which may have been killed.
     var isToBeEmptied = true
@@ -21,8 +21,9 @@ final class RecordSaver: Sendable {
     var isTakenIn = false
   }
   private let log = Monitor(Log())
-  /// From so many pages on the log is brought into the file (4 MiB).
-  private static let mostPages = 1000
+  /// From so many pages on the log is brought into the file (4 MiB); from so many by who saves: where one commit follows
+  /// the other the log would never begin anew.
+  private static let (manyPages, mostPages) = (1000, 4000)
   /// In seconds: what was saved is on the disk so much later at the latest.
   private static let patience = 0.5
 
@@ -50,7 +51,7 @@ final class RecordSaver: Sendable {
   /// a flush waits for it. What can't be done now is tried after a later commit.
   private func takeLogIn() {
     let isDue = log.withLock { log in
-      if log.isTakenIn || !(log.isToBeEmptied || log.pages >= Self.mostPages) { return false }
+      if log.isTakenIn || !(log.isToBeEmptied || log.pages >= Self.manyPages) { return false }
       log.isTakenIn = true
       return true
     }
@@ -63,10 +64,18 @@ final class RecordSaver: Sendable {
       let isDone = TransferStore.takeIn(logOf: path, emptying: empties)
       log.withLock { log in
         log.isTakenIn = false
-        if isDone { log.pages -= pages } else if empties { log.isToBeEmptied = true }
+        // Else it is begun anew only where nobody has saved meanwhile.
+        if isDone && empties { log.pages -= pages } else if empties { log.isToBeEmptied = true }
       }
     }
     if !isStarted { log.withLock { $0.isTakenIn = false } }
+  }
+
+  /// What is in a long log is brought into the file while nobody else saves: most of it is there.
+  private func beginLogAnew(in store: borrowing TransferStore, beyond pages: Int) {
+    let isDue = log.withLock { $0.pages + pages >= Self.mostPages && !$0.isTakenIn }
+    guard isDue, store.takeLogIn() else { return }
+    log.withLock { $0.pages = -pages }
   }
 
   /// - Returns: why they could not be stored.
@@ -74,7 +83,9 @@ final class RecordSaver: Sendable {
     do {
       let pages = try store.withLock { store in
         try store.save(records, removing: keys)
-        return store.takeWrittenPages()
+        let pages = store.takeWrittenPages()
+        beginLogAnew(in: store, beyond: pages)
+        return pages
       }
       saved(pages: pages, hasForgotten: !keys.isEmpty)
       return nil
