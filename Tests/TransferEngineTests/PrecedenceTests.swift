@@ -97,4 +97,39 @@ import TransferProtocol
     #expect(world.asked == 2)
     #expect(world.requested.last?.range?.start == 798_720)
   }
+
+  /// With as many responses as there may be, what nobody waits for any more makes room for who does.
+  @Test func whatNobodyWaitsForAnyMoreMakesRoom() throws {
+    for place in 1...3 {
+      wait(at: Int64(place) * 10_000_000)
+      world.answer(Self.length)
+      world.handle(.came(try #require(seek), 8192))
+      world.wait(0.5)
+    }
+    #expect(world.running.count == RequestPlanner.most)
+    let asked = world.asked
+    wait(at: 45_000_000)
+    #expect(world.asked == asked + 1 && world.running.count == RequestPlanner.most)
+    #expect(world.running.keys.contains(first))
+    #expect(world.requested.last?.range?.start == 44_998_656)
+  }
+
+  /// Those that somebody waits for go on, and are followed by who has waited longest.
+  @Test func whoeverReadsBeforeItAReaderIsServedInItsTurn() throws {
+    for place in 1...3 {
+      wait(at: Int64(place) * 9_000_000)
+      world.answer(Self.length)
+    }
+    let asked = world.asked
+    wait(at: 45_000_000)
+    wait(at: 5_000_000)
+    #expect(world.asked == asked)
+    let flow = try #require(world.running.keys.filter { $0 != first }.min { $0 < $1 })
+    world.handle(.came(flow, 65_536))
+    // He may read on.
+    world.wait(0.2)
+    #expect(world.asked == asked)
+    world.wait(0.1)
+    #expect(world.requested.last?.range?.start == 44_998_656)
+  }
 }

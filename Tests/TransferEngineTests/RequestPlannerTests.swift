@@ -84,6 +84,17 @@ import TransferEngine
     #expect(planner.requests(for: waits).count == RequestPlanner.most)
   }
 
+  /// Whoever else keeps coming, and wherever.
+  @Test func whoHasWaitedLongestIsServedFirst() {
+    let running = (0..<3).map { index in
+      RequestPlanner.Running(position: Int64(index) << 20, end: Int64(index) << 20 + 65_536)
+    }
+    let planner = RequestPlanner(have: ByteRanges(), total: 1 << 30, running: running)
+    let (oldest, others): (Int64, [Int64]) = (800 << 20, [100 << 20, 40 << 20])
+    let waits = ([oldest] + others).map { $0..<$0 + 4096 }
+    #expect(planner.requests(for: waits).map(\.start) == [oldest])
+  }
+
   @Test func aSlowResponseIsWaitedForOnlyByWhoReadsOn() {
     let slow = RequestPlanner.Running(position: 200_000, end: nil, rate: 50_000)
     let planner = RequestPlanner(have: ByteRanges([0..<200_000]), total: 10_000_000, running: [slow])

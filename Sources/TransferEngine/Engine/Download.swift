@@ -225,11 +225,11 @@ final class Download {
   /// Asked for at each event, for thousands that wait.
   private var knownHost: (url: String, host: String)?
 
-  /// What readers wait for that may be fetched for them.
+  /// What readers wait for that may be fetched for them; who has waited longest comes first.
   var fetchableWaits: [Range<Int64>] {
     if record.state == .failed || record.state == .paused { return [] }
     return handles.filter { $0.intent != .cachedOnly && $0.isCurrent(record.generation) }
-      .flatMap { Array($0.waits.values) }
+      .flatMap(\.waits.values).sorted { $0.number < $1.number }.map(\.range)
   }
 
   /// Bytes to come, as far as the server has told.

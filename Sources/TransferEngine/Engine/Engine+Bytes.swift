@@ -127,7 +127,7 @@ extension Engine {
       pump(flow, download)
     }
     let isAwaited = download.handles.contains { handle in
-      handle.isOpening || handle.waits.values.contains { store.shows($0) }
+      handle.isOpening || handle.waits.values.contains { store.shows($0.range) }
     }
     if store.isComplete || isAwaited || download.flows.isEmpty {
       touch(download, queue: store.isComplete || download.flows.isEmpty)

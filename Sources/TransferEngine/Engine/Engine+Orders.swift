@@ -131,7 +131,8 @@ extension Engine {
     guard let handle = handles[name], let download = downloads[handle.key], offset >= 0, count >= 0 else {
       return reply(.unavailable(wait: id, .notOpen), to: name.client)
     }
-    handle.waits[id] = offset..<offset + min(count, .max - offset)
+    let range = offset..<offset + min(count, .max - offset)
+    handle.waits[id] = ReaderHandle.Wait(range: range, number: nextNumber())
     if handle.intent == .downloadAtRead && !handle.hasRead {
       handle.hasRead = true
       note(asker: name.client, of: download)

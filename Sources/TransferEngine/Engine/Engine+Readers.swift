@@ -60,7 +60,7 @@ extension Engine {
     let isGone = handle.generation != nil && download.store == nil && download.hasFiles == false
     let isStale = !handle.isCurrent(download.record.generation) || isGone
     let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
-    for (id, range) in handle.waits.sorted(by: { $0.key < $1.key }) {
+    for (id, range) in handle.waits.mapValues(\.range).sorted(by: { $0.key < $1.key }) {
       if !isStale, let store = download.openStore, store.shows(range) {
         handle.waits[id] = nil
         reply(.available(wait: id), to: handle.name.client)
@@ -103,7 +103,7 @@ extension Engine {
     if intake.position < Limits.beginning && download.isOpenForDownload { return .waited }
     let total = download.openStore?.representation.total ?? .max
     for handle in download.handles where handle.isCurrent(download.record.generation) {
-      for wait in handle.waits.values where wait.lowerBound < intake.arrived {
+      for wait in handle.waits.values.lazy.map(\.range) where wait.lowerBound < intake.arrived {
         // All of it is here, or on its way.
         let end = min(wait.upperBound, total)
         guard end > intake.position && end <= intake.arrived else { continue }
@@ -120,7 +120,12 @@ extension Engine {
   /// theirs alone for a second at the most, and as long afterwards it is nobody's.
   func givePrecedence(in download: Download) {
     var first: [Flow] = []
-    if download.flows.count > 1 { first = awaited(in: download) }
+    if download.flows.count > 1 {
+      first = awaited(in: download)
+      for flow in download.flows {
+        flow.idleSince = first.contains { $0 === flow } ? nil : flow.idleSince ?? now.instant
+      }
+    }
     let since = download.precedence.since ?? now.instant
     let deadline = since.adding(Self.longestPrecedence)
     let isGiven =
@@ -142,7 +147,7 @@ extension Engine {
   private static let longestPrecedence = 1.0
 
   /// The responses that bring what readers wait for.
-  private func awaited(in download: Download) -> [Flow] {
+  func awaited(in download: Download) -> [Flow] {
     let store = download.openStore
     return download.fetchableWaits.compactMap { wait in
       if store?.shows(wait) == true { return nil }

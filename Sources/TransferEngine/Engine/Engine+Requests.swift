@@ -12,24 +12,58 @@ extension Engine {
       let isNew = download.record.generation == 0 && download.record.received == 0 && !download.isUnseen
       if download.store != nil && !isNew { return }
     }
-    let running = download.flows.map { flow in
-      RequestPlanner.Running(
-        position: flow.position, arrived: flow.arrived, end: flow.request.end,
-        rate: flow.rateSoFar(now.instant))
-    }
-    let planner = RequestPlanner(
-      have: store?.claimed ?? ByteRanges(), total: store?.representation.total,
-      running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
     let open = waits.filter { store?.shows($0) != true }
+    var planner = planner(for: download, wantsWhole: wantsWhole)
+    if makeRoom(for: planner.surplus(of: open), in: download) {
+      planner = self.planner(for: download, wantsWhole: wantsWhole)
+    }
     let requests = planner.requests(for: open)
     // By then it is known how slow the host is.
-    if requests.isEmpty && !open.isEmpty, running.contains(where: { $0.rate == nil }) {
+    if requests.isEmpty && !open.isEmpty, planner.running.contains(where: { $0.rate == nil }) {
       timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
     }
     if requests.isEmpty || awaitsTail(download) || !mayAskAtOnce(requests, download) { return }
     for request in requests { start(request, for: download) }
     if store == nil { askForTail(of: download) }
   }
+
+  private func planner(for download: Download, wantsWhole: Bool) -> RequestPlanner {
+    let running = download.flows.map { flow in
+      RequestPlanner.Running(
+        position: flow.position, arrived: flow.arrived, end: flow.request.end,
+        rate: flow.rateSoFar(now.instant))
+    }
+    let store = download.openStore
+    return RequestPlanner(
+      have: store?.claimed ?? ByteRanges(), total: store?.representation.total,
+      running: running, canSeek: download.canSeek, wantsWhole: wantsWhole, focus: download.focus)
+  }
+
+  /// Ends responses that were begun for somebody who waits for something else by now, and has for a moment: he may read
+  /// on, and hosts are not to be asked with each read.
+  /// - Parameter count: responses that are lacking.
+  /// - Returns: whether any was.
+  private func makeRoom(for count: Int, in download: Download) -> Bool {
+    if count == 0 { return false }
+    let idle = download.flows.filter { flow in
+      flow.request.end != nil && !flow.isTail && flow.intake != nil && flow.idleSince != nil
+    }
+    let due = idle.filter { $0.idleSince.map { $0.adding(Self.leisure) <= now.instant } ?? false }
+    if due.count < count,
+      let next = idle.compactMap(\.idleSince).filter({ $0.adding(Self.leisure) > now.instant }).min()
+    {
+      timers.add(.download(download.key), at: next.adding(Self.leisure))
+    }
+    for flow in due.prefix(count) {
+      // What it has brought is kept.
+      write(flow, download, .all)
+      endFlow(flow, of: download)
+    }
+    return !due.isEmpty
+  }
+
+  /// Seconds.
+  private static let leisure = 0.25
 
   /// Bytes that are progress; a few each time are none, unless no more were asked for.
   static let progress: Int64 = 65_536

@@ -48,6 +48,8 @@ final class Flow {
   /// Where its bytes have begun to come, and when.
   var beginning: (position: Int64, time: Instant)?
   private var measured: (position: Int64, time: Instant)?
+  /// Since when nobody waits for what it brings, where there are others; nil while somebody does.
+  var idleSince: Instant?
   /// What had arrived when it was last found to make progress.
   var progress: (arrived: Int64, time: Instant)?
 

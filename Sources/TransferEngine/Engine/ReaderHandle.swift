@@ -13,8 +13,13 @@ final class ReaderHandle {
   /// Whether the client still waits for the answer to its open.
   var isOpening = true
   let begun: Instant
+  struct Wait {
+    let range: Range<Int64>
+    /// Grows from wait to wait, of whatever client.
+    let number: UInt64
+  }
   /// What it waits for, by the client's numbers.
-  var waits: [UInt64: Range<Int64>] = [:]
+  var waits: [UInt64: Wait] = [:]
 
   init(_ name: HandleName, of key: MediaKey, _ intent: OpenIntent, generation: UInt32?, begun: Instant) {
     self.name = name

@@ -69,11 +69,25 @@ package struct RequestPlanner {
     self.focus = focus
   }
 
+  /// Those of `waits` that no response under way will soon end.
+  private func uncovered(_ waits: [Range<Int64>]) -> [Range<Int64>] {
+    waits.filter { wait in
+      guard let hole = have.missing(in: wait.clamped(to: 0..<(total ?? .max))).first else { return false }
+      return !isCovered(hole.lowerBound, of: wait, also: [], by: waits)
+    }
+  }
+
+  /// How many responses more than there may be `waits` would need.
+  package func surplus(of waits: [Range<Int64>]) -> Int {
+    canSeek && running.count >= Self.most ? min(uncovered(waits).count, Self.most) : 0
+  }
+
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
+  /// - Parameter waits: where there are too many, the first of them come first.
   package func requests(for waits: [Range<Int64>]) -> [Request] {
     var result: [Request] = []
-    for wait in waits.sorted(by: { $0.lowerBound < $1.lowerBound }) {
-      guard running.count + result.count < Self.most else { break }
+    let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
+    for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {
       let clamped = wait.clamped(to: 0..<(total ?? .max))
       guard let hole = have.missing(in: clamped).first,
         !isCovered(hole.lowerBound, of: wait, also: result, by: waits)
