@@ -113,6 +113,7 @@ extension ClientSession {
       failure.withLock { $0 = why }
       LogFile(places.logFile).write(why)
     }
+    mirror.nothingComes()
     let failure = TransferFailure(.EIO, why)
     for number in waits.keys { finishWait(number, failure) }
     for number in opens.keys { finishOpen(number, .failure(failure)) }

@@ -82,6 +82,18 @@ package final class StatusMirror: Sendable {
     return forgotten
   }
 
+  /// No daemon goes on with anything, for now.
+  func nothingComes() {
+    let coming = state.withLock { state in state.statuses.values.filter { $0.state == .downloading } }
+    if coming.isEmpty { return }
+    update(
+      coming.map { status in
+        var status = status
+        (status.state, status.rate, status.eta) = (.queued, nil, nil)
+        return status
+      })
+  }
+
   /// Data files have been deleted: of these, or (nil) of any.
   func vanished(_ keys: Set<MediaKey>?) {
     let (known, observers) = state.withLock { (Set($0.statuses.keys), $0.observers) }
@@ -105,12 +117,12 @@ extension TransferStatus {
 
   /// As it is where its data file has been deleted: the cache may be at any time.
   fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {
-    guard received > 0, generation > 0 else { return self }
+    guard generation > 0 else { return self }
     var status = self
     if state == .downloading {
       // Without waiting for the daemon's word, which comes once a second.
       if let received = LiveMap.received(layout, key, generation) { status.received = received }
-    } else if !layout.hasData(key, generation) {
+    } else if received > 0 && !layout.hasData(key, generation) {
       status.received = 0
       if state == .cached { status.state = .remote }
     }

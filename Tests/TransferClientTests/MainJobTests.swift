@@ -107,4 +107,16 @@ import TransferProtocol
     #expect(body.firstDifference(try later.opened(request).readAll()) == nil)
     #expect(user.origin.sent("/a.mp3") <= body.size + 4 << 20)
   }
+
+  /// Not a second later, when the daemon tells.
+  @Test func whatHasBeenReadIsToldAsReceived() throws {
+    let client = try user.client()
+    let body = TestBody(seed: 77, size: 5_000_000)
+    let request = user.serve(body, at: "/slow.mp3", .with { $0.rate = 2_000_000 })
+    let episode = try client.opened(request)
+    _ = try episode.read(at: 0, 300_000)
+    let received = client.status(of: request.key)?.received ?? 0
+    #expect(received > 290_000)
+    episode.close()
+  }
 }

@@ -1,8 +1,9 @@
 import EpisodeCache
 import PodcastModel
 import Testing
-import TransferClient
 import TransferProtocol
+
+@testable import TransferClient
 
 /// What a mount remembers of downloads.
 @Suite struct StatusMirrorTests {
@@ -25,5 +26,17 @@ import TransferProtocol
     #expect(left.contains { $0.state == .paused })
     let newest = Set(left.map(\.changed))
     #expect((20_000 - 4000...20_000).allSatisfy { newest.contains(Int64($0)) })
+  }
+
+  /// Without a daemon nothing comes, whatever the last one said.
+  @Test func whatCameIsQueuedWhereNoDaemonCanGoOn() {
+    let mirror = StatusMirror(layout: CacheLayout(cache: "/nonexistent", runtime: "/nonexistent"))
+    var coming = status(1, .downloading)
+    (coming.rate, coming.eta) = (57_133, 32)
+    mirror.update([coming, status(2, .paused)])
+    mirror.nothingComes()
+    let left = mirror.status(of: coming.key)
+    #expect(left?.state == .queued && left?.rate == nil && left?.eta == nil)
+    #expect(mirror.status(of: status(2, .paused).key)?.state == .paused)
   }
 }
