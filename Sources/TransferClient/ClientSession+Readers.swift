@@ -18,6 +18,8 @@ extension ClientSession {
     var retries = 0
     /// The generation that the daemon has named last; 0 for none.
     var named: UInt32 = 0
+    /// When a wait ended without a new byte, and what was there.
+    var gaveUp: (time: MonotonicTime, received: Int64)?
   }
 
   struct WaitEntry {
@@ -125,6 +127,7 @@ extension ClientSession {
       self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
+      if self.hasJustGivenUp(episode) { return completion(self.timeout(of: episode)) }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
@@ -203,12 +206,20 @@ extension ClientSession {
       guard let entry = self.waits[number] else { return }
       let received = entry.episode.current?.received ?? 0
       if received == entry.received {
+        self.opens[entry.open]?.gaveUp = (.now, received)
         self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       } else {
         self.waits[number]?.received = received
         self.watch(number)
       }
     }
+  }
+
+  /// Whether a wait of the same reader has ended a moment ago, and nothing has come since: the kernel reads once more what
+  /// it could not read ahead, and who reads has waited long enough.
+  private func hasJustGivenUp(_ episode: RemoteEpisode) -> Bool {
+    guard let gaveUp = opens[episode.number]?.gaveUp else { return false }
+    return MonotonicTime.now < gaveUp.time.adding(1) && episode.current?.received ?? 0 == gaveUp.received
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {

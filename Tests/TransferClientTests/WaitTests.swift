@@ -32,6 +32,30 @@ import TransferProtocol
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
   }
 
+  /// The kernel reads once more what has failed: who reads is told once, not after twice the time.
+  @Test func whatHasJustFailedIsNotWaitedForAgain() throws {
+    let request = user.serve(
+      body,
+      .with {
+        $0.stallAfter = 100_000
+        $0.omitsValidators = true
+      })
+    let client = try user.client { settings in
+      settings.readTimeout = 3
+      settings.stallTimeout = 600
+    }
+    let (episode, other) = (try client.opened(request), try client.opened(request))
+    #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
+    #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
+    let ended = Monitor<[String]>([])
+    let waits = [
+      other.whenAvailable(at: 600_000, count: 4096) { _ in ended.withLock { $0.append("another") } },
+      episode.whenAvailable(at: 500_000, count: 4096) { _ in ended.withLock { $0.append("again") } },
+    ]
+    #expect(eventually { ended.withLock { $0 } == ["again", "another"] }, "\(ended.withLock { $0 })")
+    _ = waits
+  }
+
   @Test func bytesThatComeKeepTheReaderWaiting() throws {
     // Without a validator there is no way but to wait for the running response.
     let request = user.serve(

@@ -95,4 +95,23 @@ import TransferProtocol
     world.writePieces()
     #expect(world.files[world.requests[0].key]?.present.count == 1_058_576)
   }
+
+  /// A head is no byte: who gives up meanwhile is to know why.
+  @Test func whyNothingCameIsToldUntilSomethingComes() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(5_000_000)
+    world.bring(300_000)
+    world.say { .wait(id: $0, open: 1, offset: 2_000_000, count: 4096) }
+    world.end(ResponseFailure("nothing came", isPassing: true))
+    let key = world.requests[0].key
+    let why = world.engine.status(of: key)?.error
+    #expect(why?.contains("nothing came") == true)
+    world.wait(1)
+    world.answer(5_000_000)
+    #expect(!world.running.isEmpty)
+    #expect(world.engine.status(of: key)?.error == why)
+    world.bring(65_536)
+    #expect(world.engine.status(of: key)?.error == nil)
+  }
 }

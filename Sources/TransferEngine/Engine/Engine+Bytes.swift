@@ -16,6 +16,10 @@ extension Engine {
       if flow.early >= heldEach { hold(flow, .store) }
     } else {
       if flow.heldSince == nil { noteHeld(flow) }
+      if download.record.error != nil {
+        download.record.error = nil
+        touch(download, queue: false)
+      }
       take(Int64(count), of: flow)
       pump(flow, download)
     }

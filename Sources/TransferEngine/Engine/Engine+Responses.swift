@@ -136,7 +136,8 @@ extension Engine {
     download.addressAnswered = now.instant
     if !flow.isDirect { download.isDirectRefused = false }
     for host in [download.host, head.host] where hosts.end(host) { reconsider() }
-    download.record.error = nil
+    // A head is no byte: a host that sends nothing else is told of until it does.
+    if flow.early > 0 { download.record.error = nil }
     download.record.notBefore = nil
     download.forbiddenUntil = nil
     flow.ignoresRange = head.status == 200
