@@ -29,8 +29,9 @@ extension ClientSession {
     var count: Int
     var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
-    /// What was there when it was last looked at, and when that is next.
+    /// What was there when it was last looked at, since when, and when that is next.
     var received: Int64
+    var since = MonotonicTime.now
     var deadline: EventLoop.Timer?
   }
 
@@ -199,19 +200,24 @@ extension ClientSession {
     say(message)
   }
 
-  /// Ends a wait after `read_timeout` without a single new byte.
+  /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
-    waits[number]?.deadline = loop.schedule(at: .after(entry.episode.readTimeout)) {
+    let patience = entry.episode.readTimeout
+    let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
+    waits[number]?.deadline = loop.schedule(at: next) {
       guard let entry = self.waits[number] else { return }
       let received = entry.episode.current?.received ?? 0
-      if received == entry.received {
-        self.opens[entry.open]?.gaveUp = (.now, received)
-        self.finishWait(number, self.timeout(of: entry.episode), tells: true)
-      } else {
+      if received != entry.received {
         self.waits[number]?.received = received
-        self.watch(number)
+        self.waits[number]?.since = .now
+      } else if entry.since.adding(patience) <= .now {
+        self.opens[entry.open]?.gaveUp = (.now, received)
+        let failure = self.timeout(of: entry.episode)
+        self.mirror.note(failure.message, of: entry.episode.request.key)
+        return self.finishWait(number, failure, tells: true)
       }
+      self.watch(number)
     }
   }
 
@@ -225,7 +231,8 @@ extension ClientSession {
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {
     let seconds = Int64(episode.readTimeout.rounded())
     let why = mirror.status(of: episode.request.key)?.error
-    return TransferFailure(.EIO, why ?? "nothing came for \(seconds) seconds")
+    let host = WebAddress(episode.request.url).host ?? "the host"
+    return TransferFailure(.EIO, why ?? "nothing came from \(host) for \(seconds) seconds")
   }
 
   /// - Parameter tells: whether the daemon still thinks that it waits.

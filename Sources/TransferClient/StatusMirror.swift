@@ -82,6 +82,14 @@ package final class StatusMirror: Sendable {
     return forgotten
   }
 
+  /// A reader has given up on what seems to be under way: why is told until the daemon has other news.
+  func note(_ error: String, of key: MediaKey) {
+    guard var status = status(of: key), status.error == nil else { return }
+    guard status.state == .downloading || status.state == .queued else { return }
+    status.error = error
+    update([status])
+  }
+
   /// No daemon goes on with anything, for now.
   func nothingComes() {
     let coming = state.withLock { state in state.statuses.values.filter { $0.state == .downloading } }

@@ -30,6 +30,7 @@ import TransferProtocol
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
     // Long before the response ends.
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
+    #expect(client.status(of: request.key)?.error == "nothing came from 127.0.0.1 for 3 seconds")
   }
 
   /// The kernel reads once more what has failed: who reads is told once, not after twice the time.
