@@ -47,7 +47,7 @@ extension ClientSession {
         session.finishOpen(number, .failure(TransferFailure(.EINTR, "interrupted")))
       }
       self.opens[number]?.deadline = self.loop.schedule(at: .after(episode.readTimeout)) {
-        self.finishOpen(number, .failure(self.timeout(of: episode)))
+        self.finishOpen(number, .failure(self.giveUp(on: episode)))
       }
       self.sayOpen(number)
     }
@@ -128,7 +128,7 @@ extension ClientSession {
       self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
-      if self.hasJustGivenUp(episode) { return completion(self.timeout(of: episode)) }
+      if self.hasJustGivenUp(episode) { return completion(self.giveUp(on: episode)) }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
@@ -213,26 +213,28 @@ extension ClientSession {
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
         self.opens[entry.open]?.gaveUp = (.now, received)
-        let failure = self.timeout(of: entry.episode)
-        self.mirror.note(failure.message, of: entry.episode.request.key)
-        return self.finishWait(number, failure, tells: true)
+        return self.finishWait(number, self.giveUp(on: entry.episode), tells: true)
       }
       self.watch(number)
     }
   }
 
   /// Whether a wait of the same reader has ended a moment ago, and nothing has come since: the kernel reads once more what
-  /// it could not read ahead, and who reads has waited long enough.
+  /// it could not read ahead, and who reads has waited long enough. Told once: who tries again after that waits as ever.
   private func hasJustGivenUp(_ episode: RemoteEpisode) -> Bool {
     guard let gaveUp = opens[episode.number]?.gaveUp else { return false }
+    opens[episode.number]?.gaveUp = nil
     return MonotonicTime.now < gaveUp.time.adding(1) && episode.current?.received ?? 0 == gaveUp.received
   }
 
-  private func timeout(of episode: RemoteEpisode) -> TransferFailure {
+  /// Why nothing has come in time, which is told of the episode until something comes.
+  private func giveUp(on episode: RemoteEpisode) -> TransferFailure {
     let seconds = Int64(episode.readTimeout.rounded())
-    let why = mirror.status(of: episode.request.key)?.error
     let host = WebAddress(episode.request.url).host ?? "the host"
-    return TransferFailure(.EIO, why ?? "nothing came from \(host) for \(seconds) seconds")
+    let known = mirror.status(of: episode.request.key)?.error
+    let why = known ?? "nothing came from \(host) for \(seconds) seconds"
+    mirror.note(why, of: episode.request.key)
+    return TransferFailure(.EIO, why)
   }
 
   /// - Parameter tells: whether the daemon still thinks that it waits.

@@ -13,6 +13,8 @@ package final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
+    /// Why readers gave up on what seems to be under way, and what had come of it by then.
+    var given: [MediaKey: (error: String, received: Int64)] = [:]
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
@@ -64,7 +66,7 @@ package final class StatusMirror: Sendable {
 
   package func update(_ statuses: [TransferStatus]) {
     let (forgotten, observers) = state.withLock { state in
-      for status in statuses { state.statuses[status.key] = status }
+      for status in statuses { state.statuses[status.key] = Self.explained(status, &state) }
       return (Self.forgetResting(&state), state.observers)
     }
     for key in statuses.map(\.key) + forgotten { for observer in observers { observer.changed(key) } }
@@ -82,12 +84,23 @@ package final class StatusMirror: Sendable {
     return forgotten
   }
 
-  /// A reader has given up on what seems to be under way: why is told until the daemon has other news.
+  /// A reader has given up on what seems to be under way: why is told until something comes, or the daemon knows better.
   func note(_ error: String, of key: MediaKey) {
-    guard var status = status(of: key), status.error == nil else { return }
-    guard status.state == .downloading || status.state == .queued else { return }
-    status.error = error
+    guard let status = status(of: key), status.error == nil, status.isUnderWay else { return }
+    state.withLock { $0.given[key] = (error, status.received) }
     update([status])
+  }
+
+  /// A status with what a reader has found, while it still holds.
+  private static func explained(_ status: TransferStatus, _ state: inout State) -> TransferStatus {
+    guard let given = state.given[status.key] else { return status }
+    if status.isUnderWay, status.error == nil, status.received <= given.received {
+      var status = status
+      status.error = given.error
+      return status
+    }
+    state.given[status.key] = nil
+    return status
   }
 
   /// No daemon goes on with anything, for now.
@@ -112,6 +125,7 @@ package final class StatusMirror: Sendable {
   func replace(with statuses: [TransferStatus]) {
     let (changed, observers) = state.withLock { state in
       let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
+      state.given = [:]
       let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
       state.statuses = new
       return (changed, state.observers)
@@ -121,6 +135,8 @@ package final class StatusMirror: Sendable {
 }
 
 extension TransferStatus {
+  fileprivate var isUnderWay: Bool { state == .downloading || state == .queued }
+
   fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
 
   /// As it is where its data file has been deleted: the cache may be at any time.

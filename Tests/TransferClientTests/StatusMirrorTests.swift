@@ -39,4 +39,34 @@ import TransferProtocol
     #expect(left?.state == .queued && left?.rate == nil && left?.eta == nil)
     #expect(mirror.status(of: status(2, .paused).key)?.state == .paused)
   }
+
+  /// The daemon tells of what it fetches once a second, also where nothing comes.
+  @Test func whyAReaderGaveUpIsToldUntilSomethingComes() {
+    let mirror = StatusMirror(layout: CacheLayout(cache: "/nonexistent", runtime: "/nonexistent"))
+    var coming = status(1, .downloading)
+    coming.received = 10
+    mirror.update([coming])
+    mirror.note("nothing came", of: coming.key)
+    coming.rate = 0
+    mirror.update([coming])
+    #expect(mirror.status(of: coming.key)?.error == "nothing came")
+    var queued = coming
+    queued.state = .queued
+    mirror.update([queued])
+    #expect(mirror.status(of: coming.key)?.error == "nothing came")
+    coming.received = 11
+    mirror.update([coming])
+    #expect(mirror.status(of: coming.key)?.error == nil)
+    mirror.update([coming])
+    #expect(mirror.status(of: coming.key)?.error == nil)
+
+    // It knows better.
+    mirror.note("nothing came", of: coming.key)
+    var failed = coming
+    (failed.state, failed.error) = (.failed, "404 Not Found")
+    mirror.update([failed])
+    #expect(mirror.status(of: coming.key)?.error == "404 Not Found")
+    mirror.update([coming])
+    #expect(mirror.status(of: coming.key)?.error == nil)
+  }
 }
