@@ -4,8 +4,11 @@ internal import CLinux
 package enum SpareMemory {
   private static let isDue = Monitor(false)
 
-  /// Gives it back to the system in a moment: once for many bursts.
-  /// - Parameter queue: whose thread does it; that takes some milliseconds.
+  /// Gives it back to the system, which takes some milliseconds.
+  package static func giveBack() { podcastfs_trim_memory() }
+
+  /// The same in a moment: once for many bursts.
+  /// - Parameter queue: whose thread does it.
   package static func giveBackSoon(on queue: WorkQueue) {
     let isFirst = isDue.withLock { isDue in
       defer { isDue = true }
@@ -14,7 +17,7 @@ package enum SpareMemory {
     guard isFirst else { return }
     queue.async(after: 2) {
       isDue.withLock { $0 = false }
-      podcastfs_trim_memory()
+      giveBack()
     }
   }
 }

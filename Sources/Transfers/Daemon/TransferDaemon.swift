@@ -39,6 +39,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
+  private var spareMemoryTimer: EventLoop.Timer?
   private var isIdle = false
 
   package init(_ configuration: Configuration) throws(PosixError) {
@@ -204,8 +205,9 @@ package final class TransferDaemon: @unchecked Sendable {
     self.isIdle = isIdle
     if isIdle {
       startIdleTimer()
-    } else if let idleTimer {
-      loop.cancel(idleTimer)
+      spareMemoryTimer = loop.schedule(at: .after(2)) { SpareMemory.giveBack() }
+    } else {
+      for timer in [idleTimer, spareMemoryTimer] { if let timer { loop.cancel(timer) } }
     }
   }
 

@@ -21,14 +21,14 @@ final class Chunk: @unchecked Sendable {
     UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(memory.bytes)[range])
   }
 
-  static let spare = SpareMemory()
+  static let spare = SpareChunks()
 }
 
 /// A block that a chunk, or the spare ones under their lock, owns alone: that makes it Sendable.
 struct Memory: @unchecked Sendable { let bytes: UnsafeMutableRawBufferPointer }
 
 /// Chunks' memory that is not in use: fresh pages cost the kernel more than writing does.
-final class SpareMemory: Sendable {
+final class SpareChunks: Sendable {
   private struct State: ~Copyable {
     var free: [Memory] = []
     var most = 0
