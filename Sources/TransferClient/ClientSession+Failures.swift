@@ -3,8 +3,10 @@ internal import PosixKit
 internal import TransferProtocol
 
 extension ClientSession {
-  /// Tells in the log why an open or a read has failed, where the episode's own `error` does not: each line once a minute.
-  func log(_ failure: TransferFailure, _ doing: String, _ request: TransferRequest) {
+  /// Tells why an open or a read has failed: for its `error`, and in the log where the daemon does not say the same,
+  /// each line once a minute.
+  func tell(_ failure: TransferFailure, _ doing: String, _ request: TransferRequest) {
+    if failure.errno == .EIO { mirror.note(failure.message, of: request.key) }
     let isOfUse = failure.errno == .EIO || failure.errno == .ESTALE
     guard isOfUse, failure.message != self.failure.withLock({ $0 }),
       failure.message != mirror.status(of: request.key)?.error

@@ -47,7 +47,7 @@ extension ClientSession {
         session.finishOpen(number, .failure(TransferFailure(.EINTR, "interrupted")))
       }
       self.opens[number]?.deadline = self.loop.schedule(at: .after(episode.readTimeout)) {
-        self.finishOpen(number, .failure(self.giveUp(on: episode)))
+        self.finishOpen(number, .failure(self.timeout(of: episode)))
       }
       self.sayOpen(number)
     }
@@ -101,7 +101,7 @@ extension ClientSession {
     opens[number]?.pending = nil
     if let timer = opens[number]?.deadline { loop.cancel(timer) }
     if case .failure(let failure) = result {
-      if let request = opens[number]?.request { log(failure, "open", request) }
+      if let request = opens[number]?.request { tell(failure, "open", request) }
       closeNow(number)
     }
     completion(result)
@@ -128,7 +128,7 @@ extension ClientSession {
       self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
-      if self.hasJustGivenUp(episode) { return completion(self.giveUp(on: episode)) }
+      if self.hasJustGivenUp(episode) { return completion(self.timeout(of: episode)) }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
@@ -213,7 +213,7 @@ extension ClientSession {
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
         self.opens[entry.open]?.gaveUp = (.now, received)
-        return self.finishWait(number, self.giveUp(on: entry.episode), tells: true)
+        return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
     }
@@ -227,14 +227,11 @@ extension ClientSession {
     return MonotonicTime.now < gaveUp.time.adding(1) && episode.current?.received ?? 0 == gaveUp.received
   }
 
-  /// Why nothing has come in time, which is told of the episode until something comes.
-  private func giveUp(on episode: RemoteEpisode) -> TransferFailure {
+  private func timeout(of episode: RemoteEpisode) -> TransferFailure {
     let seconds = Int64(episode.readTimeout.rounded())
     let host = WebAddress(episode.request.url).host ?? "the host"
     let known = mirror.status(of: episode.request.key)?.error
-    let why = known ?? "nothing came from \(host) for \(seconds) seconds"
-    mirror.note(why, of: episode.request.key)
-    return TransferFailure(.EIO, why)
+    return TransferFailure(.EIO, known ?? "nothing came from \(host) for \(seconds) seconds")
   }
 
   /// - Parameter tells: whether the daemon still thinks that it waits.
@@ -242,7 +239,7 @@ extension ClientSession {
     guard let entry = waits.removeValue(forKey: number) else { return }
     if let timer = entry.deadline { loop.cancel(timer) }
     if tells { connection?.send(.endWait(id: number)) }
-    if let failure { log(failure, "read", entry.episode.request) }
+    if let failure { tell(failure, "read", entry.episode.request) }
     entry.completion(failure)
   }
 }

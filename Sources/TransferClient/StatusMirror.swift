@@ -13,8 +13,8 @@ package final class StatusMirror: Sendable {
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
-    /// Why readers gave up on what seems to be under way, and what had come of it by then.
-    var given: [MediaKey: (error: String, received: Int64)] = [:]
+    /// As they were when a reader failed.
+    var failed: [MediaKey: TransferStatus] = [:]
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
@@ -79,27 +79,28 @@ package final class StatusMirror: Sendable {
     if state.statuses.count < state.nextLook { return [] }
     let resting = state.statuses.values.filter(\.isResting).sorted { $0.changed < $1.changed }
     let forgotten = resting.dropLast(restingRows).map(\.key)
-    for key in forgotten { state.statuses[key] = nil }
+    for key in forgotten { (state.statuses[key], state.failed[key]) = (nil, nil) }
     state.nextLook = state.statuses.count + restingRows
     return forgotten
   }
 
-  /// A reader has given up on what seems to be under way: why is told until something comes, or the daemon knows better.
-  func note(_ error: String, of key: MediaKey) {
-    guard let status = status(of: key), status.error == nil, status.isUnderWay else { return }
-    state.withLock { $0.given[key] = (error, status.received) }
+  /// A reader has failed: why is told until something comes or changes.
+  func note(_ why: String, of key: MediaKey) {
+    guard var status = status(of: key), status.error == nil, status.readFailure != why else { return }
+    status.readFailure = why
+    state.withLock { $0.failed[key] = status }
     update([status])
   }
 
-  /// A status with what a reader has found, while it still holds.
+  /// A status with why a reader failed, while that still holds.
   private static func explained(_ status: TransferStatus, _ state: inout State) -> TransferStatus {
-    guard let given = state.given[status.key] else { return status }
-    if status.isUnderWay, status.error == nil, status.received <= given.received {
-      var status = status
-      status.error = given.error
+    guard let former = state.failed[status.key] else { return status }
+    guard status.error == nil, status.isAsFar(as: former) else {
+      state.failed[status.key] = nil
       return status
     }
-    state.given[status.key] = nil
+    var status = status
+    status.readFailure = former.readFailure
     return status
   }
 
@@ -125,7 +126,7 @@ package final class StatusMirror: Sendable {
   func replace(with statuses: [TransferStatus]) {
     let (changed, observers) = state.withLock { state in
       let new = Dictionary(statuses.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
-      state.given = [:]
+      state.failed = [:]
       let changed = Set(new.keys).union(state.statuses.keys).filter { new[$0] != state.statuses[$0] }
       state.statuses = new
       return (changed, state.observers)
@@ -135,7 +136,12 @@ package final class StatusMirror: Sendable {
 }
 
 extension TransferStatus {
-  fileprivate var isUnderWay: Bool { state == .downloading || state == .queued }
+  private var isUnderWay: Bool { state == .downloading || state == .queued }
+
+  fileprivate func isAsFar(as other: TransferStatus) -> Bool {
+    received == other.received && generation == other.generation
+      && (state == other.state || isUnderWay && other.isUnderWay)
+  }
 
   fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
 

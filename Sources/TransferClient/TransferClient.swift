@@ -93,7 +93,7 @@ package final class TransferClient: TransferService {
   }
 
   package func log(_ failure: TransferFailure, ofReading request: TransferRequest) {
-    session.loop.async { [session] in session.log(failure, "read", request) }
+    session.loop.async { [session] in session.tell(failure, "read", request) }
   }
 
   package var underWay: Int { session.underWay }

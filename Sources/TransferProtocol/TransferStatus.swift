@@ -16,6 +16,8 @@ package struct TransferStatus: Hashable, Sendable {
   package var eta: Int64?
   /// One line that a person understands: when failed, waiting for a retry, or paused by podcastfs itself.
   package var error: String?
+  /// Why a reader in this process got nothing last, while nothing has come or changed since. Not told to others.
+  package var readFailure: String?
   /// Never evicted.
   package var isKept: Bool
   /// When it last changed, in seconds since 1970.
@@ -52,6 +54,9 @@ package struct TransferStatus: Hashable, Sendable {
     self.show = show
     self.fileName = fileName
   }
+
+  /// What people are told.
+  package var reason: String? { error ?? readFailure }
 
   /// With the feed's length, where it may be one, as the size while no response has told it: what the episode's
   /// attributes say.

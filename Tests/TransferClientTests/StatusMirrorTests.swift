@@ -49,24 +49,35 @@ import TransferProtocol
     mirror.note("nothing came", of: coming.key)
     coming.rate = 0
     mirror.update([coming])
-    #expect(mirror.status(of: coming.key)?.error == "nothing came")
+    #expect(mirror.status(of: coming.key)?.reason == "nothing came")
     var queued = coming
     queued.state = .queued
     mirror.update([queued])
-    #expect(mirror.status(of: coming.key)?.error == "nothing came")
+    #expect(mirror.status(of: coming.key)?.reason == "nothing came")
     coming.received = 11
     mirror.update([coming])
-    #expect(mirror.status(of: coming.key)?.error == nil)
+    #expect(mirror.status(of: coming.key)?.reason == nil)
     mirror.update([coming])
-    #expect(mirror.status(of: coming.key)?.error == nil)
+    #expect(mirror.status(of: coming.key)?.reason == nil)
 
     // It knows better.
     mirror.note("nothing came", of: coming.key)
     var failed = coming
     (failed.state, failed.error) = (.failed, "404 Not Found")
     mirror.update([failed])
-    #expect(mirror.status(of: coming.key)?.error == "404 Not Found")
+    #expect(mirror.status(of: coming.key)?.reason == "404 Not Found")
     mirror.update([coming])
-    #expect(mirror.status(of: coming.key)?.error == nil)
+    #expect(mirror.status(of: coming.key)?.reason == nil)
+
+    // What was let go of is fetched as it is read.
+    var left = coming
+    left.state = .remote
+    mirror.update([left])
+    mirror.note("nothing came", of: left.key)
+    #expect(mirror.status(of: left.key)?.reason == "nothing came")
+    #expect(mirror.status(of: left.key)?.error == nil)
+    left.received = 0
+    mirror.update([left])
+    #expect(mirror.status(of: left.key)?.reason == nil)
   }
 }

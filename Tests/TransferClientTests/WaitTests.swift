@@ -30,7 +30,7 @@ import TransferProtocol
     #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
     // Long before the response ends.
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
-    #expect(client.status(of: request.key)?.error == "nothing came from 127.0.0.1 for 3 seconds")
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 3 seconds")
   }
 
   /// The kernel reads once more what has failed: who reads is told once, not after twice the time.
@@ -82,7 +82,7 @@ import TransferProtocol
     let client = try user.client { $0.readTimeout = 2 }
     // Before the host answers.
     #expect(client.openFailure(request)?.errno == .EIO)
-    #expect(client.status(of: request.key)?.error == "nothing came from 127.0.0.1 for 2 seconds")
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 2 seconds")
   }
 
   @Test func aWaitThatIsGivenUpEndsAtOnce() throws {

@@ -129,7 +129,7 @@ final class EventLog: Sendable {
         ("title", .string(entry.episode.title)), ("name", .string(entry.episode.fileName)),
         ("guid", .optional(entry.episode.guid)), ("progress", .optional(status.progressText)),
         ("bytes_received", .integer(status.received)), ("bytes_total", .optional(status.total)),
-        ("error", .optional(status.error)),
+        ("error", .optional(status.reason)),
       ])
   }
 

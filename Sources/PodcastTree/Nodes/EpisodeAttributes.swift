@@ -86,7 +86,7 @@ enum EpisodeAttributes {
     case "size_source": return size.source.rawValue
     case "rate": return state == .downloading ? status?.rate.map { String($0) } : nil
     case "eta": return state == .downloading ? status?.eta.map { String($0) } : nil
-    case "error": return status?.error
+    case "error": return status?.reason
     case "keep": return status?.isKept ?? false ? "1" : "0"
     default: return nil
     }
