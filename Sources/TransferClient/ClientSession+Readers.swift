@@ -18,8 +18,13 @@ extension ClientSession {
     var retries = 0
     /// The generation that the daemon has named last; 0 for none.
     var named: UInt32 = 0
-    /// When a wait ended without a new byte, and what was there.
-    var gaveUp: (time: MonotonicTime, received: Int64)?
+  }
+
+  /// A wait that ended without a new byte: when, where, and what had come of the episode.
+  struct VainWait {
+    let end = MonotonicTime.now
+    let offset: Int64
+    let received: Int64
   }
 
   struct WaitEntry {
@@ -128,11 +133,11 @@ extension ClientSession {
       self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
-      if self.hasJustGivenUp(episode) { return completion(self.timeout(of: episode)) }
+      if self.isInVain(episode, offset) { return completion(self.timeout(of: episode)) }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
-        received: episode.current?.received ?? 0)
+        received: self.received(of: episode))
       cancellation.begin { session in
         session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
       }
@@ -207,24 +212,40 @@ extension ClientSession {
     let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
     waits[number]?.deadline = loop.schedule(at: next) {
       guard let entry = self.waits[number] else { return }
-      let received = entry.episode.current?.received ?? 0
+      let received = self.received(of: entry.episode)
       if received != entry.received {
         self.waits[number]?.received = received
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
-        self.opens[entry.open]?.gaveUp = (.now, received)
+        self.noteVain(entry, received)
         return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
     }
   }
 
-  /// Whether a wait of the same reader has ended a moment ago, and nothing has come since: the kernel reads once more what
-  /// it could not read ahead, and who reads has waited long enough. Told once: who tries again after that waits as ever.
-  private func hasJustGivenUp(_ episode: RemoteEpisode) -> Bool {
-    guard let gaveUp = opens[episode.number]?.gaveUp else { return false }
-    opens[episode.number]?.gaveUp = nil
-    return MonotonicTime.now < gaveUp.time.adding(1) && episode.current?.received ?? 0 == gaveUp.received
+  private func noteVain(_ entry: WaitEntry, _ received: Int64) {
+    vain = vain.filter { $0.value.end.adding(Self.vainTime) > .now }
+    vain[entry.episode.request.key] = VainWait(offset: entry.offset, received: received)
+  }
+
+  /// Whether a wait for about the same bytes ended a moment ago, and nothing has come since. Then these have been waited
+  /// for already: the kernel reads once more what it could not read ahead, and then for each other reader of that page,
+  /// one behind the other.
+  private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
+    guard let former = vain[episode.request.key] else { return false }
+    return former.end.adding(Self.vainTime) > .now && abs(offset - former.offset) < 1 << 20
+      && received(of: episode) == former.received
+  }
+
+  private static let vainTime = 0.25
+
+  /// What has come of it, also where its reader has a file that is not written to any more.
+  private func received(of episode: RemoteEpisode) -> Int64 {
+    if let reader = episode.current, reader.isLive { return reader.received }
+    let generation = opens[episode.number]?.named ?? episode.generation
+    let live = LiveMap.received(layout, episode.request.key, generation)
+    return live ?? episode.current?.received ?? 0
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {

@@ -40,6 +40,8 @@ final class ClientSession: @unchecked Sendable {
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
   var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
+  /// The last of each episode, of a moment ago.
+  var vain: [MediaKey: VainWait] = [:]
   /// Failures that the log has, and when they were last told.
   var logged: [String: MonotonicTime] = [:]
   var snapshot: [TransferStatus]?

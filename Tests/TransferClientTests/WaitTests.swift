@@ -33,8 +33,10 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 3 seconds")
   }
 
-  /// The kernel reads once more what has failed: who reads is told once, not after twice the time.
+  /// The kernel reads once more what has failed, and then the same for each other reader of the page: all are told after
+  /// the time of one.
   @Test func whatHasJustFailedIsNotWaitedForAgain() throws {
+    let body = TestBody(seed: 42, size: 3_000_000)
     let request = user.serve(
       body,
       .with {
@@ -50,16 +52,30 @@ import TransferProtocol
     #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
     let ended = Monitor<[String]>([])
     let waits = [
-      other.whenAvailable(at: 600_000, count: 4096) { _ in ended.withLock { $0.append("another") } },
+      other.whenAvailable(at: 2_600_000, count: 4096) { _ in ended.withLock { $0.append("elsewhere") } },
       episode.whenAvailable(at: 500_000, count: 4096) { _ in ended.withLock { $0.append("again") } },
+      other.whenAvailable(at: 500_000, count: 4096) { _ in ended.withLock { $0.append("another") } },
     ]
-    // Once: who reads after that waits as ever.
-    #expect(eventually { ended.withLock { $0 } == ["again"] })
-    let third = episode.whenAvailable(at: 500_000, count: 4096) { _ in
-      ended.withLock { $0.append("third") }
+    #expect(eventually { ended.withLock { $0 } == ["again", "another", "elsewhere"] })
+    _ = waits
+  }
+
+  /// Whoever reads after all that has the bytes, and nobody is told of a failure any more.
+  @Test func whatComesAfterAllIsRead() throws {
+    let request = user.serve(body) { resource in
+      resource.plan = [.with { $0.stallAfter = 100_000 }, .with { $0.latency = 600 }]
     }
-    #expect(eventually { ended.withLock { $0 } == ["again", "another", "third"] })
-    _ = (waits, third)
+    let client = try user.client { settings in
+      settings.readTimeout = 1
+      settings.stallTimeout = 4
+    }
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
+    #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
+    #expect(client.status(of: request.key)?.reason == "nothing came from 127.0.0.1 for 1 seconds")
+    #expect(eventually { client.status(of: request.key)?.state == .cached })
+    #expect(client.status(of: request.key)?.reason == nil)
+    #expect(body.firstDifference(try episode.read(at: 500_000, 4096), at: 500_000) == nil)
   }
 
   @Test func bytesThatComeKeepTheReaderWaiting() throws {

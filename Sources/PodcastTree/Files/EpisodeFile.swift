@@ -9,8 +9,6 @@ final class EpisodeFile: OpenFile {
   let changesAttributes: Bool
   let givesParts: Bool
   private let onClose: @Sendable (EpisodeFile) -> Void
-  /// The last failure and until when it is repeated: the kernel asks again in 4 KiB pieces for what failed.
-  private let failure = Monitor<(errno: Errno, until: MonotonicTime)?>(nil)
   /// The size that was shown where the server gives none; nil where it is exact.
   private let shownSize: Int64?
   /// See `init`.
@@ -68,15 +66,12 @@ final class EpisodeFile: OpenFile {
 
   private func answer(at offset: Int64, _ count: Int?) -> Result<Int, Errno>? {
     if isMisled(at: offset) { return .failure(.EIO) }
-    if let count {
-      progress.withLock { progress in
-        progress.furthest = max(progress.furthest, offset + Int64(count))
-        progress.count += Int64(count)
-      }
-      return .success(count)
+    guard let count else { return nil }
+    progress.withLock { progress in
+      progress.furthest = max(progress.furthest, offset + Int64(count))
+      progress.count += Int64(count)
     }
-    let recent = failure.withLock { failure in failure.flatMap { $0.until > .now ? $0.errno : nil } }
-    return recent.map { .failure($0) }
+    return .success(count)
   }
 
   /// Whether a read is only for what the size that is shown promises: the tail of a file that is shorter than
@@ -91,12 +86,7 @@ final class EpisodeFile: OpenFile {
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void {
-    let waiting = episode.whenAvailable(at: offset, count: count) { [failure] reason in
-      if let reason, reason.errno != .EINTR {
-        failure.withLock { $0 = (reason.errno, .after(1)) }
-      }
-      completion(reason?.errno)
-    }
+    let waiting = episode.whenAvailable(at: offset, count: count) { completion($0?.errno) }
     return { waiting.cancel() }
   }
 
