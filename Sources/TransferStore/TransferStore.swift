@@ -136,6 +136,21 @@ package struct TransferStore {
     return emptying ? (try? database.checkpoint(.truncate)) == true : isThere
   }
 
+  /// Takes what was forgotten out of the file and its log for good. SQLite zeroes what it deletes; where it has moved rows
+  /// from one page to another, it leaves copies behind.
+  /// - Returns: whether nothing is left; not where somebody reads for longer than `patience`.
+  package func erase() -> Bool {
+    do throws(DatabaseError) {
+      try database.script("VACUUM")
+      return try database.checkpoint(.truncate, waiting: Self.patience)
+    } catch {
+      return false
+    }
+  }
+
+  /// In seconds.
+  private static let patience = 2.0
+
   private static func first(_ database: Database) throws {
     try database.script(
       """
