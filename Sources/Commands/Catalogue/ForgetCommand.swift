@@ -15,7 +15,7 @@ enum ForgetCommand: Command {
     podcastfs forget NAME|FEED-URL…
 
     Takes the podcast out of Subscriptions/, of all searches and of the catalogue, with its texts and marks, and
-    drops its downloads. NAME is a directory's in Subscriptions/.
+    drops its downloads. NAME is a directory's in Subscriptions/ or Downloaded/, or the path of one.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
