@@ -9,6 +9,11 @@ extension Catalog {
     try store.read { try PodcastRow.podcast(feedURL: feedURL, in: $0) }
   }
 
+  /// The podcast whose directory in `Downloaded/` has this name.
+  package func podcast(named name: String) throws(CatalogError) -> Podcast? {
+    try store.read { try PodcastRow.podcast(named: name, in: $0) }
+  }
+
   /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
   /// the same download.
   package func mediaKeys(ofPodcast id: Int64) throws(CatalogError) -> [MediaKey] {

@@ -25,23 +25,4 @@ extension Database {
       throw error
     }
   }
-
-  /// Brings the schema up to date: step N makes version N + 1 of version N (`PRAGMA user_version`). Several
-  /// processes may try at once; a step runs once, and wholly or not at all.
-  /// - Throws: `DatabaseError`, also where the file is of a later version than `steps` lead to.
-  package func migrate(_ steps: [(Database) throws -> Void]) throws {
-    if try version() == Int64(steps.count) { return }
-    try transaction {
-      let found = try version()
-      guard found <= steps.count else {
-        throw DatabaseError.schemaTooNew(found: found, known: steps.count)
-      }
-      for step in steps[Int(found)...] { try step(self) }
-      try script("PRAGMA user_version = \(steps.count)")
-    }
-  }
-
-  private func version() throws(DatabaseError) -> Int64 {
-    try first("PRAGMA user_version") { $0.int64(0) } ?? 0
-  }
 }

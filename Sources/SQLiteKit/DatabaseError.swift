@@ -26,6 +26,13 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
       message: "the database is of a newer version of the program (schema \(found), known: \(known))")
   }
 
+  /// The file's schema is of no version that a program has written.
+  static func versionDamaged(found: Int32) -> DatabaseError {
+    DatabaseError(
+      code: SQLITE_CORRUPT, message: "the number of its version, \(found), is one that no program has written"
+    )
+  }
+
   /// There is something else in the place of one of the database's files.
   static func stranger(_ file: String) -> DatabaseError {
     var error = DatabaseError(code: SQLITE_IOERR, message: "\(file) is no regular file: move it away")

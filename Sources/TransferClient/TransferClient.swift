@@ -116,7 +116,8 @@ package final class TransferClient: TransferService {
     session.order(completion: completion) { .drop(id: $0, key) }
   }
 
-  /// As `drop`, and a minute later the daemon remembers nothing of it.
+  /// As `drop`; when that is confirmed, nothing that tells what it was is on the disk any more, and a minute later
+  /// nothing at all is remembered.
   @discardableResult
   package func forget(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(completion: completion) { .forget(id: $0, key) }

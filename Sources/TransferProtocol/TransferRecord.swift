@@ -28,6 +28,17 @@ package struct TransferRecord: Hashable, Sendable {
 
   package var key: MediaKey { request.key }
 
+  /// What is remembered of what was forgotten, while somebody has it open or might still ask: that it was, and the number
+  /// that was given last. Nobody can fetch it by that, nor learn what it was.
+  package var forgotten: TransferRecord {
+    var record = TransferRecord(
+      request: TransferRequest(key: key, url: "", title: "", show: "", fileName: ""))
+    (record.generation, record.changed, record.revision) = (generation, changed, revision)
+    return record
+  }
+
+  package var isForgotten: Bool { request.url.isEmpty && state == .remote && received == 0 && !isKept }
+
   /// Paused by podcastfs itself, for lack of room: to go on when there is room.
   package var waitsForRoom: Bool { state == .paused && error != nil }
 

@@ -21,10 +21,13 @@ package struct TransferStore {
     // Nor for that of others: see `takeIn`.
     options.checkpointPages = 0
     database = try Database(path: path, options: options)
-    try database.migrate([Self.first, Self.second, Self.third])
+    try database.migrate([Self.first, Self.second, Self.third], unmarked: Self.unmarked)
     // Of what is forgotten no word stays.
     try database.script("PRAGMA secure_delete = 1")
   }
+
+  /// Steps of the programs that wrote the number of the version once only.
+  private static let unmarked = 3
 
   private static func path(in state: String) -> String { state + "/" + fileName }
 
@@ -73,6 +76,9 @@ package struct TransferStore {
     guard access(path(in: state), F_OK) == 0 else { return .missing }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
+      guard try store.database.isVersionGenuine(unmarked: unmarked) else {
+        return .unreadable("the number of its version is damaged")
+      }
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
       return verdict == "ok" ? .sound : .unreadable(verdict)
     } catch {
@@ -135,6 +141,21 @@ package struct TransferStore {
     else { return false }
     return emptying ? (try? database.checkpoint(.truncate)) == true : isThere
   }
+
+  /// Takes what was forgotten out of the file and its log for good. SQLite zeroes what it deletes; where it has moved rows
+  /// from one page to another, it leaves copies behind.
+  /// - Returns: whether nothing is left; not where somebody reads for longer than `patience`.
+  package func erase() -> Bool {
+    do throws(DatabaseError) {
+      try database.script("VACUUM")
+      return try database.checkpoint(.truncate, waiting: Self.patience)
+    } catch {
+      return false
+    }
+  }
+
+  /// In seconds.
+  private static let patience = 2.0
 
   private static func first(_ database: Database) throws {
     try database.script(

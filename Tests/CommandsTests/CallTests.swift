@@ -1,5 +1,6 @@
 import Glibc
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 
@@ -92,6 +93,20 @@ import Testing
           == "podcastfs: the catalogue \(file) is damaged (file is not a database): podcastfs doctor tells what can be done\n"
       )
     }
+  }
+
+  /// A bit of the number of its version is another one. Where the number is there twice nothing is lost by that.
+  @Test(arguments: [true, false]) func aCatalogueOfNoVersionIsNotTakenForANewerOne(_ isMarked: Bool) throws {
+    #expect(try run("list").end == .exit(0))
+    let file = environment.home.path("data/podcastfs/catalog.sqlite")
+    let damage = "PRAGMA user_version = \(15 + 1 << 20)" + (isMarked ? "" : "; PRAGMA application_id = 0")
+    try Database(path: file).script(damage)
+    let result = try run("list")
+    #expect(result.end == .exit(isMarked ? 0 : 1))
+    #expect(result.errors.contains("is damaged") == !isMarked, "\(result.errors)")
+    #expect(!result.errors.contains("newer"), "\(result.errors)")
+    let doctor = try Products.run("podcastfs", ["doctor"], in: environment, seconds: 60).output
+    #expect(doctor.contains("the number of its version is damaged") == !isMarked, "\(doctor)")
   }
 
   /// The file that is at fault is named, not the catalogue.

@@ -180,9 +180,43 @@ import TransferStore
     #expect(failure.message.contains("/nonexistent/podcastfs-transferd"), "\(failure)")
   }
 
+  /// The number of its version is there twice: one that is another costs nothing.
+  @Test(arguments: [
+    "PRAGMA user_version = 0", "PRAGMA user_version = 131075", "PRAGMA user_version = -2147483645",
+    "PRAGMA application_id = 0",
+  ])
+  func aStoreWhoseVersionIsKnownLosesNothing(_ change: String) throws {
+    let client = try user.client()
+    let request = user.serve(body, at: "/queued.mp3")
+    #expect(client.confirmed { $0.pause(request, completion: $1) })
+    client.stop()
+    try endDaemon()
+    try Database(path: store).script(change)
+    let looking = try user.client(isMount: false)
+    #expect(looking.confirmed { $0.setKept(user.serve(body, at: "/other.mp3"), true, completion: $1) })
+    #expect(looking.status(of: request.key)?.state == .paused)
+    #expect(!log.contains("damaged"), "\(log)")
+    looking.stop()
+  }
+
+  @Test func aNewerStoreIsRefusedInWords() throws {
+    _ = try fill()
+    try endDaemon()
+    try Database(path: store).script(
+      "PRAGMA user_version = 4; PRAGMA application_id = \(0xfffb_0004 - (1 << 32))")
+    let looking = try user.client(isMount: false)
+    let other = user.serve(body, at: "/new.mp3")
+    #expect(!looking.confirmed { $0.setKept(other, true, completion: $1) })
+    #expect(looking.daemonFailure?.contains("newer version of the program") == true)
+    #expect(access(store + ".damaged", F_OK) != 0)
+    looking.stop()
+  }
+
   /// A bit of the schema is another one: every byte of it reads well.
   @Test(arguments: [
-    "DROP TABLE transfer; CREATE TABLE transfer (kez TEXT)", "PRAGMA user_version = 0",
+    "DROP TABLE transfer; CREATE TABLE transfer (kez TEXT)",
+    "PRAGMA user_version = 0; PRAGMA application_id = 0",
+    "PRAGMA user_version = 131075; PRAGMA application_id = 0",
     "ALTER TABLE transfer RENAME COLUMN key TO kez",
   ])
   func aStoreOfAnotherShapeIsSetAside(_ change: String) throws {

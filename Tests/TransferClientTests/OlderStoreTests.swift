@@ -207,7 +207,8 @@ import TransferStore
     _ = try copyOfStore()
     let database = try Database(path: store)
     try database.script(
-      "ALTER TABLE transfer DROP COLUMN revision; DROP TABLE seal; PRAGMA user_version = 2")
+      "ALTER TABLE transfer DROP COLUMN revision; DROP TABLE seal; PRAGMA user_version = 2; "
+        + "PRAGMA application_id = 0")
 
     let looking = try look()
     #expect(looking.status(of: request.key)?.state == .paused)

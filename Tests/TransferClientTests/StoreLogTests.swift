@@ -41,6 +41,28 @@ import TransferStore
     #expect(try !holds(store.path, "Zwieback"))
   }
 
+  /// SQLite moves rows from page to page as they grow.
+  @Test func noCopyOfWhatIsForgottenIsLeftInThePages() throws {
+    let directory = try TemporaryDirectory()
+    let store = try TransferStore(state: directory.path)
+    var random = SeededGenerator(seed: 4)
+    var order = Array(0..<600)
+    for _ in 0..<6 {
+      order.shuffle(using: &random)
+      for number in order {
+        let length = Int.random(in: 0..<300, using: &random)
+        let title = (number.isMultiple(of: 4) ? "Zwieback" : "Knust") + String(repeating: "y", count: length)
+        try store.save([TransferRecord(request: request(number, title: title))])
+      }
+    }
+    for record in try store.records() where record.request.title.hasPrefix("Zwieback") {
+      try store.save([record.forgotten])
+    }
+    #expect(store.erase())
+    #expect(size(store.path + "-wal") == 0)
+    #expect(try !holds(store.path, "Zwieback") && holds(store.path, "Knust"))
+  }
+
   /// Somebody who only adds to it would leave nobody the time to begin it anew.
   @Test func theLogStaysSmallWhileCommitsFollowEachOther() throws {
     let user = try TransferFixture()

@@ -20,6 +20,8 @@ final class EngineWorld {
   /// Of what observers were told, each time.
   private(set) var told: [MediaKey] = []
   private(set) var logged: [String] = []
+  /// Those whose dropped generations leave no number.
+  private(set) var formerForgotten: [MediaKey] = []
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
@@ -105,6 +107,9 @@ final class EngineWorld {
     handle(.said(client, message(number)))
   }
 
+  /// Ends in order.
+  func stop() { take(engine.stop(at: Self.moment(now))) }
+
   /// A millisecond later.
   func handle(_ event: Event) {
     now += 0.001
@@ -174,6 +179,9 @@ final class EngineWorld {
         if !hasFound(key, behind: generation) { (files[key], notes[key]) = (nil, nil) }
         if removesAtOnce { answers.append(.removed(key)) }
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
+      case .forgetFormer(let key):
+        formerForgotten.append(key)
+        answers.append(.removed(key))
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):

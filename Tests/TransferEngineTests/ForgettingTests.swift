@@ -61,4 +61,86 @@ import TransferProtocol
         after: .forget(id: 1, key), then: [.pause(id: 2, Self.request), .drop(id: 3, key)], seconds: 90) == []
     )
   }
+
+  /// An episode of which some is here, and which somebody reads beside the queue where `isOpen`.
+  private func world(isOpen: Bool) -> (world: EngineWorld, key: MediaKey) {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(1_000_000)
+    world.bring(300_000)
+    if isOpen { world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) } }
+    return (world, world.requests[0].key)
+  }
+
+  /// Whoever kills the daemon from then on.
+  @Test(arguments: [true, false]) func noAddressIsRememberedWhenItIsConfirmed(isOpen: Bool) throws {
+    let (world, key) = world(isOpen: isOpen)
+    #expect(world.records[key]?.request == world.requests[0])
+    world.say { .forget(id: $0, key) }
+    #expect(world.sent.last?.message == .done(id: isOpen ? 3 : 2))
+    let row = try #require(world.records[key])
+    #expect(row.isForgotten && row.request.url == "")
+    #expect(world.files[key] == nil)
+  }
+
+  @Test func anOrderlyEndForgetsAtOnce() {
+    let (world, key) = world(isOpen: false)
+    world.say { .forget(id: $0, key) }
+    world.stop()
+    #expect(world.records[key] == nil && world.engine.isRemembered)
+  }
+
+  /// What a killed daemon had forgotten, the next one forgets, with what the cache still has of it.
+  @Test func theNextDaemonForgets() {
+    let (before, key) = world(isOpen: false)
+    before.say { .forget(id: $0, key) }
+    let file = FoundFile(key: key, generation: 2, written: 1000, record: nil)
+    let world = EngineWorld(1, hosts: 1, records: before.records, found: [file])
+    #expect(world.formerForgotten == [key])
+    world.wait(90)
+    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+  }
+
+  /// Somebody has opened it, and begins to read only when it has been forgotten: it comes as it is read, but is not wanted.
+  private func worldOfALateReader() -> (world: EngineWorld, key: MediaKey) {
+    let world = EngineWorld(1, hosts: 1)
+    let key = world.requests[0].key
+    world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
+    world.say { .forget(id: $0, key) }
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 4096) }
+    world.answer(1_000_000)
+    world.bring(100_000)
+    #expect(world.files[key] != nil && world.state(0) == .remote)
+    #expect(world.records[key]?.isForgotten == true)
+    return (world, key)
+  }
+
+  @Test func whatIsReadAfterwardsGoesWhenItIsClosed() {
+    let (world, key) = worldOfALateReader()
+    world.say { _ in .close(id: 1) }
+    #expect(world.files[key] == nil && world.running.isEmpty && world.formerForgotten.last == key)
+    world.wait(90)
+    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+  }
+
+  @Test func anOrderlyEndForgetsWhatIsOpen() {
+    let (world, key) = worldOfALateReader()
+    world.stop()
+    #expect(world.files[key] == nil && world.formerForgotten.last == key)
+    #expect(world.records[key]?.isForgotten == true)
+  }
+
+  /// Who had it open says so to the next daemon, and wants no more by that.
+  @Test func whatIsOpenIsNotWantedAgainWhenADaemonHasDied() {
+    let (before, key) = world(isOpen: true)
+    before.say { .forget(id: $0, key) }
+    let world = EngineWorld(1, hosts: 1, records: before.records)
+    world.say { .open(id: $0, world.requests[0], .download, generation: 1) }
+    world.wait(90)
+    #expect(world.asked == 0 && world.state(0) == .remote)
+    #expect(world.records[key]?.isForgotten == true)
+    world.say { _ in .close(id: 1) }
+    world.wait(90)
+    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+  }
 }

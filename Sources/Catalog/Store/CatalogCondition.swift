@@ -33,6 +33,11 @@ package enum CatalogCondition: Hashable, Sendable {
     options.busyTimeout = 2
     do throws(DatabaseError) {
       let database = try Database(path: path, options: options)
+      // It may be of a newer program.
+      guard try database.isVersionGenuine(unmarked: Schema.unmarked) else {
+        self = .unreadable("the number of its version is damaged")
+        return
+      }
       let isSmall = Int64(status.st_size) <= Self.wholly
       let question = isSmall ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
       let verdict = try database.first(question) { $0.string(0) } ?? ""

@@ -47,7 +47,7 @@ final class CatalogStore: Sendable {
       options.cacheSize = Self.writerCache
       options.checkpointPages = Checkpoints.latestPages
       let database = try Database(path: path, options: options)
-      try database.migrate(Schema.steps)
+      try database.migrate(Schema.steps, unmarked: Schema.unmarked)
       writer = Monitor(Connection(database: database))
     } catch {
       throw CatalogError(opening: path, error)

@@ -21,6 +21,14 @@ extension PodcastRow {
     return try database.first("SELECT \(columns) FROM podcast p WHERE p.feed_key = ?", key) { read($0) }
   }
 
+  /// The podcast that has this name of all that are known.
+  static func podcast(named name: String, in database: Database) throws -> Podcast? {
+    try database.first(
+      "SELECT \(columns) FROM podcast p WHERE p.name_key = ? AND p.name = ? AND p.is_forgotten = 0",
+      UniqueNames.key(name), name
+    ) { read($0) }
+  }
+
   /// Another podcast than this with that address.
   static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
     try database.first(

@@ -31,6 +31,9 @@ enum Schema {
     ]
   }
 
+  /// Steps of the programs that wrote the number of the version once only.
+  static let unmarked = 15
+
   private static let fourteenth = """
     -- Where redirects ended that led to the last feed (`RedirectedFeed`); NULL where none did.
     ALTER TABLE podcast ADD COLUMN came_from TEXT;

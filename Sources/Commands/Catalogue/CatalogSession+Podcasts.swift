@@ -13,10 +13,20 @@ extension CatalogSession {
     throw CommandFailure("no subscription \"\(WebAddress(name).shown)\"")
   }
 
-  /// A podcast that is in the catalogue, followed or not, by a subscription's name or its feed's address.
+  /// A podcast that is in the catalogue, followed or not: by a subscription's name, its feed's address, its own name, as
+  /// `Downloaded/` shows it, or a directory's path in a mount.
   func knownPodcast(_ name: String) throws -> Int64 {
     if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed.podcast.id }
     if name.contains("://"), let podcast = try catalog.podcast(feedURL: name) { return podcast.id }
+    if let podcast = try catalog.podcast(named: name) { return podcast.id }
+    var status = stat()
+    if stat(name, &status) == 0 {
+      // Who names an episode does not mean all of them.
+      guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw CommandFailure("\(name): not a podcast's directory")
+      }
+      return try podcast(at: name)
+    }
     throw CommandFailure("no podcast \"\(WebAddress(name).shown)\" is known")
   }
 

@@ -5,6 +5,7 @@ internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
 internal import TransferClient
+internal import TransferProtocol
 
 /// `podcastfs forget`.
 enum ForgetCommand: Command {
@@ -14,7 +15,7 @@ enum ForgetCommand: Command {
     podcastfs forget NAME|FEED-URL…
 
     Takes the podcast out of Subscriptions/, of all searches and of the catalogue, with its texts and marks, and
-    drops its downloads. NAME is a directory's in Subscriptions/.
+    drops its downloads. NAME is a directory's in Subscriptions/ or Downloaded/, or the path of one.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -34,18 +35,32 @@ enum ForgetCommand: Command {
     }
   }
 
-  /// Seconds for the daemon to drop one download.
+  /// Seconds for the daemon to drop one more download.
   private static let patience = 30.0
 
   private static func drop(_ keys: [MediaKey], _ session: CatalogSession) throws {
     let transfers = try TransferClient(places: session.places, settings: session.settings, isMount: false)
     defer { transfers.stop() }
-    for key in keys where transfers.status(of: key) != nil {
-      let isDone = Monitor(false)
-      transfers.forget(key) { _ in isDone.withLockNotifying { $0 = true } }
-      guard isDone.wait(until: .after(patience), for: { $0 ? true : nil }) == true else {
+    // Also what only the cache knows of.
+    transfers.waitUntilCurrent(until: .after(patience))
+    let known = keys.filter { transfers.status(of: $0) != nil }
+    let orders = Monitor((left: Set(known), failure: TransferFailure?.none))
+    // All at once: they have few commits in common.
+    for key in known {
+      transfers.forget(key) { failure in
+        orders.withLockNotifying { orders in
+          orders.left.remove(key)
+          orders.failure = orders.failure ?? failure
+        }
+      }
+    }
+    for key in known {
+      guard orders.wait(until: .after(patience), for: { $0.left.contains(key) ? nil : true }) == true else {
         throw CommandFailure("the transfer daemon did not drop a download")
       }
+    }
+    if let failure = orders.withLock({ $0.failure }) {
+      throw CommandFailure("cannot drop a download: \(failure.message)")
     }
     let layout = CacheLayout(cache: session.places.cache, runtime: session.places.runtime)
     for key in keys { layout.forgetFormer(key) }

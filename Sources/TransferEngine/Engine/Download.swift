@@ -38,7 +38,8 @@ final class Download {
   var damaged: [Range<Int64>] = []
   /// Whether readers may still get some of these.
   var isDiscarding: Bool { !damaged.isEmpty || store?.discards ?? 0 > 0 }
-  /// Whether its line goes as soon as it holds nothing: its podcast was forgotten.
+  /// Whether its podcast was forgotten: the store is told nothing of it any more, and its line goes as soon as it holds
+  /// nothing.
   var isToBeForgotten = false
   /// Whether it is to come again where that shows that it is gone.
   var isWantedAgain = false
@@ -139,6 +140,7 @@ final class Download {
   ///   been set since.
   init(record: TransferRecord, now: Moment) {
     self.record = record
+    isToBeForgotten = record.isForgotten
     numbered = record.noteHash
     backoff = Backoff(attempts: Int(clamping: record.attempts))
     let wait = record.forbiddenSeconds(now: now.wall)

@@ -45,8 +45,8 @@ extension Engine {
       let before = download?.record
       if let download {
         download.record.isKept = false
-        drop(download)
         download.isToBeForgotten = true
+        dropForgotten(download)
       }
       confirm(id, client, key, before: before, triesAgain: true)
     case .leave(let id, let key):
@@ -103,13 +103,16 @@ extension Engine {
   ) {
     let isRepeated = handles[name]?.isOpening == false
     close(name)
+    // Who had it open before a daemon was killed does not ask for what was forgotten meanwhile.
+    let isToBeForgotten = generation != nil && downloads[request.key]?.isToBeForgotten == true
     let download = known(request)
+    download.isToBeForgotten = isToBeForgotten
     let handle = ReaderHandle(
       name, of: request.key, intent, generation: generation, begun: now.instant)
     handles[name] = handle
     download.handles.append(handle)
     // One that is said again, to a new daemon, wants no more than the store says, unless that had not heard of it.
-    let isNews = generation == nil || download.record.order == 0
+    let isNews = (generation == nil || download.record.order == 0) && !isToBeForgotten
     if intent == .download && isNews {
       note(asker: name.client, of: download)
       want(download, isExplicit: false)
@@ -124,6 +127,7 @@ extension Engine {
   private func close(_ name: HandleName) {
     guard let handle = handles.removeValue(forKey: name), let download = downloads[handle.key] else { return }
     download.handles.removeAll { $0 === handle }
+    if download.isToBeForgotten && download.handles.isEmpty { dropForgotten(download) }
     touch(download)
   }
 
@@ -133,7 +137,7 @@ extension Engine {
     }
     let range = offset..<offset + min(count, .max - offset)
     handle.waits[id] = ReaderHandle.Wait(range: range, number: nextNumber())
-    if handle.intent == .downloadAtRead && !handle.hasRead {
+    if handle.intent == .downloadAtRead && !handle.hasRead && !download.isToBeForgotten {
       handle.hasRead = true
       note(asker: name.client, of: download)
       want(download, isExplicit: false)
@@ -269,7 +273,7 @@ extension Engine {
   }
 
   /// Cancels and drops the bytes.
-  private func drop(_ download: Download) {
+  func drop(_ download: Download) {
     beginLull(for: download)
     download.record.state = .remote
     download.askedAddress = nil

@@ -236,6 +236,13 @@ extension Engine {
     emit(.flushNames(key))
   }
 
+  /// Drops what is to be forgotten, and what that leaves behind.
+  func dropForgotten(_ download: Download) {
+    drop(download)
+    orders.removals[download.key, default: 0] += 1
+    emit(.forgetFormer(download.key))
+  }
+
   func removed(_ key: MediaKey) {
     let left = (orders.removals[key] ?? 1) - 1
     orders.removals[key] = left > 0 ? left : nil
@@ -295,6 +302,7 @@ extension Engine {
 extension Download {
   /// What the store is told: whole only when it is on the disk.
   fileprivate var row: TransferRecord {
+    if isToBeForgotten { return record.forgotten }
     guard record.state == .cached, let store = openStore, !store.isFlushed else { return record }
     var row = record
     row.state = wasPaused ? .paused : record.order > 0 ? .downloading : .remote

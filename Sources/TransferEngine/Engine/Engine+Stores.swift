@@ -376,6 +376,7 @@ extension Engine {
     for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
       if let download = downloads[file.key] {
         if file.generation < download.record.generation { remove(file.key, file.generation) }
+        if download.isToBeForgotten && download.handles.isEmpty { dropForgotten(download) }
       } else if file.written < now.wall - 3600 {
         remove(file.key, file.generation)
       }

@@ -91,6 +91,7 @@ package final class Engine {
   /// Goes on with what was unfinished.
   package func start() -> [Effect] {
     for download in downloads.all.values where download.isBusy { touch(download) }
+    noteForgettable(downloads.all.values.filter(\.isToBeForgotten))
     emit(.listFiles)
     return finish()
   }
@@ -111,8 +112,10 @@ package final class Engine {
     for (_, entry) in flows.sorted(by: { $0.key < $1.key }) { pump(entry.flow, entry.download, .all) }
     for download in downloads.busyInOrder {
       endFlows(of: download)
+      if download.isToBeForgotten { dropForgotten(download) }
       touch(download)
     }
+    forgetSome()
     return finish()
   }
 

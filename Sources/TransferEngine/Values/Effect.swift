@@ -23,6 +23,8 @@ package enum Effect: Hashable, Sendable {
   case remove(MediaKey, generation: UInt32)
   /// Brings to the disk that an episode's names have been taken away; answered as their removal is.
   case flushNames(MediaKey)
+  /// Takes away the number that a dropped generation has left; answered as a removal of names is.
+  case forgetFormer(MediaKey)
   /// Which of these have no data file?
   case check([GenerationName])
   case measureRoom

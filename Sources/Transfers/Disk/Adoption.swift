@@ -59,8 +59,8 @@ enum Adoption {
 extension TransferRecord {
   /// Takes over what a journal knows and the record does not: the latest orders, and what has come since.
   fileprivate mutating func catchUp(with stored: StoredGeneration) {
-    // What has been dropped is not here again because its files are still there.
-    guard let noted = TransferRecord(key: key, note: stored.journal.note) else { return }
+    // What has been dropped is not here again because its files are still there; what was forgotten is to go.
+    guard !isForgotten, let noted = TransferRecord(key: key, note: stored.journal.note) else { return }
     let age = take(noted)
     let received = stored.journal.durable.count
     guard age != .older, stored.number >= generation else {

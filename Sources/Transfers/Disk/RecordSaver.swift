@@ -80,14 +80,17 @@ final class RecordSaver: Sendable {
 
   /// - Returns: why they could not be stored.
   func save(_ records: [TransferRecord], removing keys: [MediaKey]) -> TransferFailure? {
+    let isForgetting = records.contains(where: \.isForgotten)
     do {
-      let pages = try store.withLock { store in
+      let (pages, isErased) = try store.withLock { store in
         try store.save(records, removing: keys)
+        // Before whoever ordered it hears that it is done: from then on the daemon may be killed.
+        let isErased = isForgetting && store.erase()
         let pages = store.takeWrittenPages()
-        beginLogAnew(in: store, beyond: pages)
-        return pages
+        if isErased { log.withLock { $0.pages = -pages } } else { beginLogAnew(in: store, beyond: pages) }
+        return (pages, isErased)
       }
-      saved(pages: pages, hasForgotten: !keys.isEmpty)
+      saved(pages: pages, hasForgotten: !keys.isEmpty || isForgetting && !isErased)
       return nil
     } catch {
       let errno = (error as? DatabaseError)?.errno ?? .EIO

@@ -62,6 +62,8 @@ final class EngineDriver {
     let store = opened.store
     let settings = try store.settings() ?? TransferSettings()
     let records = try store.records()
+    // A daemon that was killed may have had no time for that.
+    if records.contains(where: \.isForgotten) { _ = store.erase() }
     twins = Twins(layout)
     twins.expect(records)
     engine = Engine(
@@ -223,6 +225,12 @@ final class EngineDriver {
       let layout = layout
       answer(.names(key)) {
         layout.flushNames()
+        return .removed(key)
+      }
+    case .forgetFormer(let key):
+      let layout = layout
+      answer(.names(key)) {
+        layout.forgetFormer(key)
         return .removed(key)
       }
     case .check(let names):

@@ -42,7 +42,7 @@ struct SimulatedClient {
 
 /// What an order must have left behind, once it was confirmed.
 enum Promise: Equatable {
-  case wanted, paused, dropped
+  case wanted, paused, dropped, forgotten
 }
 
 extension Simulation {
@@ -99,9 +99,11 @@ extension Simulation {
       case .wanted: .start(id: number, request(episode))
       case .paused: .pause(id: number, request(episode))
       case .dropped: .drop(id: number, key)
+      case .forgotten: .forget(id: number, key)
       }
     note("client \(index): \(promise) \(episode)")
     forgetPromises(of: key)
+    if promise == .forgotten { kept.remove(key) }
     clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
     say(index, message)
   }
@@ -121,6 +123,7 @@ extension Simulation {
     let message = ClientMessage.setKept(id: number, request(episode), isKept)
     let key = episodes[episode].key
     kept.remove(key)
+    if promises[key] == .forgotten { promises[key] = nil }
     note("client \(index): keep \(episode) \(isKept)")
     clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
     say(index, message)
@@ -233,6 +236,7 @@ extension Simulation {
     case .pause:
       if !hasReaders, engine.status(of: order.key)?.state == .paused { promises[order.key] = .paused }
     case .drop: if !hasReaders { promises[order.key] = .dropped }
+    case .forget: if !hasReaders { promises[order.key] = .forgotten }
     case .setKept(_, _, let isKept): if isKept { kept.insert(order.key) }
     default: break
     }
@@ -273,6 +277,8 @@ extension Simulation {
         if let row, row.state != .remote, !(row.state == .cached && isGone) {
           fail("an order to drop was lost: \(row)")
         }
+      case .forgotten:
+        if let row, !row.isForgotten { fail("what was forgotten is remembered: \(row)") }
       }
     }
     for key in kept where disk.rows[key]?.isKept != true { fail("what is kept is not any more") }

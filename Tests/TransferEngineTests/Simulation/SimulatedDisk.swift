@@ -75,6 +75,8 @@ struct SimulatedDisk {
     if !isOpen { free += file.room }
   }
 
+  mutating func forgetFormer(_ key: MediaKey) { former[key] = nil }
+
   /// That an episode's names have been taken away outlives a power loss from now on.
   mutating func flushNames(_ key: MediaKey) { if !lies { dead.removeAll { $0.name.key == key } } }
 

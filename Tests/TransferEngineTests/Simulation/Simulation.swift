@@ -229,6 +229,11 @@ final class Simulation {
         disk.flushNames(key)
         return .removed(key)
       }
+    case .forgetFormer(let key):
+      job("names \(key)", 0.001) { [self] in
+        disk.forgetFormer(key)
+        return .removed(key)
+      }
     case .check(let names):
       job("cache", 0.001) { [self] in
         .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true }.map(\.key))
