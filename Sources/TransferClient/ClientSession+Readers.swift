@@ -133,7 +133,11 @@ extension ClientSession {
       self.tellDamage(of: episode)
       let open = episode.number
       if self.register(episode) { self.sayOpen(open) }
-      if self.isInVain(episode, offset) { return completion(self.timeout(of: episode)) }
+      if self.isInVain(episode, offset) {
+        let failure = self.timeout(of: episode)
+        self.tell(failure, "read", episode.request)
+        return completion(failure)
+      }
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,

@@ -86,7 +86,7 @@ package final class StatusMirror: Sendable {
 
   /// A reader has failed: why is told until something comes or changes.
   func note(_ why: String, of key: MediaKey) {
-    guard var status = status(of: key), status.error == nil, status.readFailure != why else { return }
+    guard var status = status(of: key), status.readFailure != why else { return }
     status.readFailure = why
     state.withLock { $0.failed[key] = status }
     update([status])
@@ -95,7 +95,7 @@ package final class StatusMirror: Sendable {
   /// A status with why a reader failed, while that still holds.
   private static func explained(_ status: TransferStatus, _ state: inout State) -> TransferStatus {
     guard let former = state.failed[status.key] else { return status }
-    guard status.error == nil, status.isAsFar(as: former) else {
+    guard status.isAsFar(as: former) else {
       state.failed[status.key] = nil
       return status
     }

@@ -60,6 +60,14 @@ import TransferProtocol
     mirror.update([coming])
     #expect(mirror.status(of: coming.key)?.reason == nil)
 
+    // It tries again, and nothing has come yet.
+    coming.error = "503 Service Unavailable"
+    mirror.update([coming])
+    mirror.note("503 Service Unavailable", of: coming.key)
+    coming.error = nil
+    mirror.update([coming])
+    #expect(mirror.status(of: coming.key)?.reason == "503 Service Unavailable")
+
     // It knows better.
     mirror.note("nothing came", of: coming.key)
     var failed = coming
