@@ -23,7 +23,7 @@ package enum Effect: Hashable, Sendable {
   case remove(MediaKey, generation: UInt32)
   /// Brings to the disk that an episode's names have been taken away; answered as their removal is.
   case flushNames(MediaKey)
-  /// Which of these have no data file?
+  /// Which of these have no data file, and how long are those of the others?
   case check([GenerationName])
   case measureRoom
   /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
