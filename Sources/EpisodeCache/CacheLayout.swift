@@ -85,6 +85,13 @@ package struct CacheLayout: Hashable, Sendable {
     isRegular(data(key, generation)) == true
   }
 
+  /// How long the data file of a generation is; nil where it is not there.
+  package func length(_ key: MediaKey, _ generation: UInt32) -> Int64? {
+    var status = stat()
+    guard lstat(data(key, generation), &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
+  }
+
   /// Whether something else has the name of a generation's data file: a fifo, a link, a directory.
   package func hasStranger(_ key: MediaKey, _ generation: UInt32) -> Bool {
     isRegular(data(key, generation)) == false

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// Which chunks of a file are compared with their checksums before any of their bytes count, where no live map of this
@@ -8,8 +9,8 @@ enum Doubt: Equatable {
   case none
   /// What was brought to the disk last: the machine may have died since, and a disk may say that it has what it has not.
   case recent
-  /// All: it is a copy from another disk, comes from a backup, or somebody has written to it. What has no sum does not
-  /// count.
+  /// All: it is a copy from another disk, comes from a backup, or somebody has written to it, or cut it. What has no sum
+  /// does not count.
   case all
 
   /// - Parameters:
@@ -24,10 +25,12 @@ enum Doubt: Equatable {
       self = .none
       return
     }
+    let length = Int64(status.st_size)
+    let hasLength = journal.durable.end <= length && length <= journal.representation?.total ?? .max
     let later = status.modified - place.modified
     let isOfCrash = isGoneOnWith && status.modified < run.lowerBound
-    if place.inode != UInt64(status.st_ino) || !(0..<Self.crashGap).contains(later) || later > 0 && !isOfCrash
-    {
+    let isInTime = later == 0 || isOfCrash && (0..<Self.crashGap).contains(later)
+    if place.inode != UInt64(status.st_ino) || !hasLength || !isInTime {
       self = .all
     } else {
       // The clock may have been set meanwhile: then it is doubted in vain.

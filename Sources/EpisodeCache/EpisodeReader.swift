@@ -12,6 +12,8 @@ package final class EpisodeReader: Sendable {
   /// What the journal said when there was no live map.
   private let journal: RangeJournal
   private let journalPath: String
+  /// Whether the data file had more than all bytes when it was opened: the daemon is to look at it.
+  private let isTooLong: Bool
 
   private struct Findings {
     /// Which chunks are compared with their checksums before any of them is given, and those.
@@ -41,20 +43,21 @@ package final class EpisodeReader: Sendable {
     if isVouched,
       let map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: nil)
     {
-      (self.map, journal) = (map, RangeJournal())
+      (self.map, journal, isTooLong) = (map, RangeJournal(), false)
       findings = Monitor(Findings(doubt: .none, sums: [:], recent: []))
       return
     }
     var journal = RangeJournal(reading: layout.journal(key, generation))
     map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: journal)
     let status = try data.status()
+    let doubt = map == nil ? Doubt(of: status, journal) : .none
     journal.durable.truncate(at: Int64(status.st_size))
     guard map != nil || journal.representation != nil else {
       throw PosixError(.ENOENT, "read", layout.journal(key, generation))
     }
-    let doubt = map == nil ? Doubt(of: status, journal) : .none
     if doubt == .all { for range in journal.unsummed.ranges { journal.durable.remove(range) } }
     self.journal = journal
+    isTooLong = journal.representation?.total.map { Int64(status.st_size) > $0 } ?? false
     findings = Monitor(
       Findings(
         doubt: doubt, sums: journal.sums, recent: Set(journal.recent),
@@ -77,8 +80,8 @@ package final class EpisodeReader: Sendable {
     map?.contains(range) ?? journal.durable.contains(range)
   }
 
-  /// Whether every byte is there.
-  package var isWhole: Bool { total.map { contains(0..<$0) } ?? false }
+  /// Whether every byte is there, and nothing else.
+  package var isWhole: Bool { !isTooLong && total.map { contains(0..<$0) } ?? false }
 
   /// How many of `count` bytes at `offset` are there, one behind the other, as far as is known.
   package func available(at offset: Int64, upTo count: Int) -> Int {

@@ -76,10 +76,16 @@ package final class EpisodeWriter: Sendable {
     guard let representation = kept.representation else { throw PosixError(.ENOENT, "continue", path) }
     var writer = try RangeJournalWriter(continuing: layout.journal(key, generation), kept)
     let size = Int64(try data.status().st_size)
-    let live = LiveMap.open(layout, key, generation, data: data, writable: true, journal: kept)
+    // Somebody has put something behind its end; what is before it is compared, because of the file's time.
+    if let total = representation.total, size > total { try data.truncate(to: total) }
+    let isCut = size < kept.durable.end
+    let live =
+      isCut ? nil : LiveMap.open(layout, key, generation, data: data, writable: true, journal: kept)
     var news: [JournalRecord] = []
     if live == nil {
       news = try GenerationCheck.doubtful(data, kept).map { .lost($0) }
+      // Also what has no sums: when the file has grown again nothing tells that it was cut.
+      if isCut { news.append(.lost(size..<kept.durable.end)) }
       for record in news { kept.apply(record) }
     }
     if kept.identity == nil { news.append(.identity(.random(in: 1 ... .max))) }
@@ -254,6 +260,10 @@ package final class EpisodeWriter: Sendable {
         if let run = state.present.ranges.last { try publish(run, &state) }
       }
       map.set(total: representation.total)
+      if let total = representation.total, Int64(try data.status().st_size) > total {
+        try data.truncate(to: total)
+        map.set(modified: try data.status().modified)
+      }
     }
   }
 

@@ -9,6 +9,8 @@ package final class FileWatch {
   package enum Interest: Sendable {
     /// Entries of a directory that vanish or that others take the place of, and the directory itself.
     case vanishing
+    /// The same, and files in it that somebody has written to, when he closes them.
+    case changing
     /// A file that is written to.
     case writing
   }
@@ -33,9 +35,11 @@ package final class FileWatch {
 
   /// Watches `path`, which must be there.
   package func add(_ path: String, _ interest: Interest) -> Int32? {
+    let vanishing = UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
     let mask: UInt32 =
       switch interest {
-      case .vanishing: UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
+      case .vanishing: vanishing
+      case .changing: vanishing | UInt32(IN_CLOSE_WRITE)
       case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
       }
     let watch = podcastfs_inotify_watch(file.rawValue, path, mask)

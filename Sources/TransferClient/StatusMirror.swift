@@ -145,16 +145,18 @@ extension TransferStatus {
 
   fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
 
-  /// As it is where its data file has been deleted: the cache may be at any time.
+  /// As it is where its data file has been deleted, which the cache may be at any time, or has another length than it had.
   fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {
     guard generation > 0 else { return self }
     var status = self
     if state == .downloading {
       // Without waiting for the daemon's word, which comes once a second.
       if let received = LiveMap.received(layout, key, generation) { status.received = received }
-    } else if received > 0 && !layout.hasData(key, generation) {
-      status.received = 0
-      if state == .cached { status.state = .remote }
+    } else if received > 0 || state == .cached {
+      let length = layout.length(key, generation)
+      status.received = FileLength.received(
+        received, of: total, isCached: state == .cached, length: length ?? 0)
+      if state == .cached && (length == nil || status.received < total ?? 0) { status.state = .remote }
     }
     return status
   }

@@ -48,6 +48,31 @@ extension Engine {
     touch(download)
   }
 
+  /// Counts what is there by the length of data files that nobody has open, which another program may have changed: it
+  /// stays `cached`, and its observers know better by the same length, until somebody wants it and it is looked at. What
+  /// is longer than it was is looked at now, because it may be whole.
+  func measure(_ files: [(key: MediaKey, generation: UInt32, length: Int64)]) {
+    var changed = 0
+    for (key, generation, length) in files {
+      guard let download = downloads[key], download.store == nil, download.record.generation == generation
+      else { continue }
+      let record = download.record
+      let isCached = record.state == .cached
+      let received = FileLength.received(
+        record.received, of: record.total, isCached: isCached, length: length)
+      let isTooLong = isCached && length > record.total ?? .max
+      if received == record.received && !isTooLong { continue }
+      if received < record.received { changed += 1 }
+      download.record.received = received
+      if isTooLong { download.mustLook = true }
+      touch(download)
+    }
+    if changed > 0 {
+      emit(
+        .log("the length of \(changed) files is not what it was: what is missing comes when it is read"))
+    }
+  }
+
   func logDamage(of download: Download, _ why: String = "") {
     let request = download.record.request
     emit(.log("what is cached of \(request.show) – \(request.title) is damaged\(why)"))

@@ -246,14 +246,14 @@ extension Engine {
 
   private func pause(_ download: Download) {
     switch download.record.state {
-    case .remote, .queued, .downloading, .failed, .paused:
+    case .cached where download.received == download.record.total: break
+    case .remote, .queued, .downloading, .failed, .paused, .cached:
       beginLull(for: download)
       endFlows(of: download)
       download.askedAddress = nil
       download.isWantedAgain = false
       download.record.state = .paused
       download.record.forgive()
-    case .cached: break
     }
     touch(download)
   }

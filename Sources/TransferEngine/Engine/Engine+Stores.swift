@@ -298,14 +298,15 @@ extension Engine {
     if download.record.state == .cached { download.record.state = .remote }
   }
 
-  /// Somebody may have deleted files of the cache.
+  /// Somebody may have deleted files of the cache, or written to them.
   func checkCache(_ keys: Set<MediaKey>?) {
     let known = keys.map { $0.compactMap { downloads[$0] } } ?? Array(downloads.all.values)
     // What is being opened or made is looked at when it is.
     for download in known where download.store?.isOpen == false { download.store?.mustBeChecked = true }
     let checked = known.filter { download in
       download.record.generation > 0
-        && (download.store.map { $0.isOpen && $0.isLinked } ?? (download.received > 0))
+        && (download.store.map { $0.isOpen && $0.isLinked }
+          ?? (download.received > 0 || download.record.state == .cached))
     }
     .sorted { $0.key < $1.key }
     if checked.isEmpty { return }
@@ -322,8 +323,9 @@ extension Engine {
   }
 
   /// The answer to `check`.
-  func missing(_ keys: [MediaKey]) {
+  func missing(_ keys: [MediaKey], _ lengths: [MediaKey: Int64]) {
     let checked = checks.isEmpty ? [:] : checks.removeFirst()
+    measure(lengths.compactMap { key, length in checked[key].map { (key, $0.generation, length) } })
     for key in keys {
       // One that was begun meanwhile is there.
       guard let download = downloads[key], let look = checked[key],
@@ -381,5 +383,6 @@ extension Engine {
         remove(file.key, file.generation)
       }
     }
+    measure(files.compactMap { file in file.length.map { (file.key, file.generation, $0) } })
   }
 }

@@ -150,7 +150,7 @@ package final class Engine {
     case .room(let available): measured(available)
     case .evicted(let keys): evicted(keys)
     case .vanished(let keys): checkCache(keys)
-    case .missing(let keys): missing(keys)
+    case .missing(let keys, let lengths): missing(keys, lengths)
     case .found(let files): sweep(files)
     case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation)
     case .networkChanged: networkChanged()

@@ -25,7 +25,7 @@ package enum Effect: Hashable, Sendable {
   case flushNames(MediaKey)
   /// Takes away the number that a dropped generation has left; answered as a removal of names is.
   case forgetFormer(MediaKey)
-  /// Which of these have no data file?
+  /// Which of these have no data file, and how long are those of the others?
   case check([GenerationName])
   case measureRoom
   /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.

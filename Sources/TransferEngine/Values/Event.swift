@@ -26,10 +26,10 @@ package enum Event: Sendable {
   case room(Int64?)
   /// What has been let go of by `evict`.
   case evicted([MediaKey])
-  /// Data files may have been deleted: of these, or (nil) of any.
+  /// Data files may have been deleted, or have another length: of these, or (nil) of any.
   case vanished(Set<MediaKey>?)
-  /// Of those that `check` asked for, these have no data file.
-  case missing([MediaKey])
+  /// Of those that `check` asked for, these have no data file; and how long the others' are, as far as that is known.
+  case missing([MediaKey], lengths: [MediaKey: Int64] = [:])
   /// The cache's files.
   case found([FoundFile])
   /// These bytes of a generation are not what was written.
@@ -95,13 +95,18 @@ package struct FoundFile: Hashable, Sendable {
   package var generation: UInt32
   /// Seconds since 1970.
   package var written: Int64
+  /// nil where it is not known, or there is only a journal.
+  package var length: Int64?
   /// What its journal tells, where it is the latest of an episode that the engine did not know.
   package var record: TransferRecord?
 
-  package init(key: MediaKey, generation: UInt32, written: Int64, record: TransferRecord? = nil) {
+  package init(
+    key: MediaKey, generation: UInt32, written: Int64, length: Int64? = nil, record: TransferRecord? = nil
+  ) {
     self.key = key
     self.generation = generation
     self.written = written
+    self.length = length
     self.record = record
   }
 }

@@ -41,7 +41,7 @@ final class EngineDriver {
   private var timer: EventLoop.Timer?
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
-  /// Hears of deleted files; the folder may have been deleted and made again.
+  /// Hears of files that are deleted or written to; the folder may have been deleted and made again.
   var cacheWatch: CacheWatch?
   /// Whether the store began with all that the journals know.
   private let isUpToDate: Bool
@@ -52,6 +52,7 @@ final class EngineDriver {
     loop: EventLoop, layout: CacheLayout, opened: consuming sending StoreOpening.Opened, log: LogFile
   ) throws {
     precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.capacity)
+    precondition(FileLength.piece == RangeJournal.chunk)
     self.loop = loop
     self.layout = layout
     self.log = log
@@ -174,7 +175,7 @@ final class EngineDriver {
     scheduleDrain()
   }
 
-  /// Files that somebody has deleted are known before what is ordered next.
+  /// Files that somebody has deleted, or written to, are known before what is ordered next.
   func lookForVanished() {
     guard let keys = cacheWatch?.vanished() else { return post(.vanished(nil)) }
     if !keys.isEmpty { post(.vanished(keys)) }
@@ -235,7 +236,12 @@ final class EngineDriver {
       }
     case .check(let names):
       let layout = layout
-      answer(.cache) { .missing(names.filter { !layout.hasData($0.key, $0.generation) }.map(\.key)) }
+      answer(.cache) {
+        let found = names.map { ($0.key, layout.length($0.key, $0.generation)) }
+        let lengths = found.compactMap { key, length in length.map { (key, $0) } }
+        return .missing(
+          found.compactMap { $1 == nil ? $0 : nil }, lengths: Dictionary(lengths) { first, _ in first })
+      }
     case .measureRoom:
       let layout = layout
       answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
@@ -442,7 +448,7 @@ extension CacheLayout {
     return generations().flatMap { key, generations in
       generations.map { number in
         FoundFile(
-          key: key, generation: number, written: lastWritten(key, number) ?? 0,
+          key: key, generation: number, written: lastWritten(key, number) ?? 0, length: length(key, number),
           record: records[key].flatMap { $0.generation == number ? $0 : nil })
       }
     }
