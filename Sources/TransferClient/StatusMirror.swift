@@ -88,19 +88,24 @@ package final class StatusMirror: Sendable {
   func note(_ why: String, of key: MediaKey) {
     guard var status = status(of: key), status.readFailure != why else { return }
     status.readFailure = why
-    state.withLock { $0.failed[key] = status }
-    update([status])
+    let observers = state.withLock { state in
+      state.failed[key] = status
+      state.statuses[key]?.readFailure = why
+      return state.observers
+    }
+    for observer in observers { observer.changed(key) }
   }
 
   /// A status with why a reader failed, while that still holds.
   private static func explained(_ status: TransferStatus, _ state: inout State) -> TransferStatus {
-    guard let former = state.failed[status.key] else { return status }
-    guard status.isAsFar(as: former) else {
-      state.failed[status.key] = nil
-      return status
-    }
     var status = status
-    status.readFailure = former.readFailure
+    status.readFailure = nil
+    guard let former = state.failed[status.key] else { return status }
+    if status.isAsFar(as: former) {
+      status.readFailure = former.readFailure
+    } else {
+      state.failed[status.key] = nil
+    }
     return status
   }
 
