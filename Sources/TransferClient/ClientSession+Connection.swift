@@ -108,13 +108,13 @@ extension ClientSession {
   private var isExpected: Bool { readiness.withLock { $0.expectedUntil > .now } }
 
   /// A daemon can't begin, or does not serve: who waits hears why at once.
-  func failAll(_ why: String) {
+  func failAll(_ why: String, _ errno: Errno = .EIO) {
     if why != failure.withLock({ $0 }) {
       failure.withLock { $0 = why }
       LogFile(places.logFile).write(why)
     }
     mirror.nothingComes()
-    let failure = TransferFailure(.EIO, why)
+    let failure = TransferFailure(errno, why)
     for number in waits.keys { finishWait(number, failure) }
     for number in opens.keys { finishOpen(number, .failure(failure)) }
     for number in orders.keys { finishOrder(number, failure) }

@@ -60,7 +60,9 @@ final class ClientSession: @unchecked Sendable {
     self.mirror = mirror
     launcher = DaemonLauncher(places: places, program: daemon, loop: loop)
     sharedLayout = Monitor(CacheLayout(cache: places.cache, runtime: places.runtime))
-    launcher.failed = { [weak self] why in self?.failAll("the transfer daemon cannot start: \(why)") }
+    launcher.failed = { [weak self] failure in
+      self?.failAll("the transfer daemon cannot start: \(failure.message)", failure.errno)
+    }
   }
 
   /// Where the daemon keeps the cache: its word, once it has told.

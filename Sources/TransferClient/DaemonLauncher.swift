@@ -42,7 +42,7 @@ final class DaemonLauncher {
   private var nextLaunch = MonotonicTime(nanoseconds: 0)
   private var delay = 0.25
   /// Hears why a daemon could not begin.
-  var failed: (String) -> Void = { _ in }
+  var failed: (TransferFailure) -> Void = { _ in }
 
   init(places: Places, program: String?, loop: EventLoop) {
     self.places = places
@@ -67,7 +67,7 @@ final class DaemonLauncher {
     delay = longAgo ? 0.25 : min(delay * 2, 10)
     nextLaunch = now.adding(delay)
     guard let path = program ?? DetachedProcess.find("podcastfs-transferd") else {
-      return failed("podcastfs-transferd is neither beside podcastfs nor in PATH")
+      return failed(TransferFailure(.EIO, "podcastfs-transferd is neither beside podcastfs nor in PATH"))
     }
     let arguments = ["--state", places.state, "--cache", places.cache, "--runtime", places.runtime]
     let errors = (try? FileDescriptor.inMemory("transferd"))?.release()
@@ -76,7 +76,7 @@ final class DaemonLauncher {
       watch(Child(process: process, errors: errors))
     } catch {
       if let errors { close(errors) }
-      failed("\(error)")
+      failed(TransferFailure(.EIO, "\(error)"))
     }
   }
 
@@ -94,17 +94,18 @@ final class DaemonLauncher {
 
   /// Lets daemons that have ended go.
   func reap() {
-    var words: [String] = []
+    var failures: [TransferFailure] = []
     children.removeAll { child in
       guard let status = DetachedProcess.reap(child.process) else { return false }
       if let ending = child.ending { loop.unwatch(ending) }
       // Killed ones are started again; one that gives up by itself would do so again.
       if (1..<128).contains(status) {
-        words.append(child.lastWords ?? "podcastfs-transferd ended with status \(status)")
+        let why = child.lastWords ?? "podcastfs-transferd ended with status \(status)"
+        failures.append(TransferFailure(status == DaemonPlace.noRoomStatus ? .ENOSPC : .EIO, why))
       }
       return true
     }
-    for text in words { failed(text) }
+    for failure in failures { failed(failure) }
   }
 
   /// Nobody looks any more.

@@ -7,6 +7,9 @@ package enum DaemonPlace {
   package static func lockFile(in state: String) -> String { state + "/transferd.lock" }
 
   package static func socket(runtime: String) -> String { runtime + "/transferd.sock" }
+  /// What the daemon's program ends with where it can't begin because a disk is full: EX_CANTCREAT of sysexits.h.
+  package static let noRoomStatus: Int32 = 73
+
   package static func pidFile(runtime: String) -> String { runtime + "/transferd.pid" }
 
   /// Why the daemon could not begin when it was last started; there is none where it could.

@@ -17,7 +17,7 @@ func fail(_ error: any Error, in state: String?) -> Never {
     LogFile(Places.logFile(in: state)).write("the transfer daemon cannot start: \(error)")
     try? Directories.replace(DaemonPlace.failureFile(in: state), with: Array("\(error)\n".utf8))
   }
-  fail("\(error)")
+  fail("\(error)", TransferDaemon.isForLackOfRoom(error) ? DaemonPlace.noRoomStatus : 1)
 }
 
 let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime DIR] [--idle SECONDS]"

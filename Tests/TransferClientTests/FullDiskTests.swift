@@ -33,6 +33,22 @@ import TransferProtocol
     #expect(user.origin.sent("/a.mp3") < body.size + 1_200_000)
   }
 
+  /// What the daemon keeps there needs no room, or has its place in the cache.
+  @Test func aDaemonBeginsWhereTheRuntimeFolderIsFull() throws {
+    let user = try TransferFixture()
+    #expect(mount("tmpfs", user.places.runtime, "tmpfs", 0, "size=64k,mode=0700") == 0)
+    defer { umount2(user.places.runtime, Int32(MNT_DETACH)) }
+    let ballast = open(user.places.runtime + "/ballast", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    let block = [UInt8](repeating: 1, count: 512)
+    while write(ballast, block, block.count) > 0 {}
+    close(ballast)
+    let body = TestBody(seed: 74, size: 300_000)
+    let client = try user.client()
+    let request = user.serve(body)
+    #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
+    #expect(client.reaches(.cached, request))
+  }
+
   @Test func anOpenReaderNeverTouchesWhatIsToStayFree() throws {
     let user = try TransferFixture()
     #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=24m,mode=0700") == 0)

@@ -71,6 +71,19 @@ import TransferStore
     #expect(client.reaches(.cached, paused))
   }
 
+  /// Not even its store can be made: who reads hears that a disk is full.
+  @Test func aDaemonThatHasNoRoomToBeginSaysSo() throws {
+    defer { umount2(user.places.state, Int32(MNT_DETACH)) }
+    try fill()
+    let client = try user.client()
+    let request = user.serve(TestBody(seed: 5, size: 100_000))
+    let failure = client.openFailure(request)
+    #expect(failure?.errno == .ENOSPC, "\(failure?.message ?? "")")
+    #expect(failure?.message.contains("cannot start") == true)
+    unlink(ballast)
+    #expect(eventually { (try? client.opened(request)) != nil })
+  }
+
   @Test func whatIsHereCanBeDroppedAllTheSame() throws {
     defer { umount2(user.places.state, Int32(MNT_DETACH)) }
     let client = try user.client()

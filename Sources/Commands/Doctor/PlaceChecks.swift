@@ -26,6 +26,7 @@ package enum PlaceChecks {
       findings.append(directory(path, variable))
     }
     findings.append(runtimeRoom(places.runtime))
+    findings += [places.state, places.data].compactMap(storeRoom)
     findings.append(daemon(DetachedProcess.find("podcastfs-transferd"), places))
     findings += daemonState(places.state)
     do {
@@ -161,6 +162,14 @@ package enum PlaceChecks {
         mend: "delete what is not needed there, or make it larger (it usually is a tmpfs)")
     }
     return .fine("\(HumanText.size(left)) are free in \(path)")
+  }
+
+  /// Where orders and marks can't be remembered any more.
+  package static func storeRoom(_ path: String) -> Finding? {
+    guard let left = Directories.roomLeft(at: path), left < 1 << 20 else { return nil }
+    return .problem(
+      "only \(HumanText.size(left)) are free in \(path): nothing can be remembered",
+      mend: "delete what is not needed on that disk, or make it larger")
   }
 
   /// Why what answers in the daemon's place does not serve; nil where it does, or nothing answers.

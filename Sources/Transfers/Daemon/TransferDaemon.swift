@@ -3,6 +3,7 @@ internal import EpisodeCache
 internal import Glibc
 internal import HTTPKit
 package import PosixKit
+internal import SQLiteKit
 internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
@@ -66,7 +67,8 @@ package final class TransferDaemon: @unchecked Sendable {
       listener = try UnixSocket.listen(at: path)
     }
     let pidFile = DaemonPlace.pidFile(runtime: configuration.runtime)
-    try Directories.replace(pidFile, with: Array("\(getpid())\n".utf8), outlivesPower: false)
+    // For people: it serves without that where the folder has no room left.
+    try? Directories.replace(pidFile, with: Array("\(getpid())\n".utf8), outlivesPower: false)
     HTTPSession.blockBrokenPipeSignal()
     takeSpareDescriptor()
     let log = LogFile(Places.logFile(in: configuration.state))
@@ -95,6 +97,12 @@ package final class TransferDaemon: @unchecked Sendable {
     for client in driver.clients.values { client.close() }
     unlink(pidFile)
     return true
+  }
+
+  /// Whether what `run` throws is that a disk is full.
+  package static func isForLackOfRoom(_ error: any Error) -> Bool {
+    let errno = (error as? PosixError)?.errno ?? (error as? DatabaseError)?.errno
+    return errno == .ENOSPC || errno == .EDQUOT
   }
 
   /// Ends `run` in order; from any thread.
