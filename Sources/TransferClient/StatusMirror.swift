@@ -15,6 +15,8 @@ package final class StatusMirror: Sendable {
     var observers: [Observer] = []
     /// As they were when a reader failed.
     var failed: [MediaKey: TransferStatus] = [:]
+    /// What was left of those that are not as they were known, when they were last looked at.
+    var cut: [MediaKey: Int64] = [:]
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
@@ -47,6 +49,22 @@ package final class StatusMirror: Sendable {
   func status(of key: MediaKey) -> TransferStatus? {
     let (status, layout) = state.withLock { ($0.statuses[key], $0.layout) }
     return status?.checked(layout)
+  }
+
+  /// The same.
+  /// - Returns: whether the length of its data file tells something else than when it was looked at before, too: nobody
+  ///   hears of truncate(2) by a file's name.
+  func look(at key: MediaKey) -> (status: TransferStatus?, isNews: Bool) {
+    let (known, layout) = state.withLock { ($0.statuses[key], $0.layout) }
+    guard let known, known.state == .cached else { return (known?.checked(layout), false) }
+    let status = known.checked(layout)
+    let left = status.state == .cached ? nil : status.received
+    let isNews = state.withLock { state in
+      if state.cut[key] == left { return false }
+      state.cut[key] = left
+      return true
+    }
+    return (status, isNews)
   }
 
   package func all() -> [TransferStatus] {

@@ -62,7 +62,13 @@ package final class TransferClient: TransferService {
   /// The answer to the address handler; nil where there is no other address.
   package func freshAddress(_ key: MediaKey, _ url: String?) { session.send(.freshAddress(key, url)) }
 
-  package func status(of key: MediaKey) -> TransferStatus? { mirror.status(of: key) }
+  package func status(of key: MediaKey) -> TransferStatus? {
+    let (status, isNews) = mirror.look(at: key)
+    // Not on this thread: observers may take what the caller holds.
+    if isNews { session.loop.async { [mirror] in mirror.vanished([key]) } }
+    return status
+  }
+
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
   package func observe(

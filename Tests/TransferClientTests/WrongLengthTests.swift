@@ -108,19 +108,27 @@ import TransferProtocol
   }
 
   /// Observers hear of it, with a daemon and without one.
-  @Test(arguments: [true, false]) func whatIsCutUnderAMountIsKnownAtOnce(_ hasDaemon: Bool) throws {
+  @Test(arguments: [true, false], [true, false])
+  func whatIsCutUnderAMountIsKnownAtOnce(_ hasDaemon: Bool, _ isNamed: Bool) throws {
     let request = try left()
     let client = try user.client()
     if hasDaemon {
       client.makeReady()
       #expect(eventually { self.user.daemon != nil })
-      client.waitUntilCurrent(until: .after(patience))
     }
+    // From then on it watches.
+    client.waitUntilCurrent(until: .after(patience))
     let heard = Monitor<[TransferState?]>([])
     client.observe(
       { key in heard.withLockNotifying { $0.append(client.status(of: key)?.state) } }, settle: { $0() })
     let copy = try Directories.read(path(request))
-    _ = try ChildProcess.run(["truncate", "-s", "3000000", path(request)])
+    if isNamed {
+      // Nobody is told of that: it is heard of when somebody looks.
+      #expect(truncate(path(request), 3_000_000) == 0)
+      #expect(client.status(of: request.key)?.state == .remote)
+    } else {
+      _ = try ChildProcess.run(["truncate", "-s", "3000000", path(request)])
+    }
     #expect(heard.wait(until: .after(patience)) { $0.last == .remote ? true : nil } == true)
     let file = try FileDescriptor(opening: path(request), O_WRONLY)
     try file.write(copy, at: 0)
