@@ -76,7 +76,7 @@ package struct CacheLayout: Hashable, Sendable {
   package func removeOldMaps() {
     for name in (try? Directories.names(in: episodes)) ?? [] where name.hasSuffix(Self.mapName) {
       let path = episodes + "/" + name
-      if LiveMap.received(at: path) == nil { unlink(path) }
+      if LiveMap.words(at: path) == nil { unlink(path) }
     }
   }
 

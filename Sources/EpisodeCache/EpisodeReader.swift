@@ -76,6 +76,9 @@ package final class EpisodeReader: Sendable {
   /// Bytes that are there.
   package var received: Int64 { map?.received ?? journal.durable.count }
 
+  /// How many have come, also those that were there already.
+  package var progress: Int64 { map?.progress ?? journal.durable.count }
+
   package func contains(_ range: Range<Int64>) -> Bool {
     map?.contains(range) ?? journal.durable.contains(range)
   }

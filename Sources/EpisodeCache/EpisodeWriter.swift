@@ -233,6 +233,7 @@ package final class EpisodeWriter: Sendable {
         let stored = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
         let count = try data.read(into: stored, at: offset + Int64(agreed))
         let piece = bytes[agreed..<agreed + count]
+        map.add(compared: count)
         if !stored[..<count].elementsEqual(piece) {
           return agreed + zip(stored[..<count], piece).prefix { $0 == $1 }.count
         }

@@ -40,6 +40,8 @@ package final class LiveMap: Sendable {
     /// When the data file was made.
     static let born = 13
     static let count = 14
+    /// Bytes that have come again and were compared. (0 in maps of before.)
+    static let compared = 14
     /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
     /// word it speaks of the latter only. (0 in maps of before: nothing is said.)
     static let edges = 16..<32
@@ -181,17 +183,31 @@ package final class LiveMap: Sendable {
   package static func received(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
   ) -> Int64? {
-    received(at: layout.map(key, generation)) ?? received(at: layout.spareMap(key, generation))
+    words(layout, key, generation).map { Int64(clamping: $0[Word.received]) }
   }
 
-  static func received(at path: String) -> Int64? {
+  /// How many bytes have come of it, also those that were here already: it grows as long as its host sends.
+  package static func progress(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
+  ) -> Int64? {
+    words(layout, key, generation).map { Int64(clamping: $0[Word.received] &+ $0[Word.compared]) }
+  }
+
+  private static func words(
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
+  ) -> [UInt64]? {
+    words(at: layout.map(key, generation)) ?? words(at: layout.spareMap(key, generation))
+  }
+
+  /// The header of a map of this run of the machine; nil where there is none.
+  static func words(at path: String) -> [UInt64]? {
     guard let file = try? FileDescriptor(openingRegular: path, O_RDONLY) else { return nil }
-    var words = [UInt64](repeating: 0, count: Word.count)
+    var words = [UInt64](repeating: 0, count: Word.compared + 1)
     let count = words.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-    guard count == Word.count * 8, words[Word.magic] == magic, words[Word.boot] == bootIdentity else {
+    guard count == words.count * 8, words[Word.magic] == magic, words[Word.boot] == bootIdentity else {
       return nil
     }
-    return Int64(clamping: words[Word.received])
+    return words
   }
 
   /// Takes room in the map's file for the bits of the first `size` bytes.
@@ -224,6 +240,9 @@ package final class LiveMap: Sendable {
 
   /// How many bytes are there, to the byte.
   package var received: Int64 { Int64(clamping: memory.load(Word.received)) }
+
+  /// The same, and those that have come again.
+  var progress: Int64 { Int64(clamping: memory.load(Word.received) &+ memory.load(Word.compared)) }
 
   /// Whether all bytes of `range` are there: each block that it touches, or of the last one as far as it reaches.
   package func contains(_ range: Range<Int64>) -> Bool {
@@ -273,6 +292,10 @@ package final class LiveMap: Sendable {
   func set(total: Int64?) { memory.store(Word.total, total.map { UInt64($0) } ?? Self.unknown) }
 
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
+
+  func add(compared count: Int) {
+    memory.store(Word.compared, memory.load(Word.compared) &+ UInt64(count))
+  }
 
   /// The journal has this length, or will have (`pending`).
   func set(journalLength: Int64) {

@@ -20,11 +20,11 @@ extension ClientSession {
     var named: UInt32 = 0
   }
 
-  /// A wait that ended without a new byte: when, where, and what had come of the episode.
+  /// A wait that ended without a new byte: when, where, and how much had come of the episode.
   struct VainWait {
     let end = MonotonicTime.now
     let offset: Int64
-    let received: Int64
+    let progress: Int64
   }
 
   struct WaitEntry {
@@ -34,8 +34,8 @@ extension ClientSession {
     var count: Int
     var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
-    /// What was there when it was last looked at, since when, and when that is next.
-    var received: Int64
+    /// How much had come when it was last looked at, since when, and when that is next.
+    var progress: Int64
     var since = MonotonicTime.now
     var deadline: EventLoop.Timer?
   }
@@ -141,7 +141,7 @@ extension ClientSession {
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
-        received: self.received(of: episode))
+        progress: self.progress(of: episode))
       cancellation.begin { session in
         session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
       }
@@ -216,21 +216,21 @@ extension ClientSession {
     let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
     waits[number]?.deadline = loop.schedule(at: next) {
       guard let entry = self.waits[number] else { return }
-      let received = self.received(of: entry.episode)
-      if received != entry.received {
-        self.waits[number]?.received = received
+      let progress = self.progress(of: entry.episode)
+      if progress != entry.progress {
+        self.waits[number]?.progress = progress
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
-        self.noteVain(entry, received)
+        self.noteVain(entry, progress)
         return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
     }
   }
 
-  private func noteVain(_ entry: WaitEntry, _ received: Int64) {
+  private func noteVain(_ entry: WaitEntry, _ progress: Int64) {
     vain = vain.filter { $0.value.end.adding(Self.vainTime) > .now }
-    vain[entry.episode.request.key] = VainWait(offset: entry.offset, received: received)
+    vain[entry.episode.request.key] = VainWait(offset: entry.offset, progress: progress)
   }
 
   /// Whether a wait for about the same bytes ended a moment ago, and nothing has come since. Then these have been waited
@@ -239,17 +239,18 @@ extension ClientSession {
   private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
     guard let former = vain[episode.request.key] else { return false }
     return former.end.adding(Self.vainTime) > .now && abs(offset - former.offset) < 1 << 20
-      && received(of: episode) == former.received
+      && progress(of: episode) == former.progress
   }
 
   private static let vainTime = 0.25
 
-  /// What has come of it, also where its reader has a file that is not written to any more.
-  private func received(of episode: RemoteEpisode) -> Int64 {
-    if let reader = episode.current, reader.isLive { return reader.received }
+  /// How much has come of it, also of what is here already, where its host can't go on in the middle; and where its reader
+  /// has a file that is not written to any more.
+  private func progress(of episode: RemoteEpisode) -> Int64 {
+    if let reader = episode.current, reader.isLive { return reader.progress }
     let generation = opens[episode.number]?.named ?? episode.generation
-    let live = LiveMap.received(layout, episode.request.key, generation)
-    return live ?? episode.current?.received ?? 0
+    let live = LiveMap.progress(layout, episode.request.key, generation)
+    return live ?? episode.current?.progress ?? 0
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {
