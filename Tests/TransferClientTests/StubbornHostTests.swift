@@ -33,6 +33,37 @@ import TransferProtocol
     #expect(client.reaches(.cached, request))
   }
 
+  /// Its head tells more than its body has, each time. One that gives parts of what has a validator says where that ends;
+  /// of others no more can be had.
+  @Test(arguments: ["validator", "none", "no ranges"])
+  func aLengthThatIsALieIsNotAskedForForEver(kind: String) throws {
+    let body = body
+    let ranges = ("Accept-Ranges", kind == "no ranges" ? "none" : "bytes")
+    let url = user.origin.handle("/a.mp3") { request, writer throws(ResponseWriter.Ended) in
+      var headers = [("Content-Type", "audio/mpeg"), ranges]
+      if kind == "validator" { headers.append(("ETag", "\"a\"")) }
+      if kind != "no ranges", request.header("range") == "bytes=\(body.size)-" {
+        headers.append(("Content-Range", "bytes */\(body.size)"))
+        return try writer.respond(416, headers, body: [])
+      }
+      try writer.begin(200, headers, length: body.size + 200_000)
+      try writer.write(body.bytes(0..<body.size))
+      throw writer.cut()
+    }
+    let request = TransferFixture.request(url)
+    let client = try user.client()
+    #expect(client.confirmed { $0.start(request, completion: $1) })
+    if kind != "validator" {
+      #expect(client.reaches(.failed, request))
+      #expect(client.status(of: request.key)?.error == "127.0.0.1 sends less than it says")
+    } else {
+      #expect(client.reaches(.cached, request))
+      #expect(client.status(of: request.key)?.total == body.size)
+      #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
+    }
+    #expect(user.origin.requests("/a.mp3").count <= 4)
+  }
+
   @Test func aCodedPartThatNobodyAskedForIsNotAskedForAllTheTime() throws {
     let url = user.origin.handle("/a.mp3") { _, writer throws(ResponseWriter.Ended) in
       let headers = [

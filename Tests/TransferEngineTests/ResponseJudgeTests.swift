@@ -176,6 +176,19 @@ import TransferEngine
     #expect(judge(whole, head(416, ["content-range": "bytes */500000"])) == .complete)
   }
 
+  /// Its head has told a greater length; whoever was told the validator means the same file.
+  @Test func aRangeBehindTheTrueEndShowsThatTheLengthWasALie() {
+    let all = question(known: known, stored: ByteRanges([0..<500_000]))
+    let told = head(416, ["content-range": "bytes */500000"])
+    #expect(judge(all, told) == .complete)
+    var other = told
+    other.entityTag = "\"other\""
+    #expect(judge(all, other) == .noRanges)
+    var unmarked = known
+    (unmarked.entityTag, unmarked.lastModified) = (nil, nil)
+    #expect(judge(question(known: unmarked, stored: ByteRanges([0..<500_000])), told) == .noRanges)
+  }
+
   @Test func aPartThatDoesNotSayWhichIsAskedForWhole() {
     #expect(judge(question(known: known), head(206, [:])) == .noRanges)
     guard case .fault(let fault) = judge(question(from: 0, known: nil), head(206, [:])) else {

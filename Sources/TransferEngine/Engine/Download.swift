@@ -68,6 +68,8 @@ final class Download {
   /// Whether the end of the connection is the body's; and where one ended sooner than the feed says.
   var endsByClose = false
   var earlyEnd: Int64?
+  /// Where the whole has ended before the length that it had told, and how often in a row.
+  var shortEnd: (position: Int64, count: Int)?
   /// Whether a response under way has shown that the generation is what the server has.
   var isConfirmed = false
   /// When the final address last answered.

@@ -192,6 +192,9 @@ extension Engine {
     if flow.isTail { return }
     if let failure {
       if flow.isDirect && !failure.isShortBody { download.isDirectRefused = true }
+      if endsShortEachTime(flow, at: position, failure, download) {
+        return suffer(Fault(.lasting, "\(download.host) sends less than it says"), download)
+      }
       guard download.flows.isEmpty else {
         // What is under way goes on; what this one has left is asked for again if it brought anything.
         if position < flow.request.start + Self.progress { download.refusesBeside = true }
@@ -207,6 +210,19 @@ extension Engine {
       refuse(Fault(.passing, "\(download.host) sent nothing"), download)
     }
   }
+
+  /// Whether the whole, where its host can't go on in the middle, has ended at one place before its end again and again.
+  private func endsShortEachTime(
+    _ flow: Flow, at position: Int64, _ failure: ResponseFailure, _ download: Download
+  ) -> Bool {
+    let isWhole = flow.request.start == 0 && flow.request.end == nil
+    guard failure.isShortBody, isWhole, position > 0 else { return false }
+    let before = download.shortEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
+    download.shortEnd = (position, before + 1)
+    return before + 1 >= Self.shortEnds && download.flows.isEmpty
+  }
+
+  private static let shortEnds = 3
 
   private func endedWithoutLength(at position: Int64, _ store: Store, _ download: Download) {
     if position < store.present.end {

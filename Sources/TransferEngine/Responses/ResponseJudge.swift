@@ -140,9 +140,10 @@ package enum ResponseJudge {
   /// 416: nothing behind the last byte that there is.
   private static func judgeUnsatisfiable(_ question: Question, _ head: ResponseHead) -> Verdict {
     if question.isWhole { return .fault(Fault(head)) }
-    // Of a shorter file it says the same; that one is asked for.
-    if let known = question.known, let total = head.partTotal, known.total == nil,
-      question.stored.ranges == [0..<total]
+    // Of a shorter file it says the same; that one is asked for. But of another one who was told the validator (If-Range)
+    // would have given the whole: so this ends here, and its length was a lie.
+    if let known = question.known, let total = head.partTotal, question.stored.ranges == [0..<total],
+      known.total == nil || known.validator != nil && !differ(known, representation(of: head, total: total))
     {
       return .complete
     }
