@@ -19,6 +19,8 @@ package final class EpisodeWriter: Sendable {
     var isNoteNew = false
     /// Whether the file's times are not those of our own writes alone, though nobody else has written to it.
     var hasForeignTimes = false
+    /// How far what has come once more from the beginning has been compared.
+    var compared: Int64 = 0
   }
   let state: Monitor<State>
   /// Only `synchronize`, `discard` and `set(_:)` append, one at a time.
@@ -226,6 +228,12 @@ package final class EpisodeWriter: Sendable {
 
   /// How many of `bytes`, which must be stored at `offset`, are the same as the stored ones.
   package func agreement(of bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) -> Int {
+    let isOfWhole = state.withLock { state in
+      guard offset == 0 || offset == state.compared else { return false }
+      state.compared = offset + Int64(bytes.count)
+      return true
+    }
+    if isOfWhole { map.add(compared: bytes.count) }
     var agreed = 0
     return try withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer throws(PosixError) in
       while agreed < bytes.count {
@@ -233,7 +241,6 @@ package final class EpisodeWriter: Sendable {
         let stored = UnsafeMutableRawBufferPointer(rebasing: buffer[..<size])
         let count = try data.read(into: stored, at: offset + Int64(agreed))
         let piece = bytes[agreed..<agreed + count]
-        map.add(compared: count)
         if !stored[..<count].elementsEqual(piece) {
           return agreed + zip(stored[..<count], piece).prefix { $0 == $1 }.count
         }

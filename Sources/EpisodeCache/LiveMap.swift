@@ -40,7 +40,7 @@ package final class LiveMap: Sendable {
     /// When the data file was made.
     static let born = 13
     static let count = 14
-    /// Bytes that have come again and were compared. (0 in maps of before.)
+    /// Bytes of the whole that have come again and were compared. (0 in maps of before.)
     static let compared = 14
     /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
     /// word it speaks of the latter only. (0 in maps of before: nothing is said.)

@@ -235,6 +235,27 @@ import Testing
     #expect(try wrong.withUnsafeBytes { try writer.agreement(of: $0, at: 10_000) } == 33_333)
   }
 
+  /// Who waits for what is behind that sees that it comes; but a proof of 64 KiB at each try is nothing to wait for.
+  @Test func aWholeThatComesOnceMoreIsProgressAndAnOverlapIsNone() throws {
+    let writer = try writer()
+    try write(0..<100_000, writer)
+    let reader = try EpisodeReader(layout, key, 1, isVouched: true)
+    func compare(_ range: Range<Int64>) throws {
+      let bytes = body.bytes(range)
+      #expect(try bytes.withUnsafeBytes { try writer.agreement(of: $0, at: range.lowerBound) } == range.count)
+    }
+    for _ in 0..<3 { try compare(34_464..<100_000) }
+    #expect(reader.progress == 100_000)
+    try compare(0..<30_000)
+    try compare(30_000..<40_000)
+    #expect(reader.progress == 140_000)
+    try compare(34_464..<100_000)
+    #expect(reader.progress == 140_000)
+    try compare(40_000..<50_000)
+    #expect(reader.progress == 150_000 && reader.received == 100_000)
+    #expect(LiveMap.progress(layout, key, 1) == 150_000)
+  }
+
   @Test func whatIsOpenIsNotEvictedAndKeepsItsBytesWhenItIsRemoved() throws {
     let writer = try writer()
     try write(0..<100_000, writer)
