@@ -97,7 +97,7 @@ package final class StatusMirror: Sendable {
     if state.statuses.count < state.nextLook { return [] }
     let resting = state.statuses.values.filter(\.isResting).sorted { $0.changed < $1.changed }
     let forgotten = resting.dropLast(restingRows).map(\.key)
-    for key in forgotten { (state.statuses[key], state.failed[key]) = (nil, nil) }
+    for key in forgotten { (state.statuses[key], state.failed[key], state.cut[key]) = (nil, nil, nil) }
     state.nextLook = state.statuses.count + restingRows
     return forgotten
   }

@@ -236,12 +236,7 @@ final class EngineDriver {
       }
     case .check(let names):
       let layout = layout
-      answer(.cache) {
-        let found = names.map { ($0.key, layout.length($0.key, $0.generation)) }
-        let lengths = found.compactMap { key, length in length.map { (key, $0) } }
-        return .missing(
-          found.compactMap { $1 == nil ? $0 : nil }, lengths: Dictionary(lengths) { first, _ in first })
-      }
+      answer(.cache) { layout.look(for: names) }
     case .measureRoom:
       let layout = layout
       answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
@@ -395,62 +390,5 @@ final class EngineDriver {
     }
     if isUpToDate && engine.isRemembered && disk.isIdle { saver.seal(layout) }
     http.stop()
-  }
-}
-
-extension Moment {
-  static var current: Moment {
-    let wall = wallClockNanoseconds()
-    return Moment(
-      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)),
-      wall: wall / 1_000_000_000, fraction: wall % 1_000_000_000)
-  }
-}
-
-extension HTTPRequest {
-  init(_ request: MediaRequest) {
-    self.init(url: request.url)
-    if let range = request.range {
-      headers.append(("Range", "bytes=\(range.start)-\(range.end.map { String($0 - 1) } ?? "")"))
-      if let validator = request.validator { headers.append(("If-Range", validator)) }
-    }
-    let settings = request.settings
-    userAgent = request.userAgent
-    proxy = settings.proxy
-    proxyVariables = settings.proxyVariables
-    acceptsCompression = request.acceptsCompression
-    allowsPrivateHosts = request.allowsPrivateHosts
-    connectTimeout = Double(settings.connectTimeout) / 1000
-    stallTimeout = Double(settings.stallTimeout) / 1000
-    certificateAuthorities = settings.certificateAuthorities
-  }
-}
-
-extension CacheLayout {
-  /// Lets go of the least recently read of `candidates` that nobody has open, until `count` bytes are free.
-  fileprivate func evict(_ candidates: [EvictionCandidate], count: Int64) -> [MediaKey] {
-    let known = candidates.compactMap { candidate in
-      lastRead(candidate.key, candidate.generation).map { (candidate, read: $0) }
-    }
-    var evicted: [MediaKey] = []
-    var left = count
-    for (candidate, _) in known.sorted(by: { $0.read < $1.read }) where left > 0 {
-      guard evict(candidate.key, candidate.generation) else { continue }
-      evicted.append(candidate.key)
-      left -= candidate.size
-    }
-    return evicted
-  }
-
-  /// - Parameter records: what the journals tell of those that the engine did not know.
-  fileprivate func foundFiles(_ records: [TransferRecord]) -> [FoundFile] {
-    let records = Dictionary(records.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    return generations().flatMap { key, generations in
-      generations.map { number in
-        FoundFile(
-          key: key, generation: number, written: lastWritten(key, number) ?? 0, length: length(key, number),
-          record: records[key].flatMap { $0.generation == number ? $0 : nil })
-      }
-    }
   }
 }
