@@ -48,7 +48,7 @@ import Testing
     let other = try world.open()
     defer { other.close() }
     let view = ViewTime(mark: 1, changed: wallClockNanoseconds())
-    other.observe { change in if change == .views { _ = try? other.settleViews([9: view]) } }
+    other.observeChanges { change in if change == .views { _ = try? other.settleViews([9: view]) } }
     world.catalog.gatherViews(seconds: patience)
     #expect(try world.catalog.viewTimes()[9] == view)
   }
