@@ -133,6 +133,10 @@ package final class PodcastTree: Sendable {
   /// Takes in a commit of the catalogue; it counts as seen when every directory shows it and the kernel has been
   /// told, except of names in directories that the kernel locks for a verb that waits for this.
   private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
+    // A refresh that has changed something: its feed is another one.
+    if commit.changes.count > 1 {
+      for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
+    }
     for change in commit.changes { catalogChanged(change) }
     latestTimeMayHaveChanged()
     events.note(commit: commit.number)

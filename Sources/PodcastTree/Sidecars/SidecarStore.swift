@@ -10,6 +10,8 @@ final class SidecarStore: Sendable {
     var size: Int64
     /// When it came, in seconds since 1970.
     var fetched: Int64
+    /// An empty copy stands for a file that its host does not have.
+    var isMissing: Bool { size == 0 }
   }
 
   private struct State {
@@ -30,6 +32,20 @@ final class SidecarStore: Sendable {
   init(directory: String) { self.directory = directory }
 
   deinit { disk.stop() }
+
+  /// Whether its host has said that there is no such file.
+  func isMissing(_ key: SidecarKey) -> Bool { copy(key)?.isMissing ?? false }
+
+  /// A podcast's feed has changed: what its hosts did not have may be there now.
+  /// - Returns: the sidecars that were missing.
+  func forgetMissing(ofPodcast podcast: Int64) -> [SidecarKey] {
+    let keys = state.withLock { state in
+      load(&state)
+      return (state.copies ?? [:]).filter { $0.value.isMissing && $0.key.podcast == podcast }.map(\.key)
+    }
+    for key in keys { drop(key) }
+    return keys
+  }
 
   /// From memory, but for the first call.
   func copy(_ key: SidecarKey) -> Copy? {
@@ -64,6 +80,7 @@ final class SidecarStore: Sendable {
   }
 
   /// Keeps what was fetched; where the disk has no room for it, it is fetched again next time.
+  /// - Parameter bytes: none where the host does not have it.
   func store(_ bytes: [UInt8], _ key: SidecarKey) {
     do {
       try Directories.create(directory)
@@ -72,7 +89,7 @@ final class SidecarStore: Sendable {
       look(key)
       for old in surplus() { drop(old) }
     } catch {
-      remember(nil, key)
+      remember(bytes.isEmpty ? Copy(size: 0, fetched: wallClockSeconds()) : nil, key)
     }
   }
 
