@@ -17,8 +17,6 @@ package final class Catalog: Sendable {
   let feeds: FeedRefresher
   /// What is short: writing that nobody waits for, searches.
   private let queue: WorkQueue
-  /// Waits for other processes, so that nothing else does.
-  let peers = WorkQueue(name: "catalog-acks", stackSize: 128 * 1024)
   let notices: CommitNotices
   private let tasks = TaskRegistry()
 
@@ -46,7 +44,7 @@ package final class Catalog: Sendable {
       store = try CatalogStore(
         path: "\(places.data)/catalog.sqlite", queue: queue, notices: notices, logLimit: logLimit)
     } catch {
-      for queue in [queue, peers] { queue.stop() }
+      queue.stop()
       threads.stop()
       throw error
     }
@@ -75,7 +73,6 @@ package final class Catalog: Sendable {
     tasks.close()
     notices.stop()
     queue.stop()
-    peers.stop()
     feeds.threads.stop()
     texts.stop()
     store.checkpoint()

@@ -227,11 +227,11 @@ package final class PodcastTree: Sendable {
     Answer.on(loader, work).then { value in self.seen.map { value } }
   }
 
-  /// Ends when what has been committed before is shown everywhere.
+  /// Ends when this mount shows what it has committed before. Other mounts follow by themselves.
   var seen: Answer<Void> {
     .pending { completion in
       let once = Once { completion(.success(())) }
-      self.catalog.whenSeenByAll { once.run() }
+      self.catalog.whenSeen { once.run() }
       self.loader.async(after: 2 * Self.patience) { once.run() }
       return {}
     }

@@ -303,7 +303,7 @@ final class FakeCatalog: CatalogService {
     for body in bodies { body() }
   }
 
-  func whenSeenByAll(_ body: @escaping @Sendable () -> Void) {
+  func whenSeen(_ body: @escaping @Sendable () -> Void) {
     let isNow = state.withLock { state in
       if state.seen >= state.commits || state.observer == nil { return true }
       state.waiting.append((state.commits, body))

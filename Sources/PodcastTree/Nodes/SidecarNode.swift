@@ -124,6 +124,7 @@ extension PodcastTree {
   /// Fetches a subscription's cover where it is not here, and where few are on their way: the others' come when
   /// somebody looks.
   func fetchCover(ofPodcast id: Int64) {
+    sidecars.load()
     guard settings.sidecars.contains(.cover), let podcast = try? catalog.podcast(id),
       let cover = Sidecar.cover(of: podcast), let address = cover.address, sidecars.copy(cover.key) == nil
     else { return }
