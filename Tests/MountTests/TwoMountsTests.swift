@@ -114,11 +114,6 @@ import Testing
     #expect(try fixture.list(fixture.root + "2/Latest").count == 2)
     last = try times(fixture.root)
     #expect(try times(fixture.root + "2") == last)
-    // As the catalogue keeps them.
-    #expect(try fixture.run("unmount", fixture.root + "2").end == .exit(0))
-    #expect(try times(fixture.root) == last)
-    try fixture.mount(at: fixture.root + "2")
-    #expect(try times(fixture.root + "2") == last)
   }
 
   /// Which has let the download go there, as a sweep's.
