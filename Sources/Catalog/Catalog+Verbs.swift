@@ -8,9 +8,7 @@ extension Catalog {
   package func forgetSearch(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
       let name = try SearchRows.remove(id, in: database)
-      for key in searching.answerKeys(of: SearchQuery(parsing: name)) {
-        try AnswerCache.remove(key, in: database)
-      }
+      try AnswerCache.remove(answersTo: SearchQuery(parsing: name).terms, in: database)
       changes.append(.search(id))
     }
     store.forgot()
@@ -54,5 +52,10 @@ extension Catalog {
       }
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
     }
+  }
+
+  /// Tells all mounts that a file beside an episode, or a cover, has come into the cache or left it.
+  package func noteSidecar(_ node: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { _, changes in changes.append(.sidecar(node)) }
   }
 }

@@ -20,13 +20,14 @@ package final class Catalog: Sendable {
   let notices: CommitNotices
   private let tasks = TaskRegistry()
 
-  /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
+  /// Opens the catalogue, creating it. Costs the same however much is known.
   /// - Parameters:
   ///   - feedReader: what parses feeds.
   ///   - logLimit: bytes of the write-ahead log, beyond which refreshes don't write.
+  ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
-    logLimit: Int64 = Checkpoints.logLimit
+    logLimit: Int64 = Checkpoints.logLimit, archiveBytes: Int64 = PagesRead.archiveBytes
   ) throws(CatalogError) {
     self.settings = settings
     do {
@@ -47,13 +48,22 @@ package final class Catalog: Sendable {
       threads.stop()
       throw error
     }
+    if let name = store.setAside { log.write("\(Self.setAsideNote(name))") }
     texts = TextIndex(store: store, queue: threads.behind)
     searching = PodcastSearch(
       store: store, settings: settings, requests: requests, http: http, queue: queue, texts: texts,
       tasks: tasks, log: log)
     feeds = FeedRefresher(
       store: store, settings: settings, requests: requests, http: http, reader: feedReader, threads: threads,
-      texts: texts, tasks: tasks, log: log)
+      texts: texts, tasks: tasks, log: log, archiveBytes: archiveBytes)
+  }
+
+  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside.
+  package var note: String? { store.setAside.map(Self.setAsideNote) }
+
+  private static func setAsideNote(_ name: String) -> String {
+    "the catalogue was of another version of podcastfs: it was set aside as \(name), and a new one begun; "
+      + "podcastfs import takes a list of subscriptions"
   }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
