@@ -17,7 +17,7 @@ struct SubscriptionTrial: Sendable {
         throw CatalogError(.EINVAL, "no address of a feed")
       }
       let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
-      if let known { throw SubscriptionRows.already(known.name) }
+      if let known { throw CatalogError.alreadyFollowed(known.name) }
       look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
     } catch {
       fail(error)
