@@ -67,7 +67,7 @@ import Testing
     #expect(try run("unmount", "--quiet", usual).output.isEmpty)
     let other = try run("unmount", "/proc")
     #expect(
-      other.end == .exit(1) && other.errors.contains("another file system is mounted there"), "\(other)")
+      other.end == .exit(1) && other.errors.contains("podcastfs is not mounted there"), "\(other)")
     #expect(try run("unmount", usual + "/none").end == .exit(1))
     #expect(try run("unmount", usual, usual).end == .exit(64))
   }

@@ -22,7 +22,7 @@ import Testing
     let lines = found.output.split(separator: "\n").map(String.init)
     #expect(lines.first?.hasPrefix("1  \(MountFixture.podcast)") == true)
     #expect(!found.output.contains(token))
-    #expect(try fixture.run("subscribe", "2").errors.contains("the last search printed 1 result"))
+    #expect(try fixture.run("subscribe", "2").errors.contains("the last search (harbour) printed 1 result"))
     let subscribed = try fixture.run("subscribe", "1")
     #expect(
       subscribed.end == .exit(0) && subscribed.output == MountFixture.podcast + "\n", "\(subscribed.errors)")
@@ -114,7 +114,7 @@ import Testing
       #expect(queued?["progress"]?.text == "0.0")
     }
     let line = try fixture.run("status").output.split(separator: "\n").first { $0.hasPrefix("queued ") }
-    #expect(line?.hasPrefix("queued        0.0%") == true, "\(line ?? "")")
+    #expect(line?.split(separator: " ").prefix(2) == ["queued", "0.0%"], "\(line ?? "")")
   }
 
   @Test func interruptingAGetSaysThatTheDownloadsGoOn() throws {
@@ -224,9 +224,10 @@ import Testing
     let home = fixture.environment.home
     let usual = home.path("Podcasts")
     defer { _ = try? fixture.run("unmount", "--lazy", usual) }
-    let opened = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
-    #expect(opened.end == .exit(0), "\(opened.errors)")
-    #expect(opened.output == "\(MountFixture.podcast)\n\(usual)/Subscriptions\n")
+    // A web page may not lead to a private host: who follows a feed there types its address.
+    let refused = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
+    #expect(refused.end == .exit(1) && refused.output == "\(usual)/Subscriptions\n", "\(refused.errors)")
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
     #expect(try fixture.list(usual + "/Subscriptions").contains(MountFixture.podcast))
     let feed = fixture.origin.url("/other.xml")
     try home.write(
@@ -237,8 +238,6 @@ import Testing
     let again = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
     #expect(again.end == .exit(0) && again.errors.isEmpty, "\(again.errors)")
     #expect(again.output == "\(usual)/Subscriptions\n")
-    let refused = try fixture.run("open", "feed:" + fixture.origin.url("/none.xml"))
-    #expect(refused.end == .exit(1) && refused.errors.contains("404"))
     #expect(refused.errors.split(separator: "\n").count == 1, "\(refused.errors)")
   }
 }

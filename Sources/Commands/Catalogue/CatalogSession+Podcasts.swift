@@ -7,10 +7,11 @@ internal import PosixKit
 /// The podcasts that people mean.
 extension CatalogSession {
   /// Follows the podcast at an address.
+  /// - Parameter isTyped: by the user: it may be on a private network.
   /// - Returns: its subscription, and whether it is new: one that is followed already is as good.
-  func follow(_ address: String) throws -> (listed: ListedPodcast, isNew: Bool) {
+  func follow(_ address: String, isTyped: Bool = true) throws -> (listed: ListedPodcast, isNew: Bool) {
     do {
-      return (try wait { catalog.subscribe(address: address, completion: $0) }, true)
+      return (try wait { catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }, true)
     } catch let error as CatalogError where error.errno == .EEXIST {
       let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
       guard let known else { throw error }

@@ -73,7 +73,7 @@ struct LastSearch {
     }
     let result = results.first { $0.shown == word || $0.title.lowercased() == word.lowercased() }
     if let result { return result.address }
-    guard SubscriptionAddress.normalized(word) != nil || word.contains(":") else {
+    guard !SubscriptionAddress.typed(word).isEmpty || word.contains(":") else {
       throw CommandFailure(
         "\(word): not a feed address, and not a title of the last search: podcastfs search \(word)")
     }

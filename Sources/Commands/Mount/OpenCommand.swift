@@ -57,7 +57,8 @@ enum OpenCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     do {
-      let (listed, isNew) = try session.follow(address)
+      // A web page may have named it.
+      let (listed, isNew) = try session.follow(address, isTyped: false)
       guard isNew else { return false }
       StandardStreams.report(listed.name)
       try session.reportMissing([(listed.name, listed.podcast.id)])

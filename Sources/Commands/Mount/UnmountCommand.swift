@@ -28,7 +28,7 @@ enum UnmountCommand: Command {
     }
     guard let mount = MountTable.mount(on: path) else { return isNotMounted(mountPoint) }
     guard mount.isOurs else {
-      throw CommandFailure("cannot unmount \(mountPoint): another file system is mounted there")
+      throw CommandFailure("cannot unmount \(mountPoint): podcastfs is not mounted there")
     }
     let demonstration = try? DemoPlaces()
     let isDemonstration = (try? Places()).map { MountOwner(of: path, places: $0) == .demonstration } ?? false
@@ -42,8 +42,14 @@ enum UnmountCommand: Command {
       let reason = users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)"
       throw CommandFailure("cannot unmount \(mountPoint): \(reason)")
     }
+    guard let places = try? Places() else { return 0 }
     // A process that was killed could not do that.
-    if let places = try? Places() { MountRecord.remove(device: mount.device, places: places) }
+    MountRecord.remove(device: mount.device, places: places)
+    if !isLazy, let process = MountRecord.process(ofDevice: mount.device, places: places, leavesWithin: 2) {
+      StandardStreams.complain(
+        "\(mountPoint) is unmounted here, but \(MountUsers.elsewhere(mount.device)) has it still: "
+          + "process \(process) serves it until that ends")
+    }
     if isDemonstration && !isLazy { demonstration?.waitUntilGone() }
     return 0
   }
