@@ -8,25 +8,22 @@ struct EpisodeNumbers {
   var next: Int64
   /// Up to which they are in the full-text index.
   var indexed: Int64
-  /// They are going over to another podcast.
-  var isMerging: Bool
 
   init?(podcast: Int64, in database: Database) throws {
     let numbers = try database.first(
-      "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
+      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",
       podcast
     ) {
-      EpisodeNumbers(revision: $0.int64(0), next: $0.int64(1), indexed: $0.int64(2), isMerging: $0.bool(3))
+      EpisodeNumbers(revision: $0.int64(0), next: $0.int64(1), indexed: $0.int64(2))
     }
     guard let numbers else { return nil }
     self = numbers
   }
 
-  private init(revision: Int64, next: Int64, indexed: Int64, isMerging: Bool) {
+  private init(revision: Int64, next: Int64, indexed: Int64) {
     self.revision = revision
     self.next = next
     self.indexed = indexed
-    self.isMerging = isMerging
   }
 
   /// Within the transaction that has added so many; also where that are none and others have changed.
@@ -42,21 +39,5 @@ struct EpisodeNumbers {
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast, next, count, areIndexed)
-  }
-
-  /// Within the transaction that has brought in or taken away so many, hidden ones too.
-  static func moved(_ change: Int64, of podcast: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE podcast SET revision = revision + 1, episode_count = episode_count + ?2,
-        hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_hidden
-          WHERE podcast_id = ?1 AND hidden = 1)
-      WHERE id = ?1
-      """, podcast, change)
-    try EpisodeMarks.findNewest(of: podcast, in: database)
-  }
-
-  static func setNext(_ number: Int64, of podcast: Int64, in database: Database) throws {
-    try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, podcast)
   }
 }
