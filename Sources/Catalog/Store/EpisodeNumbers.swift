@@ -14,7 +14,10 @@ struct EpisodeNumbers {
       "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",
       podcast
     ) {
-      EpisodeNumbers(revision: $0.int64(0), next: $0.int64(1), indexed: $0.int64(2))
+      // A damaged file says anything.
+      EpisodeNumbers(
+        revision: min(max($0.int64(0), 0), 1 << 60), next: min(max($0.int64(1), 1), EpisodeID.last + 1),
+        indexed: min(max($0.int64(2), 0), EpisodeID.last))
     }
     guard let numbers else { return nil }
     self = numbers
@@ -35,7 +38,7 @@ struct EpisodeNumbers {
       """
       UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
         indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END,
-        newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
+        newest = (SELECT max(published) FROM episode INDEXED BY episode_by_date
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast, next, count, areIndexed)
