@@ -127,7 +127,7 @@ let package = Package(
         "TestSupport", "podcastfs",
       ],
       exclude: ["Fixtures"]),
-    tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
+    tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",
