@@ -27,7 +27,7 @@ package final class Catalog: Sendable {
   ///   - feedReader: what parses feeds.
   ///   - logLimit: bytes of the write-ahead log, beyond which refreshes don't write.
   package init(
-    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
+    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
     logLimit: Int64 = Checkpoints.logLimit
   ) throws(CatalogError) {
     self.settings = settings

@@ -52,6 +52,7 @@ extension HTTPTransfer {
     }
     if request.acceptsCompression {
       set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+      if !request.decompresses { set(CURLOPT_HTTP_CONTENT_DECODING, 0) }
     } else {
       lines.append("Accept-Encoding: identity")
     }

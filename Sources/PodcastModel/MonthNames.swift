@@ -1,38 +1,79 @@
-/// Names of months, whole or cut short, in English and the languages that feeds are wrongly dated in.
+/// Names of months, whole, inflected or cut short, in the languages in which sites write the dates of their feeds.
 enum MonthNames {
-  /// 1 to 12 for a lower-case word; nil for any other.
+  /// 1 to 12 for a lower-case word; nil for a word that names no month.
   static func number(_ word: [UInt8]) -> Int? {
     guard word.count >= 3 else { return nil }
-    if let found = english(word) { return found }
-    return foreign.first { word.starts(with: $0.prefix) }?.month
+    if word.starts(with: "mar".utf8) { return march(word) }
+    return stems.first {
+      word.starts(with: $0.stem) && ($0.stem.count > 4 || $0.stem[0] < 0x80 || word == $0.stem)
+    }?.month
   }
 
-  /// By the first three letters, as these are distinct.
-  private static func english(_ word: [UInt8]) -> Int? {
-    switch UInt32(word[0]) << 16 | UInt32(word[1]) << 8 | UInt32(word[2]) {
-    case 0x6A616E: 1
-    case 0x666562: 2
-    case 0x6D6172: word.count > 3 && word[3] == 0x64 ? nil : 3  // "mardi" is a Tuesday.
-    case 0x617072: 4
-    case 0x6D6179: 5
-    case 0x6A756E: 6
-    case 0x6A756C: 7
-    case 0x617567: 8
-    case 0x736570: 9
-    case 0x6F6374: 10
-    case 0x6E6F76: 11
-    case 0x646563: 12
-    default: nil
+  /// "mar" begins the third month of many languages, and also Tuesday (mardi, martes, martedì) and the eleventh
+  /// month in Finnish (marraskuu).
+  private static func march(_ word: [UInt8]) -> Int? {
+    if word.starts(with: "marras".utf8) { return 11 }
+    let isMarch =
+      word.count == 3 || ["marc", "març", "mars", "marz", "mart"].contains { word.starts(with: $0.utf8) }
+    return isMarch && !word.starts(with: "marte".utf8) ? 3 : nil
+  }
+
+  /// A word names the month with the longest stem that it begins with. Stems of two letters are whole words:
+  /// other words begin with them.
+  private static let stems: [(stem: [UInt8], month: Int)] = [
+    // English, and the languages that share its stems.
+    ["jan", "feb", "", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+    // German, Dutch, Scandinavian.
+    ["jän", "", "mär mrt maart", "", "mai mei maj", "", "", "", "", "okt", "", "dez des"],
+    // French, Spanish, Catalan, Portuguese, Italian.
+    [
+      "ene gen", "fév fev", "", "avr abr", "mag", "juin giu", "juil lug", "aoû aou ago", "set", "ott out", "",
+      "déc dic",
+    ],
+    // Polish and Czech.
+    [
+      "sty led", "lut úno", "bře", "kwi dub", "kvě", "cze čer čvn", "červenc čvc lip", "sie srp", "wrz zář",
+      "paź říj",
+      "lis", "gru pro",
+    ],
+    // Finnish.
+    [
+      "tammi", "helmi", "maalis", "huhti", "touko", "kesä", "heinä", "elo", "syys", "loka", "marras", "joulu",
+    ],
+    // Turkish.
+    ["oca", "şub", "", "nis", "", "haz", "tem", "ağu", "eyl", "eki", "kas", "ara"],
+    // Russian and Ukrainian.
+    [
+      "янв січ", "фев лют", "мар бер", "апр кві", "май мая тра", "июн чер", "июл лип", "авг сер", "сен вер",
+      "окт жов",
+      "ноя лис", "дек гру",
+    ],
+    // Greek.
+    [
+      "ιαν", "φεβ", "μαρ μάρ", "απρ", "μαι μάι μαΐ μαϊ", "ιουν ιούν", "ιουλ ιούλ", "αυγ αύγ", "σεπ", "οκτ",
+      "νοε νοέ",
+      "δεκ",
+    ],
+    // Hebrew; the letter before a name means "in".
+    [
+      "ינו בינו", "פבר בפבר", "מרץ מרס במרץ במרס", "אפר באפר", "מאי במאי", "יוני ביוני", "יולי ביולי",
+      "אוג באוג",
+      "ספט בספט", "אוק באוק", "נוב בנוב", "דצמ בדצמ",
+    ],
+    // Arabic: as in Egypt, then as in the Levant.
+    [
+      "يناير", "فبراير شباط", "مارس آذار", "أبريل ابريل إبريل نيسان", "مايو أيار", "يونيو حزيران",
+      "يوليو تموز",
+      "أغسطس اغسطس آب", "سبتمبر أيلول", "أكتوبر اكتوبر", "نوفمبر", "ديسمبر",
+    ],
+    // Persian names of the Gregorian months.
+    [
+      "ژانویه", "فوریه", "مارس", "آوریل", "مه", "ژوئن", "ژوئیه جولای", "اوت آگوست", "سپتامبر", "اکتبر",
+      "نوامبر", "دسامبر",
+    ],
+  ].flatMap { language in
+    language.enumerated().flatMap { index, stems in
+      stems.split(separator: " ").map { (Array($0.utf8), index + 1) }
     }
-  }
-
-  private static let foreign: [(prefix: [UInt8], month: Int)] = [
-    ("ene", 1), ("gen", 1), ("jän", 1), ("sty", 1), ("янв", 1), ("fév", 2), ("fev", 2), ("лют", 2),
-    ("фев", 2),
-    ("mär", 3), ("maa", 3), ("mrt", 3), ("мар", 3), ("avr", 4), ("abr", 4), ("апр", 4), ("kwi", 4),
-    ("mai", 5), ("mag", 5), ("maj", 5), ("mei", 5), ("май", 5), ("мая", 5), ("giu", 6), ("juin", 6),
-    ("июн", 6), ("juil", 7), ("lug", 7), ("июл", 7), ("aoû", 8), ("aou", 8), ("ago", 8), ("авг", 8),
-    ("set", 9), ("сен", 9), ("okt", 10), ("ott", 10), ("out", 10), ("окт", 10), ("ноя", 11), ("déc", 12),
-    ("dez", 12), ("dic", 12), ("des", 12), ("дек", 12),
-  ].map { (Array($0.0.utf8), $0.1) }
+  }.sorted { $0.stem.count > $1.stem.count }
 }

@@ -15,7 +15,7 @@ final class CatalogWorld: Sendable {
   let settings: Settings
   let catalog: Catalog
 
-  init(reader: FeedReader = .inThisProcess, _ adjust: (inout Settings) -> Void = { _ in }) throws {
+  init(reader: FeedReader = .shipped, _ adjust: (inout Settings) -> Void = { _ in }) throws {
     web = try FakeWeb()
     home = try TemporaryPlaces()
     var settings = Settings()
@@ -36,7 +36,7 @@ final class CatalogWorld: Sendable {
   func open(_ adjust: (inout Settings) -> Void = { _ in }) throws -> Catalog {
     var settings = settings
     adjust(&settings)
-    return try Catalog(places: home.places, settings: settings, http: http)
+    return try Catalog(places: home.places, settings: settings, http: http, feedReader: .shipped)
   }
 
   func search(_ name: String, replacing old: Int64? = nil) throws -> Search {
@@ -77,4 +77,9 @@ func wait<T: Sendable>(
   let result: Result<T, CatalogError>? = results.wait(until: .after(patience)) { $0.first }
   task.cancel()
   return try #require(result, "no answer").get()
+}
+
+extension FeedReader {
+  /// The parser's process as it ships.
+  static var shipped: FeedReader { .program(Products.path("podcastfs")) }
 }

@@ -15,7 +15,8 @@ import Testing
     try Directories.replace(path, with: try Directories.read(fixture("catalog-version-2.sqlite")))
     let before = try Self.rows(path)
     let world = try CatalogWorld()
-    let catalog = try Catalog(places: home.places, settings: world.settings, http: world.http)
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { catalog.close() }
     #expect(try Self.rows(path) == before)
     let subscriptions = try catalog.subscriptions()

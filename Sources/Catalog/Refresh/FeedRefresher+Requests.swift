@@ -30,6 +30,8 @@ extension FeedRefresher {
     _ url: WebAddress, conditional state: FeedState? = nil, privateHosts: PrivateHosts
   ) -> HTTPRequest {
     var request = requests.request(url, seconds: Self.feedTimeout, bytes: Self.longestFeed)
+    // What servers say of a feed's compression is often wrong: `FeedBody` looks at the bytes.
+    request.decompresses = false
     request.headers = [
       ("Accept", "application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5")
     ]

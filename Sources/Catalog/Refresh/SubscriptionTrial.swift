@@ -63,7 +63,7 @@ struct SubscriptionTrial: Sendable {
     _ unread: UnreadAnswer, from url: WebAddress, isNamed: Bool
   ) throws(CatalogError) {
     let head = unread.head
-    guard let body = unread.body else {
+    guard unread.body != nil else {
       throw CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
     }
     let answer: FeedAnswer
@@ -75,8 +75,7 @@ struct SubscriptionTrial: Sendable {
       guard case .feed(let parsed) = read.content else { throw CatalogError(.EPROTO, "no feed") }
       (answer, feed) = (read, parsed)
     case .failure(let failure):
-      let links = isNamed ? FeedLinks.find(in: body, baseURL: WebAddress(head.effectiveURL)) : []
-      guard let link = links.first else { throw failure.error }
+      guard let link = isNamed ? failure.links.first : nil else { throw failure.error }
       let address = FeedCredentials.lent(by: url, to: link)
       return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
     }

@@ -27,9 +27,13 @@ enum FeedAddress {
     guard let first = reference.utf8.first else { return nil }
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
-      let rest = reference.utf8.dropFirst(scheme.utf8.count + 1)
-      guard rest.starts(with: "//".utf8), hasHost(rest.dropFirst(2)) else { return nil }
-      return scheme + ":" + String(Substring(rest))
+      let rest = Substring(reference.utf8.dropFirst(scheme.utf8.count + 1))
+      // "http:https://h/" and "http:/h/", as some write it.
+      let lower = rest.lowercased()
+      if lower.hasPrefix("http:") || lower.hasPrefix("https:") { return absolute(String(rest), base: nil) }
+      let place = rest.drop { $0 == "/" }
+      guard rest.hasPrefix("/"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
+      return scheme + "://" + place
     }
     guard let base, let root = absolute(base, base: nil) else { return nil }
     if reference.hasPrefix("//") {
@@ -130,9 +134,9 @@ enum FeedAddress {
   private static func scheme(of text: String) -> String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let name = text[..<colon]
-    guard let first = name.utf8.first, XMLWindow.isNameStart(first) else { return nil }
+    guard let first = name.utf8.first, HTMLReader.isLetter(first) else { return nil }
     let isScheme = name.utf8.allSatisfy { byte in
-      XMLWindow.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
+      HTMLReader.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
     }
     return isScheme ? name.lowercased() : nil
   }
