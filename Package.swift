@@ -160,8 +160,8 @@ let package = Package(
     tests(
       "CommandsTests",
       [
-        "Commands", "Configuration", "Demo", "HTTPKit", "TransferProtocol", "PodcastModel", "PosixKit",
-        "SQLiteKit", "TestSupport",
+        "Commands", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
+        "PosixKit", "SQLiteKit", "TestSupport",
         "podcastfs", "podcastfs-transferd",
       ]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),

@@ -51,7 +51,10 @@ static int restrict_calls(void) {
       CALL(mprotect), CALL(madvise), CALL(brk), CALL(futex), CALL(sched_yield), CALL(sched_getaffinity),
       CALL(clock_gettime), CALL(clock_nanosleep), CALL(gettimeofday), CALL(getrandom), CALL(getpid), CALL(gettid),
       CALL(getrusage), CALL(rt_sigaction), CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(sigaltstack), CALL(tgkill),
-      CALL(restart_syscall), CALL(exit), CALL(exit_group),
+      CALL(restart_syscall), CALL(exit), CALL(exit_group), CALL(ppoll),
+#ifdef SYS_poll
+      CALL(poll),
+#endif
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
   };
   struct sock_fprog program = {.len = sizeof filter / sizeof *filter, .filter = filter};

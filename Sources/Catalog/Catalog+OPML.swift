@@ -3,7 +3,8 @@ package import PodcastModel
 internal import PosixKit
 
 extension Catalog {
-  /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does.
+  /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does. A list may be a
+  /// stranger's: none of its feeds may be on a private network until the user has typed its address.
   /// - Throws: EINVAL where it is no list.
   package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
     let list = try list(bytes)
@@ -11,7 +12,8 @@ extension Catalog {
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
       result.refused = list.refusals
       for feed in list.feeds {
-        let podcast = try PodcastRow.recordNamed(feed.url, title: feed.title, in: database)
+        let podcast = try PodcastRow.recordNamed(
+          feed.url, title: feed.title, mayBePrivate: false, in: database)
         if try SubscriptionRows.isSubscribed(podcast, in: database) {
           result.known += 1
         } else {

@@ -28,29 +28,14 @@ extension Catalog {
   /// they have, or where there are none.
   package func whenSeen(_ body: @escaping @Sendable () -> Void) { notices.whenSeen(body) }
 
-  /// Calls `body` when this process and all others that show the catalogue have seen all that this one has committed
-  /// so far; after a second at the latest.
-  package func whenSeenByAll(_ body: @escaping @Sendable () -> Void) {
-    notices.whenSeen { [self] in
-      let own = notices.listeningName
-      guard !notices.sockets.peers(except: own).isEmpty, let commit = try? store.commits() else {
-        return body()
-      }
-      peers.async { [notices] in
-        _ = notices.waitForPeers(commit, except: own, seconds: 1)
-        body()
-      }
-    }
-  }
-
   /// How many commits there have been that were told of.
   package func commits() throws(CatalogError) -> Int64 { try store.commits() }
 
-  /// Waits until every process that shows the catalogue has seen all that has been committed so far. For
-  /// commands: what they did is seen at the next call in every mount.
+  /// Waits until every process that shows the catalogue has seen all that has been committed so far. For commands: a
+  /// script that calls one looks at the mount next. A mount that is stopped costs this second once a command.
   /// - Returns: false where one has not within `seconds`.
   @discardableResult
-  package func waitUntilSeen(seconds: Double = 5) -> Bool {
+  package func waitUntilSeen(seconds: Double = 1) -> Bool {
     guard let commit = try? store.commits() else { return false }
     return notices.waitForPeers(commit, seconds: seconds)
   }

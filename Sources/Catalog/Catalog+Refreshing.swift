@@ -34,17 +34,19 @@ extension Catalog {
   /// feed, and so that its title names the directory.
   /// - Parameters:
   ///   - name: the directory's; nil for the podcast's title.
+  ///   - isTyped: the user has typed the address, or written it into the configuration: it may be on a private network.
+  ///     One that a web page or another program has given may not.
   ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
   ///     or the podcast is subscribed to already, and those of a refresh. Where the catalogue's file fails amid the
   ///     episodes, those that came before stay, and so does the subscription.
   @discardableResult
   package func subscribe(
-    address: String, name: String? = nil,
+    address: String, name: String? = nil, isTyped: Bool = true,
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(feeds.tasks, completion)
     feeds.threads.run { [feeds] in
-      SubscriptionTrial(feeds: feeds, address: address, name: name, task: task).begin()
+      SubscriptionTrial(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).begin()
     }
     return task
   }

@@ -34,7 +34,7 @@ extension Catalog {
       throw CatalogError(.EINVAL, "no address of a feed")
     }
     return try store.change { database, changes in
-      let podcast = try PodcastRow.recordNamed(url, title: title, in: database)
+      let podcast = try PodcastRow.recordNamed(url, title: title, mayBePrivate: true, in: database)
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       changes.append(.subscription(listed.id, podcast: podcast))
       return listed

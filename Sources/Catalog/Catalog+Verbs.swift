@@ -8,9 +8,7 @@ extension Catalog {
   package func forgetSearch(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
       let name = try SearchRows.remove(id, in: database)
-      for key in searching.answerKeys(of: SearchQuery(parsing: name)) {
-        try AnswerCache.remove(key, in: database)
-      }
+      try AnswerCache.remove(answersTo: SearchQuery(parsing: name).terms, in: database)
       changes.append(.search(id))
     }
     store.forgot()

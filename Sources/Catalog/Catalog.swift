@@ -17,18 +17,17 @@ package final class Catalog: Sendable {
   let feeds: FeedRefresher
   /// What is short: writing that nobody waits for, searches.
   private let queue: WorkQueue
-  /// Waits for other processes, so that nothing else does.
-  let peers = WorkQueue(name: "catalog-acks", stackSize: 128 * 1024)
   let notices: CommitNotices
   private let tasks = TaskRegistry()
 
-  /// Opens the catalogue, creating or migrating it. Costs the same however much is known.
+  /// Opens the catalogue, creating it. Costs the same however much is known.
   /// - Parameters:
   ///   - feedReader: what parses feeds.
   ///   - logLimit: bytes of the write-ahead log, beyond which refreshes don't write.
+  ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
-    logLimit: Int64 = Checkpoints.logLimit
+    logLimit: Int64 = Checkpoints.logLimit, archiveBytes: Int64 = PagesRead.archiveBytes
   ) throws(CatalogError) {
     self.settings = settings
     do {
@@ -45,17 +44,26 @@ package final class Catalog: Sendable {
       store = try CatalogStore(
         path: "\(places.data)/catalog.sqlite", queue: queue, notices: notices, logLimit: logLimit)
     } catch {
-      for queue in [queue, peers] { queue.stop() }
+      queue.stop()
       threads.stop()
       throw error
     }
+    if let name = store.setAside { log.write("\(Self.setAsideNote(name))") }
     texts = TextIndex(store: store, queue: threads.behind)
     searching = PodcastSearch(
       store: store, settings: settings, requests: requests, http: http, queue: queue, texts: texts,
       tasks: tasks, log: log)
     feeds = FeedRefresher(
       store: store, settings: settings, requests: requests, http: http, reader: feedReader, threads: threads,
-      texts: texts, tasks: tasks, log: log)
+      texts: texts, tasks: tasks, log: log, archiveBytes: archiveBytes)
+  }
+
+  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside.
+  package var note: String? { store.setAside.map(Self.setAsideNote) }
+
+  private static func setAsideNote(_ name: String) -> String {
+    "the catalogue was of another version of podcastfs: it was set aside as \(name), and a new one begun; "
+      + "podcastfs import takes a list of subscriptions"
   }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
@@ -65,7 +73,6 @@ package final class Catalog: Sendable {
     tasks.close()
     notices.stop()
     queue.stop()
-    peers.stop()
     feeds.threads.stop()
     texts.stop()
     store.checkpoint()

@@ -4,10 +4,13 @@ internal import PosixKit
 
 /// A reply that is kept until what it waits for has come: whoever takes it first answers it.
 ///
-/// A signal that ends the waiting program reaches us as an INTERRUPT; it calls `onInterrupt`, which gives up
-/// what is under way, whose completion then takes the reply. libfuse calls us with the request's lock held,
-/// and from within the registration when the interrupt came earlier: then the request must outlive the call,
-/// so the interrupt is only noted and handled right after (`State.isRegistering`).
+/// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT. Where that signal ends the wait
+/// (`PendingSignals`), `onInterrupt` gives up what is under way, and the completion of that takes the reply. Any other
+/// signal leaves the wait alone. The kernel reports no further signals then, so the thread's signals are looked at again
+/// every `pause` seconds.
+///
+/// libfuse calls us with the request's lock held, and from within the registration when the interrupt came earlier. The
+/// request must outlive the call then, so that interrupt is noted and handled right after (`State.isRegistering`).
 package final class ParkedReply: Sendable {
   private struct State: ~Copyable {
     var reply: FuseReply?
@@ -17,6 +20,13 @@ package final class ParkedReply: Sendable {
     var onInterrupt: (@Sendable () -> Void)?
   }
   private let state: Monitor<State>
+  /// The waiting thread's number; 0 where it is in another pid namespace.
+  private let thread: Int32
+
+  /// Looks again at threads whose first signal left the wait alone.
+  private static let watcher = WorkQueue(name: "signals", stackSize: 128 * 1024)
+  /// Seconds.
+  private static let pause = 0.1
 
   /// Who is parked, by the number that libfuse carries for us: an interrupt that comes too late finds nobody.
   private static let registry = Monitor(Registry())
@@ -29,6 +39,7 @@ package final class ParkedReply: Sendable {
 
   package init(_ reply: consuming FuseReply) {
     let request = reply.request
+    thread = fuse_req_ctx(request)?.pointee.pid ?? 0
     state = Monitor(State(reply: consume reply))
     let token = Self.registry.withLock { registry in
       let token = registry.next
@@ -79,7 +90,14 @@ package final class ParkedReply: Sendable {
     for parked in parked { parked.take()?.fail(errno) }
   }
 
+  /// A signal has come, or may have come since the last look.
   private func interrupted() {
+    guard PendingSignals.endWait(ofThread: thread) else {
+      let token = state.withLock { $0.token }
+      return Self.watcher.async(after: Self.pause) {
+        Self.registry.withLock { $0.parked[token] }?.interrupted()
+      }
+    }
     let action = state.withLock { state -> (@Sendable () -> Void)? in
       state.isInterrupted = true
       return state.isRegistering ? nil : state.onInterrupt

@@ -37,7 +37,12 @@ extension HTTPTransfer {
     hasRefused = false
     waitingSince = nil
     words[0] = 0
-    let isOwn = Self.origin(next) == Self.origin(request.url.trimmed)
+    let isOwn =
+      if let own = AddressParts(request.url.trimmed), let parts = AddressParts(next) {
+        parts.hasOrigin(of: own)
+      } else {
+        false
+      }
     setURL(isOwn ? withCredentials(next) : next)
     setHeaders(leaves: !isOwn)
     setTimeLeft()
@@ -51,19 +56,9 @@ extension HTTPTransfer {
 
   /// Those of the request's address go on to the same host, and to no other.
   private func withCredentials(_ url: String) -> String {
-    guard let credentials = AddressParts.userinfo(request.url.trimmed), AddressParts.userinfo(url) == nil,
-      let authority = AddressParts.authority(of: url)
+    guard let credentials = AddressParts(request.url.trimmed)?.userinfo, let parts = AddressParts(url),
+      parts.userinfo == nil
     else { return url }
-    return "\(url[..<authority.startIndex])\(credentials)@\(url[authority.startIndex...])"
+    let start = parts.authority.startIndex
+    return "\(url[..<start])\(credentials)@\(url[start...])"
   }
-
-  /// Scheme, host and port.
-  private static func origin(_ url: String) -> String? {
-    guard let scheme = AddressParts.scheme(url), let authority = AddressParts.authority(of: url) else {
-      return nil
-    }
-    let host = (authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "").lowercased()
-    let usual = scheme == "https" ? ":443" : ":80"
-    return "\(scheme)://\(host.hasSuffix(usual) ? String(host.dropLast(usual.count)) : host)"
-  }
-}

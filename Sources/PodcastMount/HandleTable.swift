@@ -224,10 +224,11 @@ final class HandleTable: Sendable {
     }
   }
 
-  /// An open comes again: what the process before gave for it never reached anybody.
+  /// Closes what the previous process opened for a request: the kernel sends the request again, because that answer
+  /// never reached the caller. This process may have opened the file again by now.
   func forgetAnswer(to request: UInt64) {
     guard let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) else { return }
-    _ = removeFile(handle)
+    removeFile(handle)?.file.close()
     removeDirectory(handle)
   }
 }

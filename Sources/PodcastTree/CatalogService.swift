@@ -62,9 +62,8 @@ package protocol CatalogService: AnyObject, Sendable {
   func observe(
     since first: Int64?,
     commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void)
-  /// Calls `body` when this process and all others that show the catalogue have seen all that this one has committed
-  /// so far; after a second at the latest.
-  func whenSeenByAll(_ body: @escaping @Sendable () -> Void)
+  /// Calls `body` when the observers of this process have seen all that it has committed so far.
+  func whenSeen(_ body: @escaping @Sendable () -> Void)
 }
 
 extension Catalog: CatalogService {}

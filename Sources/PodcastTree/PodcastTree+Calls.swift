@@ -20,7 +20,7 @@ extension PodcastTree {
       if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
       let isEpisode = if case .episode = target { true } else { false }
       let known = isEpisode ? self.linksKnown : .value(())
-      return known.map { self.world.withLock { self.attributes(of: target, $0) } }
+      return known.map { self.attributes(of: [target])[0] }
     }
   }
 

@@ -133,6 +133,10 @@ package final class PodcastTree: Sendable {
   /// Takes in a commit of the catalogue; it counts as seen when every directory shows it and the kernel has been
   /// told, except of names in directories that the kernel locks for a verb that waits for this.
   private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
+    // A refresh that has changed something: its feed is another one.
+    if commit.changes.count > 1 {
+      for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
+    }
     for change in commit.changes { catalogChanged(change) }
     latestTimeMayHaveChanged()
     events.note(commit: commit.number)
@@ -223,11 +227,11 @@ package final class PodcastTree: Sendable {
     Answer.on(loader, work).then { value in self.seen.map { value } }
   }
 
-  /// Ends when what has been committed before is shown everywhere.
+  /// Ends when this mount shows what it has committed before. Other mounts follow by themselves.
   var seen: Answer<Void> {
     .pending { completion in
       let once = Once { completion(.success(())) }
-      self.catalog.whenSeenByAll { once.run() }
+      self.catalog.whenSeen { once.run() }
       self.loader.async(after: 2 * Self.patience) { once.run() }
       return {}
     }

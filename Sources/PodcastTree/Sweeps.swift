@@ -3,13 +3,13 @@ internal import PosixKit
 /// Tells a program that goes through many episodes and reads little of each (a library scan, `grep -r`, `file *`)
 /// from one that wants them.
 ///
-/// One open means download. But from the ninth open within a minute of one process that ended after little was
-/// read, a download that only this process has asked for leaves the queue again, and for a minute its opens of that
-/// episode ask for no other: a program that is told of each change of a file and looks again would go on for ever.
+/// One open means download. But from the ninth episode within a minute that one process has opened and closed after it
+/// read little, a download that only this process has asked for leaves the queue again. For a minute its opens of that
+/// episode start no other: a program that looks at a file after each of its changes would go on for ever.
 final class Sweeps: Sendable {
   private struct State {
-    /// Programs that have read little of an episode, and when.
-    var short: [Program: [MonotonicTime]] = [:]
+    /// By program: the episodes of which it has lately read little.
+    var short: [Program: [Int64: ShortRead]] = [:]
     /// Episodes whose download one program alone has asked for, by opening them.
     var askers: [Int64: Asker] = [:]
     /// The order of `askers`, to bound them.
@@ -22,8 +22,14 @@ final class Sweeps: Sendable {
     /// When the download left the queue.
     var left: MonotonicTime?
   }
+  private struct ShortRead {
+    /// When it was last closed.
+    var closed: MonotonicTime
+    /// One of the first: its download goes on.
+    let stays: Bool
+  }
   private let state = Monitor(State())
-  /// So many opens of a program go on, whatever it reads of them.
+  /// So many episodes of a program go on, whatever it reads of them and however often it opens them.
   private static let allowed = 8
   /// In seconds.
   private static let window = 60.0
@@ -31,6 +37,8 @@ final class Sweeps: Sendable {
   /// as soon as they have closed it.
   private static let lag = 2.0
   private static let limit = 4096
+  /// Programs that are remembered before those of earlier minutes are forgotten.
+  private static let programs = 64
 
   /// - Parameter isNew: whether nobody had asked for its download before.
   func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
@@ -77,15 +85,23 @@ final class Sweeps: Sendable {
         state.askers[episode] = nil
         return false
       }
-      var times = (state.short[program] ?? []).filter { now.seconds(since: $0) < Self.window }
-      times.append(now)
-      state.short[program] = times.suffix(Self.allowed + 1)
-      if state.short.count > 64 {
-        state.short = state.short.filter {
-          $0.value.last.map { now.seconds(since: $0) < Self.window } ?? false
+      var reads = (state.short[program] ?? [:]).filter { now.seconds(since: $0.value.closed) < Self.window }
+      let stays = reads[episode]?.stays ?? (reads.count < Self.allowed)
+      reads[episode] = ShortRead(closed: now, stays: stays)
+      let others = reads.filter { !$0.value.stays }
+      if others.count > Self.allowed, let oldest = others.min(by: { $0.value.closed < $1.value.closed })?.key
+      {
+        reads[oldest] = nil
+      }
+      state.short[program] = reads
+      if state.short.count > Self.programs {
+        state.short = state.short.filter { _, reads in
+          reads.values.contains { now.seconds(since: $0.closed) < Self.window }
         }
       }
-      return times.count > Self.allowed && state.askers[episode]?.program == program
+      if !stays { return state.askers[episode]?.program == program }
+      state.askers[episode] = nil
+      return false
     }
   }
 

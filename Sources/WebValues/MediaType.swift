@@ -105,12 +105,8 @@ package enum MediaType {
 
   /// The part after the last dot of the path's last component, lower-case; nil where there is none.
   private static func pathEnding(of address: WebAddress) -> String? {
-    var rest = Substring(address.forRequest)
-    if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
-    guard let slash = rest.lastIndex(of: "/") else { return nil }
-    let isHost = rest[..<slash].hasSuffix(":/")
-    let component = rest[rest.index(after: slash)...]
-    if isHost { return nil }
+    guard let path = address.parts?.path, let slash = path.lastIndex(of: "/") else { return nil }
+    let component = path[path.index(after: slash)...]
     guard let dot = component.lastIndex(of: ".") else { return nil }
     let ending = component[component.index(after: dot)...]
     guard (1...7).contains(ending.utf8.count) else { return nil }

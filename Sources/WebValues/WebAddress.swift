@@ -18,15 +18,18 @@ package struct WebAddress: Hashable, Sendable {
 }
 
 extension WebAddress {
+  /// nil where it does not begin with a scheme and `://`.
+  package var parts: AddressParts? { AddressParts(forRequest) }
+
   /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where there is
   /// none.
-  package var host: String? { AddressParts.host(forRequest) }
+  package var host: String? { parts?.host }
 
   /// The scheme in lower case, where the address begins with one and `//`.
-  package var scheme: String? { AddressParts.scheme(forRequest) }
+  package var scheme: String? { parts?.scheme }
 
   /// Whether it may be asked for at all: http or https, with a host.
-  package var isWeb: Bool { AddressParts.isWeb(forRequest) }
+  package var isWeb: Bool { parts?.isWeb ?? false }
 }
 
 extension WebAddress: ExpressibleByStringInterpolation {

@@ -4,6 +4,7 @@ import FeedKit
 import HTTPKit
 import PodcastModel
 import PosixKit
+import SQLiteKit
 import TestSupport
 import Testing
 
@@ -15,7 +16,11 @@ final class CatalogWorld: Sendable {
   let settings: Settings
   let catalog: Catalog
 
-  init(reader: FeedReader = .shipped, _ adjust: (inout Settings) -> Void = { _ in }) throws {
+  /// - Parameter reader: by default the parser's process, as it ships.
+  init(
+    reader: FeedReader = .shipped, archiveBytes: Int64 = PagesRead.archiveBytes,
+    _ adjust: (inout Settings) -> Void = { _ in }
+  ) throws {
     web = try FakeWeb()
     home = try TemporaryPlaces()
     var settings = Settings()
@@ -24,7 +29,8 @@ final class CatalogWorld: Sendable {
     settings.fyydURL = "\(web.address)/fyyd"
     adjust(&settings)
     self.settings = settings
-    catalog = try Catalog(places: home.places, settings: settings, http: http, feedReader: reader)
+    catalog = try Catalog(
+      places: home.places, settings: settings, http: http, feedReader: reader, archiveBytes: archiveBytes)
   }
 
   deinit {
@@ -36,8 +42,12 @@ final class CatalogWorld: Sendable {
   func open(_ adjust: (inout Settings) -> Void = { _ in }) throws -> Catalog {
     var settings = settings
     adjust(&settings)
-    return try Catalog(places: home.places, settings: settings, http: http, feedReader: .shipped)
+    return try Catalog(
+      places: home.places, settings: settings, http: http, feedReader: .shipped)
   }
+
+  /// The catalogue's file, for what no call of it does.
+  func file() throws -> Database { try Database(path: "\(home.places.data)/catalog.sqlite") }
 
   func search(_ name: String, replacing old: Int64? = nil) throws -> Search {
     try wait { completion in catalog.search(name, replacing: old, completion: completion) }
@@ -46,6 +56,13 @@ final class CatalogWorld: Sendable {
   @discardableResult
   func refresh(_ podcast: Int64, _ cause: RefreshCause = .forced) throws -> RefreshOutcome {
     try wait { completion in catalog.refresh(podcast: podcast, cause: cause, completion: completion) }
+  }
+
+  /// Refreshes a podcast as it is when its time has come: asked for only if it has changed.
+  @discardableResult
+  func refreshWhenDue(_ podcast: Int64) throws -> RefreshOutcome {
+    try file().run("UPDATE podcast SET next_refresh = 0 WHERE id = ?", podcast)
+    return try refresh(podcast, .due)
   }
 
   /// Waits for what goes on behind a refresh for as long as it goes on: hundreds of pages, each with its commits, take as

@@ -66,7 +66,7 @@ import Testing
     let podcast = try world.podcast()
     try world.refresh(podcast)
     try nextSecond()
-    #expect(try world.refresh(podcast) == .unchanged)
+    #expect(try world.refreshWhenDue(podcast) == .unchanged)
     #expect(world.web.requests("/moved").last?.header("if-none-match") == "\"1\"")
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.podcast(podcast)?.feedURL.forRequest == "\(world.web.address)/moved")

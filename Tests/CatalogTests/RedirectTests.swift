@@ -114,7 +114,7 @@ import Testing
       return FakeWeb.Page(status: 304, headers: [("ETag", tag)])
     }
     world.web.set("/feed", redirect(301))
-    for _ in 0..<2 { #expect(try world.refresh(podcast) == .unchanged) }
+    for _ in 0..<2 { #expect(try world.refreshWhenDue(podcast) == .unchanged) }
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try facts(podcast, world).1 == "\(world.web.address)/there")
     #expect(world.web.requests("/there").count == (tag.count < 10 ? 3 : 2))
@@ -271,11 +271,7 @@ import Testing
     let podcast = try followed(Self.other, in: world)
     world.web.set("/old", redirect(301, "/feed"))
     let title = isSame ? "Morning News Daily" : "Harbour Lights"
-    let list = """
-      <opml version="2.0"><body><outline type="rss" text="\(title)" xmlUrl="\(world.web.address)/old"/></body></opml>
-      """
-    _ = try world.catalog.importOPML(Array(list.utf8))
-    let old = try #require(try world.catalog.podcast(feedURL: "\(world.web.address)/old")).id
+    let old = try world.catalog.subscribe(feedURL: "\(world.web.address)/old", title: title).podcast.id
     if !isSame {
       try expectRefused(old, in: world)
       #expect(try world.catalog.subscriptions().count == 2)

@@ -165,4 +165,126 @@ import Testing
     #expect(try holds("ghthouse"))
     try FullTextTests.check(path)
   }
+
+  /// Within a write transaction, for which all verbs wait.
+  @Test func `A podcast goes without a look at all episodes`() throws {
+    let plan = try CatalogWorld().file().all("EXPLAIN QUERY PLAN SELECT 1 FROM episode WHERE podcast_id = 1")
+    {
+      $0.string(3)
+    }
+    #expect(plan.count == 1 && plan[0].hasPrefix("SEARCH episode USING"), "\(plan)")
+  }
+
+  @Test func `What is left of a forgotten podcast is found by nobody`() throws {
+    let world = try CatalogWorld()
+    fill(world, "/a")
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
+    try world.refresh(podcast)
+    let found = { try wait { world.catalog.find("foghorn source:local", completion: $0) }.podcasts.count }
+    #expect(try eventually { try found() == 1 })
+    let key = try #require(try world.catalog.episodes(ofPodcast: podcast).first).mediaKey
+    // As a process leaves it that is killed amid it.
+    let file = try world.file()
+    try file.run("DELETE FROM subscription")
+    try file.run(
+      """
+      UPDATE podcast SET is_forgotten = 1, feed_key = 'forgotten', name_key = 'forgotten', feed_url = '',
+        title = '', name = ''
+      """)
+    #expect(try found() == 0)
+    #expect(try world.search("foghorn source:local").resultCount == 0)
+    #expect(try world.catalog.entries(forKeys: [key]).isEmpty)
+    #expect(try world.catalog.podcast(podcast) == nil)
+  }
+
+  @Test func `Episodes that a rule kept do not keep a podcast that is followed no longer`() throws {
+    let world = try CatalogWorld()
+    fill(world, "/a")
+    let listed = try world.catalog.subscribe(feedURL: "\(world.web.address)/a")
+    try world.refresh(listed.podcast.id)
+    let episodes = try world.catalog.episodes(ofPodcast: listed.podcast.id)
+    try world.catalog.markKept(episode: episodes[0].id)
+    #expect(try rows(world, "kept") == 1)
+    try world.catalog.unsubscribe(listed.id)
+    // A download that the rule has ordered a moment before.
+    try world.catalog.markKept(episode: episodes[1].id)
+    #expect(try rows(world, "kept") == 0)
+    try world.file().run("UPDATE podcast SET last_refresh = last_refresh - 40 * 86400")
+    try world.catalog.forgetUnused(keeping: [])
+    #expect(try world.catalog.podcast(listed.podcast.id) == nil)
+  }
+
+  @Test func `A forgotten search takes answers of other settings with it, too`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("A", "/a")]))
+    let other = try world.open {
+      $0.country = "de"
+      $0.searchLimit = 7
+    }
+    defer { other.close() }
+    _ = try wait { other.find("something private", completion: $0) }
+    _ = try wait { other.find("something else", completion: $0) }
+    let search = try world.search("something private")
+    #expect(try rows(world, "answer") == 3)
+    try world.catalog.forgetSearch(search.id)
+    #expect(try rows(world, "answer") == 1)
+  }
+
+  @Test func `An answer of the future or of long ago is none`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("A", "/a")]))
+    let find = { try wait { world.catalog.find("x", completion: $0) }.podcasts.count }
+    #expect(try find() == 1)
+    try world.file().run("UPDATE answer SET fetched = fetched + 86400 * 365")
+    #expect(try find() == 1)
+    #expect(world.web.requests("/search").count == 2)
+    // A day later the service fails, and the answer serves; a month later it is an error.
+    world.web.set("/search", FakeWeb.Page(status: 503))
+    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 2")
+    #expect(try find() == 1)
+    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 40")
+    #expect(throws: CatalogError.self) { try find() }
+  }
+
+  @Test func `A damaged row ends no process`() throws {
+    let world = try CatalogWorld()
+    fill(world, "/a", count: 3)
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
+    try world.refresh(podcast)
+    try world.file().run("UPDATE episode SET media_key = x'0102' WHERE id % 2 = 0")
+    try world.file().run(
+      "UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807, next_refresh = ?1",
+      Int64.min)
+    #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
+    #expect(try world.catalog.summaries(ofPodcast: podcast) { $0.mediaKey }.count == 3)
+    #expect(try world.catalog.latest(limit: 5).count == 3)
+    #expect(try world.catalog.mediaKeys(ofPodcast: podcast).count == 3)
+    fill(world, "/a", count: 5)
+    _ = try? world.refresh(podcast)
+    world.catalog.startScheduler()
+    _ = world.catalog.waitForRefreshes(seconds: patience)
+  }
+
+  @Test func `A catalogue of another version is set aside, which is said`() throws {
+    let home = try TemporaryPlaces()
+    try Directories.createPrivate(home.places.data)
+    try Directories.createPrivate(home.places.state)
+    let path = "\(home.places.data)/catalog.sqlite"
+    try Database(path: path).script("CREATE TABLE podcast (x); PRAGMA user_version = 15")
+    #expect(CatalogCondition(ofFile: path) == .otherVersion(15))
+    let world = try CatalogWorld()
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    defer { catalog.close() }
+    #expect(catalog.note?.contains("\(path).version-15") == true)
+    let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
+    #expect(log.contains("version-15"))
+    _ = try catalog.subscribe(feedURL: "http://a.example/")
+    let old = try Database(path: path + ".version-15")
+    #expect(try old.exists("SELECT 1 FROM sqlite_schema WHERE sql = 'CREATE TABLE podcast (x)'"))
+    let again = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    defer { again.close() }
+    #expect(try again.note == nil && again.subscriptions().count == 1)
+  }
 }

@@ -4,6 +4,19 @@ import TestSupport
 import Testing
 
 @Suite struct BrowsingTests {
+  /// As macOS writes them through Samba. One that leads to the same file under another spelling would stay in the
+  /// kernel's cache under that spelling.
+  @Test func aNameIsTheSameOnlyByteByByte() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 1) { feed, _ in feed.items[0].title = "Caf\u{e9}" }
+    try fixture.mount()
+    try fixture.makeSearch()
+    let (composed, decomposed) = ("2024-01-01 - Caf\u{e9}.mp3", "2024-01-01 - Cafe\u{301}.mp3")
+    #expect(try fixture.list(fixture.podcastPath).map { Array($0.utf8) } == [Array(composed.utf8)])
+    #expect(access("\(fixture.podcastPath)/\(composed)", F_OK) == 0)
+    #expect(errnoOf { access("\(fixture.podcastPath)/\(decomposed)", F_OK) } == .ENOENT)
+  }
+
   @Test func episodesHaveTheNamesSizesAndTimesOfTheFeedAlsoOfflineAndAfterARemount() throws {
     let fixture = try MountFixture()
     try fixture.mount()

@@ -144,11 +144,11 @@ import Testing
 
   /// Some programs open each file several times, at once or again and again.
   @Test(arguments: [
-    ("exec head -c1 \"$@\"", 4),
-    ("for file; do exec 3<\"$file\" 4<\"$file\"; exec 3<&-; exec 4<&-; done", 8),
-    ("for file; do exec 3<\"$file\"; exec 3<&-; exec 3<\"$file\"; exec 3<&-; done", 8),
+    "exec head -c1 \"$@\"",
+    "for file; do exec 3<\"$file\" 4<\"$file\"; exec 3<&-; exec 4<&-; done",
+    "for file; do exec 3<\"$file\"; exec 3<&-; exec 3<\"$file\"; exec 3<&-; done",
   ])
-  func aSweepLeavesNoDownloadsBehind(script: String, count: Int) throws {
+  func aSweepLeavesNoDownloadsBehindButTheFirstEight(script: String) throws {
     let (fixture, names) = try twelve()
     let sweep = try RunningProcess(
       "sh", ["-c", script, "sh"] + names.map { "\(fixture.podcastPath)/\($0)" },
@@ -157,12 +157,23 @@ import Testing
     #expect(
       try eventually {
         try names.filter { try fixture.attribute("state", "\(fixture.podcastPath)/\($0)") == "remote" }.count
-          == count
+          == 4
       })
     // One program that opens one wants it.
     let last = "\(fixture.podcastPath)/\(names[11])"
     _ = try Directories.read(last, limit: 1)
     let state = try fixture.attribute("state", last)
+    #expect(state == "downloading" || state == "queued")
+  }
+
+  @Test func oneFileThatIsOpenedAgainAndAgainIsDownloaded() throws {
+    let (fixture, names) = try twelve()
+    let first = "\(fixture.podcastPath)/\(names[0])"
+    let script = "for i in 1 2 3 4 5 6 7 8 9 10 11 12; do exec 3<\"$1\"; exec 3<&-; done"
+    let program = try RunningProcess(
+      "sh", ["-c", script, "sh", first], environment: fixture.environment.variables)
+    #expect(program.wait() == .exit(0), "\(program.errors)")
+    let state = try fixture.attribute("state", first)
     #expect(state == "downloading" || state == "queued")
   }
 

@@ -56,6 +56,57 @@ import Testing
     #expect(try fixture.list(fixture.root).count == 5)
   }
 
+  /// Only root may mount without fusermount3, which would not let a mount without its process be.
+  @Test(.enabled(if: geteuid() == 0)) func aMountOfAnotherFuseProgramIsLeftAlone() throws {
+    let fixture = try MountFixture()
+    // It has no subtype, and its process is gone at once: it is dead.
+    let script = """
+      exec 9<>/dev/fuse
+      mount -i -t fuse -o fd=9,rootmode=40000,user_id=0,group_id=0 stranger "$1"
+      """
+    let other = try RunningProcess(
+      "sh", ["-c", script, "sh", fixture.root], environment: fixture.environment.variables)
+    #expect(other.wait() == .exit(0), "\(other.errors)")
+    let unmounted = try fixture.run("unmount", fixture.root)
+    #expect(unmounted.end == .exit(1))
+    #expect(unmounted.errors.hasSuffix("podcastfs is not mounted there\n"), "\(unmounted.errors)")
+    let mounted = try fixture.run("mount", fixture.root)
+    #expect(mounted.end == .exit(1))
+    #expect(mounted.errors.contains("a dead mount of another program is in the way"), "\(mounted.errors)")
+    let table = String(decoding: try Directories.read("/proc/self/mountinfo"), as: UTF8.self)
+    #expect(table.contains(" \(fixture.root) ") && table.contains(" - fuse stranger "))
+  }
+
+  /// By its type commands know it again.
+  @Test func theSubtypeCannotBeChanged() throws {
+    let fixture = try MountFixture()
+    try fixture.mount(options: "min_free=0,subtype=other")
+    try fixture.unmount()
+  }
+
+  /// As a container keeps it that was started beside it: a copy of the mount in a namespace of its own.
+  @Test(.enabled(if: geteuid() == 0)) func unmountSaysWhoKeepsItInAnotherNamespace() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let process = try #require(fixture.mountProcess)
+    let container = try RunningProcess(
+      "unshare", ["--mount", "--propagation", "private", "sh", "-c", "echo ready; exec sleep 600"],
+      environment: fixture.environment.variables)
+    defer { container.signal(SIGKILL) }
+    #expect(container.waitForOutput { $0.contains("ready") })
+    let unmounted = try fixture.run("unmount", fixture.root)
+    #expect(unmounted.end == .exit(0))
+    let rest =
+      "in another mount namespace (a container) has it still: process \(process) serves it until that ends"
+    #expect(unmounted.errors.contains(" is unmounted here, but ") && unmounted.errors.contains(rest))
+    let doctor = try fixture.run("doctor").output
+    #expect(doctor.contains("note     \(fixture.root) is unmounted here, but "), "\(doctor)")
+    #expect(!doctor.contains("its process died"), "\(doctor)")
+    container.signal(SIGKILL)
+    #expect(eventually { kill(process, 0) != 0 })
+    #expect(try !fixture.run("doctor").output.contains(fixture.root))
+  }
+
   @Test func itServesAsMountsHelperAsTheOtherFileSystemsDo() throws {
     let fixture = try MountFixture()
     let result = try fixture.run(

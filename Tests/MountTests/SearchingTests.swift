@@ -109,6 +109,30 @@ import Testing
     try fixture.run("unmount", second)
   }
 
+  /// Nothing changes, though the kernel has moved the directory.
+  @Test func whatIsFollowedUnderAnotherNameCanBeMovedToTheSubscriptionsOnceMore() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let subscriptions = fixture.root + "/Subscriptions"
+    try fixture.makeSearch()
+    #expect(rename(fixture.podcastPath, subscriptions + "/Mine") == 0)
+    let other = fixture.root + "/Search/harbour"
+    #expect(mkdir(other, 0o755) == 0)
+    let inode = try fixture.status(subscriptions + "/Mine").st_ino
+    for name in [MountFixture.podcast, "Mine"] {
+      let moving = try RunningProcess(
+        "mv", ["\(other)/\(MountFixture.podcast)", "\(subscriptions)/\(name)", "-T"],
+        environment: fixture.environment.variables)
+      #expect(moving.wait() == .exit(0), "\(moving.errors)")
+      #expect(try eventually { try fixture.list(subscriptions) == ["Mine", "subscriptions.opml"] })
+      #expect(try eventually { try fixture.list(other) == [MountFixture.podcast] })
+      #expect(try eventually { try fixture.status(subscriptions + "/Mine").st_ino == inode })
+      #expect(try fixture.list(subscriptions + "/Mine") == MountFixture.names)
+      #expect(try fixture.list("\(other)/\(MountFixture.podcast)") == MountFixture.names)
+    }
+    #expect(eventually { errnoOf { access("\(subscriptions)/\(MountFixture.podcast)", F_OK) } == .ENOENT })
+  }
+
   @Test func aSearchThatWasRenamedIsThereAtOnceUnderItsNewName() throws {
     let fixture = try MountFixture()
     try fixture.mount()

@@ -42,8 +42,22 @@ import Testing
     #expect(try fixture.status(podcast + "/cover.jpg").st_size == 70_000)
     #expect(fixture.origin.requests("/art.jpg").count == 1)
     #expect(try Directories.read("\(podcast)/\(Self.stem).vtt") == Self.transcript)
-    #expect(open("\(podcast)/\(Self.stem).chapters.json", O_RDONLY) == -1 && Errno.current == .ENOENT)
     #expect(open(podcast + "/cover.jpg", O_RDWR) == -1 && Errno.current == .EROFS)
+  }
+
+  /// One that is missing does not make each copy of its podcast fail.
+  @Test func whatItsHostDoesNotHaveIsNotListedAnyMore() throws {
+    let fixture = try fixture()
+    let podcast = fixture.podcastPath
+    let chapters = Self.stem + ".chapters.json"
+    #expect(try fixture.list(podcast).contains(chapters))
+    #expect(open("\(podcast)/\(chapters)", O_RDONLY) == -1 && Errno.current == .EIO)
+    #expect(try eventually { try !fixture.list(podcast).contains(chapters) })
+    #expect(eventually { errnoOf { access("\(podcast)/\(chapters)", F_OK) } == .ENOENT })
+    let copying = try RunningProcess(
+      "cp", ["-r", podcast, fixture.environment.home.path("copy")], environment: fixture.environment.variables
+    )
+    #expect(copying.wait() == .exit(0), "\(copying.errors)")
   }
 
   @Test func timesAreTheSameInEveryMount() throws {

@@ -35,12 +35,32 @@ import Testing
     let name = MountFixture.names[2]
     #expect(unlink("\(first)/\(name)") == 0)
     #expect(try fixture.list(first) == Array(MountFixture.names.dropLast()))
-    #expect(errnoOf { access("\(fixture.root)2/Subscriptions/Harbour Lights/\(name)", F_OK) } == .ENOENT)
+    #expect(
+      eventually {
+        errnoOf { access("\(fixture.root)2/Subscriptions/Harbour Lights/\(name)", F_OK) } == .ENOENT
+      })
     try fixture.set("state", "paused", "\(first)/\(MountFixture.names[0])")
     #expect(try fixture.list(fixture.root + "/Downloading").count == 1)
     #expect(search.wait(seconds: 0) == nil, "the search ended before all this was seen: \(search.errors)")
     search.signal(SIGTERM)
     #expect(search.wait() == .signal(SIGTERM))
+  }
+
+  @Test func aStoppedMountDelaysNoVerbOfTheOther() throws {
+    let (fixture, first, second) = try mountedTwice()
+    let process = try #require(fixture.mountProcess(at: fixture.root + "2"))
+    kill(process, SIGSTOP)
+    defer { kill(process, SIGCONT) }
+    let start = MonotonicTime.now
+    for _ in 0..<20 {
+      for value in ["1", "0"] { try fixture.set("played", value, "\(first)/\(MountFixture.names[0])") }
+    }
+    for name in MountFixture.names { #expect(unlink("\(first)/\(name)") == 0) }
+    // A second for each of these is forty: a busy machine takes a fraction of that.
+    #expect(MonotonicTime.now.seconds(since: start) < 20)
+    #expect(try fixture.list(first) == [])
+    kill(process, SIGCONT)
+    #expect(try eventually { try fixture.list(second) == [] })
   }
 
   /// A fault's core dump waits for all threads: for one that waits in the kernel for a directory's lock, too, and that

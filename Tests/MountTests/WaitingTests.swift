@@ -80,6 +80,62 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
   }
 
+  /// As for a change of the window's size, a timer, a debugger.
+  @Test func aSignalThatEndsNoProgramEndsNoWait() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    fixture.origin.change("/1.mp3") { $0.behaviour.latency = 2 }
+    fixture.directory.behave(.with { $0.latency = 2 })
+    PosixThread.allowWaking()
+    let (episode, search) = (fixture.episode(1), fixture.root + "/Search/other")
+    let calls: [@Sendable () -> Int32] = [
+      {
+        let file = Glibc.open(episode, O_RDONLY)
+        if file >= 0 { close(file) }
+        return file
+      }, { mkdir(search, 0o755) },
+    ]
+    for call in calls {
+      let thread = Monitor<(identity: PosixThread.Identity, number: Int32)?>(nil)
+      let outcome = Monitor<Errno??>(nil)
+      PosixThread.start("waiting") {
+        thread.withLockNotifying { $0 = (.current, PosixThread.currentID) }
+        let errno = call() < 0 ? Errno.current : nil
+        outcome.withLockNotifying { $0 = .some(errno) }
+      }
+      let waiting = try #require(thread.wait(until: .after(patience)) { $0 })
+      #expect(eventually { Self.isWaiting(waiting.number) })
+      waiting.identity.wake()
+      #expect(outcome.wait(until: .after(patience)) { $0 } == .some(nil))
+    }
+  }
+
+  /// Ctrl-Z and fg; then Ctrl-C, of which the kernel tells nobody any more.
+  @Test func whoWasStoppedWaitsOnAndCanStillBeEnded() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try fixture.list(fixture.podcastPath)
+    fixture.origin.change("/1.mp3") { $0.behaviour.latency = 2 }
+    fixture.origin.change("/2.mp3") { $0.behaviour.latency = 600 }
+    func stopped(_ number: Int) throws -> RunningProcess {
+      let process = try RunningProcess(
+        "cmp", [fixture.episode(number), "/dev/null"], environment: fixture.environment.variables)
+      #expect(eventually { Self.isWaiting(process.id) })
+      process.signal(SIGTSTP)
+      process.signal(SIGCONT)
+      return process
+    }
+    let first = try stopped(1)
+    #expect(first.wait() == .exit(1))
+    #expect(!first.errors.contains("Interrupted"), "\(first.errors)")
+    let second = try stopped(2)
+    second.signal(SIGINT)
+    #expect(second.wait(seconds: Self.soon) == .signal(SIGINT))
+  }
+
   @Test(arguments: [SIGTERM, SIGKILL])
   func alsoWhereTheDaemonHangs(signal: Int32) throws {
     let fixture = try MountFixture(rate: 100_000)

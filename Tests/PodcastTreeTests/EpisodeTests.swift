@@ -101,6 +101,25 @@ import TransferProtocol
     file.close()
   }
 
+  /// The second episode is shown with 60 s at 128 kbit/s, twice, and 16 MiB.
+  @Test func aReadOfBytesThatAreHereSucceedsBehindTheSizeThatIsShown() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-02 - Part 2.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.state.withLock {
+      $0.outcome = .success(FakeEpisode(generation: 1, size: nil, cached: 60 << 20))
+    }
+    let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+    #expect(try wait(fixture.tree.attributes(of: node)).size < 20 << 20)
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    let count = try buffer.withUnsafeMutableBytes { try file.read(at: 50 << 20, into: $0)?.get() }
+    #expect(count == 4096)
+    // Only the shown size promises what is far behind all that has come.
+    let result = buffer.withUnsafeMutableBytes { file.read(at: 80 << 20, into: $0) }
+    #expect(throws: Errno.EIO) { try result?.get() }
+    file.close()
+  }
+
   @Test func attributesAreListedWithinThreeKiBAndHoldNoCredentials() throws {
     let fixture = try TreeFixture()
     fixture.catalog.state.withLock { state in

@@ -32,6 +32,7 @@ final class FakeCatalog: CatalogService {
     var slow: Set<Int64> = []
     var held: [@Sendable () -> Void] = []
     var plan = KeepPlan()
+    var importProblems: [String] = []
   }
   let state = Monitor(State())
   /// How many rows were read, and how often the newest episodes were asked for.
@@ -230,7 +231,7 @@ final class FakeCatalog: CatalogService {
   }
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport {
     guard bytes.starts(with: "<opml".utf8) else { throw CatalogError(.EINVAL, "not OPML") }
-    return OPMLImport(added: 1, known: 0, problems: [])
+    return OPMLImport(added: 1, known: 0, problems: state.withLock { $0.importProblems })
   }
   func exportOPML() -> [UInt8] { Array("<opml/>".utf8) }
   func keepPlan(podcast id: Int64) -> KeepPlan { state.withLock { $0.plan } }
@@ -302,7 +303,7 @@ final class FakeCatalog: CatalogService {
     for body in bodies { body() }
   }
 
-  func whenSeenByAll(_ body: @escaping @Sendable () -> Void) {
+  func whenSeen(_ body: @escaping @Sendable () -> Void) {
     let isNow = state.withLock { state in
       if state.seen >= state.commits || state.observer == nil { return true }
       state.waiting.append((state.commits, body))

@@ -8,6 +8,8 @@ final class FakeFetcher: SidecarFetcher {
   struct State {
     var files: [WebAddress: [UInt8]] = [:]
     var asked: [(url: WebAddress, allowsPrivateHosts: Bool)] = []
+    /// What their host says it does not have.
+    var gone: Set<WebAddress> = []
     var keepsWaiting = false
   }
   let state = Monitor(State())
@@ -19,6 +21,7 @@ final class FakeFetcher: SidecarFetcher {
     let answer = state.withLock { state -> Result<[UInt8], Errno>? in
       state.asked.append((url, allowsPrivateHosts))
       if state.keepsWaiting { return nil }
+      if state.gone.contains(url) { return .failure(.ENOENT) }
       return state.files[url].map { .success($0) } ?? .failure(.ETIMEDOUT)
     }
     if let answer { completion(answer) }

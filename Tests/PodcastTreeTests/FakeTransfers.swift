@@ -130,16 +130,21 @@ final class FakeEpisode: OpenEpisode {
   let closes = Monitor(0)
   private let known: Monitor<Int64?>
   private let told: Int64?
+  private let cached: Int64
 
-  /// - Parameter told: the size that is known when somebody has waited for a byte.
-  init(generation: UInt32, size: Int64?, told: Int64? = nil) {
+  /// - Parameters:
+  ///   - told: the size that is known when somebody has waited for a byte.
+  ///   - cached: how much is here where the size is not known.
+  init(generation: UInt32, size: Int64?, told: Int64? = nil, cached: Int64 = 0) {
     self.generation = generation
     self.told = told
+    self.cached = cached
     known = Monitor(size)
   }
 
   func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    let count = min(buffer.count, Int(max(0, (size ?? 0) - offset)))
+    if size == nil, cached > 0, offset >= cached { return nil }
+    let count = min(buffer.count, Int(max(0, (size ?? cached) - offset)))
     for index in 0..<count { buffer[index] = UInt8(truncatingIfNeeded: offset + Int64(index)) }
     return count
   }

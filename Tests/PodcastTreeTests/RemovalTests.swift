@@ -219,6 +219,25 @@ import TransferProtocol
     #expect(move("A & B's [best] (2)") == nil)
   }
 
+  @Test func aPodcastThatIsFollowedIsNotFollowedOnceMore() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let first = try wait(tree.makeDirectory("a", in: .search, for: me)).node
+    let second = try wait(tree.makeDirectory("b", in: .search, for: me)).node
+    func move(from search: NodeID, to name: String) -> Errno? {
+      failure(tree.rename("Harbour Lights", in: search, to: name, in: .subscriptions, flags: 0, for: me))
+    }
+    #expect(move(from: first, to: "Lights") == nil)
+    _ = fixture.kernel.take()
+    for name in ["Lights", "Harbour Lights", "Other"] { #expect(move(from: second, to: name) == nil) }
+    #expect(try fixture.list(.subscriptions) == ["Lights", "subscriptions.opml"])
+    #expect(try fixture.list(second) == ["Harbour Lights"])
+    // The kernel has moved the name.
+    let told = fixture.kernel.take().names.filter { $0.event == .uncertain }
+    #expect(told.contains { $0.name == "Other" && $0.directory == .subscriptions })
+    #expect(told.contains { $0.name == "Harbour Lights" && $0.directory == second })
+  }
+
   @Test func anEmptiedFolderOfDownloadsCanBeRemovedAsRmDoes() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)

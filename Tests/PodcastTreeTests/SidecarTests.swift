@@ -175,6 +175,41 @@ import TransferProtocol
     #expect(result.wait(until: .after(patience)) { $0 } == .EINTR)
   }
 
+  @Test func whatItsHostDoesNotHaveIsNotListedUntilTheFeedChanges() throws {
+    let directory = try TemporaryDirectory()
+    let fixture = try fixture(directory)
+    let (tree, me, catalog) = (fixture.tree, fixture.me, fixture.catalog)
+    let podcast = try fixture.searched()
+    let chapters = Self.stem + ".chapters.json"
+    let all = try fixture.list(podcast)
+    fixture.fetcher.state.withLock { $0.gone = ["http://media.example/chapters", Self.cover] }
+    for name in [chapters, "cover.png"] {
+      let node = try wait(tree.lookup(name, in: podcast, for: me)).node
+      // The name was listed: it is not ENOENT.
+      #expect(failure(tree.open(node, writes: false, for: me)) == .EIO)
+      #expect(fixture.awaitName(name, in: podcast))
+      #expect(failure(tree.lookup(name, in: podcast, for: me)) == .ENOENT)
+      #expect(failure(tree.open(node, writes: false, for: me)) == .EIO)
+    }
+    #expect(fixture.fetcher.state.withLock { $0.asked.count } == 2)
+    #expect(failure(tree.lookup(".directory", in: podcast, for: me)) == .ENOENT)
+    let shown = all.filter { $0 != chapters && $0 != "cover.png" }
+    #expect(try fixture.list(podcast) == shown)
+    // In the next mount, too, and after a refresh that brings nothing.
+    let next = try self.fixture(directory, after: fixture)
+    #expect(try next.list(podcast) == shown)
+    catalog.announce(.refreshed(podcast: TreeFixture.podcast, newEpisodes: 0))
+    try next.tree.awaitIdle()
+    #expect(try next.list(podcast) == shown)
+    next.fetcher.state.withLock { $0.files["http://media.example/chapters"] = [7] }
+    catalog.announce(
+      .episode(TreeFixture.podcast << 20 | 2), .refreshed(podcast: TreeFixture.podcast, newEpisodes: 0))
+    #expect(next.awaitName(chapters, in: podcast))
+    #expect(try eventually { try next.list(podcast) == all })
+    let node = try wait(next.tree.lookup(chapters, in: podcast, for: me)).node
+    #expect(try bytes(wait(next.tree.open(node, writes: false, for: me))) == [7])
+  }
+
   @Test func removingDropsTheCopyAndTheNameStays() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)

@@ -12,11 +12,11 @@ import TransferProtocol
 
   init() throws {
     let fixture = try TreeFixture()
+    fixture.publish(count: 12)
     let podcast = try fixture.searched()
     self.fixture = fixture
-    nodes = try (1...2).map { number in
-      let name = "2024-01-0\(number) - Part \(number).mp3"
-      return try wait(fixture.tree.lookup(name, in: podcast, for: fixture.me)).node
+    nodes = try fixture.list(podcast).map {
+      try wait(fixture.tree.lookup($0, in: podcast, for: fixture.me)).node
     }
     give(FakeEpisode(generation: 1, size: 1_000_000))
   }
@@ -29,30 +29,47 @@ import TransferProtocol
     try wait(fixture.tree.open(node, writes: false, for: fixture.me))
   }
 
-  /// Opens an episode so often, and reads nothing.
-  private func sweep(_ node: NodeID, _ count: Int) throws {
-    for _ in 0..<count { try open(node).close() }
+  /// Opens each episode once, and reads nothing.
+  private func sweep(_ nodes: some Sequence<NodeID>) throws {
+    for node in nodes { try open(node).close() }
   }
 
   private var left: Int { fixture.transfers.state.withLock { $0.left.count } }
   private var lastIntent: OpenIntent? { fixture.transfers.state.withLock { $0.opened.last?.intent } }
 
+  @Test func whoOpensOneEpisodeAgainAndAgainIsNoSweep() throws {
+    for _ in 0..<20 { try open(nodes[0]).close() }
+    #expect(left == 0 && lastIntent == .download)
+  }
+
+  @Test func theFirstEightStayHoweverOftenTheyAreOpened() throws {
+    try sweep(nodes)
+    #expect(left == 4)
+    for _ in 0..<3 { try sweep(nodes.prefix(8)) }
+    #expect(left == 4 && lastIntent == .download)
+    try open(nodes[9]).close()
+    #expect(left == 4 && lastIntent == .fetchOnly)
+  }
+
   /// By another mount, or a command: this tree has only heard of it.
   @Test func whatWasPausedElsewhereIsResumedAndStays() throws {
-    try sweep(nodes[0], 9)
+    try sweep(nodes.prefix(9))
     #expect(left == 1)
-    try open(nodes[0]).close()
+    try open(nodes[8]).close()
     #expect(lastIntent == .fetchOnly)
     fixture.transfers.set(
-      TransferStatus(key: TreeFixture.key, state: .paused, generation: 1, total: 1_000_000))
-    try open(nodes[0]).close()
+      TransferStatus(
+        key: MediaKey(address: "http://media.example/9.mp3"), state: .paused, generation: 1, total: 1_000_000)
+    )
+    try open(nodes[8]).close()
     #expect(lastIntent == .download)
     #expect(left == 1)
   }
 
   /// The kernel has the pages of what was read before, and asks for none.
   @Test func whoReadsToTheEndFromTheKernelsPagesIsNoSweep() throws {
-    let file = try open(nodes[0])
+    try sweep(nodes.prefix(8))
+    let file = try open(nodes[8])
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000_000, alignment: 16)
     defer { buffer.deallocate() }
     guard case .success(1_000_000) = file.read(at: 0, into: buffer) else {
@@ -60,15 +77,15 @@ import TransferProtocol
       return
     }
     file.close()
-    try sweep(nodes[0], 20)
+    for _ in 0..<3 { try open(nodes[8]).close() }
     #expect(left == 0 && lastIntent == .download)
   }
 
   /// As where the store was lost, which had it.
   @Test func anOpenOfWhatWasLetGoWaitsForASizeThatIsNotKnown() throws {
-    try sweep(nodes[0], 9)
+    try sweep(nodes.prefix(9))
     give(FakeEpisode(generation: 1, size: nil, told: 900_000))
-    let file = try open(nodes[0])
+    let file = try open(nodes[8])
     #expect(lastIntent == .fetchOnly)
     #expect(file.size == 900_000)
     file.close()

@@ -42,6 +42,22 @@ final class TreeFixture {
     tree.takeUpCommits()
   }
 
+  /// Has the feed hold so many episodes of a minute, one a day.
+  func publish(count: Int) {
+    catalog.state.withLock { state in
+      state.feeds[Self.podcast] = (1...count).map { number in
+        let address = WebAddress("http://media.example/\(number).mp3")
+        var episode = Episode(
+          id: Self.podcast << 20 | Int64(number), podcastID: Self.podcast,
+          mediaKey: MediaKey(address: address),
+          stem: "2024-01-\(number + 10) - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
+          published: 1_704_067_200 + Int64(number + 9) * 86_400, enclosureURL: address)
+        episode.feedLength = 1_000_000
+        return episode
+      }
+    }
+  }
+
   private static func fill(_ catalog: FakeCatalog) {
     catalog.state.withLock { state in
       state.nextID = 100

@@ -8,8 +8,8 @@ extension CommitNotices {
   /// Waits until every process that shows the catalogue has seen all commits up to `commit`. One that dies
   /// meanwhile is not waited for.
   /// - Returns: false where one of them has not within `seconds`.
-  func waitForPeers(_ commit: Int64, except own: String? = nil, seconds: Double) -> Bool {
-    var peers = Set(sockets.peers(except: own))
+  func waitForPeers(_ commit: Int64, seconds: Double) -> Bool {
+    var peers = Set(sockets.peers(except: nil))
     if peers.isEmpty { return true }
     sockets.removeDeadWaiters()
     let name = PeerSockets.ownName(isWaiting: true)

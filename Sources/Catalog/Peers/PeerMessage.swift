@@ -13,13 +13,7 @@ enum PeerMessage: Hashable, Sendable {
   /// - Returns: nil for what no version of this program sends.
   init?(_ bytes: some Sequence<UInt8>) {
     let words = String(decoding: Array(bytes), as: UTF8.self).split(separator: " ")
-    guard let first = words.first else { return nil }
-    guard first == Self.word else {
-      // An older version's: there is a commit.
-      guard first == "podcastfs-catalog-1" else { return nil }
-      self = .committed
-      return
-    }
+    guard words.first.map(String.init) == Self.word else { return nil }
     switch (words.dropFirst().first, words.count) {
     case ("committed", 2): self = .committed
     case ("ask", 4), ("seen", 4):

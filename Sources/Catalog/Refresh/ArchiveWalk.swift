@@ -10,6 +10,7 @@ internal import SQLiteKit
 struct ArchiveWalk: Sendable {
   let run: RefreshRun
   private var pages = PagesRead()
+  private var archiveBytes: Int64 { run.feeds.archiveBytes }
 
   /// Seconds until a page that failed is asked for again: twice as many each time, up to a day.
   private static let patience: Int64 = 900
@@ -78,7 +79,9 @@ extension ArchiveWalk {
     walk.pages.begin(page)
     let next = walk
     let address = FeedCredentials.lent(by: run.state.feedURL, to: page)
-    run.fetch(run.feeds.feedRequest(address, privateHosts: privateHosts)) { result in
+    let request = run.feeds.feedRequest(
+      address, of: run.state, privateHosts: privateHosts, bytes: PagesRead.pageBytes)
+    run.fetch(request) { result in
       next.received(result, privateHosts)
     }
   }
@@ -100,7 +103,7 @@ extension ArchiveWalk {
         fail(FeedFailure(cut))
       } else if case .feed(let feed) = answer.content {
         // Where the catalogue's file fails, the next refresh reads the page again.
-        following = try? walk.store(feed)
+        following = try? walk.store(feed, bytes: answer.bytes)
       } else {
         fail(FeedFailure(status: answer.head, now: run.now))
       }
@@ -121,11 +124,12 @@ extension ArchiveWalk {
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private mutating func store(_ feed: FetchedFeed) throws -> WebAddress? {
+  private mutating func store(_ feed: FetchedFeed, bytes: Int) throws -> WebAddress? {
     let next = pages.add(feed.episodes.lazy.map(\.parsed), next: feed.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
     let soon = pages.areEnough ? wallClockSeconds() + Self.patience : nil
     var following: WebAddress?
+    var isTooLong = false
     let (podcast, feeds) = (podcast, run.feeds)
     defer { feeds.texts.fill() }
     try FeedMerge(store: feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
@@ -133,10 +137,18 @@ extension ArchiveWalk {
       let isWhole = try ArchiveRows.isReadWhole(podcast, in: database)
       let goesOn = isWhole || !merged.outcome.newEpisodes.isEmpty
       following = goesOn && merged.leftOut == 0 ? next : nil
+      if following != nil, try ArchiveRows.add(bytes: bytes, to: podcast, in: database) > archiveBytes {
+        (following, isTooLong) = (nil, true)
+      }
       try ArchiveRows.pageCame(podcast, next: following, soon: soon, in: database)
       try FullPodcast.tell(podcast, in: database)
       changes += merged.changes(of: podcast)
       if merged.changesListing { try RefreshRows.listingChanged(podcast, in: database) }
+    }
+    if isTooLong {
+      let size = archiveBytes >> 20
+      feeds.log.write(
+        "the archive of \(run.state.feedURL.shown) has more than \(size) MiB: older episodes are left out")
     }
     return following
   }

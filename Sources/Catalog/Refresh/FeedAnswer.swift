@@ -15,6 +15,8 @@ struct FeedAnswer: Sendable {
 
   var head: HTTPResponseHead
   var content = Content.none
+  /// Of the body.
+  var bytes = 0
   /// Of the body; nil where what comes next is to be read whatever it is.
   var digest: Int64?
   /// Why some of the feed is missing, where it broke off.
@@ -47,7 +49,7 @@ struct UnreadAnswer: Sendable {
       let feed = FetchedFeed(channel: channel, episodes: episodes)
       // Some servers tell too great a length of a feed that is whole.
       if feed.ending == .whole {
-        return .success(FeedAnswer(head: head, content: .feed(feed), digest: body.digest))
+        return .success(FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest))
       }
       let cut =
         breakOff.map { CatalogError($0) }
@@ -56,7 +58,8 @@ struct UnreadAnswer: Sendable {
       // Those that never close their first elements say the same again, and are taken for whole then.
       let isUsual = breakOff == nil && feed.ending == .betweenItems
       return .success(
-        FeedAnswer(head: head, content: .feed(feed), digest: isUsual ? body.digest : nil, cut: cut))
+        FeedAnswer(
+          head: head, content: .feed(feed), bytes: body.count, digest: isUsual ? body.digest : nil, cut: cut))
     } catch {
       return .failure(breakOff.map(FeedFailure.init) ?? FeedFailure(notAFeed: error, head: head))
     }
@@ -110,6 +113,10 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
       return completion(.failure(FeedFailure(httpError ?? .cancelled)))
     }
     if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
+    // The status is the answer, however its page ends.
+    if head.status != 200, httpError?.code != .cancelled {
+      return completion(.success(UnreadAnswer(head: head)))
+    }
     // What has come before the end may be most of it.
     if let httpError, !Self.breakOffs.contains(httpError.code) || (body?.count ?? 0) == 0 {
       return completion(.failure(FeedFailure(httpError)))

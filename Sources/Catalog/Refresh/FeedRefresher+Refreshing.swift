@@ -28,7 +28,12 @@ extension FeedRefresher {
         }
         guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
         // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
-        if cause == .due, try !claim(id, now: now) { return task.finish(.success(.unchanged)) }
+        if cause == .due {
+          if try !claim(id, now: now) { return task.finish(.success(.unchanged)) }
+        } else {
+          // One that is due leaves it to this one. Where that can't be written, it is fetched twice.
+          try? store.write(.refresh) { try RefreshRows.take(id, until: now + Self.claimTime, in: $0) }
+        }
         let isFirst: Bool? = table.withLock { $0.isClosed ? nil : $0.join(id, task) }
         guard let isFirst else { throw CatalogError.cancelled }
         if isAwaited { threads.want(id) }
@@ -55,6 +60,8 @@ extension FeedRefresher {
   private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     switch cause {
     case .firstLook where state.lastRefresh != nil, .ahead where state.lastRefresh != nil: return false
+    case .firstLook, .ahead:
+      if let error = table.withLock({ $0.restingError(of: state.id) }) { throw error }
     case .due where (state.nextRefresh ?? 0) > now: return false
     default: break
     }
@@ -71,13 +78,22 @@ extension FeedRefresher {
   }
 
   /// Seconds after which a process that claimed a refresh counts as gone.
-  private static let claimTime = Int64(feedTimeout) + 30
+  static let claimTime = Int64(feedTimeout) + 30
 
-  /// Tells those who wait.
+  /// Answers those who wait.
   func finishRefresh(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
     threads.settle(id)
-    let waiters = table.withLock { $0.end(id) }
+    let waiters = table.withLock { table in
+      table.note(result.failure, of: id)
+      return table.end(id)
+    }
     for waiter in waiters { waiter.finish(result) }
     scheduler.wake()
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let error) = self { error } else { nil }
   }
 }

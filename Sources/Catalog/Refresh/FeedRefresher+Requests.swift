@@ -25,11 +25,16 @@ extension FeedRefresher {
     return PrivateHostName.isPrivate(host) ? .allowed : .refused
   }
 
-  /// - Parameter conditional: whose validators are sent; nil for the whole feed.
+  /// - Parameters:
+  ///   - podcast: whose settings count; nil for what the configuration says of `url`.
+  ///   - isConditional: the podcast's validators are sent.
+  ///   - bytes: the longest body.
   func feedRequest(
-    _ url: WebAddress, conditional state: FeedState? = nil, privateHosts: PrivateHosts
+    _ url: WebAddress, of podcast: FeedState?, isConditional: Bool = false, privateHosts: PrivateHosts,
+    bytes: Int64 = longestFeed
   ) -> HTTPRequest {
-    var request = requests.request(url, seconds: Self.feedTimeout, bytes: Self.longestFeed)
+    var request = requests.request(url, seconds: Self.feedTimeout, bytes: bytes)
+    let state = isConditional ? podcast : nil
     // What servers say of a feed's compression is often wrong: `FeedBody` looks at the bytes.
     request.decompresses = false
     request.headers = [
@@ -37,12 +42,16 @@ extension FeedRefresher {
     ]
     if let etag = state?.etag { request.headers.append(("If-None-Match", etag)) }
     if let date = state?.lastModified { request.headers.append(("If-Modified-Since", date)) }
-    if let agent = feedSettings(url)?.userAgent { request.userAgent = agent }
+    let keys = podcast?.keys ?? [FeedKey.text(url)]
+    if let agent = feedSettings(keys)?.userAgent { request.userAgent = agent }
     request.allowsPrivateHosts = privateHosts != .refused
     if privateHosts == .allowedWithoutRedirects { request.maximumRedirects = 0 }
     return request
   }
 
-  /// What the configuration file says of this feed, however it writes the address.
-  func feedSettings(_ url: WebAddress) -> FeedSettings? { requests.feeds[FeedKey.text(url)] }
+  /// What the configuration file says of a feed, however it writes the address.
+  /// - Parameter keys: of its address, and of those that it has moved away from.
+  func feedSettings(_ keys: [String]) -> FeedSettings? {
+    keys.lazy.compactMap { [requests] key in requests.feeds[key] }.first
+  }
 }

@@ -15,12 +15,15 @@ final class FeedRefresher: Sendable {
   let log: LogFile
   let threads: FeedThreads
   let network = NetworkHealth()
+  /// The most bytes of an archive's pages.
+  let archiveBytes: Int64
   let table = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
 
   init(
     store: CatalogStore, settings: Settings, requests: RequestMaker, http: HTTPClient, reader: FeedReader,
-    threads: FeedThreads, texts: TextIndex, tasks: TaskRegistry, log: LogFile
+    threads: FeedThreads, texts: TextIndex, tasks: TaskRegistry, log: LogFile,
+    archiveBytes: Int64
   ) {
     self.store = store
     self.settings = settings
@@ -31,6 +34,7 @@ final class FeedRefresher: Sendable {
     self.texts = texts
     self.tasks = tasks
     self.log = log
+    self.archiveBytes = archiveBytes
   }
 
   /// From now on by itself, until `close()`.

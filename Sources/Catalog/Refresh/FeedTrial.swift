@@ -21,7 +21,8 @@ struct FeedTrial: Sendable {
   }
 
   func begin() {
-    let request = run.feeds.feedRequest(address, privateHosts: run.state.isPrivate ? .allowed : .refused)
+    let request = run.feeds.feedRequest(
+      address, of: run.state, privateHosts: run.state.isPrivate ? .allowed : .refused)
     run.fetch(request) { result in
       var feed: FetchedFeed?
       if case .success(let answer) = result, case .feed(let found) = answer.content { feed = found }

@@ -12,6 +12,9 @@ package struct PagesRead: Sendable {
 
   /// Pages in a row that only repeat others, after which the archive counts as read.
   private static let longestRepetition = 3
+  /// The most bytes of one page, and of all pages of an archive: several times what the largest honest ones have.
+  static let pageBytes: Int64 = 16 << 20
+  package static let archiveBytes: Int64 = 256 << 20
   /// The most pages at one refresh.
   package static let limit = 5000
 

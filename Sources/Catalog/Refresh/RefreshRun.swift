@@ -17,7 +17,8 @@ struct RefreshRun: Sendable {
   private var id: Int64 { state.id }
 
   func begin() {
-    ask(FeedRefresher.privateHosts(state), isConditional: state.isConditional(now: now))
+    // What a person asks for is asked for whole: some servers go on saying 304 after a change.
+    ask(FeedRefresher.privateHosts(state), isConditional: !isForced && state.isConditional(now: now))
   }
 
   /// - Parameter refusal: why a private host was refused that may be meant all the same, if it leads nowhere else.
@@ -25,8 +26,8 @@ struct RefreshRun: Sendable {
     _ privateHosts: FeedRefresher.PrivateHosts, isConditional: Bool, after refusal: FeedFailure? = nil
   ) {
     let request = feeds.feedRequest(
-      state.feedURL, conditional: isConditional ? state : nil, privateHosts: privateHosts)
-    fetch(request, known: state.digest) { result in
+      state.feedURL, of: state, isConditional: isConditional, privateHosts: privateHosts)
+    fetch(request, known: state.saysMore(now: now) ? nil : state.digest) { result in
       switch result {
       // Who named the feed himself may mean a private host by an ordinary name: as long as it has never come from
       // a public one, whose owner could lead it there later.
@@ -34,7 +35,12 @@ struct RefreshRun: Sendable {
       where failure.isRefusedAddress && state.mayBePrivate && state.lastRefresh == nil
         && privateHosts == .refused:
         ask(.allowedWithoutRedirects, isConditional: isConditional, after: failure)
-      case .failure(let failure): fail(failure.leadsElsewhere ? refusal ?? failure : failure)
+      case .failure(var failure):
+        if failure.leadsElsewhere { failure = refusal ?? failure }
+        if failure.isRefusedAddress, !state.mayBePrivate, state.lastRefresh == nil {
+          failure.error = failure.error.withPrivateAdvice
+        }
+        fail(failure)
       case .success(let answer):
         switch answer.content {
         case .feed(let feed): store(feed, answer)
@@ -144,7 +150,10 @@ struct RefreshRun: Sendable {
       return try FeedMerge(store: feeds.store, podcast: id, now: now, isWanted: isWanted).merge(feed.episodes)
       {
         database, changes, merged in
-        let isChanged = try (hadNone || !isCut) && ChannelMerge.merge(feed, into: id, in: database)
+        let isChanged =
+          try (hadNone || !isCut)
+          && ChannelMerge.merge(
+            feed, isWhole: !isCut, into: id, in: database)
         try noteAnswer(feed, answer, in: database)
         if !isCut { try move.note(in: database) }
         try ArchiveWalk.note(
@@ -199,7 +208,8 @@ struct RefreshRun: Sendable {
     let noted = RefreshRows.Answer(
       etag: isWhole ? head.value("etag") : nil, lastModified: isWhole ? head.value("last-modified") : nil,
       isPrivate: isPrivate(head), timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete,
-      digest: isWhole || answer.cut != nil ? answer.digest : nil, cameFrom: Self.place(head))
+      digest: isWhole || answer.cut != nil ? answer.digest : nil, cameFrom: Self.place(head),
+      readAgain: feed.nextDate(after: now), notice: feed.emptiness)
     try RefreshRows.came(id, noted, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
@@ -277,11 +287,11 @@ struct RefreshRun: Sendable {
 
   /// Nil where the user has said himself how often the feed is to be asked for.
   private func rhythm(in database: Database) throws -> FeedRhythm? {
-    if feeds.feedSettings(state.feedURL)?.refresh != nil { return nil }
+    if feeds.feedSettings(state.keys)?.refresh != nil { return nil }
     return try RefreshRows.rhythm(of: id, in: database)
   }
 
   private var times: RefreshTimes {
-    RefreshTimes(interval: feeds.feedSettings(state.feedURL)?.refresh ?? feeds.settings.refresh)
+    RefreshTimes(interval: feeds.feedSettings(state.keys)?.refresh ?? feeds.settings.refresh)
   }
 }

@@ -76,6 +76,7 @@ final class RefreshScheduler: Sendable {
   private static func networkChanged(_ feeds: FeedRefresher) {
     guard feeds.network.hasRoute else { return }
     feeds.network.changed()
+    feeds.table.withLock { $0.networkChanged() }
     // Where the file can't be written they come when their time comes.
     guard (try? feeds.store.read { try RefreshRows.isAnyAway(failures: longestRow, in: $0) }) == true else {
       return

@@ -9,19 +9,57 @@ struct SubscriptionTrial: Sendable {
   /// What the user gave.
   let address: String
   let name: String?
+  /// The user typed it: it may be on a private network.
+  let isTyped: Bool
   let task: CatalogWork<ListedPodcast>
+
+  /// Where a feed is looked for.
+  private struct Place {
+    var address: WebAddress
+    /// By the user, not by a page.
+    var isNamed: Bool
+    var privateHosts: FeedRefresher.PrivateHosts
+    /// Why a private host was refused that may be meant all the same, if it leads nowhere else.
+    var refusal: CatalogError?
+  }
+
+  /// A feed that was found, and where.
+  private struct Found {
+    var feed: FetchedFeed
+    var answer: FeedAnswer
+    var place: Place
+  }
+
+  /// Feeds of a page that are looked at.
+  private static let mostLinks = 5
 
   func begin() {
     do throws(CatalogError) {
-      guard let url = SubscriptionAddress.normalized(address), let host = url.host else {
-        throw CatalogError(.EINVAL, "no address of a feed")
+      let places = SubscriptionAddress.typed(address).compactMap { url in
+        url.host.map { host in
+          let isPrivate = isTyped && PrivateHostName.isPrivate(host)
+          return Place(address: url, isNamed: true, privateHosts: isPrivate ? .allowed : .refused)
+        }
       }
-      let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
-      if let known { throw SubscriptionRows.already(known.name) }
-      look(at: url, isNamed: true, PrivateHostName.isPrivate(host) ? .allowed : .refused)
+      if places.isEmpty { throw CatalogError(.EINVAL, "no address of a feed") }
+      for place in places {
+        if let known = try known(at: place.address) { throw SubscriptionRows.already(known.name) }
+      }
+      look(at: places[...])
     } catch {
       fail(error)
     }
+  }
+
+  /// The subscription at an address. The user who types it may mean a private host by it from now on.
+  private func known(at url: WebAddress) throws(CatalogError) -> ListedPodcast? {
+    let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
+    guard isTyped, let known, known.podcast.lastRefresh == nil else { return known }
+    try feeds.store.change { database, changes in
+      try RefreshRows.allowPrivateHosts(known.podcast.id, in: database)
+      changes.append(.subscription(known.id, podcast: known.podcast.id))
+    }
+    return known
   }
 
   /// Called off, or followed already, it is no failure for the log.
@@ -33,72 +71,89 @@ struct SubscriptionTrial: Sendable {
     task.finish(.failure(error))
   }
 
-  /// - Parameters:
-  ///   - isNamed: by the user himself, not by a page.
-  ///   - refusal: why a private host was refused that may be meant all the same, if it leads nowhere else.
-  private func look(
-    at url: WebAddress, isNamed: Bool, _ privateHosts: FeedRefresher.PrivateHosts,
-    after refusal: CatalogError? = nil
-  ) {
-    let request = feeds.feedRequest(url, privateHosts: privateHosts)
-    let receiver = FeedReceiver { result in
-      feeds.threads.run {
-        do throws(CatalogError) {
-          switch result {
-          case .failure(let failure) where failure.isRefusedAddress && isNamed && privateHosts == .refused:
-            look(at: url, isNamed: true, .allowedWithoutRedirects, after: failure.error)
-          case .failure(let failure): throw failure.leadsElsewhere ? refusal ?? failure.error : failure.error
-          case .success(let answer): try received(answer, from: url, isNamed: isNamed)
-          }
-        } catch {
-          fail(error)
-        }
-      }
+  /// Looks at one place after the other, until something to play is found.
+  /// - Parameter found: a feed of a place before these, with nothing to play.
+  private func look(at places: ArraySlice<Place>, found: Found? = nil) {
+    guard let place = places.first else {
+      if let found { end(found) }
+      return
     }
+    let receiver = FeedReceiver { result in
+      feeds.threads.run { received(result, from: place, others: places.dropFirst(), found) }
+    }
+    let request = feeds.feedRequest(place.address, of: nil, privateHosts: place.privateHosts)
     let httpTask = feeds.http.start(request, receiver: receiver)
     task.onCancel { httpTask.cancel() }
   }
 
   private func received(
-    _ unread: UnreadAnswer, from url: WebAddress, isNamed: Bool
-  ) throws(CatalogError) {
+    _ result: Result<UnreadAnswer, FeedFailure>, from place: Place, others: ArraySlice<Place>, _ found: Found?
+  ) {
+    switch result {
+    case .failure(let failure)
+    where failure.isRefusedAddress && isTyped && place.isNamed && place.privateHosts == .refused:
+      var again = place
+      again.privateHosts = .allowedWithoutRedirects
+      again.refusal = failure.error
+      look(at: [again] + others, found: found)
+    case .failure(let failure):
+      let error = failure.leadsElsewhere ? place.refusal ?? failure.error : failure.error
+      goOn(others, found, after: failure.isRefusedAddress ? error.withPrivateAdvice : error)
+    case .success(let answer): read(answer, from: place, others: others, found)
+    }
+  }
+
+  private func read(_ unread: UnreadAnswer, from place: Place, others: ArraySlice<Place>, _ found: Found?) {
     let head = unread.head
     guard unread.body != nil else {
-      throw CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
+      let host = WebAddress(head.effectiveURL).host ?? "the server"
+      return goOn(others, found, after: CatalogError(status: head.status, host: host))
     }
-    let answer: FeedAnswer
-    let feed: FetchedFeed
     switch unread.read(
       known: nil, isFirst: true, now: wallClockSeconds(), by: feeds.reader, isBehind: false)
     {
-    case .success(let read):
-      guard case .feed(let parsed) = read.content else { throw CatalogError(.EPROTO, "no feed") }
-      (answer, feed) = (read, parsed)
+    case .success(let answer):
+      guard case .feed(let feed) = answer.content else { return }
+      let new = Found(feed: feed, answer: answer, place: place)
+      // A page may name a blog's feed before the podcast's.
+      if feed.episodes.isEmpty, !place.isNamed { return look(at: others, found: found ?? new) }
+      end(new)
     case .failure(let failure):
-      guard let link = isNamed ? failure.links.first : nil else { throw failure.error }
-      let address = FeedCredentials.lent(by: url, to: link)
-      return look(at: address, isNamed: false, head.isFromPrivateHost ? .allowed : .refused)
+      let links = place.isNamed ? failure.links : []
+      if links.isEmpty { return goOn(others, found, after: failure.error) }
+      let named = links.prefix(Self.mostLinks).map { link in
+        Place(
+          address: FeedCredentials.lent(by: place.address, to: link), isNamed: false,
+          privateHosts: isTyped && head.isFromPrivateHost ? .allowed : .refused)
+      }
+      look(at: named[...])
     }
-    guard task.beginCommit() else { return }
-    task.finish(
-      Result { () throws(CatalogError) in
-        try subscribe(to: feed, at: url, answer, mayBePrivate: isNamed)
-      })
   }
 
-  private func subscribe(
-    to feed: FetchedFeed, at url: WebAddress, _ answer: FeedAnswer, mayBePrivate: Bool
-  ) throws(CatalogError) -> ListedPodcast {
+  private func goOn(_ others: ArraySlice<Place>, _ found: Found?, after error: CatalogError) {
+    if others.isEmpty, found == nil { fail(error) } else { look(at: others, found: found) }
+  }
+
+  private func end(_ found: Found) {
+    guard task.beginCommit() else { return }
+    task.finish(Result { () throws(CatalogError) in try subscribe(to: found) })
+  }
+
+  private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
+    let now = wallClockSeconds()
     let (listed, state) = try feeds.store.change { database, changes in
       let podcast = try PodcastRow.recordNamed(
-        url, title: feed.title, mayBePrivate: mayBePrivate, in: database)
+        found.place.address, title: found.feed.title, mayBePrivate: isTyped && found.place.isNamed,
+        in: database)
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
+      // A mount that hears of the subscription must not fetch the same feed at the same time.
+      try RefreshRows.take(podcast, until: now + FeedRefresher.claimTime, in: database)
       changes.append(.subscription(listed.id, podcast: podcast))
       return (listed, try FeedState(podcast: podcast, in: database))
     }
     guard let state else { return listed }
-    let run = RefreshRun(feeds: feeds, state: state, now: wallClockSeconds(), isForced: true)
-    if case .failure(let error) = run.store(feed, answer) {
+    let run = RefreshRun(feeds: feeds, state: state, now: now, isForced: true)
+    if case .failure(let error) = run.store(found.feed, found.answer) {
       throw CatalogError(
         error.errno,
         "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")
@@ -106,5 +161,12 @@ struct SubscriptionTrial: Sendable {
     var known = listed
     known.podcast = try feeds.store.read { try PodcastRow.podcast(state.id, in: $0) } ?? listed.podcast
     return known
+  }
+}
+
+extension CatalogError {
+  /// Of an address in a private network that nobody has typed.
+  var withPrivateAdvice: CatalogError {
+    CatalogError(errno, "\(message): to follow it all the same, type podcastfs subscribe with its address")
   }
 }

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import FeedKit
 internal import PodcastModel
 internal import PosixKit
 
@@ -31,6 +32,11 @@ extension PodcastSearch {
     completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
   ) throws(CatalogError) {
     if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
+    // An address may hold a password or a token: no service gets to see one.
+    if SubscriptionAddress.isAddress(query.terms) {
+      throw CatalogError(
+        .EINVAL, "an address is no search, and was sent nowhere: podcastfs subscribe ADDRESS follows it")
+    }
     let services = try services.services(for: query)
     let isLocal = query.sources.contains("local") || query.sources.contains("all")
     let limit = query.limit ?? settings.searchLimit

@@ -10,11 +10,6 @@ extension PodcastSearch {
   static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
 
-  /// Under which the answers to a query are kept.
-  func answerKeys(of query: SearchQuery) -> [String] {
-    ((try? services.services(for: query)) ?? []).map { AnswerCache.key($0, question(query, to: $0)) }
-  }
-
   private func question(_ query: SearchQuery, to service: any SearchService) -> ServiceQuestion {
     service.question(
       query, limit: query.limit ?? settings.searchLimit, country: query.country ?? settings.country)
@@ -49,13 +44,13 @@ extension PodcastSearch {
     // The key is for the service alone.
     if !question.headers.isEmpty { request.maximumRedirects = 0 }
     let httpTask = http.fetch(request) { [self] result in
-      queue.async { [self] in completion(received(result, from: service, key: key)) }
+      queue.async { [self] in completion(received(result, from: service, key: key, terms: query.terms)) }
     }
     task.onCancel { httpTask.cancel() }
   }
 
   private func received(
-    _ result: Result<HTTPResponse, HTTPError>, from service: any SearchService, key: String
+    _ result: Result<HTTPResponse, HTTPError>, from service: any SearchService, key: String, terms: String
   ) -> Result<SearchAnswer, CatalogError> {
     do {
       let response = try result.get()
@@ -73,17 +68,17 @@ extension PodcastSearch {
       let answer = SearchAnswer(
         source: service.name, found: try service.podcasts(in: response.body),
         mayBePrivate: response.head.isFromPrivateHost)
-      try store.write { try AnswerCache.store(answer, for: key, now: wallClockSeconds(), in: $0) }
+      try store.write { try AnswerCache.store(answer, for: key, to: terms, now: wallClockSeconds(), in: $0) }
       return .success(answer)
     } catch {
       return staleAnswer(key, CatalogError(wrapping: error))
     }
   }
 
-  /// Whatever was once answered, else the error.
+  /// An older answer where there is one, else the error.
   private func staleAnswer(_ key: String, _ error: CatalogError) -> Result<SearchAnswer, CatalogError> {
     let stale = try? store.read {
-      try AnswerCache.answer(key, age: nil, now: wallClockSeconds(), in: $0)
+      try AnswerCache.answer(key, age: AnswerCache.longest, now: wallClockSeconds(), in: $0)
     }
     if let stale { return .success(stale) }
     return .failure(error)

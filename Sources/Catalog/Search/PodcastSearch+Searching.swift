@@ -1,4 +1,5 @@
 internal import Configuration
+internal import FeedKit
 internal import PodcastModel
 internal import PosixKit
 
@@ -36,7 +37,9 @@ extension PodcastSearch {
   /// Tells the log of a search that has failed; not where the user has called it off, or given it a name that is taken.
   func note(_ error: CatalogError, of query: String) {
     if [.ECANCELED, .EINTR, .EEXIST].contains(error.errno) { return }
-    log.write("cannot search for \"\(query)\": \(error.message(adviceFor: .search))")
+    // What may hold a password or a token is not written down.
+    let words = SubscriptionAddress.isAddress(query) ? "an address" : "\"\(query)\""
+    log.write("cannot search for \(words): \(error.message(adviceFor: .search))")
   }
 
   private func finish(
@@ -58,9 +61,7 @@ extension PodcastSearch {
         return try store.change { database, changes in
           try SearchRows.checkFree(name, except: old, in: database)
           if let former = try old.flatMap({ try SearchRows.search($0, in: database) })?.name, former != name {
-            for key in answerKeys(of: SearchQuery(parsing: former)) {
-              try AnswerCache.remove(key, in: database)
-            }
+            try AnswerCache.remove(answersTo: SearchQuery(parsing: former).terms, in: database)
           }
           let id = try SearchRows.record(
             name, answer, replacing: old, now: wallClockSeconds(), in: database)

@@ -12,27 +12,31 @@ enum AnswerCache {
     "\(service.name) \(question.url)"
   }
 
-  /// - Parameter age: the most seconds since it came; nil for any.
-  static func answer(_ key: String, age: Int64?, now: Int64, in database: Database) throws -> SearchAnswer? {
+  /// - Parameter age: the most seconds since it came. One of the future is of a clock that was set back since.
+  static func answer(_ key: String, age: Int64, now: Int64, in database: Database) throws -> SearchAnswer? {
     let body = try database.first(
-      "SELECT body FROM answer WHERE key = ? AND fetched > ?", key, age.map { now - $0 } ?? .min
+      "SELECT body FROM answer WHERE key = ? AND fetched > ? AND fetched <= ?", key, now - age, now
     ) { $0.string(0) }
     guard let body, let json = try? JSONValue(parsing: Array(body.utf8)) else { return nil }
     return SearchAnswer(json: json)
   }
 
-  static func store(_ answer: SearchAnswer, for key: String, now: Int64, in database: Database) throws {
+  /// - Parameter terms: the words that it answers.
+  static func store(
+    _ answer: SearchAnswer, for key: String, to terms: String, now: Int64, in database: Database
+  ) throws {
     try removeOld(now: now, in: database)
     try database.run(
-      "INSERT OR REPLACE INTO answer (key, body, fetched) VALUES (?, ?, ?)", key, answer.json.compactText, now
-    )
+      "INSERT OR REPLACE INTO answer (key, terms, body, fetched) VALUES (?, ?, ?, ?)", key, terms,
+      answer.json.compactText, now)
   }
 
   static func removeOld(now: Int64, in database: Database) throws {
-    try database.run("DELETE FROM answer WHERE fetched < ?", now - longest)
+    try database.run("DELETE FROM answer WHERE fetched < ? OR fetched > ?", now - longest, now)
   }
 
-  static func remove(_ key: String, in database: Database) throws {
-    try database.run("DELETE FROM answer WHERE key = ?", key)
+  /// Removes all answers to some words, whatever the country, the limit and the services were.
+  static func remove(answersTo terms: String, in database: Database) throws {
+    try database.run("DELETE FROM answer WHERE terms = ?", terms)
   }
 }

@@ -14,9 +14,15 @@ enum ArchiveRows {
     try database.run(
       """
       UPDATE podcast SET next_page = ?, walks_whole = max(walks_whole, ?), page_failures = 0, page_gone = 0,
-        page_error = NULL, page_not_before = NULL
+        page_error = NULL, page_not_before = NULL, page_bytes = 0
       WHERE id = ?
       """, page.forRequest, isWhole, podcast)
+  }
+
+  /// - Returns: the bytes of all pages that have come since the first.
+  static func add(bytes: Int, to podcast: Int64, in database: Database) throws -> Int64 {
+    try database.run("UPDATE podcast SET page_bytes = page_bytes + ? WHERE id = ?", bytes, podcast)
+    return try database.first("SELECT page_bytes FROM podcast WHERE id = ?", podcast) { $0.int64(0) } ?? 0
   }
 
   /// Notes that all pages are read again because of other addresses.
@@ -54,12 +60,13 @@ enum ArchiveRows {
     try database.run("UPDATE podcast INDEXED BY podcast_paging SET next_refresh = 0 WHERE \(isOpen)", now)
   }
 
-  /// What is still to be read, in words for a person; nil for nothing.
+  /// What is still to be read, or nothing could be made of, in words for a person; nil for nothing.
   static func missing(of podcast: Int64, in database: Database) throws -> String? {
     try database.first(
       """
-      SELECT CASE WHEN is_cut THEN error ELSE coalesce(page_error, 'older episodes are still to come') END
-      FROM podcast WHERE id = ? AND (next_page IS NOT NULL OR is_cut)
+      SELECT CASE WHEN is_cut THEN error WHEN next_page IS NULL THEN notice
+        ELSE coalesce(page_error, 'older episodes are still to come') END
+      FROM podcast WHERE id = ? AND (next_page IS NOT NULL OR is_cut OR notice IS NOT NULL)
       """, podcast
     ) { $0.string(0) }
   }

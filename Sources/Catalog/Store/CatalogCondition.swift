@@ -5,6 +5,8 @@ internal import SQLiteKit
 package enum CatalogCondition: Hashable, Sendable {
   case missing
   case sound
+  /// The next mount or command sets it aside and begins a new one.
+  case otherVersion(Int64)
   case unreadable(String)
   /// One of the files beside it can't be used: why, with its name.
   case obstructed(String)
@@ -33,9 +35,9 @@ package enum CatalogCondition: Hashable, Sendable {
     options.busyTimeout = 2
     do throws(DatabaseError) {
       let database = try Database(path: path, options: options)
-      // It may be of a newer program.
-      guard try database.isVersionGenuine(unmarked: Schema.unmarked) else {
-        self = .unreadable("the number of its version is damaged")
+      let version = try Schema.version(of: database) ?? Schema.version
+      guard version == Schema.version else {
+        self = .otherVersion(version)
         return
       }
       let isSmall = Int64(status.st_size) <= Self.wholly

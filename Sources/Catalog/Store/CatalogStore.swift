@@ -25,8 +25,10 @@ final class CatalogStore: Sendable {
   /// For a moment.
   let fresh = Monitor<FreshEpisodes?>(nil)
   private let isReleaseDue = Monitor(false)
+  /// The name of a catalogue of another version that this process has set aside.
+  let setAside: String?
 
-  /// Opens the file, creating or migrating it.
+  /// Opens the file, creating it. One of another version is set aside.
   /// - Parameters:
   ///   - queue: where what is committed is brought into the file itself, and to the disk.
   ///   - notices: who hears of commits.
@@ -46,9 +48,17 @@ final class CatalogStore: Sendable {
       options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
       options.checkpointPages = Checkpoints.latestPages
-      let database = try Database(path: path, options: options)
-      try database.migrate(Schema.steps, unmarked: Schema.unmarked)
-      writer = Monitor(Connection(database: database))
+      var database: Database? = try Database(path: path, options: options)
+      if try database.map(Schema.isOther) == true {
+        // Closed first: SQLite deletes what lies beside a file by its name.
+        database = nil
+        setAside = try FormerDatabase.setAside(path)
+      } else {
+        setAside = nil
+      }
+      let opened = try database ?? Database(path: path, options: options)
+      try Schema.make(in: opened)
+      writer = Monitor(Connection(database: opened))
     } catch {
       throw CatalogError(opening: path, error)
     }

@@ -27,8 +27,7 @@ enum ChangeLog {
     min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)
   }
 
-  /// The commits after `number`, in order; one that says `everything` where some of them are not in the table
-  /// (an older version of the program writes none).
+  /// The commits after `number`, in order; one that says `everything` where some of them are not in the table.
   static func commits(after number: Int64, in database: Database) throws -> [CatalogCommit] {
     let count = try count(in: database)
     if count <= number { return [] }

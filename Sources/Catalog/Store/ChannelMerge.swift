@@ -4,8 +4,11 @@ internal import SQLiteKit
 
 /// Puts a feed's channel into the podcast's row, within a transaction. Its names stay.
 enum ChannelMerge {
+  /// - Parameter isWhole: what the feed does not say is so; else it may stand in what is missing of it.
   /// - Returns: whether anything is different now.
-  static func merge(_ feed: FetchedFeed, into podcast: Int64, in database: Database) throws -> Bool {
+  static func merge(
+    _ feed: FetchedFeed, isWhole: Bool, into podcast: Int64, in database: Database
+  ) throws -> Bool {
     let new: [(column: String, value: String?)] = [
       ("title", feed.title.map(TitleText.line)), ("author", (feed.author ?? feed.owner).map(TitleText.line)),
       ("link", feed.link?.forRequest),
@@ -18,8 +21,10 @@ enum ChannelMerge {
       new.indices.map { row.stringIfPresent($0) }
     }
     guard let old else { throw CatalogError.unknown("podcast") }
-    // What the feed does not say, a search may have said.
-    let merged = zip(new, old).map { new, old in new.value.flatMap { $0.isEmpty ? nil : $0 } ?? old }
+    // A podcast always has a title; all else is the publisher's to take away, whatever a search has said.
+    let merged = zip(new, old).map { new, old in
+      new.value.flatMap { $0.isEmpty ? nil : $0 } ?? (isWhole && new.column != "title" ? nil : old)
+    }
     if feed.title?.isEmpty == false {
       try database.run("UPDATE podcast SET has_title = 1 WHERE id = ? AND has_title = 0", podcast)
     }

@@ -52,7 +52,7 @@ enum EpisodeMarks {
     try database.run(
       """
       UPDATE podcast SET newest =
-        (SELECT max(published) FROM episode INDEXED BY episode_newest WHERE podcast_id = ?1 AND hidden = 0)
+        (SELECT max(published) FROM episode INDEXED BY episode_by_date WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast)
   }

@@ -16,7 +16,10 @@ struct EpisodeNumbers {
       "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
       podcast
     ) {
-      EpisodeNumbers(revision: $0.int64(0), next: $0.int64(1), indexed: $0.int64(2), isMerging: $0.bool(3))
+      // A damaged file says anything.
+      EpisodeNumbers(
+        revision: min(max($0.int64(0), 0), 1 << 60), next: min(max($0.int64(1), 1), EpisodeID.last + 1),
+        indexed: min(max($0.int64(2), 0), EpisodeID.last), isMerging: $0.bool(3))
     }
     guard let numbers else { return nil }
     self = numbers
@@ -38,7 +41,7 @@ struct EpisodeNumbers {
       """
       UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
         indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END,
-        newest = (SELECT max(published) FROM episode INDEXED BY episode_newest
+        newest = (SELECT max(published) FROM episode INDEXED BY episode_by_date
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast, next, count, areIndexed)
@@ -49,7 +52,7 @@ struct EpisodeNumbers {
     try database.run(
       """
       UPDATE podcast SET revision = revision + 1, episode_count = episode_count + ?2,
-        hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_hidden
+        hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_by_date
           WHERE podcast_id = ?1 AND hidden = 1)
       WHERE id = ?1
       """, podcast, change)

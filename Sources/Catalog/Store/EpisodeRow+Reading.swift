@@ -71,7 +71,7 @@ extension EpisodeRow {
   ) throws -> [Episode] {
     try database.all(
       """
-      SELECT \(columns) FROM episode e INDEXED BY episode_newest
+      SELECT \(columns) FROM episode e INDEXED BY episode_by_date
       WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
       """, id, time, limit
     ) { read($0) }
@@ -81,7 +81,7 @@ extension EpisodeRow {
   static func times(ofPodcast id: Int64, limit: Int, in database: Database) throws -> [Int64] {
     try database.all(
       """
-      SELECT published FROM episode INDEXED BY episode_newest
+      SELECT published FROM episode INDEXED BY episode_by_date
       WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
       """, id, limit
     ) { $0.int64(0) }
@@ -98,7 +98,7 @@ extension EpisodeRow {
       """
       SELECT \(columns), \(PodcastRow.columns)
       FROM episode e JOIN podcast p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
-      WHERE e.media_key IN (\(marks)) ORDER BY s.id IS NULL, e.id
+      WHERE e.media_key IN (\(marks)) AND p.is_forgotten = 0 ORDER BY s.id IS NULL, e.id
       """, values: keys.map(blob) + padding
     ) { EpisodeEntry(episode: read($0), podcast: PodcastRow.read($0, from: count)) }
   }

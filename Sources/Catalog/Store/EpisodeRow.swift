@@ -67,11 +67,9 @@ enum EpisodeRow {
   /// A media key as the 16 bytes that its digits mean.
   static func blob(_ key: MediaKey) -> [UInt8] { key.bytes }
 
+  /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
-    guard let key = MediaKey(bytes: blob) else {
-      preconditionFailure("a media key of \(blob.count) bytes")
-    }
-    return key
+    MediaKey(bytes: blob) ?? MediaKey(address: WebAddress("damaged \(Hexadecimal.text(blob))"))
   }
 
   /// Transcripts as one text; nil for none.

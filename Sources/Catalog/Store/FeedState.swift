@@ -6,6 +6,8 @@ internal import SQLiteKit
 struct FeedState: Sendable {
   var id: Int64
   var feedURL: WebAddress
+  /// Of its address, then of those that it has moved away from (`FeedKey`).
+  var keys: [String] = []
   var mayBePrivate: Bool
   var isPrivate: Bool
   var lastRefresh: Int64?
@@ -29,6 +31,8 @@ struct FeedState: Sendable {
   var pageRetryAfter: Int64?
   /// Of the last body that was read.
   var digest: Int64?
+  /// When that body says more than it did: a date in it has passed then.
+  var readAgain: Int64?
   /// `podcast:guid`: names the podcast wherever it is.
   var guid: String?
   /// What the feed, a list or a directory says; a host's name where none did (`hasTitle`).
@@ -46,10 +50,11 @@ struct FeedState: Sendable {
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
-      "SELECT \(Self.columns) FROM podcast p WHERE id = ?", id
+      "SELECT \(Self.columns) FROM podcast p WHERE id = ? AND is_forgotten = 0", id
     ) { FeedState(id: id, $0) }
     guard let state else { return nil }
     self = state
+    keys = try MoveRows.keys(of: id, in: database)
     let now = wallClockSeconds()
     if let lastWhole, lastWhole <= now {
       isDoubtful = try RefreshRows.rhythm(of: id, in: database).isDoubtful(now: now, lastWhole: lastWhole)
@@ -60,7 +65,7 @@ struct FeedState: Sendable {
     case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
       lastModified
     case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto,
-      pageRetryAfter, guid, title, hasTitle, isFollowed, cameFrom
+      pageRetryAfter, guid, title, hasTitle, isFollowed, cameFrom, readAgain
   }
 
   private static let columns = Column.list(of: "p")
@@ -90,6 +95,7 @@ struct FeedState: Sendable {
     hasTitle = row.bool(Column.hasTitle)
     isFollowed = row.bool(Column.isFollowed)
     cameFrom = row.stringIfPresent(Column.cameFrom).map { WebAddress($0) }
+    readAgain = Self.time(row, .readAgain)
     isAnnounced = row.bool(Column.isAnnounced)
     isMerging = row.int64IfPresent(Column.mergesInto) != nil
   }
@@ -103,6 +109,9 @@ struct FeedState: Sendable {
   /// Whether the feed is asked for only if it has changed.
   func isConditional(now: Int64) -> Bool {
     guard let lastWhole, etag != nil || lastModified != nil else { return false }
-    return lastWhole <= now && !isDoubtful
+    return lastWhole <= now && !isDoubtful && !saysMore(now: now)
   }
+
+  /// Whether the body that was read last is to be read again.
+  func saysMore(now: Int64) -> Bool { readAgain.map { $0 <= now } ?? false }
 }

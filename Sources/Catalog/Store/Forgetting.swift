@@ -17,6 +17,8 @@ enum Forgetting {
     }
     try FullText.removePodcast(podcast, in: database)
     try database.run("DELETE FROM subscription WHERE podcast_id = ?", podcast)
+    try KeptRows.removeAll(ofPodcast: podcast, in: database)
+    try database.run("DELETE FROM former_address WHERE podcast_id = ?", podcast)
     try database.run("DELETE FROM result WHERE podcast_id = ?", podcast)
     try database.run(
       """
@@ -84,7 +86,6 @@ enum Forgetting {
         guard try KnownEpisodes.revision(podcast, in: database) == revision else { return }
         for (id, text) in rows {
           if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
-          try database.run("DELETE FROM kept WHERE episode_id = ?", id)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
         try database.run(

@@ -19,7 +19,10 @@ struct KnownEpisodes: Sendable {
   var all: [One]
 
   static func revision(_ podcast: Int64, in database: Database) throws -> Int64? {
-    try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) { $0.int64(0) }
+    try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) {
+      // A damaged file says anything.
+      min(max($0.int64(0), 0), 1 << 60)
+    }
   }
 
   init(podcast: Int64, in database: Database) throws {

@@ -5,13 +5,18 @@ internal import SQLiteKit
 // Queries for podcasts.
 extension PodcastRow {
   static func podcast(_ id: Int64, in database: Database) throws -> Podcast? {
-    try database.first("SELECT \(columns) FROM podcast p WHERE p.id = ?", id) { read($0) }
+    try database.first("SELECT \(columns) FROM podcast p WHERE p.id = ? AND p.is_forgotten = 0", id) {
+      read($0)
+    }
   }
 
   /// Those that are known, in no order.
   static func podcasts(_ ids: [Int64], in database: Database) throws -> [Podcast] {
     try database.all(
-      "SELECT \(columns) FROM podcast p WHERE p.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids)
+      """
+      SELECT \(columns) FROM podcast p
+      WHERE p.id IN (SELECT value FROM json_each(?)) AND p.is_forgotten = 0
+      """, EpisodeRow.list(ids)
     ) { read($0) }
   }
 

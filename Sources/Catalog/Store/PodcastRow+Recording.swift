@@ -7,7 +7,7 @@ extension PodcastRow {
   /// A podcast that the user names himself.
   /// - Parameter mayBePrivate: whether he named the very address, which then may be on a private host.
   static func recordNamed(
-    _ url: WebAddress, title: String?, mayBePrivate: Bool = true, in database: Database
+    _ url: WebAddress, title: String?, mayBePrivate: Bool, in database: Database
   ) throws -> Int64 {
     guard var found = FoundPodcast(feed: url.forRequest, title: title) else {
       throw CatalogError(.EINVAL, "no address of a feed")
@@ -40,6 +40,7 @@ extension PodcastRow {
         """, found.feedURL.forRequest, key, found.title, name, UniqueNames.key(name), mayBePrivate,
         found.hasTitle, !found.hasTitle)
       id = database.lastInsertedID
+      try MoveRows.belongsToNobody(key, in: database)
     }
     if found.isListed {
       try database.run("UPDATE podcast SET is_listed = 1 WHERE id = ? AND is_listed = 0", id)

@@ -58,23 +58,4 @@ enum ProvisionalNames {
       changes.append(.results(search: search))
     }
   }
-
-  /// For a catalogue of a version that took such names for good.
-  static func markAll(in database: Database) throws {
-    let all = try database.all("SELECT id, feed_url, title FROM podcast") {
-      ($0.int64(0), WebAddress($0.string(1)), $0.string(2))
-    }
-    for (id, address, title) in all {
-      guard let host = address.host else { continue }
-      let name = EpisodeName.directoryName(title: host)
-      for (table, column) in [("podcast", "id"), ("subscription", "podcast_id"), ("result", "podcast_id")] {
-        try database.run(
-          """
-          UPDATE \(table) SET is_provisional = 1
-          WHERE \(column) = ?1 AND (name = ?2 OR name GLOB ?2 || ' ([0-9]*)')
-          """, id, name)
-      }
-      if title == host { try database.run("UPDATE podcast SET has_title = 0 WHERE id = ?", id) }
-    }
-  }
 }

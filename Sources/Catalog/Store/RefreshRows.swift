@@ -13,7 +13,7 @@ enum RefreshRows {
       SELECT id, max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)) AS due
       FROM podcast INDEXED BY podcast_due WHERE is_followed = 1 ORDER BY due LIMIT 64
       """
-    ) { ($0.int64(0), $0.int64(1)) }
+    ) { ($0.int64(0), max($0.int64(1), 0)) }
   }
 
   /// Keeps other processes from refreshing the same podcast for `period` seconds.
@@ -27,6 +27,17 @@ enum RefreshRows {
     return database.changedRows > 0
   }
 
+  /// Keeps other processes from beginning a refresh of the podcast while this one is at it, whoever else may be.
+  static func take(_ podcast: Int64, until time: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET claimed_until = ? WHERE id = ?", time, podcast)
+  }
+
+  /// The user has typed the feed's address: it may be on a private host, and is asked for at once.
+  static func allowPrivateHosts(_ podcast: Int64, in database: Database) throws {
+    try database.run(
+      "UPDATE podcast SET may_be_private = 1, next_refresh = 0, failures = 0 WHERE id = ?", podcast)
+  }
+
   /// The server has said that nothing is new, or has sent the same.
   /// - Parameter isWhole: the feed came.
   static func unchanged(
@@ -34,7 +45,7 @@ enum RefreshRows {
   ) throws {
     try database.run(
       """
-      UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = NULL, failures = 0, not_before = NULL,
+      UPDATE podcast SET last_refresh = ?, next_refresh = ?, error = notice, failures = 0, not_before = NULL,
         claimed_until = NULL, is_away = 0, is_cut = 0, last_whole = coalesce(?, last_whole)
       WHERE id = ?
       """, now, next, isWhole ? now : nil, podcast)
@@ -64,19 +75,23 @@ enum RefreshRows {
     var digest: Int64?
     /// See `FeedState`.
     var cameFrom: WebAddress?
+    var readAgain: Int64?
+    /// What a person should know of the feed, though nothing failed.
+    var notice: String?
   }
 
   static func came(_ podcast: Int64, _ answer: Answer, now: Int64, in database: Database) throws {
     try database.run(
       """
-      UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = NULL, failures = 0,
+      UPDATE podcast SET last_refresh = ?1, last_whole = ?1, error = ?12, notice = ?12, failures = 0,
         not_before = NULL, claimed_until = NULL, etag = ?2, last_modified = ?3, is_private = ?4, ttl = ?5,
         guid = coalesce(?6, guid), is_complete = ?7, is_away = 0, digest = ?8,
         first_refresh = coalesce(first_refresh, ?1), came_from = ?9,
-        is_cut = 0
+        is_cut = 0, read_again = ?11
       WHERE id = ?10
       """, now, answer.etag, answer.lastModified, answer.isPrivate, answer.timeToLive, answer.guid,
-      answer.isComplete, answer.digest, answer.cameFrom?.forRequest, podcast)
+      answer.isComplete, answer.digest, answer.cameFrom?.forRequest, podcast,
+      answer.readAgain, answer.notice)
   }
 
   /// Some of what came is missing.

@@ -39,19 +39,6 @@ enum SubscriptionList {
     try Folder.list.touch(in: database)
   }
 
-  /// For a catalogue of a version that knew neither sizes nor whose word a name is.
-  static func measureAll(in database: Database) throws {
-    let all = try database.all(
-      "SELECT s.id, s.name, p.title, p.id FROM subscription s JOIN podcast p ON p.id = s.podcast_id"
-    ) { ($0.int64(0), $0.string(1), $0.string(2), $0.int64(3)) }
-    for (id, name, title, podcast) in all {
-      let usual = EpisodeName.directoryName(title: title)
-      let isOwn = name != usual && !name.hasPrefix(usual + " (")
-      try database.run("UPDATE subscription SET is_own_name = ? WHERE id = ?", isOwn, id)
-      try measure(podcast: podcast, in: database)
-    }
-  }
-
   private static func document(_ feeds: [OPMLDocument.Feed]) -> OPMLDocument {
     OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
   }

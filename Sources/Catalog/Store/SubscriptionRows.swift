@@ -70,6 +70,7 @@ enum SubscriptionRows {
     let podcast = try database.first("SELECT podcast_id FROM subscription WHERE id = ?", id) { $0.int64(0) }
     guard let podcast else { throw CatalogError.unknown("subscription") }
     try database.run("DELETE FROM subscription WHERE id = ?", id)
+    try KeptRows.removeAll(ofPodcast: podcast, in: database)
     try changed(in: database)
     return podcast
   }

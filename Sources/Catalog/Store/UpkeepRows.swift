@@ -26,7 +26,7 @@ enum UpkeepRows {
     }
   }
 
-  /// Podcasts that nobody follows, of which nothing is kept, and that were not looked at since `time`: those longest
+  /// Podcasts that nobody follows and that were not looked at since `time`: those longest
   /// unused first.
   static func unused(before time: Int64, _ condition: Condition, in database: Database) throws -> [Int64] {
     try database.all(
@@ -34,8 +34,6 @@ enum UpkeepRows {
       SELECT p.id FROM podcast p
       WHERE p.is_followed = 0 AND p.is_forgotten = 0 AND coalesce(p.last_refresh, p.created) < ?
         AND \(condition.text)
-        AND NOT EXISTS (SELECT 1 FROM kept k WHERE k.episode_id BETWEEN p.id << \(EpisodeID.bits)
-          AND (p.id + 1) << \(EpisodeID.bits))
       ORDER BY coalesce(p.last_refresh, p.created)
       """, time
     ) { $0.int64(0) }

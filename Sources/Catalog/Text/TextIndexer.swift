@@ -76,7 +76,13 @@ struct TextIndexer: Sendable {
     let (revision, texts, last) = try store.read { database -> (Int64, [Text], Int64) in
       let state = try database.first(
         "SELECT revision, indexed_upto, next_episode FROM podcast WHERE id = ?", podcast
-      ) { ($0.int64(0), $0.int64(1), $0.int64(2)) }
+      ) {
+        // A damaged file says anything.
+        (
+          min(max($0.int64(0), 0), 1 << 60), min(max($0.int64(1), 0), EpisodeID.last),
+          min(max($0.int64(2), 1), EpisodeID.last + 1)
+        )
+      }
       guard let (revision, done, next) = state else { return (0, [], 0) }
       let first = EpisodeID.first(ofPodcast: podcast)
       var left = Self.pieceBytes

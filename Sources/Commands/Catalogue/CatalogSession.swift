@@ -21,6 +21,7 @@ struct CatalogSession {
     try places.create()
     http = HTTPClient(name: "catalog-http")
     catalog = try Catalog(places: places, settings: settings, http: http, feedReader: .program())
+    if let note = catalog.note { StandardStreams.complain(note) }
   }
 
   /// What has been done is seen at the next call in every mount of the user. One that hangs is not waited for

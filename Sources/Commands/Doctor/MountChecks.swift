@@ -41,7 +41,12 @@ package enum MountChecks {
       Finding.problem(
         text, mend: "find out what ends podcastfs-keep: until one stays the mount ends with its process")
     }
-    return findings + unkept
+    let elsewhere = MountRecord.servedElsewhere(places: places).map { record in
+      Finding.note(
+        "\(record.mountPoint) is unmounted here, but \(MountUsers.elsewhere(record.device)) has it still: "
+          + "process \(record.process) serves it until that ends")
+    }
+    return findings + unkept + elsewhere
       + givenUp.map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
       + vanished.map { mountPoint in
         .problem(

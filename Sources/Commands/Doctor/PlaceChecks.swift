@@ -56,6 +56,10 @@ package enum PlaceChecks {
     case .sound:
       let size = HumanText.size(fileSize(path) ?? 0)
       return .fine("the catalogue has \(size) of \(HumanText.size(limit))")
+    case .otherVersion(let version):
+      return .note(
+        "the catalogue is of version \(version), which this program does not read: it is set aside when it is next used"
+      )
     case .obstructed(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",

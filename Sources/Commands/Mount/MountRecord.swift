@@ -12,6 +12,8 @@ struct MountRecord {
   let isRevived: Bool
   let mountPoint: String
   private let file: String
+  /// The mount's device number, as in mountinfo.
+  var device: String { String((file.split(separator: "/").last ?? "").map { $0 == "-" ? ":" : $0 }) }
 
   // MARK: The process that serves
 
@@ -83,16 +85,37 @@ struct MountRecord {
   /// having wanted it stays until it is mounted again.
   private static func clear(_ places: Places, except mountPoint: String) {
     let devices = Set(MountTable.all().map { name(of: $0.device) })
+    let elsewhere = servedElsewhere(places: places).map(\.file)
     let vanished = vanishedFiles(places).filter { $0.mountPoint != mountPoint }.map(\.name)
     for name in (try? Directories.names(in: directory(places))) ?? [] {
       let device = String(name.prefix { $0 != "." })
-      if !devices.contains(device) && !vanished.contains(name) { unlink(directory(places) + "/" + name) }
+      let file = directory(places) + "/" + name
+      if !devices.contains(device), !vanished.contains(name), !elsewhere.contains(file) { unlink(file) }
     }
   }
 
   /// The mount points that nothing is mounted on any more although nobody has unmounted it: no process could follow the last
   /// one.
   static func vanished(places: Places) -> [String] { vanishedFiles(places).map(\.mountPoint) }
+
+  /// The mount points that this mount namespace no longer has, but a process serves for another one.
+  static func servedElsewhere(places: Places) -> [MountRecord] {
+    let devices = Set(MountTable.all().map { name(of: $0.device) })
+    return ((try? Directories.names(in: directory(places))) ?? []).compactMap { device in
+      device.contains(".") || devices.contains(device) ? nil : read(directory(places) + "/" + device)
+    }
+  }
+
+  /// The process that serves the mount with a device number; nil where there is none.
+  /// - Parameter seconds: how long it has to end: it does so where the mount was the last one.
+  static func process(ofDevice device: String, places: Places, leavesWithin seconds: Double) -> Int32? {
+    let deadline = MonotonicTime.after(seconds)
+    while let record = read(path(device, places)) {
+      if .now > deadline { return record.process }
+      usleep(pace)
+    }
+    return nil
+  }
 
   private static func vanishedFiles(_ places: Places) -> [(name: String, mountPoint: String)] {
     // Not by the device: another mount may have its number by now.
@@ -107,7 +130,9 @@ struct MountRecord {
         Int64(status.st_mtim.tv_sec) >= booted, let lines = lines(directory(places) + "/" + name)
       else { return nil }
       let mountPoint = String(lines[3].dropLast())
-      guard !mountPoints.contains(mountPoint), stat(mountPoint, &status) == 0 else { return nil }
+      guard !mountPoints.contains(mountPoint), stat(mountPoint, &status) == 0,
+        read(directory(places) + "/" + name) == nil
+      else { return nil }
       return (name, mountPoint)
     }
   }

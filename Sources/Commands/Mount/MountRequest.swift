@@ -74,10 +74,10 @@ struct MountRequest: Sendable {
 
   /// For libfuse and fusermount3.
   var fuseOptions: [String] {
-    var list = options.passedOn.map { OptionList.text([$0]) }
-    let keys = options.passedOn.map(\.key)
-    if !keys.contains("fsname") { list.append("fsname=podcastfs") }
-    if !keys.contains("subtype") { list.append("subtype=podcastfs") }
+    // The subtype is fixed: commands know the project's mounts by it.
+    let given = options.passedOn.filter { $0.key != "subtype" }
+    var list = given.map { OptionList.text([$0]) } + ["subtype=podcastfs"]
+    if !given.contains(where: { $0.key == "fsname" }) { list.append("fsname=podcastfs") }
     // Must be said here and to the kernel alike.
     list.append("max_read=1048576")
     return list

@@ -17,8 +17,8 @@ enum MountTable {
       return numbers.count == 2 ? numbers[0] << 32 | numbers[1] : 0
     }
 
-    /// Whether it is a mount of podcastfs, as far as its type tells.
-    var isOurs: Bool { type == "fuse.podcastfs" || type == "fuse" }
+    /// Whether it is a mount of podcastfs. Other FUSE file systems without a subtype have the type "fuse".
+    var isOurs: Bool { type == "fuse.podcastfs" }
   }
 
   /// The topmost mount on `path`; nil where there is none.
@@ -38,8 +38,12 @@ enum MountTable {
 
   /// All mounts, in their order.
   static func all() -> [Mount] {
-    guard let bytes = try? Directories.read("/proc/self/mountinfo") else { return [] }
-    return bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+    (try? Directories.read("/proc/self/mountinfo")).map { all(in: $0) } ?? []
+  }
+
+  /// - Parameter bytes: the text of a process's mountinfo.
+  static func all(in bytes: [UInt8]) -> [Mount] {
+    bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
       mount(String(decoding: line, as: UTF8.self))
     }
   }

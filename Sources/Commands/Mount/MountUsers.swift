@@ -13,14 +13,28 @@ enum MountUsers {
 
   private static let shown = 5
 
+  /// Who has a mount of another mount namespace that this one no longer has, in words.
+  /// - Parameter device: the mount's, as in mountinfo.
+  static func elsewhere(_ device: String) -> String {
+    let process = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }.sorted().first {
+      process in
+      guard let bytes = try? Directories.read("/proc/\(process)/mountinfo") else { return false }
+      return MountTable.all(in: bytes).contains { $0.isOurs && $0.device == device }
+    }
+    let place = "another mount namespace (a container)"
+    return process.map { "\(name(of: $0)) in \(place)" } ?? place
+  }
+
+  private static func name(of process: Int32) -> String {
+    let name = (try? Directories.read("/proc/\(process)/comm")) ?? []
+    return "\(PrintableText.line(String(decoding: name, as: UTF8.self))) (\(process))"
+  }
+
   private static func all(of mountPoint: String) -> [String] {
     let processes = ((try? Directories.names(in: "/proc")) ?? []).compactMap { Int32($0) }
       // This one may have inherited what its shell has open.
       .filter { $0 != getpid() }.sorted()
-    return processes.filter { uses(mountPoint, "/proc/\($0)") }.map { process in
-      let name = (try? Directories.read("/proc/\(process)/comm")) ?? []
-      return "\(PrintableText.line(String(decoding: name, as: UTF8.self))) (\(process))"
-    }
+    return processes.filter { uses(mountPoint, "/proc/\($0)") }.map { name(of: $0) }
   }
 
   /// By the kernel's names of what a process has open: nothing of the mount itself is asked.

@@ -55,7 +55,10 @@ enum OpenCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     do {
-      let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
+      // A web page may have named it.
+      let listed = try session.wait {
+        session.catalog.subscribe(address: address, isTyped: false, completion: $0)
+      }
       StandardStreams.report(listed.name)
       try session.reportMissing([(listed.name, listed.podcast.id)])
       return true

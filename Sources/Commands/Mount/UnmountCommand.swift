@@ -35,8 +35,14 @@ enum UnmountCommand: Command {
       let reason = users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)"
       throw CommandFailure("cannot unmount \(operands[0]): \(reason)")
     }
+    guard let places = try? Places() else { return 0 }
     // A process that was killed could not do that.
-    if let places = try? Places() { MountRecord.remove(device: mount.device, places: places) }
+    MountRecord.remove(device: mount.device, places: places)
+    if !isLazy, let process = MountRecord.process(ofDevice: mount.device, places: places, leavesWithin: 2) {
+      StandardStreams.complain(
+        "\(operands[0]) is unmounted here, but \(MountUsers.elsewhere(mount.device)) has it still: "
+          + "process \(process) serves it until that ends")
+    }
     return 0
   }
 }

@@ -39,15 +39,15 @@ enum FeedAddress {
     if reference.hasPrefix("//") {
       return absolute(String(root.prefix { $0 != ":" }) + ":" + reference, base: nil)
     }
-    let (authority, path) = split(root)
+    guard let parts = AddressParts(root) else { return nil }
+    let (authority, path) = (root[..<parts.target.startIndex], parts.path)
     switch first {
     case UInt8(ascii: "/"): return authority + withoutDots(reference)
-    case UInt8(ascii: "?"): return authority + String(path.prefix { $0 != "?" && $0 != "#" }) + reference
-    case UInt8(ascii: "#"): return authority + String(path.prefix { $0 != "#" }) + reference
+    case UInt8(ascii: "?"): return authority + path + reference
+    case UInt8(ascii: "#"): return root[..<parts.fragment.startIndex] + reference
     default:
-      let folder = path.prefix { $0 != "?" && $0 != "#" }
-      let end = folder.lastIndex(of: "/").map { folder.index(after: $0) } ?? folder.startIndex
-      let merged = folder[..<end] + reference
+      let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+      let merged = path[..<end] + reference
       return authority + withoutDots(merged.hasPrefix("/") ? String(merged) : "/" + merged)
     }
   }
@@ -139,13 +139,6 @@ enum FeedAddress {
       HTMLReader.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
     }
     return isScheme ? name.lowercased() : nil
-  }
-
-  /// Parts "https://host/path" into "https://host" and "/path".
-  private static func split(_ address: String) -> (authority: String, path: Substring) {
-    let start = address.utf8.index(address.startIndex, offsetBy: address.hasPrefix("https") ? 8 : 7)
-    let end = address[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? address.endIndex
-    return (String(address[..<end]), address[end...])
   }
 
   /// RFC 3986 §5.2.4, for a path that begins with "/"; query and fragment stay.

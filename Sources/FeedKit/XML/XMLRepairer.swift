@@ -32,7 +32,7 @@ struct XMLRepairer {
       case .text: copyText(reader.source)
       case .section: copySection(reader.source)
       case .reference(let text):
-        for scalar in text.unicodeScalars where Self.isAllowed(scalar.value) {
+        for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
           output += "&#\(scalar.value);".utf8
         }
       case .start(let tag): copyStart(tag)
@@ -163,7 +163,7 @@ extension XMLRepairer {
       var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
       while let piece = value.next() {
         if case .reference(let text) = piece {
-          for scalar in text.unicodeScalars where Self.isAllowed(scalar.value) {
+          for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
             output += "&#\(scalar.value);".utf8
           }
         } else {
@@ -230,15 +230,7 @@ extension XMLRepairer {
       Windows1252.append(text[text.startIndex], to: &output)
       return 1
     }
-    if Self.isAllowed(scalar.value) { output += character } else { repairs.controls += 1 }
+    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.controls += 1 }
     return length
-  }
-
-  /// XML 1.0 §2.2, Char.
-  static func isAllowed(_ value: UInt32) -> Bool {
-    switch value {
-    case 9, 10, 13, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true
-    default: false
-    }
   }
 }

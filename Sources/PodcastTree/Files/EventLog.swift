@@ -160,13 +160,23 @@ final class EventLog: Sendable {
       "imported",
       [
         ("added", .integer(Int64(imported.added))), ("known", .integer(Int64(imported.known))),
-        ("problems", .strings(imported.problems)),
+        ("problem_count", .integer(Int64(imported.problems.count))),
+        ("problems", .strings(imported.problems.prefix(Self.problemLimit).map { $0.cut(toBytes: 256) })),
       ])
   }
 
+  /// So many reasons are told.
+  private static let problemLimit = 20
+  /// Of one text, in bytes: an event is never too long for the memory that keeps it.
+  private static let textLimit = 1024
+
   private func record(_ event: String, _ members: [(String, JSONValue)]) {
     let time = JSONValue.string(CivilTime.iso8601(wallClockSeconds()))
-    let value = JSONValue.object([("event", .string(event)), ("time", time)] + members)
+    let bounded = members.map { name, value -> (String, JSONValue) in
+      if case .string(let text) = value { return (name, .string(text.cut(toBytes: Self.textLimit))) }
+      return (name, value)
+    }
+    let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
     let (waiting, notices) = state.withLock { state in
       memory?.add(line: line)

@@ -9,6 +9,8 @@ final class Upload: Sendable {
     var isRefused = false
     var handles = 0
     var modified = FileTime.now
+    /// Of the last that had it open.
+    var closed: MonotonicTime?
   }
   /// In bytes; longer lists are refused with EFBIG.
   static let limit = 16 << 20
@@ -39,7 +41,14 @@ final class Upload: Sendable {
   var modified: FileTime { state.withLock { $0.modified } }
   /// It was no list: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
-  var isIdle: Bool { state.withLock { $0.handles == 0 } }
+
+  /// Whether its name is to go: nobody has it open, nor had it in the last ten seconds.
+  func isExpired(at time: MonotonicTime) -> Bool {
+    state.withLock { state in
+      guard state.handles == 0, let closed = state.closed else { return false }
+      return state.isRefused || time.seconds(since: closed) >= Self.lifetime
+    }
+  }
 
   func open() -> any OpenFile {
     state.withLock { $0.handles += 1 }
@@ -93,6 +102,7 @@ final class Upload: Sendable {
   fileprivate func closed() {
     let isIdle = state.withLock { state in
       state.handles -= 1
+      state.closed = .now
       return state.handles == 0
     }
     if isIdle { onIdle(self) }

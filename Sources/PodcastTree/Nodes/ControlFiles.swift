@@ -12,7 +12,9 @@ struct ControlFile: TreeNode {
   var hasVerbs: Bool { false }
 
   func attributes() -> Answer<NodeAttributes> {
-    .value(tree.world.withLock { tree.controlFileAttributes(id, $0) })
+    var attributes = tree.world.withLock { tree.controlFileAttributes(id, $0) }
+    if id == .log { attributes.setSize(FollowedFile.size(tree.places.logFile)) }
+    return .value(attributes)
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
@@ -72,11 +74,11 @@ extension PodcastTree {
       attributes.modified = world.time(\.subscriptionList) ?? started
       if world.subscriptionListSize == nil { attributes.timeout = 0 }
     } else {
-      attributes.size = node == .log ? FollowedFile.size(places.logFile) : 4096
+      attributes.size = 4096
       attributes.modified = .now
       attributes.timeout = 0
     }
-    attributes.stored = attributes.size
+    attributes.setSize(attributes.size)
     attributes.changed = attributes.modified
     return attributes
   }

@@ -17,7 +17,8 @@ struct FolderIcon: TreeNode {
   /// - Parameter podcast: the row of the one that the directory shows.
   static func target(of podcast: Int64, in tree: PodcastTree) -> Answer<Target> {
     tree.podcast(podcast).then { podcast in
-      guard tree.settings.sidecars.contains(.cover), podcast.isFetched, Sidecar.cover(of: podcast) != nil
+      guard podcast.isFetched, let cover = ListedSidecar.cover(of: podcast, tree.settings.sidecars),
+        tree.isListed(cover)
       else {
         return .failure(.ENOENT)
       }

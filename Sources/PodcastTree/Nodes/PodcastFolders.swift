@@ -185,7 +185,8 @@ struct SubscriptionFolder: PodcastFolder {
 }
 
 extension PodcastTree {
-  /// Episodes and what lies beside them, without names that belong to another.
+  /// Episodes and what lies beside them, without names that belong to another and without sidecars that their hosts do
+  /// not have.
   func items(
     _ episodes: [ListedEpisode], sidecars: [ListedSidecar], cover: ListedSidecar?
   ) -> [Listing.Item] {
@@ -196,10 +197,10 @@ extension PodcastTree {
         // "X.de.vtt" belongs to an episode "X.de" before it does to one "X".
         let base = String(decoding: sidecar.name.utf8.dropLast(4), as: UTF8.self)
         if sidecar.node.kind == .transcript, let other = stems[base], other != sidecar.node.row { return nil }
-        return Listing.Item(name: sidecar.name, target: .sidecar(sidecar))
+        return isListed(sidecar) ? Listing.Item(name: sidecar.name, target: .sidecar(sidecar)) : nil
       }
     }
-    if let cover { items.append(Listing.Item(name: cover.name, target: .sidecar(cover))) }
+    if let cover, isListed(cover) { items.append(Listing.Item(name: cover.name, target: .sidecar(cover))) }
     return items
   }
 

@@ -99,16 +99,43 @@ struct SearchFolder: FolderNode {
     return tree.commit { try tree.catalog.hideResult(row) }
   }
 
-  /// Subscribes.
+  /// Subscribes; where the podcast is followed already, under any name, nothing changes.
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
     guard parent == .subscriptions, target.identity.kind == .result else { return .failure(.EPERM) }
     if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }
     let row = target.identity.row
-    return SubscriptionsFolder(tree: tree).isFree(newName).then {
-      tree.commit {
-        let listed = try tree.catalog.subscribe(result: row, name: newName)
-        tree.moved(NodeID(.result, row), to: NodeID(.subscription, listed.id))
+    return isFollowed(row).then { isFollowed in
+      if isFollowed { return stay(name, target, newName) }
+      return SubscriptionsFolder(tree: tree).isFree(newName).then {
+        tree.commit {
+          let listed = try tree.catalog.subscribe(result: row, name: newName)
+          tree.moved(NodeID(.result, row), to: NodeID(.subscription, listed.id))
+        }
       }
+    }
+  }
+
+  private func isFollowed(_ result: Int64) -> Answer<Bool> {
+    .on(tree.loader) {
+      try tree.loadSubscriptions()
+      return tree.world.withLock { world in
+        world.resultByID[result].map { world.subscriptionOfPodcast[$0.podcast] != nil } ?? false
+      }
+    }
+  }
+
+  /// The kernel moves the directory in its cache when rename(2) succeeds: it has to look up both names again. It does so
+  /// when it unlocks the two directories.
+  private func stay(_ name: String, _ target: Target, _ newName: String) -> Answer<Void> {
+    .on(tree.loader) {
+      var difference = Difference()
+      for (name, directory) in [(name, id), (newName, NodeID.subscriptions)] {
+        difference.names.append(
+          Difference.Name(
+            name: name, directory: directory, event: .uncertain, isDirectory: true, node: target.identity))
+        difference.listings.append(directory)
+      }
+      tree.tell(difference)
     }
   }
 }

@@ -45,6 +45,8 @@ struct SidecarNode: TreeNode {
     return sidecar.then { sidecar in
       guard let address = sidecar.address else { return openNotes(sidecar.node) }
       return Answer.on(tree.sidecars.disk) { tree.sidecars.read(sidecar.key) }.then { found in
+        // Its host does not have it: a stale name leads here for a moment.
+        if let found, found.copy.isMissing { return .failure(.EIO) }
         if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
           // It may have come, also by another process, since the kernel was shown a size: as long as that may be kept, it
           // is read past the kernel's pages, which would be filled up to it.
@@ -75,7 +77,8 @@ extension PodcastTree {
     var attributes = NodeAttributes(
       node: sidecar.node, isDirectory: false, permissions: 0o644)
     let copy = sidecar.isRemote ? sidecars.copy(sidecar.key) : nil
-    let size = sidecar.isRemote ? copy?.size : world.noteSizes[sidecar.node.row]
+    let size =
+      sidecar.isRemote ? copy.flatMap { $0.isMissing ? nil : $0.size } : world.noteSizes[sidecar.node.row]
     attributes.size = size ?? sidecar.estimate
     attributes.stored = size ?? 0
     // A cover has no date of its own but that of its copy.
@@ -87,13 +90,20 @@ extension PodcastTree {
   }
 
   /// Whether `Downloaded/` shows it: it is wholly here.
-  func isHere(_ sidecar: ListedSidecar) -> Bool { !sidecar.isRemote || sidecars.copy(sidecar.key) != nil }
+  func isHere(_ sidecar: ListedSidecar) -> Bool {
+    !sidecar.isRemote || sidecars.copy(sidecar.key).map { !$0.isMissing } ?? false
+  }
+
+  /// Whether directories list it: not where its host does not have it.
+  func isListed(_ sidecar: ListedSidecar) -> Bool { !sidecar.isRemote || !sidecars.isMissing(sidecar.key) }
 
   fileprivate func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
     Answer<[UInt8]>.pending { completion in
       let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
-        if case .failure(let errno) = result, let old, errno != .EINTR { return completion(.success(old)) }
-        completion(result)
+        guard case .failure(let errno) = result else { return completion(result) }
+        if let old, errno != .EINTR { return completion(.success(old)) }
+        // 404 or 410: until its feed changes it is not listed.
+        completion(errno == .ENOENT ? .success([]) : result)
       }
       return { task.cancel() }
     }.then { bytes in
@@ -101,6 +111,8 @@ extension PodcastTree {
         self.sidecars.store(bytes, sidecar.key)
         self.copyChanged(ListedSidecar(sidecar), podcast: sidecar.podcastID)
         self.loader.async { try? self.catalog.noteSidecar(Int64(sidecar.node.inode)) }
+        // Never ENOENT: the name was listed.
+        if bytes.isEmpty { throw Errno.EIO }
         return TextFile(bytes, isDirect: true, changesAttributes: true)
       }
     }
@@ -112,6 +124,7 @@ extension PodcastTree {
   /// Fetches a subscription's cover where it is not here, and where few are on their way: the others' come when
   /// somebody looks.
   func fetchCover(ofPodcast id: Int64) {
+    sidecars.load()
     guard settings.sidecars.contains(.cover), let podcast = try? catalog.podcast(id),
       let cover = Sidecar.cover(of: podcast), let address = cover.address, sidecars.copy(cover.key) == nil
     else { return }
@@ -151,20 +164,51 @@ extension PodcastTree {
     copyChanged(sidecar, podcast: podcast)
   }
 
-  /// It has another size, and beside downloaded episodes it comes and goes with its copy.
+  /// It has another size, and is listed where it was not, or no more: beside downloaded episodes while its copy is here,
+  /// elsewhere unless its host does not have it.
   private func copyChanged(_ sidecar: ListedSidecar, podcast: Int64) {
-    let folder = NodeID(.downloadedPodcast, podcast)
     loader.async { [self] in
       var difference = world.withLock { world in
-        guard let shown = world.downloads.downloaded[podcast] else { return Difference() }
-        let isCover = world.downloads.cover(of: podcast)?.key == sidecar.key
-        guard isCover || shown.episodes[sidecar.node.row] != nil else { return Difference() }
-        let target = isHere(sidecar) ? Target.sidecar(sidecar) : nil
-        return set([(sidecar.name, target)], in: folder, &world)
+        world.folders(showing: podcast).reduce(into: Difference()) { difference, folder in
+          difference.add(show(sidecar, in: folder, &world))
+        }
       }
-      if !difference.names.isEmpty { difference.attributes += viewsChanged([folder], isForced: true) }
+      let downloaded = NodeID(.downloadedPodcast, podcast)
+      if difference.names.contains(where: { $0.directory == downloaded }) {
+        difference.attributes += viewsChanged([downloaded], isForced: true)
+      }
       difference.attributes.append(sidecar.node)
       tell(difference)
+    }
+  }
+
+  private func show(_ sidecar: ListedSidecar, in folder: NodeID, _ world: inout World) -> Difference {
+    if folder.kind == .downloadedPodcast {
+      guard let shown = world.downloads.downloaded[folder.row] else { return Difference() }
+      let isCover = world.downloads.cover(of: folder.row)?.key == sidecar.key
+      guard isCover || shown.episodes[sidecar.node.row] != nil else { return Difference() }
+      return set([(sidecar.name, isHere(sidecar) ? Target.sidecar(sidecar) : nil)], in: folder, &world)
+    }
+    guard let listing = world.listings[folder] else {
+      var difference = Difference()
+      difference.listings = [folder]
+      return difference
+    }
+    let old = listing[sidecar.name]
+    // Another one may have the name.
+    if let old, old.identity != sidecar.node { return Difference() }
+    let isShown =
+      sidecar.node.kind == .cover
+      || world.episode(sidecar.node.row).map { world.shows($0, in: folder) } ?? false
+    let target = isShown && isListed(sidecar) ? Target.sidecar(sidecar) : nil
+    return set([(sidecar.name, target)], in: folder, &world)
+  }
+
+  /// A podcast's feed has changed: what its host did not have is listed again.
+  func listMissing(ofPodcast podcast: Int64) {
+    for key in sidecars.forgetMissing(ofPodcast: podcast) {
+      guard let sidecar = world.withLock({ $0.sidecar(key.nodeID) }), sidecar.key == key else { continue }
+      copyChanged(sidecar, podcast: podcast)
     }
   }
 

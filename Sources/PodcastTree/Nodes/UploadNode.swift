@@ -96,7 +96,8 @@ extension PodcastTree {
 
   private func expire(_ upload: Upload) {
     loader.async(after: upload.isRefused ? 0 : Upload.lifetime) { [weak self] in
-      guard let self, upload.isIdle else { return }
+      // Somebody may have opened it meanwhile: the name goes after the last close.
+      guard let self, upload.isExpired(at: .now) else { return }
       _ = forget(upload.node)
     }
   }

@@ -48,5 +48,14 @@ struct SidecarKey: Hashable, Sendable {
 
   var nodeID: NodeID { NodeID(rawValue: node) }
 
+  /// The podcast that it belongs to; nil where the name of its copy was no name of ours.
+  var podcast: Int64? {
+    switch nodeID.kind {
+    case .cover: nodeID.row
+    case .chapters, .notes, .transcript: PodcastTree.podcast(ofEpisode: nodeID.row)
+    default: nil
+    }
+  }
+
   var fileName: String { String(node, radix: 16) + "-" + String(address, radix: 16) }
 }

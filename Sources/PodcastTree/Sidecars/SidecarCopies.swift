@@ -11,14 +11,7 @@ package enum SidecarCopies {
   package static func remove(ofPodcast podcast: Int64, in places: Places) {
     let directory = directory(in: places)
     for name in (try? Directories.names(in: directory)) ?? [] {
-      guard let node = SidecarKey(fileName: name)?.nodeID else { continue }
-      let owner: Int64? =
-        switch node.kind {
-        case .cover: node.row
-        case .chapters, .notes, .transcript: EpisodeID.podcast(of: node.row)
-        default: nil
-        }
-      if owner == podcast { unlink(directory + "/" + name) }
+      if SidecarKey(fileName: name)?.podcast == podcast { unlink(directory + "/" + name) }
     }
   }
 }

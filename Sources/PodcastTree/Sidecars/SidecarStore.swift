@@ -10,11 +10,14 @@ final class SidecarStore: Sendable {
     var size: Int64
     /// When it came, in seconds since 1970.
     var fetched: Int64
+    /// An empty copy stands for a file that its host does not have.
+    var isMissing: Bool { size == 0 }
   }
 
   private struct State {
-    var copies: [SidecarKey: Copy]?
+    var copies: [SidecarKey: Copy] = [:]
     var total: Int64 = 0
+    var isLoaded = false
   }
 
   /// Where reads and writes wait for the disk.
@@ -31,17 +34,26 @@ final class SidecarStore: Sendable {
 
   deinit { disk.stop() }
 
-  /// From memory, but for the first call.
-  func copy(_ key: SidecarKey) -> Copy? {
-    state.withLock { state in
-      load(&state)
-      return state.copies?[key]
+  /// Whether its host has said that there is no such file.
+  func isMissing(_ key: SidecarKey) -> Bool { copy(key)?.isMissing ?? false }
+
+  /// A podcast's feed has changed: what its hosts did not have may be there now.
+  /// - Returns: the sidecars that were missing.
+  func forgetMissing(ofPodcast podcast: Int64) -> [SidecarKey] {
+    load()
+    let keys = state.withLock { state in
+      state.copies.filter { $0.value.isMissing && $0.key.podcast == podcast }.map(\.key)
     }
+    for key in keys { drop(key) }
+    return keys
   }
+
+  /// From memory: nil before `load`.
+  func copy(_ key: SidecarKey) -> Copy? { state.withLock { $0.copies[key] } }
 
   /// Looks at a copy that may have come or gone by another process; nil for any of them.
   func look(_ key: SidecarKey?) {
-    guard let key else { return state.withLock { $0.copies = nil } }
+    guard let key else { return read() }
     var status = stat()
     let isThere = lstat(path(key), &status) == 0
     remember(
@@ -64,6 +76,7 @@ final class SidecarStore: Sendable {
   }
 
   /// Keeps what was fetched; where the disk has no room for it, it is fetched again next time.
+  /// - Parameter bytes: none where the host does not have it.
   func store(_ bytes: [UInt8], _ key: SidecarKey) {
     do {
       try Directories.create(directory)
@@ -72,7 +85,7 @@ final class SidecarStore: Sendable {
       look(key)
       for old in surplus() { drop(old) }
     } catch {
-      remember(nil, key)
+      remember(bytes.isEmpty ? Copy(size: 0, fetched: wallClockSeconds()) : nil, key)
     }
   }
 
@@ -85,9 +98,8 @@ final class SidecarStore: Sendable {
 
   private func remember(_ copy: Copy?, _ key: SidecarKey) {
     state.withLock { state in
-      load(&state)
-      let old = state.copies?[key]
-      state.copies?[key] = copy
+      let old = state.copies[key]
+      state.copies[key] = copy
       state.total += (copy?.size ?? 0) - (old?.size ?? 0)
     }
   }
@@ -95,12 +107,10 @@ final class SidecarStore: Sendable {
   /// The oldest copies, where there are too many: so many that there is room again for a while.
   private func surplus() -> [SidecarKey] {
     state.withLock { state in
-      guard let copies = state.copies,
-        state.total > Self.limit.bytes || copies.count > Self.limit.count
-      else { return [] }
-      var (bytes, count) = (state.total, copies.count)
+      guard state.total > Self.limit.bytes || state.copies.count > Self.limit.count else { return [] }
+      var (bytes, count) = (state.total, state.copies.count)
       var keys: [SidecarKey] = []
-      for (key, copy) in copies.sorted(by: { $0.value.fetched < $1.value.fetched }) {
+      for (key, copy) in state.copies.sorted(by: { $0.value.fetched < $1.value.fetched }) {
         if bytes <= Self.limit.bytes / 4 * 3 && count <= Self.limit.count / 4 * 3 { break }
         keys.append(key)
         bytes -= copy.size
@@ -110,9 +120,13 @@ final class SidecarStore: Sendable {
     }
   }
 
-  /// Once: what the directory holds. What a process that died left half written goes.
-  private func load(_ state: inout State) {
-    if state.copies != nil { return }
+  /// Reads what the directory holds, at the first call. Not under a lock that others need: it may take long.
+  func load() {
+    if !state.withLock({ $0.isLoaded }) { read() }
+  }
+
+  /// What a process that died left half written goes.
+  private func read() {
     var copies: [SidecarKey: Copy] = [:]
     for name in (try? Directories.names(in: directory)) ?? [] {
       var status = stat()
@@ -124,7 +138,7 @@ final class SidecarStore: Sendable {
         unlink(directory + "/" + name)
       }
     }
-    state.total = copies.values.reduce(0) { $0 + $1.size }
-    state.copies = copies
+    let total = copies.values.reduce(0) { $0 + $1.size }
+    state.withLock { [copies] in $0 = State(copies: copies, total: total, isLoaded: true) }
   }
 }

@@ -59,10 +59,13 @@ package struct Difference: Hashable, Sendable {
   init(in directory: NodeID, from old: Listing, to new: Listing, node: (ListedEpisode) -> NodeID) {
     var (a, b) = (0, 0)
     while a < old.items.count || b < new.items.count {
-      if b == new.items.count || a < old.items.count && old.items[a].name < new.items[b].name {
+      let order =
+        a == old.items.count
+        ? 1 : b == new.items.count ? -1 : ByteOrder.compare(old.items[a].name, new.items[b].name)
+      if order < 0 {
         add(old.items[a].name, .vanished, old.items[a].target, in: directory)
         a += 1
-      } else if a == old.items.count || new.items[b].name < old.items[a].name {
+      } else if order > 0 {
         add(new.items[b].name, .appeared, new.items[b].target, in: directory)
         b += 1
       } else {

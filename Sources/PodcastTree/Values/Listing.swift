@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// What a directory lists: an immutable value. A change of the world makes a new one; whoever lists the old one
 /// goes on with it.
 struct Listing: Sendable {
@@ -18,16 +20,18 @@ struct Listing: Sendable {
   ///   catalogue is a file that anybody may have written to) is left out: the kernel would refuse all of it.
   init(_ items: [Item]) {
     // As the catalogue gives them they mostly are in order.
-    if zip(items, items.dropFirst()).allSatisfy({ $0.name < $1.name }) {
+    if zip(items, items.dropFirst()).allSatisfy({ ByteOrder.isBefore($0.name, $1.name) }) {
       self.items = items.allSatisfy { Self.isName($0.name) } ? items : items.filter { Self.isName($0.name) }
       return
     }
     let sorted = items.enumerated().sorted { a, b in
-      a.element.name == b.element.name ? a.offset < b.offset : a.element.name < b.element.name
+      let order = ByteOrder.compare(a.element.name, b.element.name)
+      return order == 0 ? a.offset < b.offset : order < 0
     }
     var unique: [Item] = []
     unique.reserveCapacity(sorted.count)
-    for (_, item) in sorted where unique.last?.name != item.name && Self.isName(item.name) {
+    for (_, item) in sorted where Self.isName(item.name) {
+      if let last = unique.last, ByteOrder.isSame(last.name, item.name) { continue }
       unique.append(item)
     }
     self.items = unique
@@ -44,14 +48,18 @@ struct Listing: Sendable {
     var (low, high) = (0, items.count)
     while low < high {
       let middle = (low + high) / 2
-      if items[middle].name < name { low = middle + 1 } else { high = middle }
+      if ByteOrder.isBefore(items[middle].name, name) { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
   subscript(name: String) -> Target? {
     let place = place(of: name)
-    return place < items.count && items[place].name == name ? items[place].target : nil
+    return holds(name, at: place) ? items[place].target : nil
+  }
+
+  private func holds(_ name: String, at place: Int) -> Bool {
+    place < items.count && ByteOrder.isSame(items[place].name, name)
   }
 
   /// The episode whose name without its extension this is.
@@ -69,7 +77,7 @@ struct Listing: Sendable {
     guard Self.isName(name) else { return }
     let place = place(of: name)
     let item = Item(name: name, target: target)
-    if place < items.count, items[place].name == name {
+    if holds(name, at: place) {
       items[place] = item
     } else {
       items.insert(item, at: place)
@@ -80,8 +88,28 @@ struct Listing: Sendable {
   @discardableResult
   mutating func remove(_ name: String) -> Target? {
     let place = place(of: name)
-    guard place < items.count, items[place].name == name else { return nil }
+    guard holds(name, at: place) else { return nil }
     return items.remove(at: place).target
+  }
+}
+
+/// Compares names by their UTF-8 bytes, as the kernel does. Swift's operators take canonically equivalent names for the
+/// same one.
+enum ByteOrder {
+  static func isBefore(_ a: String, _ b: String) -> Bool { compare(a, b) < 0 }
+  static func isSame(_ a: String, _ b: String) -> Bool { compare(a, b) == 0 }
+
+  /// - Returns: negative, 0 or positive, as memcmp(3).
+  static func compare(_ a: String, _ b: String) -> Int {
+    let order = a.utf8.withContiguousStorageIfAvailable { a in
+      b.utf8.withContiguousStorageIfAvailable { b in
+        let order =
+          a.isEmpty || b.isEmpty ? 0 : Int(memcmp(a.baseAddress!, b.baseAddress!, min(a.count, b.count)))
+        return order == 0 ? a.count - b.count : order
+      }
+    }
+    if let order, let order { return order }
+    return a.utf8.elementsEqual(b.utf8) ? 0 : a.utf8.lexicographicallyPrecedes(b.utf8) ? -1 : 1
   }
 }
 

@@ -19,6 +19,12 @@ package struct NodeAttributes: Hashable, Sendable {
     self.permissions = permissions
   }
 
+  /// Of a file that is wholly here.
+  mutating func setSize(_ size: Int64) {
+    self.size = size
+    stored = size
+  }
+
   /// How long the kernel may believe that a name leads here, in seconds.
   package var entryTimeout: Double {
     if timeout == 0 { return 0 }

@@ -114,7 +114,7 @@ extension PodcastTree {
       world.appearances[podcast]?[result]?.insert(episode)
       guard let listed = world.episode(episode) else { return Difference() }
       var difference = set(
-        Self.names(of: listed, isShown: false), in: NodeID(.result, result), &world)
+        names(of: listed, isShown: false), in: NodeID(.result, result), &world)
       difference.attributes.append(world.node(of: listed))
       if isOther { difference.attributes.append(NodeID(.result, result)) }
       return difference
@@ -284,7 +284,7 @@ extension PodcastTree {
       let listed = try catalog.episodes(Array(ids)).map {
         ListedEpisode($0.summary, of: record, settings.sidecars)
       }
-      let names = listed.flatMap { Self.names(of: $0, isShown: true) }
+      let names = listed.flatMap { self.names(of: $0, isShown: true) }
       let difference = world.withLock { world -> Difference in
         var difference = Difference()
         for episode in listed { world.shelves[podcast]?.replace(episode) }
@@ -390,7 +390,7 @@ extension PodcastTree {
       let isSame = old.map { $0.looks(like: new) } ?? false
       if !isSame {
         for folder in world.folders(showing: podcast.id) where folder.kind != .downloadedPodcast {
-          difference.add(set(Self.names(of: new, isShown: world.shows(new, in: folder)), in: folder, &world))
+          difference.add(set(names(of: new, isShown: world.shows(new, in: folder)), in: folder, &world))
         }
       }
       let isLatest = world.latest?.view.contains(id) ?? false
@@ -405,9 +405,9 @@ extension PodcastTree {
   }
 
   /// An episode's own name, and those beside it.
-  private static func names(of episode: ListedEpisode, isShown: Bool) -> [(name: String, target: Target?)] {
+  private func names(of episode: ListedEpisode, isShown: Bool) -> [(name: String, target: Target?)] {
     [(episode.name, isShown ? .episode(episode) : nil)]
-      + episode.sidecars.map { ($0.name, isShown ? .sidecar($0) : nil) }
+      + episode.sidecars.map { ($0.name, isShown && isListed($0) ? .sidecar($0) : nil) }
   }
 
   /// A subscription's cover is here as soon as it is known: for who shows folders with it.

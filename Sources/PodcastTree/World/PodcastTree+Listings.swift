@@ -201,18 +201,31 @@ extension PodcastTree {
     }
   }
 
-  /// As the tree was last told, but for what is coming: that is asked for.
-  private func status(in world: World, _ key: MediaKey) -> TransferStatus? {
-    let status = world.downloads.status(key)
-    return status?.state == .downloading ? transfers.status(of: key) : status
+  /// Attributes of what names lead to. Bytes of a running download come faster than they are reported, so these episodes
+  /// are looked up: without the world's lock, because that may open a file.
+  func attributes(of targets: [Target]) -> [NodeAttributes] {
+    let running = world.withLock { world in
+      targets.compactMap { target -> MediaKey? in
+        guard case .episode(let episode) = target else { return nil }
+        let key = episode.mediaKey
+        return world.downloads.status(key)?.state == .downloading ? key : nil
+      }
+    }
+    let found = running.compactMap { key in transfers.status(of: key).map { (key, $0) } }
+    let current = Dictionary(found, uniquingKeysWith: { first, _ in first })
+    return world.withLock { world in targets.map { attributes(of: $0, world, current) } }
   }
 
-  func attributes(of target: Target, _ world: World) -> NodeAttributes {
+  /// - Parameter current: statuses that are newer than those in `world`.
+  func attributes(
+    of target: Target, _ world: World, _ current: [MediaKey: TransferStatus] = [:]
+  ) -> NodeAttributes {
     switch target {
-    case .node(let node): attributes(of: node, world)
+    case .node(let node): return attributes(of: node, world)
     case .episode(let episode):
-      attributes(of: episode, node: world.node(of: episode), status(in: world, episode.mediaKey), world)
-    case .sidecar(let sidecar): attributes(of: sidecar, world)
+      let status = current[episode.mediaKey] ?? world.downloads.status(episode.mediaKey)
+      return attributes(of: episode, node: world.node(of: episode), status, world)
+    case .sidecar(let sidecar): return attributes(of: sidecar, world)
     }
   }
 }
@@ -254,8 +267,8 @@ package final class OpenDirectory: Sendable {
   package func items(from first: Int, count: Int) -> [DirectoryItem] {
     guard let listing = found, first < listing.items.count else { return [] }
     let part = listing.items[first..<min(listing.items.count, first + count)]
-    return tree.world.withLock { world in
-      part.map { DirectoryItem(name: $0.name, attributes: tree.attributes(of: $0.target, world)) }
+    return zip(part, tree.attributes(of: part.map(\.target))).map {
+      DirectoryItem(name: $0.name, attributes: $1)
     }
   }
 }

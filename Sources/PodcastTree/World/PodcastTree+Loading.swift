@@ -52,6 +52,7 @@ extension PodcastTree {
   func readShelf(_ podcast: Int64) throws -> Shelf {
     guard let record = try catalog.podcast(podcast) else { throw Errno.ENOENT }
     let kinds = settings.sidecars
+    sidecars.load()
     let episodes = try catalog.summaries(ofPodcast: podcast) { ListedEpisode($0, of: record, kinds) }
     let shelf = Shelf(record, episodes, kinds)
     try loadAppearances(of: [podcast])
@@ -90,6 +91,7 @@ extension PodcastTree {
     let missing = world.withLock { world in keys.filter { world.downloads.known[$0] == nil } }
     if missing.isEmpty { return }
     let entries = try catalog.entries(forKeys: missing)
+    sidecars.load()
     try loadAppearances(of: entries.values.map(\.podcast.id))
     let known = entries.mapValues { KnownEpisode($0, settings.sidecars) }
     world.withLock { world in for (key, episode) in known { world.downloads.know(key, episode) } }
@@ -139,6 +141,7 @@ extension PodcastTree {
       guard let place = episodes.firstIndex(where: { $0.id == id }),
         let podcast = try self.catalog.podcast(episodes[place].podcastID)
       else { throw Errno.ENOENT }
+      self.sidecars.load()
       try self.loadAppearances(of: [podcast.id])
       let details = episodes.map { EpisodeDetails.detail(EpisodeEntry(episode: $0, podcast: podcast)) }
       for detail in details { self.details.store(detail) }
@@ -152,6 +155,7 @@ extension PodcastTree {
   func podcast(_ id: Int64) -> Answer<Podcast> {
     .on(loader) {
       guard let podcast = try self.catalog.podcast(id) else { throw Errno.ENOENT }
+      self.sidecars.load()
       return podcast
     }
   }

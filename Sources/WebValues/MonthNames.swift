@@ -1,5 +1,7 @@
 /// Names of months, whole, inflected or cut short, in the languages in which sites write the dates of their feeds.
 enum MonthNames {
+  static let english = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
   /// 1 to 12 for a lower-case word; nil for a word that names no month.
   static func number(_ word: [UInt8]) -> Int? {
     guard word.count >= 3 else { return nil }
@@ -22,7 +24,7 @@ enum MonthNames {
   /// other words begin with them.
   private static let stems: [(stem: [UInt8], month: Int)] = [
     // English, and the languages that share its stems.
-    ["jan", "feb", "", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
+    english.map { $0.lowercased() },
     // German, Dutch, Scandinavian.
     ["jän", "", "mär mrt maart", "", "mai mei maj", "", "", "", "", "okt", "", "dez des"],
     // French, Spanish, Catalan, Portuguese, Italian.

@@ -1,0 +1,121 @@
+import Catalog
+import Configuration
+import FeedKit
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+
+/// Addresses as people paste them, as lists and web pages name them, and as nobody may hear of them.
+@Suite struct AddressTests {
+  private func subscribe(_ world: CatalogWorld, _ address: String, isTyped: Bool = true) throws
+    -> ListedPodcast
+  {
+    try wait { world.catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }
+  }
+
+  @Test(arguments: [
+    ("https://a.example/f", ["https://a.example/f"]), (" \"https://a.example/f\" ", ["https://a.example/f"]),
+    ("<https://a.example/f>", ["https://a.example/f"]), ("“feed://a.example/f”", ["http://a.example/f"]),
+    ("a.example/f", ["https://a.example/f", "http://a.example/f"]),
+    ("localhost:8000/f.xml", ["https://localhost:8000/f.xml", "http://localhost:8000/f.xml"]),
+    ("127.0.0.1/f", ["https://127.0.0.1/f", "http://127.0.0.1/f"]),
+    ("<a.example:8080/f?x=1>", ["https://a.example:8080/f?x=1", "http://a.example:8080/f?x=1"]),
+    ("harbour", []), ("harbour lights", []), ("ftp://a.example/", []), ("", []), ("12:30", []),
+  ])
+  func `A pasted address is read without what stands around it`(text: String, addresses: [String]) {
+    #expect(SubscriptionAddress.typed(text).map(\.forRequest) == addresses)
+  }
+
+  @Test func `An address without a scheme is tried by https, then by http`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let listed = try subscribe(world, "<127.0.0.1:\(world.web.port)/feed>")
+    #expect(listed.podcast.feedURL == "\(world.web.address)/feed")
+    let error = #expect(throws: CatalogError.self) {
+      try subscribe(world, "127.0.0.1:\(world.web.port)/feed")
+    }
+    #expect(error?.errno == .EEXIST)
+  }
+
+  @Test(arguments: [
+    "http://me:geheim@members.example/private/TOKENabc123XYZ/feed", "feed://members.example/f.xml",
+    "https://podcasts.apple.com/us/podcast/x/id1120964487", "members.example/private/TOKEN",
+    "feed:members.example",
+    "\"https://members.example/x\"", "harbour https://members.example/x", "me:geheim@members.example",
+    "localhost:8000/feed country:de", "source:local http://members.example/x",
+  ])
+  func `No search service gets to see an address`(text: String) throws {
+    let world = try CatalogWorld()
+    try Directories.createPrivate(world.home.places.state)
+    world.web.set("/search", world.web.answer([("A", "/a")]))
+    let errors = [
+      #expect(throws: CatalogError.self) { try world.search(text) },
+      #expect(throws: CatalogError.self) { try wait { world.catalog.find(text, completion: $0) } },
+    ]
+    for error in errors { #expect(error?.errno == .EINVAL && error?.message.contains("subscribe") == true) }
+    #expect(world.web.requestCount == 0)
+    let log = String(decoding: try Directories.read(world.home.places.logFile), as: UTF8.self)
+    #expect(!log.contains("members.example") && !log.contains("8000"))
+  }
+
+  @Test(arguments: [
+    "relay.fm", "AC/DC", "news: today", "9/11", "me@home.example", "rss", "Who?", "24.12.", "feed",
+  ])
+  func `Words that look a little like an address are searched for`(text: String) throws {
+    let world = try CatalogWorld()
+    world.web.set("/search", world.web.answer([("A", "/a")]))
+    #expect(try world.search(text).resultCount == 1)
+  }
+
+  @Test func `A list makes no request into the private network until its address is typed`() throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    world.web.set("/public", TestFeed(items: [.init("One", guid: "1")]).page)
+    let address = "\(world.web.address)/feed"
+    let list =
+      "<opml version=\"2.0\"><body><outline text=\"L\" type=\"rss\" xmlUrl=\"\(address)\"/></body></opml>"
+    #expect(try world.catalog.importOPML(Array(list.utf8)).added == 1)
+    let podcast = try #require(try world.catalog.subscriptions().first).podcast.id
+    for cause in [RefreshCause.due, .forced] {
+      let error = #expect(throws: CatalogError.self) { try world.refresh(podcast, cause) }
+      #expect(error?.errno == .EACCES && error?.message.contains("podcastfs subscribe") == true)
+    }
+    #expect(world.web.requestCount == 0)
+    let error = #expect(throws: CatalogError.self) { try subscribe(world, address) }
+    #expect(error?.errno == .EEXIST)
+    #expect(try world.refresh(podcast).newEpisodes.count == 1)
+  }
+
+  @Test(arguments: ["feed:", "", "pcast:"])
+  func `A link of a web page makes no request into the private network`(scheme: String) throws {
+    let world = try CatalogWorld()
+    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    let error = #expect(throws: CatalogError.self) {
+      try subscribe(world, "\(scheme)\(world.web.address)/feed", isTyped: false)
+    }
+    #expect(error?.errno == .EACCES)
+    #expect(world.web.requestCount == 0)
+    #expect(try world.catalog.subscriptions().isEmpty)
+  }
+
+  @Test func `Of the feeds that a page names the first with something to play is followed`() throws {
+    let world = try CatalogWorld()
+    let links = ["blog", "comments", "show", "other"].map {
+      "<link rel=\"alternate\" type=\"application/rss+xml\" href=\"/\($0)\">"
+    }
+    world.web.set("/", FakeWeb.Page("<html><head>\(links.joined())</head><body>Hi"))
+    let blog =
+      "<rss version=\"2.0\"><channel><title>Blog</title><item><title>Post</title></item></channel></rss>"
+    world.web.set("/blog", FakeWeb.Page(blog))
+    world.web.set("/show", TestFeed(title: "Show", items: [.init("One", guid: "1")]).page)
+    world.web.set("/other", TestFeed(title: "Other", items: [.init("One", guid: "1")]).page)
+    #expect(try subscribe(world, "\(world.web.address)/").name == "Show")
+    #expect(world.web.requests("/other").isEmpty)
+    // Where none has, the first feed.
+    world.web.set("/show", FakeWeb.Page(status: 404))
+    world.web.set("/other", FakeWeb.Page(status: 404))
+    world.web.set("/again", FakeWeb.Page("<html><head>\(links.joined())</head><body>Hi"))
+    #expect(try subscribe(world, "\(world.web.address)/again").name == "Blog")
+  }
+}
