@@ -39,12 +39,12 @@ struct MergePlan: Sendable {
 
   init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
     isFirst = known.all.isEmpty
-    let decisions = IdentityEngine.decide(items.map(\.traits), known: known.all.map(\.traits))
+    let decisions = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
     var ofPlace: [Int: IncomingEpisode] = [:]
     var new: [IncomingEpisode] = []
     for (item, decision) in zip(items, decisions) {
       guard let place = decision.place else {
-        new.append(item)
+        if decision == .new { new.append(item) }
         continue
       }
       knownCount += 1
@@ -56,7 +56,7 @@ struct MergePlan: Sendable {
     }
     updates.sort { $0.known.id < $1.known.id }
     let readdressed = updates.count {
-      AddressForms($0.known.traits.address).unsigned != AddressForms($0.item.enclosure.url).unsigned
+      StableAddress.text($0.known.traits.address) != StableAddress.text($0.item.enclosure.url)
     }
     isReaddressed = readdressed * 2 > knownCount
     if new.isEmpty { return }
