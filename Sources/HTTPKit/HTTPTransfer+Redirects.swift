@@ -62,3 +62,4 @@ extension HTTPTransfer {
     let start = parts.authority.startIndex
     return "\(url[..<start])\(credentials)@\(url[start...])"
   }
+}

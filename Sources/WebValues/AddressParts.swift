@@ -21,7 +21,8 @@ package struct AddressParts {
     guard let colon = address.firstIndex(of: ":"), address[colon...].hasPrefix("://") else { return nil }
     scheme = address[..<colon].lowercased()
     let rest = address[address.index(colon, offsetBy: 3)...]
-    authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    self.authority = authority
     let at = authority.lastIndex(of: "@")
     userinfo = at.map { authority[..<$0] }
     place = at.map { authority[authority.index(after: $0)...] } ?? authority

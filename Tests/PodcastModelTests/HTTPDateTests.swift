@@ -16,7 +16,7 @@ import Testing
 
   @Test(
     arguments: [
-      (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+      (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
       (1_709_164_800, "Thu, 29 Feb 2024 00:00:00 GMT"), (-86_400, "Wed, 31 Dec 1969 00:00:00 GMT"),
     ] as [(Int64, String)])
   func aDateIsWrittenInThePreferredFormAndReadBack(_ seconds: Int64, _ text: String) {
