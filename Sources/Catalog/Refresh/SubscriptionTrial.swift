@@ -43,7 +43,7 @@ struct SubscriptionTrial: Sendable {
       }
       if places.isEmpty { throw CatalogError(.EINVAL, "no address of a feed") }
       for place in places {
-        if let known = try known(at: place.address) { throw SubscriptionRows.already(known.name) }
+        if let known = try known(at: place.address) { throw CatalogError.alreadyFollowed(known.name) }
       }
       look(at: places[...])
     } catch {
