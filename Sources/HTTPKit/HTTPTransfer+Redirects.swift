@@ -21,6 +21,20 @@ extension HTTPTransfer {
     return true
   }
 
+  /// Whether a refusal with status 401 is answered by Digest authentication (RFC 7616), because the host takes nothing
+  /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
+  /// comes then. Should that fail, the head is delivered with the body or at the end.
+  func answersChallenge() -> Bool {
+    guard head.status == 401, let parts = asked.parts, parts.userinfo != nil, head.offers("digest"), !head.offers("basic")
+    else { return false }
+    if !isDigest {
+      curl.digestOrigins.insert(parts.origin)
+      next = asked.forRequest
+      ignored = 0
+    }
+    return true
+  }
+
   /// A piece of a redirect's body.
   func ignore(_ count: Int) -> HTTPFlow {
     ignored += count

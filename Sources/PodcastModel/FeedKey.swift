@@ -1,15 +1,16 @@
 /// When two addresses mean the same feed.
 package enum FeedKey {
-  /// Equal for addresses that mean the same feed: neither the scheme nor the case of the host, the scheme's
-  /// own port, a slash at the end, a fragment or the case of percent-encodings makes a difference.
+  /// Equal for addresses that mean the same feed: neither the scheme nor the case or spelling of the host, the scheme's
+  /// own port, a slash at the end, a fragment, the spelling of user and password or the case of percent-encodings makes
+  /// a difference.
   package static func text(_ address: WebAddress) -> String {
     guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
-    var host = parts.place.lowercased()
+    var host = InternationalHost.ascii(parts.place)
     for port in [":80", ":443", ":"] where host.hasSuffix(port) { host.removeLast(port.count) }
     if host.hasSuffix(".") { host.removeLast() }
     var path = parts.path
     while path.last == "/" { path.removeLast() }
-    let user = parts.userinfo.map { $0 + "@" } ?? ""
+    let user = parts.userinfo.map { PercentEncoding.userinfo($0) + "@" } ?? ""
     let query = parts.query.flatMap { $0.isEmpty ? nil : "?" + $0 } ?? ""
     return user + host + upperCasingEscapes(path + query)
   }

@@ -53,8 +53,11 @@ package struct AddressParts {
   /// Whether it may be asked for: http or https, with a host.
   package var isWeb: Bool { (scheme == "http" || scheme == "https") && host != nil }
 
-  /// Whether scheme, host and port are the same (RFC 6454 §4).
-  package func hasOrigin(of other: AddressParts) -> Bool {
-    scheme == other.scheme && host == other.host && port == other.port
-  }
+  /// The host as DNS knows it.
+  package var asciiHost: String? { host.map { InternationalHost.ascii($0) } }
+
+  /// Scheme, host and port (RFC 6454 §4), equal for all spellings of them.
+  package var origin: String { "\(scheme)://\(asciiHost ?? ""):\(port)" }
+
+  package func hasOrigin(of other: AddressParts) -> Bool { origin == other.origin }
 }

@@ -32,6 +32,22 @@ extension WebAddress {
   package var isWeb: Bool { parts?.isWeb ?? false }
 }
 
+extension WebAddress {
+  /// As a request has it, in ASCII: the host as DNS knows it, the userinfo in its one spelling, blanks, control
+  /// characters and bytes beyond ASCII behind it percent-encoded, as browsers do and feeds expect (RFC 3986 §2.1). What
+  /// is encoded already stays.
+  package var encoded: String {
+    guard let parts else { return forRequest }
+    let user = parts.userinfo.map { PercentEncoding.userinfo($0) + "@" } ?? ""
+    var path: [UInt8] = []
+    for byte in parts.target.utf8 {
+      if byte <= 32 || byte >= 127 { PercentEncoding.append(byte, to: &path) } else { path.append(byte) }
+    }
+    return forRequest[..<parts.authority.startIndex] + user + InternationalHost.ascii(parts.place)
+      + String(decoding: path, as: UTF8.self)
+  }
+}
+
 extension WebAddress: ExpressibleByStringInterpolation {
   package init(stringLiteral text: String) { self.init(text) }
 }
