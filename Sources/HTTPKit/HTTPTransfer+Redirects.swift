@@ -25,7 +25,8 @@ extension HTTPTransfer {
   /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
   /// comes then. Should that fail, the head is delivered with the body or at the end.
   func answersChallenge() -> Bool {
-    guard head.status == 401, let parts = asked.parts, parts.userinfo != nil, head.offers("digest"), !head.offers("basic")
+    guard head.status == 401, let parts = asked.parts, parts.userinfo != nil, head.offers("digest"),
+      !head.offers("basic")
     else { return false }
     if !isDigest {
       curl.digestOrigins.insert(parts.origin)
