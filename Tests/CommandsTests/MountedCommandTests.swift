@@ -66,6 +66,22 @@ import Testing
       piped[1].split(separator: " ").prefix(6) == ["queued", "0.0%", "0B", "293KiB", "-", "-"], "\(piped)")
   }
 
+  /// ext4 does that after an error (errors=remount-ro): permissions and open files stay as they were.
+  @Test(.enabled(if: TestDisk.isPossible, Comment(rawValue: TestDisk.requirement)))
+  func onADiskThatBecameReadOnlyOrdersAndTheDoctorSaySo() throws {
+    let disk = try TestDisk()
+    let mount = try MountedCatalogue(variables: ["XDG_STATE_HOME": disk.path])
+    let path = try mount.episode(1)
+    try mount.set("keep", "1", path)
+    #expect(try ChildProcess.run(["mount", "-o", "remount,abort", disk.path]).status == 0)
+    let error = #expect(throws: PosixError.self) { try mount.set("state", "downloading", path) }
+    #expect(error?.errno == .EROFS)
+    let doctor = try mount.run("doctor").output
+    #expect(doctor.contains("\(disk.path)/podcastfs cannot be written: Read-only file system"), "\(doctor)")
+    _ = try mount.run("unmount", "--lazy", mount.root)
+    mount.environment.signalDaemon(SIGKILL)
+  }
+
   @Test func theDoctorGoesByTheOptionsOfTheMount() throws {
     let mount = try MountedCatalogue(options: "min_free=1T")
     let cache = mount.environment.home.path("cache/podcastfs")

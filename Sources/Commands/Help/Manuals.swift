@@ -72,11 +72,7 @@ enum Manuals {
     }
     page.section("Single feeds")
     page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
-    page.entry("user_agent=TEXT", "What its requests are sent as.")
-    page.entry("refresh=SECONDS", "Between its refreshes.")
-    page.entry(
-      "keep=N, keep=Nd",
-      "The newest N episodes, or those of N days, are downloaded before anybody opens them.")
+    for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("Example")
     page.literal(
       """
