@@ -54,7 +54,7 @@ package struct MountOptions: Hashable, Sendable {
       }
       $0.shownGroup = group
     },
-    .init("umask", "BITS", "0", "permissions that are taken away, in octal", .mountOnly) {
+    .init("umask", "BITS", "0", "permissions to remove, in octal", .mountOnly) {
       guard let bits = UInt32($2, radix: 8), bits <= 0o777 else {
         throw SettingValue.bad($1, $2, "permissions in octal, like 022")
       }

@@ -20,9 +20,9 @@ enum Manuals {
     page.paragraph(
       """
       podcastfs mounts podcasts: make a directory named after what you look for, browse podcasts as directories and \
-      episodes as files, and play or copy any of them with any program. Opening an episode that is not here yet starts \
-      its download in the background; reading streams what has come and waits for the rest. The download goes on after \
-      the reader has closed, after the mount has ended, and after a reboot.
+      episodes as files, and play or copy any of them with any program. Opening an episode that is not downloaded yet \
+      starts its download in the background; reading streams what has arrived and waits for the rest. The download \
+      continues after the reader has closed, after the mount has ended, and after a reboot.
       """)
     page.section("The mount")
     for (form, words) in tree { page.entry(form, words) }
