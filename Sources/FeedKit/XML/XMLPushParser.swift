@@ -105,7 +105,7 @@ final class XMLPushParser {
   private func entity(_ name: UnsafePointer<UInt8>) -> xmlEntityPtr? {
     let state = context.pointee.instate
     // While a declaration is read, libxml2 asks whether it has it already.
-    if state == XML_PARSER_DTD || state == XML_PARSER_ENTITY_DECL { return nil }
+    if [XML_PARSER_DTD, XML_PARSER_ENTITY_DECL, XML_PARSER_ENTITY_VALUE].contains(state) { return nil }
     // Within attributes libxml2 takes only the first byte of what such an entity stands for.
     let isInAttribute = state == XML_PARSER_ATTRIBUTE_VALUE
     if let found = entities.find(name), !isInAttribute || found.pointee.length == 1 { return found }
