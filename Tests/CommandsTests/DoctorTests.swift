@@ -131,7 +131,7 @@ import TransferProtocol
     let page = origin.serve(
       "/page", OriginResource(Array("<html>Welcome</html>".utf8), mediaType: "text/html"))
     settings.searchURL = page
-    #expect(NetworkCheck.run(settings).text.contains("is no list of podcasts"))
+    #expect(NetworkCheck.run(settings).text.contains("is not a list of podcasts"))
     settings.searchURL = directory.url
     directory.behave(.with { $0.status = 429 })
     #expect(!NetworkCheck.run(settings).isProblem)
