@@ -117,6 +117,7 @@ enum Schema {
       title TEXT NOT NULL,
       published INTEGER NOT NULL,
       is_dated INTEGER NOT NULL,
+      modified INTEGER NOT NULL,                 -- `published`, or the next second that no other episode has
       hidden INTEGER NOT NULL DEFAULT 0,
       played INTEGER NOT NULL DEFAULT 0,
       is_replaced INTEGER NOT NULL DEFAULT 0,    -- its address is another episode's by now
