@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 #pragma clang assume_nonnull begin
 
@@ -132,18 +131,6 @@ extern _Thread_local uint64_t podcastfs_served_poll;
 static inline uint64_t podcastfs_poll_number(void) { return podcastfs_served_poll; }
 static inline void podcastfs_set_poll_number(uint64_t number) { podcastfs_served_poll = number; }
 
-// FUSE that libfuse 3.14 doesn't know: what it sends and receives goes through these (fuse_session_custom_io).
-ssize_t podcastfs_fuse_receive(int device, void *_Nullable buffer, size_t size, void *_Nullable unused);
-ssize_t podcastfs_fuse_send(int device, struct iovec *_Nullable parts, int count, void *_Nullable unused);
-/// Whether the answer to the greeting that the calling thread is about to give asks for FUSE_PASSTHROUGH.
-void podcastfs_fuse_ask_passthrough(int asks);
-/// The file that stands behind what the calling thread is about to answer as opened or created; 0 for none.
-void podcastfs_fuse_set_backing(int32_t backing);
-/// Gives a file to the kernel (FUSE_DEV_IOC_BACKING_OPEN): its number there, or -1.
-int32_t podcastfs_fuse_back(int device, int file);
-/// Takes it back; who has it open keeps it.
-void podcastfs_fuse_end_backing(int device, int32_t backing);
-
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);
@@ -151,6 +138,12 @@ static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
 static inline void podcastfs_store_release(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
+
+/// What `podcastfs_enter_sandbox` could put in force: no new privileges (prctl(2)), Landlock, a filter of system calls.
+enum { PODCASTFS_SANDBOX_PRIVILEGES = 1, PODCASTFS_SANDBOX_FILES = 2, PODCASTFS_SANDBOX_CALLS = 4 };
+/// From here on this process can use its memory and the descriptors below `descriptors`; it can open no file and no
+/// socket and start no process. Returns what is in force, as the kernel has it.
+int podcastfs_enter_sandbox(int descriptors);
 
 /// renameat2(2) with RENAME_NOREPLACE.
 int podcastfs_rename_to_new(const char *path, const char *new_path);
