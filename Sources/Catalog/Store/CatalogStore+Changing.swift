@@ -21,7 +21,7 @@ extension CatalogStore {
     }
     if let commit {
       committed(commit)
-      notices.announce(commit)
+      notices.announce()
     }
     if !waitsForDisk { flushSoon() }
     return result
