@@ -4,9 +4,8 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What follows from commits of the catalogue: by a verb of this mount, a refresh, another mount, the command line.
-/// All of it runs on the loader's thread. Each case reads what has changed, and makes the directories anew that
-/// show it.
+/// Takes in commits of the catalogue: by a verb of this mount, a refresh, another mount, a command. Each case reads the
+/// changed rows and makes new values of the directories that show them. On the loader's thread.
 extension PodcastTree {
   func catalogChanged(_ change: CatalogChange) {
     do {

@@ -4,7 +4,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// From the catalogue and the transfers into the world. All of it runs on the loader's thread.
+/// Reads rows and states of downloads into memory. On the loader's thread.
 extension PodcastTree {
   @discardableResult
   func loadSearches() throws -> [Search] {
@@ -120,7 +120,6 @@ extension PodcastTree {
         world.downloads.place(episode, Downloads.view(status), at: status.time)
       }
     }
-    if events.missedSince == nil { events.note(changed: wallClockSeconds()) }
     readFolderTimes()
   }
 

@@ -3,7 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What follows when the transfers say something else of an episode. On the loader's thread.
+/// Takes in states of downloads. On the loader's thread.
 extension PodcastTree {
   func transferChanged(_ key: MediaKey) {
     let status = transfers.status(of: key)
@@ -31,10 +31,7 @@ extension PodcastTree {
     }
     guard let (known, old, difference) = change else { return }
     tell(difference)
-    if let status {
-      report(status, before: old, known.episode)
-      if old?.state != status.state || old?.changed != status.changed { events.note(status) }
-    }
+    if let status { report(status, before: old, known.episode) }
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
@@ -116,29 +113,18 @@ extension PodcastTree {
     let isCompletion =
       status.state == .cached && old?.state != .cached && (old != nil || status.changed >= started.seconds)
       || status.state == .cached && old?.state == .cached && old?.generation != status.generation
-    report(status, episode, isChange: isChange, isCompletion: isCompletion)
-  }
-
-  private func report(
-    _ status: TransferStatus, _ episode: ListedEpisode, isChange: Bool, isCompletion: Bool
-  ) {
     guard isChange && events.hasReaders || isCompletion && tellsCompletions else { return }
     guard let entry = try? catalog.entries(forKeys: [status.key])[status.key] else { return }
     if isChange { events.record(status, of: entry) }
     if isCompletion { tellCompletion(entry, status) }
   }
 
-  /// What has changed while no process served the mount, as far as that is not told.
-  package func tellWhatWasMissed() {
-    loader.async { [self] in
-      guard let since = events.missedSince else { return }
-      let missed = transfers.allStatuses().filter { $0.changed >= since && !events.hasTold($0) }
-      for status in missed.sorted(by: { $0.changed < $1.changed }) {
-        guard let known = world.withLock({ $0.downloads.known[status.key] }) else { continue }
-        let came = status.moment > 0 ? status.moment / 1_000_000_000 : status.changed
-        report(
-          status, known.episode, isChange: true, isCompletion: status.state == .cached && came >= since)
-        events.note(status)
+  /// The last reader has closed what was to be dropped then.
+  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
+    transfers.drop(key) { _ in
+      self.loader.async {
+        self.world.withLock { _ = $0.open.dropsAtClose.remove(episode) }
+        self.transferChanged(key)
       }
     }
   }
