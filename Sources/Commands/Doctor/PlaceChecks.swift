@@ -65,6 +65,8 @@ package enum PlaceChecks {
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
         mend: "see to that file: what is known is in the others")
+    case .misplaced(let why):
+      return .problem("the catalogue \(path) cannot be used: \(why)", mend: "nothing in it is damaged")
     case .unreadable(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
@@ -171,7 +173,7 @@ package enum PlaceChecks {
   /// What is here of each episode is told in shared memory there.
   package static func runtimeRoom(_ path: String) -> Finding {
     let least: Int64 = 1 << 20
-    guard let left = Directories.roomLeft(at: path) else { return .note("the room in \(path) is not known") }
+    guard let left = DiskSpace.available(at: path) else { return .note("the room in \(path) is not known") }
     if left < least {
       return .problem(
         "only \(HumanText.size(left)) are free in \(path): downloads cannot begin",
@@ -182,7 +184,7 @@ package enum PlaceChecks {
 
   /// Where orders and marks can't be remembered any more.
   package static func storeRoom(_ path: String) -> Finding? {
-    guard let left = Directories.roomLeft(at: path), left < 1 << 20 else { return nil }
+    guard let left = DiskSpace.available(at: path), left < 1 << 20 else { return nil }
     return .problem(
       "only \(HumanText.size(left)) are free in \(path): nothing can be remembered",
       mend: "delete what is not needed on that disk, or make it larger")
@@ -233,7 +235,7 @@ package enum PlaceChecks {
   /// Whether the cache may grow at all.
   /// - Parameter minimum: bytes that stay free (`min_free`).
   package static func room(at cache: String, minimum: Int64) -> Finding {
-    guard let left = Directories.roomLeft(at: cache) else {
+    guard let left = DiskSpace.available(at: cache) else {
       return .note("the room in \(cache) is not known")
     }
     if left <= minimum {

@@ -202,6 +202,7 @@ extension PodcastTree {
     if old != nil || world.withLock({ $0.appearances[id] != nil }) { try readAppearances(of: id) }
     try knownChanged(of: id)
     try coverChanged(of: id)
+    if try catalog.podcast(id) == nil { removeEmptyFolder(id) }
     // Of one that is gone (or is another's by now) there is nothing more to be read.
     if let old, try catalog.podcast(id) != nil {
       let new = try readShelf(id)
