@@ -35,6 +35,8 @@ extension FeedRefresher {
   ) -> HTTPRequest {
     var request = requests.request(url, seconds: Self.feedTimeout, bytes: bytes)
     let state = isConditional ? podcast : nil
+    // What servers say of a feed's compression is often wrong: `FeedBody` looks at the bytes.
+    request.decompresses = false
     request.headers = [
       ("Accept", "application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5")
     ]

@@ -201,18 +201,13 @@ struct RefreshRun: Sendable {
       etag: isWhole ? head.value("etag") : nil, lastModified: isWhole ? head.value("last-modified") : nil,
       isPrivate: isPrivate(head), timeToLive: feed.timeToLive, guid: feed.guid, isComplete: feed.isComplete,
       digest: isWhole || answer.cut != nil ? answer.digest : nil, cameFrom: Self.place(head),
-      readAgain: feed.nextDate(after: now), notice: notice(feed))
+      readAgain: feed.nextDate(after: now), notice: feed.emptiness)
     try RefreshRows.came(id, noted, now: now, in: database)
     // By what the feed says now.
     let next = times.next(
       now: now, rhythm: try rhythm(in: database), timeToLive: feed.timeToLive,
       maximumAge: RefreshTimes.maximumAge(head.value("cache-control")))
     try RefreshRows.setNext(id, next, in: database)
-  }
-
-  /// What to say of a feed whose items have nothing to play.
-  private func notice(_ feed: FetchedFeed) -> String? {
-    nil
   }
 
   /// Whether it has no episodes, of a podcast that had: where a redirect leads to nothing yet, the old address is kept,

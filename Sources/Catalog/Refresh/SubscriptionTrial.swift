@@ -105,7 +105,7 @@ struct SubscriptionTrial: Sendable {
 
   private func read(_ unread: UnreadAnswer, from place: Place, others: ArraySlice<Place>, _ found: Found?) {
     let head = unread.head
-    guard let body = unread.body else {
+    guard unread.body != nil else {
       let host = WebAddress(head.effectiveURL).host ?? "the server"
       return goOn(others, found, after: CatalogError(status: head.status, host: host))
     }
@@ -119,7 +119,7 @@ struct SubscriptionTrial: Sendable {
       if feed.episodes.isEmpty, !place.isNamed { return look(at: others, found: found ?? new) }
       end(new)
     case .failure(let failure):
-      let links = place.isNamed ? FeedLinks.find(in: body, baseURL: WebAddress(head.effectiveURL)) : []
+      let links = place.isNamed ? failure.links : []
       if links.isEmpty { return goOn(others, found, after: failure.error) }
       let named = links.prefix(Self.mostLinks).map { link in
         Place(
