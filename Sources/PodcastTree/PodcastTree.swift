@@ -149,9 +149,6 @@ package final class PodcastTree: Sendable {
     }
   }
 
-  /// Ends when every directory shows what has been committed before.
-  var seen: Answer<Void> { .on(loader) { self.takeInCommits() } }
-
   /// Gives an order to the transfers; ends when what it has changed is shown.
   func order(
     of key: MediaKey, _ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable

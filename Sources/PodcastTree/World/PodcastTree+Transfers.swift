@@ -14,8 +14,8 @@ extension PodcastTree {
       var difference = Difference()
       let (before, after) = (known.episode.node(old), known.episode.node(status))
       difference.attributes.append(after)
-      // It may have been whole before, and damaged: nobody tells each of the states that it has gone through. No page of it
-      // is waited for, as all bytes are here.
+      // It may have been damaged meanwhile: not each state is reported. Dropping its pages cannot block, because all bytes
+      // are here.
       if status?.state == .cached { difference.bytes.append(after) }
       if before != after {
         difference.attributes.append(before)
@@ -106,10 +106,10 @@ extension PodcastTree {
     return difference
   }
 
-  /// To who reads the events, and who waits for completions.
+  /// Reports a state to readers of the events and to the handler of completions.
   private func report(_ status: TransferStatus, before old: TransferStatus?, _ episode: ListedEpisode) {
     let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
-    // What is first heard of when it is complete may have been so for long.
+    // A download that is complete when it is first reported may have been complete for long.
     let isCompletion =
       status.state == .cached && old?.state != .cached && (old != nil || status.changed >= started.seconds)
       || status.state == .cached && old?.state == .cached && old?.generation != status.generation
