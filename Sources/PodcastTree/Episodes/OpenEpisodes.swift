@@ -1,6 +1,6 @@
-/// Which episodes are open, and as what.
+/// Open episodes, by node.
 struct OpenEpisodes: Sendable {
-  /// The representation that is read through a node: the kernel keeps one size for each node.
+  /// What is read through a node. The kernel keeps one size for each node.
   struct Representation: Hashable, Sendable {
     let generation: UInt32
     /// In bytes; nil where the server gives none.
@@ -12,19 +12,17 @@ struct OpenEpisodes: Sendable {
   }
   private var nodes: [NodeID: Node] = [:]
   private var counts: [Int64: Int] = [:]
-  /// Opens that have not been answered, of each episode.
+  /// By episode: opens that are not answered yet.
   private var openings: [Int64: Int] = [:]
   private var sentAway: Set<Int64> = []
-  /// Episodes whose download is dropped when the last is closed.
+  /// Episodes whose download is dropped at their last close.
   var dropsAtClose: Set<Int64> = []
-  /// Whether a process before had more open than has been opened again so far: no close is the last one then.
-  var isTakingOver = false
 
   var count: Int { counts.values.reduce(0, +) }
 
   func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
 
-  /// Somebody opens it; `endOpening` follows.
+  /// An open begins; `endOpening` follows.
   mutating func beginOpening(_ episode: Int64) { openings[episode, default: 0] += 1 }
 
   /// - Returns: whether the episode's download is to be dropped now.
@@ -34,14 +32,14 @@ struct OpenEpisodes: Sendable {
     return isToBeDropped(episode)
   }
 
-  /// The exact size of an open node: it stays its readers' whatever becomes of the episode.
+  /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
   func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
 
-  /// Whether it is read without that its size is known.
+  /// Whether it is open and its size is not known.
   func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node].map { $0.representation.size == nil } ?? false }
 
-  /// - Returns: false where others read another representation through the same node: the opener is to look again.
-  ///   open(2) does so once; who comes back with the same result gets what there is.
+  /// - Returns: false where others read another representation through the same node: open(2) then looks the name up
+  ///   again, once. A second such open succeeds.
   mutating func open(_ node: NodeID, _ representation: Representation) -> Bool {
     if let other = nodes[node], other.representation != representation,
       sentAway.insert(node.row).inserted
@@ -55,8 +53,7 @@ struct OpenEpisodes: Sendable {
   }
 
   private func isToBeDropped(_ episode: Int64) -> Bool {
-    counts[episode] == nil && openings[episode] == nil && !isTakingOver
-      && dropsAtClose.contains(episode)
+    counts[episode] == nil && openings[episode] == nil && dropsAtClose.contains(episode)
   }
 
   /// - Returns: whether the episode's download is to be dropped now.

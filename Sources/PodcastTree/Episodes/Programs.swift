@@ -1,7 +1,7 @@
 internal import Configuration
 internal import PosixKit
 
-/// A program that asks for something.
+/// A running program, as a request names it.
 package struct Program: Hashable, Sendable {
   /// The process's number: the thread group's leader.
   package var process: Int32
@@ -17,16 +17,15 @@ package struct Program: Hashable, Sendable {
   }
 }
 
-/// Tells which program a request comes from.
+/// Finds the program that a request comes from.
 package protocol ProgramTable: Sendable {
-  /// The process that `thread` belongs to; nil where it can't be told: it has ended, or lives in another pid
-  /// namespace.
+  /// The process that `thread` belongs to; nil where it has ended or lives in another pid namespace.
   func program(ofThread thread: Int32) -> Program?
-  /// The words that it was started with.
+  /// Its command line (proc(5), cmdline).
   func arguments(of program: Program) -> [String]
 }
 
-/// The programs that run, by proc(5).
+/// Programs as proc(5) shows them.
 package struct RunningPrograms: ProgramTable {
   package init() {}
 
@@ -59,7 +58,7 @@ package struct RunningPrograms: ProgramTable {
 }
 
 extension PodcastTree {
-  /// Whether the calling program is one whose open starts nothing: of `no_trigger`, or another user's.
+  /// Whether an open by this caller starts nothing: another user's, or one by a program of `no_trigger`.
   func isBarred(_ caller: Caller) -> Bool {
     isBarred(caller, programs.program(ofThread: caller.thread))
   }
@@ -70,11 +69,58 @@ extension PodcastTree {
     if settings.noTrigger.contains(where: { $0.utf8.prefix(15).elementsEqual(program.name.utf8) }) {
       return true
     }
-    // One program with many tasks (KDE's workers) says which in a word of its arguments.
+    // KDE's workers are one program for many tasks: a word of the arguments names the task.
     let words = settings.noTrigger.filter { $0.contains(".") }
     if words.isEmpty { return false }
     return programs.arguments(of: program).dropFirst().contains { argument in
       words.contains { argument == $0 || argument.hasSuffix("/" + $0) }
     }
   }
+}
+
+extension Program {
+  /// What a program does with the bytes that it reads, by its name. Most are not known.
+  enum Habit: Hashable, Sendable {
+    /// It gets all that it asks for.
+    case reads
+    /// It goes on with as much as a read(2) gives it, and somebody listens: it gets what is here.
+    case plays
+    /// It takes st_size for the number of bytes that there are: it copies, packs or serves so many.
+    case copies
+    /// It opens each file that it shows to look for its type, mostly without reading more than its beginning, in the
+    /// thread that draws; and it copies in the same process. (Qt does so whatever the name says, and libfm.) Its first
+    /// read starts a download, but for one of no more than the beginning.
+    case browses
+  }
+
+  var habit: Habit {
+    if Self.players.contains(name) { return .plays }
+    if Self.copiers.contains(name) { return .copies }
+    return Self.browsers.contains(name) ? .browses : .reads
+  }
+
+  /// Bytes of a file's beginning that tell its type: who copies reads more at once.
+  static let typeLength = 16_384
+
+  private static let browsers: Set<String> = [
+    "dolphin", "konqueror", "krusader", "pcmanfm", "pcmanfm-qt", "plasmashell", "spacefm",
+  ]
+
+  /// Media players, and what they probe files with; names as in /proc/PID/comm, 15 bytes at the most.
+  private static let players: Set<String> = [
+    "alsaplayer", "amarok", "aqualung", "audacious", "celluloid", "clapper", "clementine", "cmus", "deadbeef",
+    "decibels", "dragon", "elisa", "exaile", "ffmpeg", "ffplay", "ffprobe", "flac123", "gmusicbrowser",
+    "gnome-music", "gst-launch-1.0", "gst-play-1.0", "guayadeque", "haruna", "herrie", "juk", "kaffeine",
+    "kodi-gbm", "kodi-wayland", "kodi-x11", "kodi.bin", "lollypop", "mocp", "mpd", "mpg123", "mpg321",
+    "mplayer", "mpv", "ogg123", "parole", "play", "pragha", "pw-cat", "pw-play", "qmmp", "quodlibet",
+    "rhythmbox", "sayonara", "showtime", "smplayer", "sox", "strawberry", "totem", "vlc", "xine", "xmms2d",
+  ]
+
+  private static let copiers: Set<String> = [
+    "7z", "7za", "7zr", "7zz", "apache2", "bsdtar", "caddy", "cpio", "git-annex", "httpd", "lighttpd", "nfsd",
+    "nginx",
+    "pax", "proftpd", "rclone", "rsync", "sftp-server", "smbd", "sshd", "sshd-session", "star", "tar",
+    "unison",
+    "zip",
+  ]
 }

@@ -1,7 +1,7 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// Episodes as a whole, those that were asked for last: programs ask for one attribute after the other.
+/// The episodes whose attributes were last asked for: programs ask for one attribute after the other.
 final class EpisodeDetails: Sendable {
   /// An episode with its podcast; of its notes only as much as attributes show.
   struct Detail: Sendable {
@@ -13,12 +13,12 @@ final class EpisodeDetails: Sendable {
     var details: [Int64: Detail] = [:]
     var order: [Int64] = []
     var next = 0
-    /// The last one that was asked for and not here.
+    /// The last one that was not found here.
     var lastRead: Int64 = 0
   }
   private let state = Monitor(State())
   private static let limit = 256
-  /// Who asks for one after the other, in any order, gets so many read at once.
+  /// So many rows are read at once where a program goes from one episode to the next.
   private static let block: Int64 = 16
   /// In bytes.
   private static let commentLength = 400
@@ -30,8 +30,8 @@ final class EpisodeDetails: Sendable {
     return Detail(entry: entry, facts: EpisodeAttributes.facts(of: entry, comment: comment))
   }
 
-  /// Which are to be read where this one is asked for: those beside it too, where another one near was asked for last. All
-  /// are of its podcast, whose numbers begin with a multiple of a block.
+  /// The rows to read for an episode: its whole block where the last one was near. A podcast's numbers begin with a
+  /// multiple of a block.
   func toRead(with id: Int64) -> (first: Int64, count: Int) {
     let isNear = state.withLock { state in
       defer { state.lastRead = id }
@@ -56,7 +56,7 @@ final class EpisodeDetails: Sendable {
     }
   }
 
-  /// The catalogue has something else to say of it.
+  /// Its row has changed.
   func forget(_ id: Int64) {
     state.withLock { state in
       guard state.details.removeValue(forKey: id) != nil, let place = state.order.firstIndex(of: id) else {

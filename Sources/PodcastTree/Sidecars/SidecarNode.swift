@@ -3,7 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// A cover, transcript, list of chapters or show notes: listed from what is in memory, fetched when it is opened.
+/// A cover, transcript, list of chapters or show notes. It is listed from memory and fetched when it is opened.
 struct SidecarNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
@@ -18,7 +18,7 @@ struct SidecarNode: TreeNode {
 
   private var inMemory: ListedSidecar? { tree.world.withLock { $0.sidecar(id) } }
 
-  /// What it stands for, as long as the feed names it.
+  /// What the feed says of it.
   private var sidecar: Answer<Sidecar> {
     let kinds = tree.settings.sidecars
     if id.kind == .cover {
@@ -35,8 +35,7 @@ struct SidecarNode: TreeNode {
     }
   }
 
-  /// Ends when the whole of it is here, so that its size is exact for whoever has it open. Covers are there for
-  /// thumbnailers: these may fetch them.
+  /// Ends when the whole file is here: its size is exact from then on. Thumbnailers may fetch covers.
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes { return .failure(.EROFS) }
     let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)
@@ -86,7 +85,7 @@ extension PodcastTree {
     return attributes
   }
 
-  /// Whether `Downloaded/` shows it: it is wholly here.
+  /// Whether its copy is here: then `Downloaded/` lists it.
   func isHere(_ sidecar: ListedSidecar) -> Bool {
     !sidecar.isRemote || sidecars.copy(sidecar.key).map { !$0.isMissing } ?? false
   }
@@ -118,8 +117,8 @@ extension PodcastTree {
   /// Covers that are fetched at once though nobody has opened them.
   static let coversAtOnce = 8
 
-  /// Fetches a subscription's cover where it is not here, and where few are on their way: the others' come when
-  /// somebody looks.
+  /// Fetches a subscription's cover that is not here, unless many are on their way already: the others come when they
+  /// are opened.
   func fetchCover(ofPodcast id: Int64) {
     sidecars.load()
     guard settings.sidecars.contains(.cover), let podcast = try? catalog.podcast(id),
@@ -132,9 +131,9 @@ extension PodcastTree {
     _ = start { [coversOnTheirWay] _ in coversOnTheirWay.withLock { _ = $0.remove(cover.key) } }
   }
 
-  /// Drops the copy; the feed still names it, so that it is listed again. It succeeds because `rm -r` of a podcast
-  /// removes each name before the directory.
-  /// - Parameter podcast: nil for the one that `folder` shows.
+  /// Drops the copy. The name stays listed, because the feed still names it; `rm` succeeds, because `rm -r` removes each
+  /// name before the directory.
+  /// - Parameter podcast: nil for the one of `folder`.
   func removeCopy(of sidecar: ListedSidecar, podcast: Int64?, from folder: NodeID) -> Answer<Void> {
     .on(sidecars.disk) {
       if sidecar.isRemote { self.sidecars.drop(sidecar.key) }
@@ -148,7 +147,7 @@ extension PodcastTree {
     }
   }
 
-  /// A copy has come or gone, perhaps by another process. On the loader's thread.
+  /// A copy has come or gone, perhaps in another process. On the loader's thread.
   func sidecarChanged(_ node: NodeID) {
     let podcast = node.kind == .cover ? node.row : Self.podcast(ofEpisode: node.row)
     guard let sidecar = world.withLock({ $0.sidecar(node) }) else {
@@ -161,8 +160,8 @@ extension PodcastTree {
     copyChanged(sidecar, podcast: podcast)
   }
 
-  /// It has another size, and is listed where it was not, or no more: beside downloaded episodes while its copy is here,
-  /// elsewhere unless its host does not have it.
+  /// Its size changes, and where it is listed: in `Downloaded/` while its copy is here, elsewhere unless its host does not
+  /// have it.
   private func copyChanged(_ sidecar: ListedSidecar, podcast: Int64) {
     loader.async { [self] in
       var difference = world.withLock { world in
@@ -209,8 +208,7 @@ extension PodcastTree {
     }
   }
 
-  /// A podcast's feed may name another cover: its folder of downloads shows that where it is here. On the loader's
-  /// thread.
+  /// A podcast's feed may name another cover: `Downloaded/` lists it if its copy is here. On the loader's thread.
   func coverChanged(of podcast: Int64) throws {
     guard world.withLock({ $0.downloads.knowsCover(of: podcast) }) else { return }
     guard let record = try catalog.podcast(podcast) else {

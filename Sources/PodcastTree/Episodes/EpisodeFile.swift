@@ -22,13 +22,12 @@ final class EpisodeFile: OpenFile {
   private let progress = Monitor(Progress())
 
   /// - Parameters:
-  ///   - isDirect: the reads of a handle that may not fetch go on to the true end, whatever st_size says.
-  ///   - givesParts: whether its reads get what is here, past the kernel's pages: filling those takes whole blocks of
+  ///   - isDirect: whether reads pass the kernel's page cache, which ends them at st_size.
+  ///   - givesParts: whether a read gets what is here of it, past the page cache, which would wait for whole blocks of
   ///     read-ahead.
   ///   - keepsCache: whether the kernel's pages of the node are of this representation.
   ///   - shownSize: see `shownSize`.
-  ///   - looks: whether a first read of no more than the beginning is a look for the type, for which nothing is fetched.
-  ///     Its length is the program's own only past the kernel's pages.
+  ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
   init(
     _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
     shownSize: Int64?, looks: Bool,
@@ -75,9 +74,8 @@ final class EpisodeFile: OpenFile {
     return .success(count)
   }
 
-  /// Whether a read is only for what the size that is shown promises: the tail of a file that is shorter than
-  /// that (`tail`, a player that looks for a tag at the end). Nothing would be a wrong answer, and waiting for
-  /// the true end would take as long as the whole download.
+  /// Whether only the shown size promises the bytes of a read (`tail`, a player that looks for a tag at the end). An end
+  /// of file would be a wrong answer, and the true end is known only when the whole download is here.
   private func isMisled(at offset: Int64) -> Bool {
     guard let shownSize else { return false }
     if let size = episode.size { return offset > size }

@@ -1,7 +1,6 @@
 internal import PosixKit
 
-/// Tells a program that goes through many episodes and reads little of each (a library scan, `grep -r`, `file *`)
-/// from one that wants them.
+/// Detects sweeps: programs that open many episodes and read little of each (a library scan, `grep -r`, `file *`).
 ///
 /// One open means download. But from the ninth episode within a minute that one process has opened and closed after it
 /// read little, a download that only this process has asked for leaves the queue again. For a minute its opens of that
@@ -10,11 +9,11 @@ final class Sweeps: Sendable {
   private struct State {
     /// By program: the episodes of which it has lately read little.
     var short: [Program: [Int64: ShortRead]] = [:]
-    /// Episodes whose download one program alone has asked for, by opening them.
+    /// By episode: the only program that has started its download, by opening it.
     var askers: [Int64: Asker] = [:]
     /// The order of `askers`, to bound them.
     var order: [Int64] = []
-    /// The most that somebody has read of an episode through the kernel's pages, in bytes.
+    /// By node: how many bytes have been read through the kernel's page cache at most.
     var paged: [NodeID: Int64] = [:]
   }
   private struct Asker {
@@ -40,7 +39,7 @@ final class Sweeps: Sendable {
   /// Programs that are remembered before those of earlier minutes are forgotten.
   private static let programs = 64
 
-  /// - Parameter isNew: whether nobody had asked for its download before.
+  /// - Parameter isNew: whether no download was under way.
   func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
     let now = MonotonicTime.now
     state.withLock { state in
@@ -60,8 +59,8 @@ final class Sweeps: Sendable {
     }
   }
 
-  /// How much somebody may have read who has asked for `count` bytes of a node: the kernel keeps the pages of what was
-  /// read before, and asks for none of these again.
+  /// How many bytes a reader may have read that has asked us for `count`: the kernel answers reads of pages that it has
+  /// kept from an earlier reader.
   func mayHaveRead(_ count: Int64, of node: NodeID) -> Int64 {
     state.withLock { state in
       let before = state.paged[node] ?? 0
@@ -73,7 +72,7 @@ final class Sweeps: Sendable {
     }
   }
 
-  /// Somebody has marked, paused or ordered it.
+  /// The user has marked, paused or ordered it: its download is no sweep's.
   func ordered(_ episode: Int64) { state.withLock { _ = $0.askers.removeValue(forKey: episode) } }
 
   /// - Parameter isShort: whether little of it was read.
@@ -105,7 +104,7 @@ final class Sweeps: Sendable {
     }
   }
 
-  /// Whether its download has lately left the queue, which only this program had asked for.
+  /// Whether this program's download of it has lately left the queue.
   func isLetGo(_ episode: Int64, by program: Program?) -> Bool {
     state.withLock { state in
       guard let asker = state.askers[episode], asker.program == program, let left = asker.left else {
@@ -119,7 +118,7 @@ final class Sweeps: Sendable {
   func left(_ episode: Int64) { state.withLock { $0.askers[episode]?.left = .now } }
 }
 
-/// Programs that were last seen doing something, so many of them.
+/// The programs that last did something; a few of them.
 final class RecentPrograms: Sendable {
   private let programs = Monitor<[Program]>([])
   private static let limit = 16
