@@ -27,7 +27,8 @@ package enum ChildProcess {
       podcastfs_spawn(
         program, words, environment, descriptors, Int32(descriptors.count), isDetached ? 1 : 0, &process)
     }
-    let reason = if let variables { variables.withUnsafeBufferPointer { spawn($0.baseAddress) } } else { spawn(nil) }
+    let reason =
+      if let variables { variables.withUnsafeBufferPointer { spawn($0.baseAddress) } } else { spawn(nil) }
     guard reason == 0 else { throw PosixError(Errno(rawValue: reason), "start", program) }
     return process
   }
