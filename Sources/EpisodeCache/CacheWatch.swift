@@ -1,7 +1,7 @@
 package import PodcastModel
 internal import PosixKit
 
-/// Hears of data files that are deleted, replaced or written to, by whomever: the cache may be at any time.
+/// Hears of data files that are deleted, by whomever: the cache may be at any time.
 package final class CacheWatch {
   private let files: FileWatch
   private let layout: CacheLayout
@@ -22,11 +22,11 @@ package final class CacheWatch {
   @discardableResult
   package func renew() -> Bool {
     if watch != nil { return false }
-    watch = files.add(layout.episodes, .changing)
+    watch = files.add(layout.episodes, .vanishing)
     return watch != nil
   }
 
-  /// The episodes that data files are gone of, or may have another length; nil where that may be any.
+  /// The episodes that data files are gone of; nil where that may be any.
   package func vanished() -> Set<MediaKey>? {
     var keys: Set<MediaKey> = []
     var isUnknown = false

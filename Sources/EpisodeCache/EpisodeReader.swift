@@ -9,25 +9,16 @@ package final class EpisodeReader: Sendable {
   package let generation: UInt32
   private let data: FileDescriptor
   private let map: LiveMap?
-  /// What the journal said when there was no live map.
-  private let journal: RangeJournal
-  private let journalPath: String
-  /// Whether the data file had more than all bytes when it was opened: the daemon is to look at it.
-  private let isTooLong: Bool
+  /// What there is where there is no live map.
+  private let representation: Representation?
+  private let durable: ByteRanges
 
   private struct Findings {
-    /// Which chunks are compared with their checksums before any of them is given, and those.
-    var doubt: Doubt
-    var sums: [Int64: Checksum]
-    var recent: Set<Int64>
-    /// When the file was last written to, as far as that has been looked at; nil where the live map knows it.
-    var modified: Int64?
-    var checked: Set<Int64> = []
     var damaged = ByteRanges()
     /// What has not been taken.
     var news = ByteRanges()
   }
-  private let findings: Monitor<Findings>
+  private let findings = Monitor(Findings())
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
   /// - Parameter isVouched: whether the daemon has just said that this is what it writes.
@@ -37,31 +28,24 @@ package final class EpisodeReader: Sendable {
   ) throws(PosixError) {
     self.key = key
     self.generation = generation
-    data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDONLY)
+    if let whole = try? FileDescriptor(openingRegular: layout.whole(key, generation), O_RDONLY) {
+      data = whole
+      let size = Int64(try data.status().st_size)
+      (map, representation, durable) = (nil, Representation(total: size), ByteRanges([0..<size]))
+    } else {
+      data = try FileDescriptor(openingRegular: layout.part(key, generation), O_RDONLY)
+      let journal = isVouched ? RangeJournal() : RangeJournal(reading: layout.journal(key, generation))
+      let nonce = isVouched ? nil : journal.identity ?? 0
+      map = LiveMap.open(layout, key, generation, writable: false, nonce: nonce)
+      let known = map == nil && isVouched ? RangeJournal(reading: layout.journal(key, generation)) : journal
+      guard map != nil || known.representation != nil else {
+        throw PosixError(.ENOENT, "read", layout.journal(key, generation))
+      }
+      var present = known.durable
+      present.truncate(at: Int64(try data.status().st_size))
+      (representation, durable) = (known.representation, present)
+    }
     _ = data.tryLock(.shared)
-    journalPath = layout.journal(key, generation)
-    if isVouched,
-      let map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: nil)
-    {
-      (self.map, journal, isTooLong) = (map, RangeJournal(), false)
-      findings = Monitor(Findings(doubt: .none, sums: [:], recent: []))
-      return
-    }
-    var journal = RangeJournal(reading: layout.journal(key, generation))
-    map = LiveMap.open(layout, key, generation, data: data, writable: false, journal: journal)
-    let status = try data.status()
-    let doubt = map == nil ? Doubt(of: status, journal) : .none
-    journal.durable.truncate(at: Int64(status.st_size))
-    guard map != nil || journal.representation != nil else {
-      throw PosixError(.ENOENT, "read", layout.journal(key, generation))
-    }
-    if doubt == .all { for range in journal.unsummed.ranges { journal.durable.remove(range) } }
-    self.journal = journal
-    isTooLong = journal.representation?.total.map { Int64(status.st_size) > $0 } ?? false
-    findings = Monitor(
-      Findings(
-        doubt: doubt, sums: journal.sums, recent: Set(journal.recent),
-        modified: map == nil ? status.modified : nil))
   }
 
   /// A process that is just being started has all that this one has open, and its locks, until it has its program.
@@ -71,20 +55,20 @@ package final class EpisodeReader: Sendable {
   package var isLive: Bool { map != nil }
 
   /// The exact size, nil while it is not known.
-  package var total: Int64? { map.map(\.total) ?? journal.representation?.total }
+  package var total: Int64? { map.map(\.total) ?? representation?.total }
 
   /// Bytes that are there.
-  package var received: Int64 { map?.received ?? journal.durable.count }
+  package var received: Int64 { map?.received ?? durable.count }
 
   /// How many have come, also those that were there already.
-  package var progress: Int64 { map?.progress ?? journal.durable.count }
+  package var progress: Int64 { map?.progress ?? durable.count }
 
   package func contains(_ range: Range<Int64>) -> Bool {
-    map?.contains(range) ?? journal.durable.contains(range)
+    map?.contains(range) ?? durable.contains(range)
   }
 
   /// Whether every byte is there, and nothing else.
-  package var isWhole: Bool { !isTooLong && total.map { contains(0..<$0) } ?? false }
+  package var isWhole: Bool { total.map { contains(0..<$0) } ?? false }
 
   /// How many of `count` bytes at `offset` are there, one behind the other, as far as is known.
   package func available(at offset: Int64, upTo count: Int) -> Int {
@@ -105,7 +89,7 @@ package final class EpisodeReader: Sendable {
     return Int(end - range.lowerBound)
   }
 
-  /// What was found to be others than the bytes that were written, or can't be read.
+  /// What can't be read.
   package var damaged: ByteRanges { findings.withLock { $0.damaged } }
 
   /// The same, each range once: for who has it fetched again.
@@ -140,8 +124,8 @@ package final class EpisodeReader: Sendable {
       noteDamage(range)
       return nil
     }
-    // The disk may have lost them meanwhile, or somebody has written to the file.
-    return contains(range) && isSound(range) ? count : nil
+    // They may have been found damaged meanwhile.
+    return canRead(at: offset, count: range.count) ? count : nil
   }
 
   /// Whether both have the same file open, not two that had the same name.
@@ -150,59 +134,11 @@ package final class EpisodeReader: Sendable {
     return own.st_dev == its.st_dev && own.st_ino == its.st_ino
   }
 
-  /// Looks whether somebody else has cut what is whole: the kernel may read it without us.
-  package func noteLength() {
-    guard isWhole, let total, let size = try? data.status().st_size, size < total else { return }
-    noteDamage(Int64(size)..<total)
-  }
-
   private func noteDamage(_ range: Range<Int64>) {
     findings.withLock { findings in
       findings.damaged.insert(range)
       findings.news.insert(range)
     }
-  }
-
-  /// Doubts all from now on where somebody else has written to what nobody writes to any more.
-  private func lookAtTime() {
-    guard let modified = try? data.status().modified else { return }
-    let isKnown = findings.withLock { $0.modified.map { $0 == modified } }
-    if isKnown ?? (map?.modified == modified) { return }
-    // What is being written has its time a moment later.
-    if map != nil, !isWhole || map?.modified == modified { return }
-    let journal = map == nil ? self.journal : RangeJournal(reading: journalPath)
-    findings.withLock { findings in
-      findings.doubt = .all
-      findings.sums = journal.sums
-      findings.modified = modified
-      findings.checked = []
-    }
-  }
-
-  /// Compares the chunks of a range that are doubted with their checksums, each once.
-  private func isSound(_ range: Range<Int64>) -> Bool {
-    lookAtTime()
-    var start = range.lowerBound / RangeJournal.chunk * RangeJournal.chunk
-    while start < range.upperBound {
-      defer { start += RangeJournal.chunk }
-      let (doubt, sum, isChecked) = findings.withLock { findings in
-        (
-          findings.doubt.concerns(start, findings.recent), findings.sums[start],
-          findings.checked.contains(start)
-        )
-      }
-      if doubt == .none { continue }
-      let part = range.clamped(to: start..<start + RangeJournal.chunk)
-      if doubt == .all, part.upperBound > sum?.end ?? start {
-        noteDamage(part)
-        continue
-      }
-      guard let sum, !isChecked else { continue }
-      let isRight = (try? GenerationCheck.agrees(start, sum, data)) ?? false
-      findings.withLock { _ = $0.checked.insert(start) }
-      if !isRight { noteDamage(start..<sum.end) }
-    }
-    return !findings.withLock { $0.damaged.ranges.contains { $0.overlaps(range) } }
   }
 
   /// Notes that it was read now: the least recently read are evicted first. Kept as the data file's access

@@ -15,10 +15,8 @@ package final class EpisodeWriter: Sendable {
     var present: ByteRanges
     var durable: ByteRanges
     var sums: RunningChecksums
-    var note: [UInt8]
-    var isNoteNew = false
-    /// Whether the file's times are not those of our own writes alone, though nobody else has written to it.
-    var hasForeignTimes = false
+    /// Whether all bytes are on the disk, and the file has the name that says so.
+    var isWhole = false
     /// How far what has come once more from the beginning has been compared.
     var compared: Int64 = 0
     /// Whether the live map could not grow.
@@ -36,74 +34,72 @@ package final class EpisodeWriter: Sendable {
   let layout: CacheLayout
 
   /// Begins a generation with no bytes.
-  /// - Parameter note: see `set(note:)`.
   /// - Throws: `PosixError`: EEXIST where it had begun before.
   package init(
-    creating layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, _ representation: Representation,
-    note: [UInt8] = []
+    creating layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
   ) throws {
     try layout.create()
     self.key = key
     self.generation = generation
     self.layout = layout
-    let path = layout.data(key, generation)
+    let path = layout.part(key, generation)
     data = try FileDescriptor(openingRegular: path, O_RDWR | O_CREAT | O_EXCL)
     do {
-      var facts: [JournalRecord] = [.identity(.random(in: 1 ... .max)), .representation(representation)]
-      if !note.isEmpty { facts.append(.note(note)) }
-      let writer = try RangeJournalWriter(creating: layout.journal(key, generation), facts)
+      let nonce = UInt64.random(in: 1 ... .max)
+      journal = Monitor(
+        try RangeJournalWriter(
+          creating: layout.journal(key, generation), [.identity(nonce), .representation(representation)]))
       (map, hasSpareMap) = try LiveMap.create(
-        layout, key, generation, data: data, journal: writer.journal, total: representation.total)
-      journal = Monitor(writer)
+        layout, key, generation, nonce: nonce, total: representation.total)
     } catch {
-      // Nobody has seen it: no number is used up.
-      unlink(path)
-      unlink(layout.journal(key, generation))
+      layout.remove(key, generation)
       throw error
     }
     map.set(total: representation.total)
     state = Monitor(
       State(
-        representation: representation, present: ByteRanges(), durable: ByteRanges(),
-        sums: RunningChecksums(), note: note))
+        representation: representation, present: ByteRanges(), durable: ByteRanges(), sums: RunningChecksums()
+      ))
   }
 
   /// Goes on with a generation: what its journal says, and what the live map says where it is of this run of
-  /// the machine, so that a killed daemon loses nothing. What a crash may have damaged, and all where the file is
-  /// not the one that the journal was written for, is compared with its checksums before it counts.
+  /// the machine, so that a killed daemon loses nothing. Without the map, what came last is compared with its checksums.
   /// - Throws: `PosixError`: ENOENT where the data or a journal that says what it is of is not there.
   package init(continuing layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws {
     self.key = key
     self.generation = generation
     self.layout = layout
     let path = layout.data(key, generation)
+    let isWhole = layout.isWhole(key, generation)
     data = try FileDescriptor(openingRegular: path, O_RDWR)
-    var kept = RangeJournal(reading: layout.journal(key, generation))
-    guard let representation = kept.representation else { throw PosixError(.ENOENT, "continue", path) }
-    var writer = try RangeJournalWriter(continuing: layout.journal(key, generation), kept)
     let size = Int64(try data.status().st_size)
-    // Somebody has put something behind its end; what is before it is compared, because of the file's time.
-    if let total = representation.total, size > total { try data.truncate(to: total) }
-    let isCut = size < kept.durable.end
-    let live =
-      isCut ? nil : LiveMap.open(layout, key, generation, data: data, writable: true, journal: kept)
-    var news: [JournalRecord] = []
-    if live == nil {
-      news = try GenerationCheck.doubtful(data, kept).map { .lost($0) }
-      // Also what has no sums: when the file has grown again nothing tells that it was cut.
-      if isCut { news.append(.lost(size..<kept.durable.end)) }
-      for record in news { kept.apply(record) }
+    var kept = RangeJournal(reading: layout.journal(key, generation))
+    var writer: RangeJournalWriter
+    if isWhole && kept.representation?.total != size {
+      // The name says that all is here; the journal is lost.
+      let facts: [JournalRecord] = [
+        .identity(.random(in: 1 ... .max)), .representation(Representation(total: size)), .range(0..<size),
+      ]
+      writer = try RangeJournalWriter(creating: layout.journal(key, generation), facts)
+      kept = writer.journal
+    } else {
+      guard kept.representation != nil else { throw PosixError(.ENOENT, "continue", path) }
+      writer = try RangeJournalWriter(continuing: layout.journal(key, generation), kept)
     }
-    if kept.identity == nil { news.append(.identity(.random(in: 1 ... .max))) }
-    if !news.isEmpty {
-      try writer.append(news, synchronized: false) { live?.set(journalPending: $0) }
+    let representation = kept.representation ?? Representation()
+    let nonce = kept.identity ?? 0
+    let live = isWhole ? nil : LiveMap.open(layout, key, generation, writable: true, nonce: nonce)
+    if live == nil && !isWhole {
+      let lost = try GenerationCheck.lost(data, kept).map { JournalRecord.lost($0) }
+      for record in lost { kept.apply(record) }
+      if !lost.isEmpty { try writer.append(lost, synchronized: false) }
     }
     var present = kept.durable
+    if isWhole { present.insert(0..<size) }
     present.truncate(at: size)
     let durable = present
     if let live {
       (map, hasSpareMap) = (live, access(layout.spareMap(key, generation), F_OK) == 0)
-      live.set(journalLength: writer.journal.length)
       let end = representation.total ?? size
       let blocks = (end + LiveMap.blockSize - 1) / LiveMap.blockSize
       live.blocks().forEach(upTo: min(blocks, live.reservedBlocks)) { run in
@@ -111,27 +107,22 @@ package final class EpisodeWriter: Sendable {
       }
       // Readers may have had these, too: no other file's may follow on them.
       for edge in live.edges { present.insert(edge) }
-      present.truncate(at: end)
-      present.truncate(at: size)
+      present.truncate(at: min(end, size))
     } else {
       try Directories.createPrivate(layout.maps)
       (map, hasSpareMap) = try LiveMap.create(
-        layout, key, generation, data: data, journal: writer.journal, total: representation.total)
+        layout, key, generation, nonce: nonce, total: representation.total)
     }
     journal = Monitor(writer)
     state = Monitor(
       State(
         representation: representation, present: present, durable: durable,
-        sums: RunningChecksums(kept.sums), note: kept.note))
+        sums: RunningChecksums(kept.sums), isWhole: isWhole))
     map.set(total: representation.total)
     map.set(received: present.count)
     try state.withLock { state throws(PosixError) in
       for run in state.present.ranges { try publish(run, &state) }
     }
-    let lost = news.compactMap { if case .lost(let range) = $0 { range } else { nil } }
-    var all = self.present
-    for range in lost { all.insert(range) }
-    giveBackShown(lost, of: all, self.representation, besides: self.present)
   }
 
   package var representation: Representation { state.withLock { $0.representation } }
@@ -168,7 +159,6 @@ package final class EpisodeWriter: Sendable {
       let most = rest.reduce(0) { $0 + Int64($1.count) }
       guard offset <= LiveMap.capacity - most else { throw PosixError(.EFBIG, "write") }
       let count = Int64(try data.writeSome(rest, at: offset))
-      map.set(modified: try data.status().modified)
       try state.withLock { state throws(PosixError) in
         state.present.insert(offset..<offset + count)
         let end = offset + count
@@ -200,15 +190,12 @@ package final class EpisodeWriter: Sendable {
     for range in ranges { giveBack(range, besides: present) }
   }
 
-  /// Not of a file that has two names: equal audio under another address counts on these bytes.
   private func giveBack(_ range: Range<Int64>, besides present: ByteRanges) {
-    guard let status = try? data.status(), status.st_nlink <= 1 else { return }
     let block = LiveMap.blockSize
     for hole in present.missing(in: range) {
       let (first, end) = ((hole.lowerBound + block - 1) / block * block, hole.upperBound / block * block)
       if first < end { data.punchHole(first..<end) }
     }
-    if let status = try? data.status() { map.set(modified: status.modified) }
   }
 
   /// Shows a range in the live map: its blocks that are whole by now, and the beginning of the last one.
@@ -276,7 +263,6 @@ package final class EpisodeWriter: Sendable {
       map.set(total: representation.total)
       if let total = representation.total, Int64(try data.status().st_size) > total {
         try data.truncate(to: total)
-        map.set(modified: try data.status().modified)
       }
     }
   }

@@ -30,31 +30,23 @@ package struct GenerationCheck: Hashable, Sendable {
         damaged.append(start..<sum.end)
       }
     }
-    let rest = journal.unsummed
-    let status = try data.status()
-    if Doubt(of: status, journal) == .all && LiveMap.received(layout, key, generation) == nil {
-      // Somebody has written to it, and nothing tells whether that was there.
-      damaged += rest.ranges
-    } else {
-      unsummed = rest.count
-      // What is not there at all is damage too.
-      let size = Int64(status.st_size)
-      damaged += rest.ranges.filter { $0.upperBound > size }.map { max($0.lowerBound, size)..<$0.upperBound }
+    let size = Int64(try data.status().st_size)
+    for range in journal.unsummed.ranges where range.upperBound > size {
+      damaged.append(max(range.lowerBound, size)..<range.upperBound)
     }
+    unsummed = journal.unsummed.count
   }
 
-  /// Which bytes of a file, that no live map vouches for, are not what its journal says.
-  static func doubtful(
+  /// Which of the chunks that came last have not the checksums that the journal tells: a disk may say that it has what a
+  /// power loss then takes.
+  static func lost(
     _ data: borrowing FileDescriptor, _ journal: RangeJournal
   ) throws(PosixError) -> [Range<Int64>] {
-    let doubt = Doubt(of: try data.status(), journal, isGoneOnWith: true)
     var lost: [Range<Int64>] = []
-    let recent = Set(journal.recent)
-    for start in journal.sums.keys.sorted() where doubt.concerns(start, recent) != .none {
+    for start in journal.recent.sorted() {
       guard let sum = journal.sums[start] else { continue }
       if try !agrees(start, sum, data) { lost.append(start..<sum.end) }
     }
-    if doubt == .all { lost += journal.unsummed.ranges }
     return lost
   }
 

@@ -2,8 +2,6 @@ internal import PodcastModel
 internal import PosixKit
 
 /// One entry of a generation's journal.
-///
-/// Kinds 1 and 2 are those of the first version; a program that does not know a kind reads no further.
 enum JournalRecord: Hashable {
   /// Which representation the bytes are of; the last one holds (a total may be learnt late).
   case representation(Representation)
@@ -12,17 +10,13 @@ enum JournalRecord: Hashable {
   /// CRC-32C of bytes that are on the disk, from the start of a chunk (`RangeJournal.chunk`) on; the last one of
   /// a chunk holds.
   case sum(start: Int64, Checksum)
-  /// The data file's inode and time of modification when the records before were true.
-  case place(RangeJournal.Place)
   /// These bytes were found to be others than they were: they are not there.
   case lost(Range<Int64>)
-  /// What the journal's owner wants to find again; the last one holds.
-  case note([UInt8])
   /// Tells this journal from another one of the same name.
   case identity(UInt64)
 
   private enum Kind: UInt8 {
-    case representation = 1, range, sum, place, lost, note, identity
+    case representation = 1, range, sum, lost, identity
   }
 
   /// `length` of kind and payload, kind, payload, CRC-32 of the three; integers little-endian.
@@ -41,12 +35,7 @@ enum JournalRecord: Hashable {
     case .sum(let start, let sum):
       body.append(Kind.sum.rawValue, start..<sum.end)
       body.append(integer: sum.crc.value)
-    case .place(let place):
-      body.append(Kind.place.rawValue)
-      body.append(integer: place.inode)
-      body.append(integer: place.modified)
     case .lost(let range): body.append(Kind.lost.rawValue, range)
-    case .note(let bytes): body += [Kind.note.rawValue] + bytes.prefix(Self.longestNote)
     case .identity(let value):
       body.append(Kind.identity.rawValue)
       body.append(integer: value)
@@ -60,7 +49,6 @@ enum JournalRecord: Hashable {
 
   /// Longer validators and addresses are cut, which makes them match nothing: safe.
   private static let longestText = 8192
-  static let longestNote = 3 * longestText
 
   /// The record at the head of `bytes`, and how long it is; nil where none is whole and right.
   static func decode(_ bytes: ArraySlice<UInt8>) -> (record: JournalRecord, length: Int)? {
@@ -94,13 +82,7 @@ enum JournalRecord: Hashable {
         range.lowerBound % RangeJournal.chunk == 0, !range.isEmpty, range.count <= RangeJournal.chunk
       else { return nil }
       return .sum(start: range.lowerBound, Checksum(end: range.upperBound, crc: .init(value)))
-    case .place:
-      guard let inode: UInt64 = body.takeInteger(), let modified: Int64 = body.takeInteger() else {
-        return nil
-      }
-      return .place(RangeJournal.Place(inode: inode, modified: modified))
     case .lost: return body.takeRange().map { .lost($0) }
-    case .note: return .note(Array(body))
     case .identity: return body.takeInteger().map { .identity($0) }
     }
   }

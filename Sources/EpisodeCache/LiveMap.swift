@@ -21,32 +21,20 @@ package final class LiveMap: Sendable {
   private enum Word {
     static let magic = 0
     static let boot = 1
-    static let device = 2
-    static let inode = 3
-    static let total = 4
-    static let received = 5
+    /// A number by chance, which the journal beside the data has too.
+    static let nonce = 2
+    static let total = 3
+    static let received = 4
     /// Bytes of the bitmap that there is room for: the others are not looked at. (Reading memory that a full
     /// tmpfs has no room for kills: SIGBUS.)
-    static let reserved = 6
-    /// Which journal it goes with, how long that is, and how long it is about to be.
-    static let journal = 7
-    static let journalLength = 8
-    static let journalPending = 9
-    /// Which mount, of which namespace, the data file was reached by.
-    static let mount = 10
-    static let namespace = 11
-    /// When the data file was last written to, in nanoseconds since 1970.
-    static let modified = 12
-    /// When the data file was made.
-    static let born = 13
-    static let count = 14
-    /// Bytes of the whole that have come again and were compared. (0 in maps of before.)
-    static let compared = 14
+    static let reserved = 5
+    /// Bytes of the whole that have come again and were compared.
+    static let compared = 6
     /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
-    /// word it speaks of the latter only. (0 in maps of before: nothing is said.)
+    /// word it speaks of the latter only.
     static let edges = 16..<32
   }
-  private static let magic: UInt64 = 0x3230_7061_6d73_6670  // "pfsmap02"
+  private static let magic: UInt64 = 0x3330_7061_6d73_6670  // "pfsmap03"
   private static let unknown = UInt64.max
 
   package static let blockSize: Int64 = 4096
@@ -69,48 +57,39 @@ package final class LiveMap: Sendable {
 
   /// Makes the map of an empty data file, in place of what was there: in the runtime folder, and where that has no room
   /// in the cache.
-  /// - Parameter total: bytes of the file, where they are known: there is room for all of them then.
+  /// - Parameters:
+  ///   - nonce: the number that the journal has.
+  ///   - total: bytes of the file, where they are known: there is room for all of them then.
   /// - Throws: `PosixError`: ENOSPC where there is no room in the cache either.
   static func create(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, data: borrowing FileDescriptor,
-    journal: RangeJournal, total: Int64?
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, nonce: UInt64, total: Int64?
   ) throws(PosixError) -> (map: LiveMap, isSpare: Bool) {
     let (path, spare) = (layout.map(key, generation), layout.spareMap(key, generation))
     unlink(spare)
     do throws(PosixError) {
-      return (try create(path, data: data, journal: journal, total: total), false)
+      return (try create(path, nonce: nonce, total: total), false)
     } catch {
       guard error.errno == .ENOSPC || error.errno == .EDQUOT else { throw error }
       unlink(path)
-      return (try create(spare, data: data, journal: journal, total: total), true)
+      return (try create(spare, nonce: nonce, total: total), true)
     }
   }
 
-  private static func create(
-    _ path: String, data: borrowing FileDescriptor, journal: RangeJournal, total: Int64?
-  ) throws(PosixError) -> LiveMap {
-    let temporary = "\(path).new"
+  private static func create(_ path: String, nonce: UInt64, total: Int64?) throws(PosixError) -> LiveMap {
+    let temporary = path + CacheLayout.unfinished
     unlink(temporary)
-    let status = try data.status()
     let file = try FileDescriptor(openingRegular: temporary, O_RDWR | O_CREAT | O_EXCL)
     do throws(PosixError) {
       // The first part of the bitmap is for 128 MiB.
       try file.allocate(leastSize)
       let memory = try SharedMemory(file, size: fullSize, writable: true)
       memory.store(Word.boot, bootIdentity)
-      memory.store(Word.device, UInt64(status.st_dev))
-      memory.store(Word.inode, UInt64(status.st_ino))
+      memory.store(Word.nonce, nonce)
       memory.store(Word.total, unknown)
       memory.store(Word.received, 0)
       memory.store(Word.reserved, UInt64(pageSize))
-      memory.store(Word.journal, journal.identity ?? 0)
-      memory.store(Word.mount, data.mountIdentity)
-      memory.store(Word.namespace, FileDescriptor.mountNamespace)
-      memory.store(Word.modified, UInt64(bitPattern: status.modified))
-      memory.store(Word.born, UInt64(bitPattern: data.birthTime))
       memory.store(Word.magic, magic)
       let map = LiveMap(memory: memory, file: file)
-      map.set(journalLength: journal.length)
       if let total { try map.reserve(upTo: min(total, capacity), isAll: false) }
       try retrying("create", path) { rename(temporary, path) }
       return map
@@ -120,64 +99,28 @@ package final class LiveMap: Sendable {
     }
   }
 
-  /// The map of a generation, where it speaks of this data file, reached by this mount, and was written since the
-  /// machine started: only then are the bytes that it claims in the page cache or on the disk.
-  /// - Parameter journal: what the journal says now; it and the data file must be as the map knows them. (They are
-  ///   not where the disk was pulled and put back, or the cache restored from a backup.) nil where the daemon that
+  /// The map of a generation that was made since the machine started: only then are the bytes that it claims in the page
+  /// cache or on the disk.
+  /// - Parameter nonce: the number that the journal has: then the map speaks of the same file. nil where the daemon that
   ///   writes the map has just said that it is good.
   static func open(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, data: borrowing FileDescriptor,
-    writable: Bool, journal: RangeJournal?
+    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, writable: Bool, nonce: UInt64?
   ) -> LiveMap? {
-    open(layout.map(key, generation), data: data, writable: writable, journal: journal)
-      ?? open(layout.spareMap(key, generation), data: data, writable: writable, journal: journal)
+    open(layout.map(key, generation), writable: writable, nonce: nonce)
+      ?? open(layout.spareMap(key, generation), writable: writable, nonce: nonce)
   }
 
-  private static func open(
-    _ path: String, data: borrowing FileDescriptor, writable: Bool, journal: RangeJournal?
-  ) -> LiveMap? {
+  private static func open(_ path: String, writable: Bool, nonce: UInt64?) -> LiveMap? {
     guard let file = try? FileDescriptor(openingRegular: path, writable ? O_RDWR : O_RDONLY),
-      let status = try? file.status(), Int64(status.st_size) >= leastSize, status.st_size <= fullSize,
-      let of = try? data.status(),
+      let status = try? file.status(), status.st_size >= leastSize,
       let memory = try? SharedMemory(file, size: fullSize, writable: writable),
       memory.load(Word.magic) == magic, memory.load(Word.boot) == bootIdentity,
-      memory.load(Word.device) == UInt64(of.st_dev), memory.load(Word.inode) == UInt64(of.st_ino),
-      memory.load(Word.born) == UInt64(bitPattern: data.birthTime),
-      memory.load(Word.reserved) <= UInt64(Int(status.st_size) - headerSize),
-      isSameMount(memory, data)
+      nonce == nil || memory.load(Word.nonce) == nonce,
+      memory.load(Word.reserved) <= UInt64(Int(status.st_size) - headerSize)
     else { return nil }
-    if let journal, !agrees(memory, data, journal) { return nil }
     if writable { return LiveMap(memory: memory, file: file) }
     return LiveMap(memory: memory, file: nil)
   }
-
-  /// A mount's name says nothing to who is in another namespace.
-  private static func isSameMount(_ memory: SharedMemory, _ data: borrowing FileDescriptor) -> Bool {
-    let (mount, namespace) = (memory.load(Word.mount), FileDescriptor.mountNamespace)
-    if mount == 0 || namespace == 0 || memory.load(Word.namespace) != namespace { return true }
-    return mount == data.mountIdentity
-  }
-
-  /// The data file must have been written to last when the map says: a daemon that was killed between a write and the
-  /// word of it can't be told from somebody else who has written since.
-  private static func agrees(
-    _ memory: SharedMemory, _ data: borrowing FileDescriptor, _ journal: RangeJournal
-  ) -> Bool {
-    // Read in the order against the one in which they are written.
-    let pending = memory.load(Word.journalPending)
-    let length = memory.load(Word.journalLength)
-    guard memory.load(Word.journal) == journal.identity ?? 0,
-      [length, pending].contains(UInt64(journal.length))
-    else { return false }
-    // A daemon that lives may be writing at this moment.
-    return (0..<looks).contains { _ in
-      let before = memory.load(Word.modified)
-      return (try? data.status().modified) == Int64(bitPattern: before)
-    }
-  }
-
-  /// How often it is looked at before it is not believed.
-  private static let looks = 8
 
   /// How many bytes a generation's map says are there; nil where there is no map.
   package static func received(
@@ -297,17 +240,6 @@ package final class LiveMap: Sendable {
     memory.store(Word.compared, memory.load(Word.compared) &+ UInt64(count))
   }
 
-  /// The journal has this length, or will have (`pending`).
-  func set(journalLength: Int64) {
-    memory.store(Word.journalLength, UInt64(journalLength))
-    memory.store(Word.journalPending, UInt64(journalLength))
-  }
-  func set(journalPending: Int64) { memory.store(Word.journalPending, UInt64(journalPending)) }
-
-  /// When the data file was last written to by the daemon, in nanoseconds since 1970.
-  var modified: Int64 { Int64(bitPattern: memory.load(Word.modified)) }
-  func set(modified: Int64) { memory.store(Word.modified, UInt64(bitPattern: modified)) }
-
   /// Says that these blocks are there. Their bytes must have been written, and room reserved.
   func add(blocks: Range<Int64>) {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
@@ -344,12 +276,4 @@ package final class LiveMap: Sendable {
     let bytes = (try? Directories.read("/proc/sys/kernel/random/boot_id")) ?? []
     return bytes.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
   }()
-}
-
-extension stat {
-  /// Nanoseconds since 1970.
-  var modified: Int64 {
-    (Int64(st_mtim.tv_sec).multipliedReportingOverflow(by: 1_000_000_000).partialValue)
-      &+ Int64(st_mtim.tv_nsec)
-  }
 }

@@ -6,25 +6,17 @@ internal import PosixKit
 /// their checksums.
 ///
 /// The journal is a file of records that is only ever appended to, after the data they speak of has been
-/// synchronized. A record that a crash cut off, and all behind it, counts for nothing; nor do ranges whose sums may
-/// have been behind them: they count when the place has come that ends what was told at once.
+/// synchronized. A record that a crash cut off, and all behind it, counts for nothing. Checksums come before the ranges
+/// that they speak of: one without its range counts for nothing.
 package struct RangeJournal: Hashable, Sendable {
   /// Bytes that a checksum is of; the last chunk of a file, and one that has come in part, has fewer.
   package static let chunk: Int64 = 1 << 20
 
-  /// Which file the data was in, and when that was last written to, in nanoseconds since 1970: while both are
-  /// the same, nobody else has touched it.
-  package struct Place: Hashable, Sendable {
-    package var inode: UInt64
-    package var modified: Int64
-  }
-
   package var representation: Representation?
   package var durable = ByteRanges()
-  /// By the start of the chunk. Journals of the first version have none.
+  /// By the start of the chunk.
   package var sums: [Int64: Checksum] = [:]
-  package var place: Place?
-  package var note: [UInt8] = []
+  /// A number by chance, which the live map has too.
   package var identity: UInt64?
   /// How many bytes of the file are whole records that count.
   package var length: Int64 = 0
@@ -39,24 +31,13 @@ package struct RangeJournal: Hashable, Sendable {
   package init(reading path: String) {
     guard let bytes = try? Directories.readRegular(path) else { return }
     var rest = bytes[...]
-    var end: Int64 = 0
-    // Ranges and sums that no place has followed yet.
-    var told: [JournalRecord] = []
     while let (record, size) = JournalRecord.decode(rest) {
       rest = rest.dropFirst(size)
-      end += Int64(size)
-      switch record {
-      // Journals of the first version, which have no identity, have ranges alone.
-      case .range where identity != nil, .sum:
-        told.append(record)
-        continue
-      case .place: for record in told { apply(record) }
-      case .representation, .range, .lost, .note, .identity: break
-      }
-      told = []
+      length += Int64(size)
       apply(record)
-      length = end
     }
+    for (start, sum) in sums where !durable.contains(start..<sum.end) { sums[start] = nil }
+    recent.removeAll { sums[$0] == nil }
   }
 
   mutating func apply(_ record: JournalRecord) {
@@ -68,9 +49,7 @@ package struct RangeJournal: Hashable, Sendable {
       recent.removeAll { $0 == start }
       if recent.count == Self.mostRecent { recent.removeFirst() }
       recent.append(start)
-    case .place(let value): place = value
     case .lost(let range): forget(range)
-    case .note(let bytes): note = bytes
     case .identity(let value): identity = value
     }
   }
@@ -92,16 +71,10 @@ package struct RangeJournal: Hashable, Sendable {
   /// All that it says, in as few records as can be.
   var records: [JournalRecord] {
     var records: [JournalRecord] = []
-    let ranges = durable.ranges.map { JournalRecord.range($0) }
-    // What the first version has told has no place that could end it.
-    if place == nil { records += ranges }
     if let identity { records.append(.identity(identity)) }
     if let representation { records.append(.representation(representation)) }
-    if !note.isEmpty { records.append(.note(note)) }
-    if place != nil { records += ranges }
     let old = sums.keys.filter { !recent.contains($0) }.sorted()
     for start in old + recent { if let sum = sums[start] { records.append(.sum(start: start, sum)) } }
-    if let place { records.append(.place(place)) }
-    return records
+    return records + durable.ranges.map { .range($0) }
   }
 }

@@ -45,19 +45,15 @@ struct RangeJournalWriter: ~Copyable {
 
   /// Appends `records` in one write. `synchronized`: waits until they and all before are on the disk; what
   /// claims no bytes need not. Where the journal has lost its name nothing is to be told.
-  /// - Parameter announce: hears how long the journal will be, before it is.
   mutating func append(
-    _ records: [JournalRecord], synchronized: Bool = true, announce: (Int64) -> Void
+    _ records: [JournalRecord], synchronized: Bool = true
   ) throws(PosixError) {
     var next = journal
     for record in records { next.apply(record) }
-    if isToBeRewritten { return try rewrite(next, announce: announce) }
+    if isToBeRewritten { return try rewrite(next) }
     guard let file = try open() else { return }
-    // Somebody has cut it.
-    if try file.status().st_size < off_t(journal.length) { return try rewrite(next, announce: announce) }
     let bytes = records.flatMap(\.encoded)
     next.length += Int64(bytes.count)
-    announce(next.length)
     // Of a write or flush that failed the disk may have anything, and the next flush succeeds.
     isToBeRewritten = true
     // At a position of our own: what a killed program left behind its last whole record is overwritten.
@@ -80,11 +76,10 @@ struct RangeJournalWriter: ~Copyable {
     return file
   }
 
-  private mutating func rewrite(_ next: RangeJournal, announce: (Int64) -> Void) throws(PosixError) {
+  private mutating func rewrite(_ next: RangeJournal) throws(PosixError) {
     guard try open() != nil else { return }
     let temporary = path + CacheLayout.unfinished
     let bytes = next.records.flatMap(\.encoded)
-    announce(Int64(bytes.count))
     do throws(PosixError) {
       unlink(temporary)
       let file = try FileDescriptor(openingRegular: temporary, O_WRONLY | O_CREAT | O_EXCL)

@@ -67,9 +67,6 @@ package final class PodcastTree: Sendable {
     transfers.observe { [weak self] key in
       guard let self else { return }
       loader.async { self.transferChanged(key) }
-    } settle: { [weak self] done in
-      guard let self else { return done() }
-      loader.async { done() }
     }
     lastCommit.withLock { $0 = try? catalog.commits() }
     catalog.observe { [weak self] done in

@@ -9,8 +9,6 @@ package final class FileWatch {
   package enum Interest: Sendable {
     /// Entries of a directory that vanish or that others take the place of, and the directory itself.
     case vanishing
-    /// The same, and files in it that somebody has written to, when he closes them.
-    case changing
     /// A file that is written to.
     case writing
   }
@@ -39,7 +37,6 @@ package final class FileWatch {
     let mask: UInt32 =
       switch interest {
       case .vanishing: vanishing
-      case .changing: vanishing | UInt32(IN_CLOSE_WRITE)
       case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
       }
     let watch = podcastfs_inotify_watch(file.rawValue, path, mask)

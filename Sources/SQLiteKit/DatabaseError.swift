@@ -86,6 +86,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   /// Its tables are not those that the statement is for.
   package var isOfOtherShape: Bool { primary == SQLITE_ERROR }
 
+  /// Its tables are of another version than the program's.
+  package var isOfOtherVersion: Bool { primary == SQLITE_MISMATCH }
+
   /// The errno that fits for a caller of the file system.
   package var errno: Errno {
     switch primary {

@@ -225,7 +225,6 @@ final class ClientSession: @unchecked Sendable {
       } else {
         connection?.send(.freshAddress(key, nil))
       }
-    case .look(let number): mirror.settle { [weak self] in self?.send(.shown(number)) }
     }
   }
 

@@ -87,7 +87,6 @@ final class RemoteEpisode: OpenEpisode {
 
   func close() {
     // What the kernel has read by itself, nobody has looked at.
-    current?.noteLength()
     session.noteDamage(of: self)
     session.close(number)
   }

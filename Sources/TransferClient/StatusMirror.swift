@@ -5,18 +5,13 @@ package import TransferProtocol
 
 /// What is known of all downloads, in memory: the store's word, then the daemon's.
 package final class StatusMirror: Sendable {
-  /// Who shows what is known: see `TransferService.observe`.
-  struct Observer: Sendable {
-    let changed: @Sendable (MediaKey) -> Void
-    let settle: @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
-  }
+  /// Hears of each change: see `TransferService.observe`.
+  typealias Observer = @Sendable (MediaKey) -> Void
   private struct State: ~Copyable {
     var statuses: [MediaKey: TransferStatus] = [:]
     var observers: [Observer] = []
     /// As they were when a reader failed.
     var failed: [MediaKey: TransferStatus] = [:]
-    /// What was left of those that are not as they were known, when they were last looked at.
-    var cut: [MediaKey: Int64] = [:]
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
@@ -25,23 +20,7 @@ package final class StatusMirror: Sendable {
 
   package init(layout: CacheLayout) { state = Monitor(State(layout: layout)) }
 
-  func observe(_ observer: Observer) { state.withLock { $0.observers.append(observer) } }
-
-  /// Calls `done` when all that was taken in is shown.
-  func settle(_ done: @escaping @Sendable () -> Void) {
-    let observers = state.withLock { $0.observers }
-    if observers.isEmpty { return done() }
-    let left = Monitor(observers.count)
-    for observer in observers {
-      observer.settle {
-        let isLast = left.withLock { left in
-          left -= 1
-          return left == 0
-        }
-        if isLast { done() }
-      }
-    }
-  }
+  func observe(_ observer: @escaping Observer) { state.withLock { $0.observers.append(observer) } }
 
   /// Where the daemon says that its cache is.
   func use(_ layout: CacheLayout) { state.withLock { $0.layout = layout } }
@@ -49,22 +28,6 @@ package final class StatusMirror: Sendable {
   func status(of key: MediaKey) -> TransferStatus? {
     let (status, layout) = state.withLock { ($0.statuses[key], $0.layout) }
     return status?.checked(layout)
-  }
-
-  /// The same.
-  /// - Returns: whether the length of its data file tells something else than when it was looked at before, too: nobody
-  ///   hears of truncate(2) by a file's name.
-  func look(at key: MediaKey) -> (status: TransferStatus?, isNews: Bool) {
-    let (known, layout) = state.withLock { ($0.statuses[key], $0.layout) }
-    guard let known, known.state == .cached else { return (known?.checked(layout), false) }
-    let status = known.checked(layout)
-    let left = status.state == .cached ? nil : status.received
-    let isNews = state.withLock { state in
-      if state.cut[key] == left { return false }
-      state.cut[key] = left
-      return true
-    }
-    return (status, isNews)
   }
 
   package func all() -> [TransferStatus] {
@@ -87,7 +50,7 @@ package final class StatusMirror: Sendable {
       for status in statuses { state.statuses[status.key] = Self.explained(status, &state) }
       return (Self.forgetResting(&state), state.observers)
     }
-    for key in statuses.map(\.key) + forgotten { for observer in observers { observer.changed(key) } }
+    for key in statuses.map(\.key) + forgotten { for observer in observers { observer(key) } }
   }
 
   /// So many downloads that hold nothing are known at least, those that changed last: as many as the daemon remembers.
@@ -97,7 +60,7 @@ package final class StatusMirror: Sendable {
     if state.statuses.count < state.nextLook { return [] }
     let resting = state.statuses.values.filter(\.isResting).sorted { $0.changed < $1.changed }
     let forgotten = resting.dropLast(restingRows).map(\.key)
-    for key in forgotten { (state.statuses[key], state.failed[key], state.cut[key]) = (nil, nil, nil) }
+    for key in forgotten { (state.statuses[key], state.failed[key]) = (nil, nil) }
     state.nextLook = state.statuses.count + restingRows
     return forgotten
   }
@@ -111,7 +74,7 @@ package final class StatusMirror: Sendable {
       state.statuses[key]?.readFailure = why
       return state.observers
     }
-    for observer in observers { observer.changed(key) }
+    for observer in observers { observer(key) }
   }
 
   /// A status with why a reader failed, while that still holds.
@@ -142,7 +105,7 @@ package final class StatusMirror: Sendable {
   /// Data files have been deleted: of these, or (nil) of any.
   func vanished(_ keys: Set<MediaKey>?) {
     let (known, observers) = state.withLock { (Set($0.statuses.keys), $0.observers) }
-    for key in keys?.intersection(known) ?? known { for observer in observers { observer.changed(key) } }
+    for key in keys?.intersection(known) ?? known { for observer in observers { observer(key) } }
   }
 
   /// Takes over all that are known; others are forgotten.
@@ -154,7 +117,7 @@ package final class StatusMirror: Sendable {
       state.statuses = new
       return (changed, state.observers)
     }
-    for key in changed { for observer in observers { observer.changed(key) } }
+    for key in changed { for observer in observers { observer(key) } }
   }
 }
 
@@ -168,18 +131,16 @@ extension TransferStatus {
 
   fileprivate var isResting: Bool { state == .remote && received == 0 && !isKept && error == nil }
 
-  /// As it is where its data file has been deleted, which the cache may be at any time, or has another length than it had.
+  /// As it is where its data file has been deleted, which the cache may be at any time.
   fileprivate func checked(_ layout: CacheLayout) -> TransferStatus {
     guard generation > 0 else { return self }
     var status = self
     if state == .downloading {
       // Without waiting for the daemon's word, which comes once a second.
       if let received = LiveMap.received(layout, key, generation) { status.received = received }
-    } else if received > 0 || state == .cached {
-      let length = layout.length(key, generation)
-      status.received = FileLength.received(
-        received, of: total, isCached: state == .cached, length: length ?? 0)
-      if state == .cached && (length == nil || status.received < total ?? 0) { status.state = .remote }
+    } else if received > 0 || state == .cached, !layout.hasData(key, generation) {
+      status.received = 0
+      if state == .cached { status.state = .remote }
     }
     return status
   }

@@ -13,7 +13,6 @@ package final class TransferClient: TransferService {
   private let mirror: StatusMirror
   private let layout: CacheLayout
   private let readTimeout: Double
-  private let mark: MountMark?
 
   /// - Parameters:
   ///   - isMount: whether `settings` are the daemon's from now on, and unfinished downloads go on.
@@ -27,8 +26,6 @@ package final class TransferClient: TransferService {
       try Directories.createPrivate(places.state)
       _ = try FileDescriptor(openingRegular: DaemonPlace.lockFile(in: places.state), O_RDWR | O_CREAT)
     }
-    // Before anything of it is read: a daemon that begins now waits for this one.
-    mark = isMount ? try? MountMark(in: places.state) : nil
     readTimeout = settings.readTimeout
     mirror = StatusMirror(layout: layout)
     let store = try? TransferStore(reading: places.state)
@@ -37,11 +34,10 @@ package final class TransferClient: TransferService {
     session = try ClientSession(
       places: places, settings: isMount ? TransferSettings(settings) : nil, mirror: mirror, daemon: daemon)
     session.start()
-    // The journals beside what is cached know what a lost or damaged store did, and what an older copy of it does not; and
-    // what a version before wrote is to be read: the daemon does that.
-    let isCurrent = layout.seal.map { (try? store?.seal()) == $0 } ?? false
-    let isUnread = known == nil && access(places.state + "/" + TransferStore.fileName, F_OK) == 0
-    if isUnread || !isCurrent && !layout.generations().isEmpty { session.askForAll() }
+    // Where the store is lost or can't be read, the daemon knows what the cache holds.
+    if known == nil, !layout.isEmpty || access(TransferStore.path(in: places.state), F_OK) == 0 {
+      session.askForAll()
+    }
     if isMount { resumeUnfinished() }
   }
 
@@ -63,20 +59,12 @@ package final class TransferClient: TransferService {
   package func freshAddress(_ key: MediaKey, _ url: String?) { session.send(.freshAddress(key, url)) }
 
   package func status(of key: MediaKey) -> TransferStatus? {
-    let (status, isNews) = mirror.look(at: key)
-    // Not on this thread: observers may take what the caller holds.
-    if isNews { session.loop.async { [mirror] in mirror.vanished([key]) } }
-    return status
+    mirror.status(of: key)
   }
 
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
-  package func observe(
-    _ observer: @escaping @Sendable (MediaKey) -> Void,
-    settle: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
-  ) {
-    mirror.observe(StatusMirror.Observer(changed: observer, settle: settle))
-  }
+  package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
   package func open(
     _ request: TransferRequest, intent: OpenIntent,

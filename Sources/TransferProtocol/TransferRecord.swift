@@ -25,8 +25,6 @@ package struct TransferRecord: Hashable, Sendable {
   package var doubted: Int64 = 0
   /// The server's Retry-After: not to be asked before, in seconds since 1970.
   package var notBefore: Int64?
-  /// Grows with each order, of whatever episode: of a record and its journal's note the one with more is the newer.
-  package var revision: Int64 = 0
 
   package init(request: TransferRequest) { self.request = request }
 
@@ -37,7 +35,7 @@ package struct TransferRecord: Hashable, Sendable {
   package var forgotten: TransferRecord {
     var record = TransferRecord(
       request: TransferRequest(key: key, url: "", title: "", show: "", fileName: ""))
-    (record.generation, record.changed, record.revision) = (generation, changed, revision)
+    (record.generation, record.changed) = (generation, changed)
     return record
   }
 

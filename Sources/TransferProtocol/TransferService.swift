@@ -10,11 +10,7 @@ package protocol TransferService: AnyObject, Sendable {
   func allStatuses() -> [TransferStatus]
   /// Calls `observer` after each change with what changed (state, size, generation, error, keep, and about
   /// once a second while bytes come), from one thread. Set once, before anything else.
-  /// - Parameter settle: called, from that thread, where somebody waits for what was told so far to be shown; it calls
-  ///   `done` once when it is.
-  func observe(
-    _ observer: @escaping @Sendable (MediaKey) -> Void,
-    settle: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void)
+  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void)
 
   /// Opens an episode for reading. Ends when its exact size is known, or when the server says that it has
   /// none, or with the failure; at the latest after `read_timeout`.
@@ -50,13 +46,6 @@ package protocol TransferService: AnyObject, Sendable {
   /// How many opens, reads and orders the daemon has still to answer, and episodes that are open there: for who checks
   /// that nothing stays behind. Not on a thread that the daemon's answers need.
   var underWay: Int { get }
-}
-
-extension TransferService {
-  /// For who shows nothing.
-  package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
-    observe(observer) { done in done() }
-  }
 }
 
 /// The end of an order: nil when it is remembered and `status(of:)` shows the change, else why nobody has said

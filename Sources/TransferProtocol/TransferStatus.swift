@@ -4,8 +4,8 @@ package import PodcastModel
 package struct TransferStatus: Hashable, Sendable {
   package var key: MediaKey
   package var state: TransferState
-  /// Which representation of the enclosure the cached bytes belong to; grows by one with each new one. 0
-  /// before the first byte.
+  /// Which local copy of the enclosure the cached bytes belong to: a number by chance, another one for each. 0 before
+  /// the first byte.
   package var generation: UInt32
   /// The exact size in bytes, once a response has told it.
   package var total: Int64?

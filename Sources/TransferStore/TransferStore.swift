@@ -17,21 +17,14 @@ package struct TransferStore {
   package init(state: String) throws {
     path = state + "/" + Self.fileName
     var options = Database.Options()
-    // A thousand orders one after the other don't wait for a thousand flushes: see `flush`.
-    options.synchronous = .normal
-    // Nor for that of others: see `takeIn`.
-    options.checkpointPages = 0
     options.placeVariable = Self.placeVariable
     database = try Database(path: path, options: options)
-    try database.migrate([Self.first, Self.second, Self.third, Self.fourth], unmarked: Self.unmarked)
-    // Of what is forgotten no word stays.
+    try database.migrate([Self.schema], unmarked: 0)
+    // Of what is forgotten no word stays in the file.
     try database.script("PRAGMA secure_delete = 1")
   }
 
-  /// Steps of the programs that wrote the number of the version once only.
-  private static let unmarked = 3
-
-  private static func path(in state: String) -> String { state + "/" + fileName }
+  package static func path(in state: String) -> String { state + "/" + fileName }
 
   /// The name that a damaged store is kept under.
   package static func damagedName(in state: String) -> String { path(in: state) + ".damaged" }
@@ -78,7 +71,7 @@ package struct TransferStore {
     guard access(path(in: state), F_OK) == 0 else { return .missing }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
-      guard try store.database.isVersionGenuine(unmarked: unmarked) else {
+      guard try store.database.isVersionGenuine(unmarked: 0) else {
         return .unreadable("the number of its version is damaged")
       }
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
@@ -105,11 +98,6 @@ package struct TransferStore {
     return rename(path(in: state) + suffix, target) == 0 ? target : nil
   }
 
-  /// Whether nothing at all is remembered.
-  package func isEmpty() throws(DatabaseError) -> Bool {
-    try !database.exists("SELECT 1 FROM transfer LIMIT 1")
-  }
-
   /// The store for reading; it must exist.
   package init(reading state: String) throws(DatabaseError) {
     var options = Database.Options()
@@ -120,47 +108,7 @@ package struct TransferStore {
     database = try Database(path: path, options: options)
   }
 
-  /// Brings to the disk what has been saved: it survives the process without, but not a power loss. What a store that
-  /// is a moment old no longer knows the journals in the cache do.
-  package static func flush(_ path: String) throws { try Database.flushLog(of: path) }
-
-  /// Pages written into the log since this was last asked.
-  package func takeWrittenPages() -> Int { database.takeWrittenPages() }
-
-  /// Brings what is in the store's log into the file itself, so that the next one who saves begins it anew.
-  /// - Returns: whether all of it is there.
-  package func takeLogIn() -> Bool { (try? database.checkpoint(.passive)) == true }
-
-  /// Brings what is in the store's log into the file itself, on a connection of its own: who saves meanwhile does not
-  /// wait for it.
-  /// - Parameter emptying: what was forgotten is not to stay in the log either. Who saves waits for the last of it.
-  /// - Returns: whether all of it is there; not where somebody reads or writes just now.
-  package static func takeIn(logOf path: String, emptying: Bool) -> Bool {
-    var options = Database.Options()
-    options.mustExist = true
-    options.busyTimeout = 0
-    guard let database = try? Database(path: path, options: options),
-      let isThere = try? database.checkpoint(.passive)
-    else { return false }
-    return emptying ? (try? database.checkpoint(.truncate)) == true : isThere
-  }
-
-  /// Takes what was forgotten out of the file and its log for good. SQLite zeroes what it deletes; where it has moved rows
-  /// from one page to another, it leaves copies behind.
-  /// - Returns: whether nothing is left; not where somebody reads for longer than `patience`.
-  package func erase() -> Bool {
-    do throws(DatabaseError) {
-      try database.script("VACUUM")
-      return try database.checkpoint(.truncate, waiting: Self.patience)
-    } catch {
-      return false
-    }
-  }
-
-  /// In seconds.
-  private static let patience = 2.0
-
-  private static func first(_ database: Database) throws {
+  private static func schema(_ database: Database) throws {
     try database.script(
       """
       CREATE TABLE transfer (
@@ -170,32 +118,10 @@ package struct TransferStore {
         allows_private INTEGER NOT NULL, user_agent TEXT,
         state TEXT NOT NULL, generation INTEGER NOT NULL, total INTEGER, received INTEGER NOT NULL,
         error TEXT, kept INTEGER NOT NULL, changed INTEGER NOT NULL, position INTEGER NOT NULL,
-        failed INTEGER, not_before INTEGER
+        failed INTEGER, not_before INTEGER, attempts INTEGER NOT NULL,
+        doubts INTEGER NOT NULL, doubted INTEGER NOT NULL
       ) WITHOUT ROWID;
       CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
-      """)
-  }
-
-  /// Back-off goes on where it was.
-  private static func second(_ database: Database) throws {
-    try database.script("ALTER TABLE transfer ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0")
-  }
-
-  /// Of a record and its journal the newer one is told; and a copy of before is.
-  private static func third(_ database: Database) throws {
-    try database.script(
-      """
-      ALTER TABLE transfer ADD COLUMN revision INTEGER NOT NULL DEFAULT 0;
-      CREATE TABLE seal (only INTEGER PRIMARY KEY CHECK (only = 1), value INTEGER NOT NULL);
-      """)
-  }
-
-  /// Several networks or days show that a failure is the host's own.
-  private static func fourth(_ database: Database) throws {
-    try database.script(
-      """
-      ALTER TABLE transfer ADD COLUMN doubts INTEGER NOT NULL DEFAULT 0;
-      ALTER TABLE transfer ADD COLUMN doubted INTEGER NOT NULL DEFAULT 0;
       """)
   }
 
@@ -213,39 +139,33 @@ package struct TransferStore {
       """)
   }
 
-  /// Keeps `records` and forgets `removed`, in one transaction that survives the process when this returns; of what is
-  /// forgotten no word stays once the log has been emptied (`takeIn`).
+  /// Keeps `records` and deletes `removed`, in one transaction that is on the disk when this returns.
   package func save(_ records: [TransferRecord], removing removed: [MediaKey] = []) throws {
     try database.transaction {
-      // Where there is none nothing is written.
-      try database.run("DELETE FROM seal WHERE only = 1")
       for record in records { try save(record) }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.text) }
     }
+    // What was forgotten is not to stay in the log either.
+    if records.contains(where: \.isForgotten) {
+      _ = try? database.checkpoint(.truncate, waiting: Self.patience)
+    }
   }
+
+  /// Seconds.
+  private static let patience = 2.0
 
   private func save(_ record: TransferRecord) throws(DatabaseError) {
     let request = record.request
     try database.run(
       """
       INSERT OR REPLACE INTO transfer
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       request.key.text, request.url, request.mediaType, request.expectedLength, request.title, request.show,
       request.fileName, request.allowsPrivateHosts, request.userAgent, record.state.name,
       Int64(record.generation), record.total, record.received, record.error, record.isKept, record.changed,
-      record.order, record.failed, record.notBefore, record.attempts, record.revision,
+      record.order, record.failed, record.notBefore, record.attempts,
       record.doubts, record.doubted)
-  }
-
-  /// The number that the cache has too where this is the store of the daemon that was last there, as it left it: see
-  /// `CacheLayout.seal`. nil where a daemon has not ended in order, or a later one has changed anything.
-  package func seal() throws(DatabaseError) -> Int64? {
-    try database.first("SELECT value FROM seal") { $0.int64(0) }
-  }
-
-  package func set(seal: Int64) throws(DatabaseError) {
-    try database.run("INSERT OR REPLACE INTO seal VALUES (1, ?)", seal)
   }
 
   package func settings() throws(DatabaseError) -> TransferSettings? {
@@ -258,7 +178,7 @@ package struct TransferStore {
 
   private static let columns = """
     SELECT key, url, media_type, expected_length, title, show, file_name, allows_private, user_agent, state,
-      generation, total, received, error, kept, changed, position, failed, not_before, attempts, revision,
+      generation, total, received, error, kept, changed, position, failed, not_before, attempts,
       doubts, doubted FROM transfer
     """
 
@@ -284,9 +204,8 @@ package struct TransferStore {
     record.failed = row.int64IfPresent(17).map(TransferRecord.bounded)
     record.notBefore = row.int64IfPresent(18).map(TransferRecord.bounded)
     record.attempts = TransferRecord.bounded(row.int64(19))
-    record.revision = TransferRecord.bounded(row.int64(20))
-    record.doubts = TransferRecord.bounded(row.int64(21))
-    record.doubted = TransferRecord.bounded(row.int64(22))
+    record.doubts = TransferRecord.bounded(row.int64(20))
+    record.doubted = TransferRecord.bounded(row.int64(21))
     return record
   }
 }

@@ -148,22 +148,6 @@ import Testing
     #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<40_000])
   }
 
-  @Test func aMapOfAnotherDataFileIsNotBelieved() throws {
-    do {
-      let writer = try writer()
-      try write(0..<100_000, writer)
-      try writer.synchronize()
-    }
-    let bytes = try Directories.read(layout.data(key, 1))
-    unlink(layout.data(key, 1))
-    // Another inode: made while the old one's is still in use by the map's name.
-    try Directories.replace(directory.path("new"), with: Array(bytes[..<8192]))
-    #expect(rename(directory.path("new"), layout.data(key, 1)) == 0)
-    let again = try EpisodeWriter(continuing: layout, key, 1)
-    // Nor is a beginning of what one checksum is of.
-    #expect(again.present.isEmpty)
-  }
-
   @Test func aTornJournalIsReadUpToItsLastWholeRecord() throws {
     do {
       let writer = try writer()
@@ -215,7 +199,7 @@ import Testing
     let long = TestBody(seed: 6, size: 2_500_000)
     do {
       let writer = try writer(total: long.size)
-      try long.bytes.withUnsafeBytes { try writer.write($0, at: 0) }
+      try long.bytes(0..<2_400_000).withUnsafeBytes { try writer.write($0, at: 0) }
       try writer.synchronize()
     }
     unlink(layout.map(key, 1))

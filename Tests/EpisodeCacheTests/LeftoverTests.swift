@@ -23,13 +23,13 @@ import Testing
 
   @Test func theyGoWithTheEpisode() throws {
     let left = try leave()
-    world.layout.drop(world.key, 1)
+    world.layout.remove(world.key, 1)
     #expect(access(left, F_OK) != 0)
   }
 
   @Test func theyGoWhenADaemonBegins() throws {
     let left = try leave()
-    world.layout.removeLeftovers()
+    _ = world.layout.sweep()
     #expect(access(left, F_OK) != 0)
     #expect(access(world.layout.journal(world.key, 1), F_OK) == 0)
   }

@@ -42,7 +42,7 @@ import Testing
     try? world.overwriteNew(layout.maps + "/ballast", [UInt8](repeating: 1, count: 16_384))
     let spare = try EpisodeWriter(creating: layout, other, 1, CacheWorld.representation(8192))
     #expect(spare.hasSpareMap && access(layout.spareMap(other, 1), F_OK) == 0)
-    #expect(layout.generations()[other] == [1])
+    #expect(layout.sweep().contains { $0.key == other && $0.generation == 1 })
     try world.write(body, 0..<8192, spare)
     let its = try EpisodeReader(layout, other, 1)
     #expect(its.isLive && world.read(its, 0..<8192) == body.bytes(0..<8192))
@@ -75,61 +75,6 @@ import Testing
     #expect(writer.isComplete)
     #expect(try GenerationCheck(layout, key, 1).damaged.isEmpty)
     #expect(try GenerationCheck(layout, key, 1).sound == body.size)
-  }
-
-  /// The data and the journal come from a backup, the live map is of what came later.
-  @Test func aCacheThatWasRestoredInPlaceGivesNoZeros() throws {
-    var backup: [String: [UInt8]] = [:]
-    do {
-      let writer = try world.writer(body.size)
-      try world.write(body, 0..<2_000_000, writer)
-      try writer.synchronize()
-      for path in [layout.data(key, 1), layout.journal(key, 1)] {
-        backup[path] = try Directories.read(path)
-      }
-      try world.write(body, 2_000_000..<6_000_000, writer)
-      try writer.synchronize()
-    }
-    for (path, bytes) in backup { try world.overwrite(path, bytes) }
-    let reader = try EpisodeReader(layout, key, 1)
-    #expect(!reader.contains(2_000_000..<2_004_096))
-    #expect(world.read(reader, 0..<1_900_000) == body.bytes(0..<1_900_000))
-    let again = try EpisodeWriter(continuing: layout, key, 1)
-    #expect(again.present.ranges == [0..<2_000_000])
-    #expect(!reader.contains(2_000_000..<2_004_096))
-  }
-
-  /// The journal has not changed since the backup: only the data's time tells.
-  @Test(arguments: [-60, 60]) func dataThatWasRestoredAloneGivesNoZeros(_ seconds: Int) throws {
-    do {
-      let writer = try world.writer(body.size)
-      try world.write(body, 0..<2_000_000, writer)
-      try writer.synchronize()
-      try world.write(body, 2_000_000..<5_000_000, writer)
-    }
-    let file = try FileDescriptor(opening: layout.data(key, 1), O_RDWR)
-    try file.write([UInt8](repeating: 0, count: 3_000_000), at: 2_000_000)
-    world.shiftTime(layout.data(key, 1), bySeconds: seconds)
-    #expect(!(try EpisodeReader(layout, key, 1).contains(2_000_000..<2_004_096)))
-    #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<2_000_000])
-  }
-
-  /// A disk that was pulled and put back is another mount: what was in memory only is gone.
-  @Test(.enabled(if: geteuid() == 0, "mounting takes root")) func aDiskThatWasPutBackIsReadByItsJournal()
-    throws
-  {
-    do {
-      let writer = try world.writer(body.size)
-      try world.write(body, 0..<1_000_000, writer)
-      try writer.synchronize()
-      try world.write(body, 1_000_000..<2_000_000, writer)
-    }
-    #expect(try EpisodeReader(layout, key, 1).isLive)
-    #expect(mount(layout.cache, layout.cache, nil, UInt(MS_BIND), nil) == 0)
-    defer { umount2(layout.cache, Int32(MNT_DETACH)) }
-    #expect(!(try EpisodeReader(layout, key, 1).isLive))
-    #expect(!(try EpisodeReader(layout, key, 1, isVouched: true).isLive))
-    #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<1_000_000])
   }
 
   @Test func aFifoInThePlaceOfAFileHoldsNobodyUp() throws {

@@ -21,10 +21,7 @@ final class FakeTransfers: TransferService {
 
   func status(of key: MediaKey) -> TransferStatus? { state.withLock { $0.statuses[key] } }
   func allStatuses() -> [TransferStatus] { state.withLock { Array($0.statuses.values) } }
-  func observe(
-    _ observer: @escaping @Sendable (MediaKey) -> Void,
-    settle: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void
-  ) {
+  func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) {
     state.withLock { $0.observer = observer }
   }
 

@@ -19,12 +19,12 @@ import TransferProtocol
     let request = user.serve(body)
     #expect(client.confirmed { $0.start(request, completion: $1) })
     #expect(client.reaches(.cached, request))
-    #expect(eventually { access(user.layout.map(request.key, 1), F_OK) != 0 })
+    #expect(eventually { access(user.layout.map(request.key, user.generation(request)), F_OK) != 0 })
     return request
   }
 
   private func damage(_ request: TransferRequest, at offset: Int64, keepsTime: Bool) throws {
-    let path = user.layout.data(request.key, 1)
+    let path = user.layout.data(request.key, user.generation(request))
     var status = stat()
     stat(path, &status)
     let file = try FileDescriptor(opening: path, O_RDWR)
@@ -33,29 +33,6 @@ import TransferProtocol
       var times = [status.st_atim, status.st_mtim]
       utimensat(AT_FDCWD, path, &times, 0)
     }
-  }
-
-  /// A reader that has no time to lose, as one of the mount: bytes, or the wait for them, and then bytes.
-  @Test func aFileThatWasChangedIsMendedAsItIsRead() throws {
-    let client = try user.client()
-    let request = try cached(client)
-    try damage(request, at: 2_500_000, keepsTime: false)
-    let episode = try client.opened(request)
-    #expect(body.firstDifference(try episode.readAll()) == nil)
-    #expect(client.reaches(.cached, request))
-    #expect(user.origin.sent("/a.mp3") < body.size + 2_000_000)
-    #expect(body.firstDifference(try client.opened(request, .cachedOnly).readAll()) == nil)
-  }
-
-  @Test func aFileThatIsCutUnderItsReaderIsMendedAsItIsRead() throws {
-    let client = try user.client()
-    let request = try cached(client)
-    let episode = try client.opened(request)
-    _ = try episode.read(at: 0, 100_000)
-    #expect(truncate(user.layout.data(request.key, 1), 3_000_000) == 0)
-    #expect(episode.readCached(at: 2_950_000, into: .init(start: nil, count: 0)) == 0)
-    #expect(body.firstDifference(try episode.readAll()) == nil)
-    #expect(client.reaches(.cached, request))
   }
 
   /// Rot leaves no trace but in the sums.
@@ -84,7 +61,7 @@ import TransferProtocol
     let request = user.serve(body, .with { $0.rate = 1_000_000 })
     let episode = try client.opened(request)
     _ = try episode.read(at: 0, 200_000)
-    let map = user.layout.map(request.key, 1)
+    let map = user.layout.map(request.key, user.generation(request))
     #expect(user.killDaemon())
     unlink(map)
     // As where the daemon has too many files open.
@@ -100,43 +77,5 @@ import TransferProtocol
     #expect(late.wait(until: .after(patience)) { $0 } == .success(1))
     #expect(body.firstDifference(try episode.readAll()) == nil)
     _ = waiting
-  }
-
-  @Test func aDropAndTheSameFileAgainAreOneGeneration() throws {
-    let client = try user.client()
-    let request = try cached(client)
-    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
-    // Killed before the store may have heard of anything.
-    #expect(user.killDaemon())
-    let same = try client.opened(request)
-    #expect(same.generation == 1)
-    #expect(body.firstDifference(try same.readAll()) == nil)
-    same.close()
-    #expect(client.reaches(.cached, request))
-    #expect(client.confirmed { $0.drop(request.key, completion: $1) })
-    let other = TestBody(seed: 52, size: 5_000_000)
-    user.origin.change("/a.mp3") { $0 = OriginResource(other) }
-    let episode = try client.opened(request)
-    #expect(episode.generation == 2)
-    #expect(other.firstDifference(try episode.readAll()) == nil)
-  }
-
-  /// Also where one has come before this daemon began.
-  @Test(arguments: [false, true]) func theSameAudioUnderTwoAddressesIsKeptOnce(_ dies: Bool) throws {
-    let client = try user.client()
-    let first = try cached(client)
-    if dies { #expect(user.filesAreClosed(first, 1) && user.killDaemon()) }
-    let second = user.serve(body, at: "/mirror.mp3") { $0.etag = "\"another\"" }
-    #expect(client.confirmed { $0.start(second, completion: $1) })
-    #expect(client.reaches(.cached, second))
-    func inode(_ request: TransferRequest) -> UInt64 {
-      var status = stat()
-      stat(user.layout.data(request.key, 1), &status)
-      return UInt64(status.st_ino)
-    }
-    // After the last flush, which takes its time on a busy disk.
-    #expect(eventually { inode(first) == inode(second) })
-    #expect(client.confirmed { $0.drop(first.key, completion: $1) })
-    #expect(body.firstDifference(try client.opened(second, .cachedOnly).readAll()) == nil)
   }
 }

@@ -42,7 +42,7 @@ import TransferProtocol
     let episode = try client.opened(request)
     #expect(body.firstDifference(try episode.readAll()) == nil)
     episode.close()
-    #expect(client.reaches(.cached, request) && user.filesAreClosed(request, 1))
+    #expect(client.reaches(.cached, request) && user.filesAreClosed(request))
     func remount(_ flags: Int) -> Bool {
       mount("tmpfs", user.places.cache, "tmpfs", UInt(MS_REMOUNT) | UInt(flags), "size=8m,mode=0700") == 0
     }
@@ -56,7 +56,7 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.received == body.size)
     #expect(remount(0))
     #expect(drop() == nil)
-    #expect(!user.layout.hasData(request.key, 1))
+    #expect(!user.layout.hasData(request.key, user.generation(request)))
     #expect(client.status(of: request.key)?.received == 0)
   }
 
@@ -70,9 +70,9 @@ import TransferProtocol
     #expect(client.confirmed { $0.pause(request, completion: $1) })
     episode.close()
     #expect(eventually { client.status(of: request.key)?.received ?? 0 > 1_400_000 })
-    #expect(user.filesAreClosed(request, 1))
+    #expect(user.filesAreClosed(request))
     #expect(user.killDaemon())
-    let map = user.layout.map(request.key, 1)
+    let map = user.layout.map(request.key, user.generation(request))
     unlink(map)
     // As where the runtime directory is full.
     mkdir(map + ".new", 0o700)
@@ -97,10 +97,10 @@ import TransferProtocol
     _ = try episode.read(at: 0, 500_000)
     #expect(client.confirmed { $0.pause(request, completion: $1) })
     episode.close()
-    #expect(user.filesAreClosed(request, 1))
+    #expect(user.filesAreClosed(request))
     #expect(user.killDaemon())
     // A long journal: its last record again and again, up to nearly a whole page.
-    let path = user.layout.journal(request.key, 1)
+    let path = user.layout.journal(request.key, user.generation(request))
     let bytes = try Directories.read(path)
     let base = RangeJournal(reading: path)
     var size = 1
@@ -144,8 +144,8 @@ import TransferProtocol
     let other = user.serve(body, at: "/b.mp3")
     #expect(body.firstDifference(try client.opened(other).readAll()) == nil)
     #expect(client.reaches(.cached, other))
-    #expect(user.filesAreClosed(request, 1) && user.filesAreClosed(other, 1))
-    #expect(eventually { access(user.layout.spareMap(request.key, 1), F_OK) != 0 })
+    #expect(user.filesAreClosed(request) && user.filesAreClosed(other))
+    #expect(eventually { access(user.layout.spareMap(request.key, user.generation(request)), F_OK) != 0 })
     let log = String(decoding: try Directories.read(user.places.logFile), as: UTF8.self)
     // Once by each of the two daemons.
     #expect(log.split(separator: "\n").count { $0.contains("no space left in \(user.places.runtime)") } == 2)

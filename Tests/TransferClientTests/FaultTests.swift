@@ -129,38 +129,6 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.total == body.size)
   }
 
-  @Test func aSizeThatNoServerTellsStaysKnownWhenTheBytesAreDropped() throws {
-    let request = user.serve(
-      body,
-      .with {
-        $0.omitsLength = true
-        $0.rate = 4_000_000
-      })
-    let client = try user.client()
-    var generation: UInt32 = 0
-    for round in 0..<3 {
-      let episode = try client.opened(request)
-      #expect(episode.size == (round == 0 ? nil : body.size))
-      #expect(generation == 0 || episode.generation == generation)
-      generation = episode.generation
-      #expect(body.firstDifference(try episode.readAll()) == nil)
-      #expect(client.reaches(.cached, request))
-      episode.close()
-      #expect(client.confirmed { $0.drop(request.key, completion: $1) })
-    }
-    // Another file.
-    let longer = TestBody(seed: 77, size: body.size + 100_000)
-    let replacement = OriginResource(longer)
-    user.origin.change("/a.mp3") { resource in
-      let behaviour = resource.behaviour
-      resource = replacement
-      resource.behaviour = behaviour
-    }
-    let episode = try client.opened(request)
-    #expect(episode.size == nil && episode.generation != generation)
-    #expect(longer.firstDifference(try episode.readAll()) == nil)
-  }
-
   @Test func whatIsCompressedUnaskedComesDecoded() throws {
     let request = user.serve(body, .with { $0.compresses = true })
     let client = try user.client()

@@ -103,7 +103,7 @@ import TransferStore
       })
     #expect(client.confirmed { $0.drop(request.key, completion: $1) })
     #expect(client.status(of: request.key)?.state == .remote)
-    #expect(!user.layout.hasData(request.key, 1))
+    #expect(!user.layout.hasData(request.key, user.generation(request)))
     // Also for a daemon that knows it only as the store has it.
     #expect(user.killDaemon())
     unlink(ballast)

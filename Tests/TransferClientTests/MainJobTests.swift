@@ -88,8 +88,7 @@ import TransferProtocol
     #expect(other.confirmed { $0.drop(request.key, completion: $1) })
     #expect(other.status(of: request.key)?.state == .remote)
     #expect(other.status(of: request.key)?.received == 0)
-    // But for the number that it had.
-    #expect(try Directories.names(in: user.layout.episodes) == ["\(request.key).former"])
+    #expect(try Directories.names(in: user.layout.episodes) == [])
   }
 
   @Test func anUnfinishedDownloadGoesOnAfterTheMachineCameBack() throws {

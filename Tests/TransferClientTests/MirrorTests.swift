@@ -28,7 +28,7 @@ import TransferProtocol
         return count
       }
       // Each mirror answers every other request.
-      let tag = "\"mirror-\(number % 2)\""
+      let tag = "\"mirror-\(other != nil && number > 1 ? number + 1 : number % 2)\""
       let file = number > 1 ? other ?? body : body
       var fields = [("Content-Type", "audio/mpeg"), ("ETag", tag)]
       if let date { fields.append(("Last-Modified", date)) }

@@ -48,15 +48,25 @@ final class TransferFixture: Sendable {
     return eventually { !self.isRunning(pid) }
   }
 
+  /// The number of an episode's local copy, by the cache's files; 0 where there is none.
+  func generation(_ request: TransferRequest) -> UInt32 {
+    let names = (try? Directories.names(in: layout.episodes)) ?? []
+    return names.compactMap { CacheLayout.parse($0) }.first { $0.key == request.key }?.generation ?? 0
+  }
+
+  /// The path of an episode's bytes.
+  func data(_ request: TransferRequest) -> String { layout.data(request.key, generation(request)) }
+
   /// Waits until the daemon has let go of an episode's files: all that has come is on the disk, and the journal says so.
-  func filesAreClosed(_ request: TransferRequest, _ generation: UInt32) -> Bool {
-    let data = layout.data(request.key, generation)
+  func filesAreClosed(_ request: TransferRequest) -> Bool {
+    let data = layout.whole(request.key, generation(request))
     return eventually {
       guard let pid = daemon, let files = try? Directories.names(in: "/proc/\(pid)/fd") else { return false }
       return !files.contains { file in
         var target = [CChar](repeating: 0, count: Int(PATH_MAX))
         let length = readlink("/proc/\(pid)/fd/\(file)", &target, target.count - 1)
-        return length > 0 && String(decoding: target.prefix(length).map(UInt8.init), as: UTF8.self) == data
+        return length > 0
+          && String(decoding: target.prefix(length).map(UInt8.init), as: UTF8.self).hasPrefix(data)
       }
     }
   }

@@ -200,9 +200,11 @@ final class TransferModel: ReferenceModel {
 
   /// No journal and no live map claims what the data file does not hold.
   private func checkFiles() {
-    for (key, generations) in user.layout.generations() {
-      guard let episode = requests.firstIndex(where: { $0.key == key }) else { continue }
-      for generation in generations {
+    for name in (try? Directories.names(in: user.layout.episodes)) ?? [] where name.hasSuffix(".ranges") {
+      guard let (key, generation) = CacheLayout.parse(name),
+        let episode = requests.firstIndex(where: { $0.key == key })
+      else { continue }
+      do {
         let journal = RangeJournal(reading: user.layout.journal(key, generation))
         guard let file = try? FileDescriptor(opening: user.layout.data(key, generation), O_RDONLY) else {
           continue

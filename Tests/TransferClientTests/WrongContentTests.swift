@@ -45,7 +45,7 @@ import TransferProtocol
     #expect(episode.readFailure(at: 900_000)?.errno == .EIO)
     #expect(eventually { user.origin.requests("/a.mp3").dropFirst().contains { $0.status == 200 } })
     let status = try #require(client.status(of: request.key))
-    #expect(status.received >= 400_000 && status.generation == 1 && status.total == body.size)
+    #expect(status.received >= 400_000 && status.total == body.size)
     user.origin.remove("/a.mp3")
     _ = user.serve(body)
     // What was asked for before may come after it.

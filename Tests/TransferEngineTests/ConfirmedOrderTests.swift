@@ -56,7 +56,7 @@ import TransferProtocol
     world.wait(2)
     world.say { .start(id: $0, world.requests[0]) }
     world.files[world.requests[0].key] = nil
-    world.handle(.evicted([GenerationName(key: world.requests[0].key, generation: 1)]))
+    world.handle(.evicted([world.copy(0)]))
     #expect(world.state(0) == .downloading)
   }
 
@@ -66,7 +66,7 @@ import TransferProtocol
     let key = world.requests[0].key
     world.discardsAtOnce = false
     let before = world.sent.count
-    world.say { .damaged(id: $0, key, generation: 1, [100_000..<200_000]) }
+    world.say { .damaged(id: $0, key, generation: world.copy(0).generation, [100_000..<200_000]) }
     #expect(world.sent.count == before)
     world.discardBytes()
     guard case .done = world.sent.last?.message else {

@@ -40,42 +40,4 @@ import TransferProtocol
     world.wait(3600)
     #expect(world.asked == 1)
   }
-
-  /// Its entity tag is that of a file that was longer: what it sends counts.
-  @Test(arguments: [false, true]) func whatEndsBeforeTheSizeThatIsRememberedEndsThere(_ closes: Bool) {
-    let world = EngineWorld(1, hosts: 1)
-    world.recalled = 900_000
-    world.say { .start(id: $0, world.requests[0]) }
-    world.answer(nil, where: { _ in true }) { $0.isDelimitedByClose = closes }
-    #expect(world.engine.status(of: world.requests[0].key)?.total == 900_000)
-    world.bring(600_000)
-    world.end(nil)
-    if closes {
-      // It may have been cut the first time.
-      world.wait(5)
-      #expect(world.state(0) != .cached && world.asked == 2)
-      world.answer(nil, where: { _ in true }) { $0.isDelimitedByClose = true }
-      world.bring(600_000)
-      world.end(nil)
-    }
-    #expect(world.state(0) == .cached && world.engine.status(of: world.requests[0].key)?.total == 600_000)
-  }
-
-  /// Also where the journal did not have it yet when its bytes were dropped.
-  @Test func theSameFileHasItsSizeAndNumberAgain() {
-    let world = EngineWorld(1, hosts: 1)
-    let key = world.requests[0].key
-    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
-    for round in 0..<3 {
-      world.answer(nil)
-      #expect(world.engine.status(of: key)?.total == (round == 0 ? nil : 600_000))
-      world.bring(600_000)
-      world.end(nil)
-      #expect(world.state(0) == .cached && world.engine.status(of: key)?.generation == 1)
-      world.say { .drop(id: $0, key) }
-      world.wait(1)
-      world.say { .start(id: $0, world.requests[0]) }
-      world.wait(1)
-    }
-  }
 }

@@ -20,15 +20,13 @@ final class EngineWorld {
   /// Of what observers were told, each time.
   private(set) var told: [MediaKey] = []
   private(set) var logged: [String] = []
-  /// Those whose dropped generations leave no number.
-  private(set) var formerForgotten: [MediaKey] = []
   private(set) var records: [MediaKey: TransferRecord] = [:]
   /// What is in the cache, and files that are open.
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
-  /// What their journals have been told of the records.
-  private(set) var notes: [MediaKey: [UInt8]] = [:]
   /// Files that the cache is found to have.
   private let found: [FoundFile]
+  /// Which local copy the files are.
+  private(set) var generations: [MediaKey: UInt32] = [:]
   private(set) var open: [StoreID: MediaKey] = [:]
   private(set) var mostOpen = 0
   /// How often the store was given anything.
@@ -48,8 +46,6 @@ final class EngineWorld {
   var capacity = Int64.max
   /// Behind so many bytes of a file the runtime folder has no room for its live map.
   var runtimeCapacity = Int64.max
-  /// The size of what is asked for, as the cache remembers it.
-  var recalled: Int64?
   /// Whether names are taken away at once; else a test answers.
   var removesAtOnce = true
   /// Whether files are made at once; else a test does (`createFiles`).
@@ -178,12 +174,9 @@ final class EngineWorld {
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store): if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
-        if !hasFound(key, behind: generation) { (files[key], notes[key]) = (nil, nil) }
+        if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }
       case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
-      case .forgetFormer(let key):
-        formerForgotten.append(key)
-        answers.append(.removed(key))
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):
@@ -216,15 +209,15 @@ final class EngineWorld {
   private func perform(_ order: StoreOrder, on store: StoreID) -> Event? {
     switch order {
     case .open(let key, let generation):
-      guard let file = files[key], !hasFound(key, behind: generation) else { return .disk(store, .missing) }
+      if generations[key] == nil { generations[key] = found.last { $0.key == key }?.generation ?? generation }
+      guard let file = files[key], generations[key] == generation else { return .disk(store, .missing) }
       note(store, key)
-      return .disk(
-        store, .opened(generation: max(generation, 1), file.representation, present: file.present))
-    case .create(let key, let above, let representation):
+      return .disk(store, .opened(file.representation, present: file.present))
+    case .create(let key, let generation, let representation):
       files[key] = (representation, ByteRanges())
-      notes[key] = nil
+      generations[key] = generation
       note(store, key)
-      let answer = Event.disk(store, .created(generation: above + 1, total: representation.total ?? recalled))
+      let answer = Event.disk(store, .created)
       if createsAtOnce { return answer }
       uncreated.append(answer)
       return nil
@@ -248,9 +241,6 @@ final class EngineWorld {
     case .describe(let representation):
       if let key = open[store] { files[key]?.representation = representation }
       return .disk(store, .described)
-    case .note(let bytes):
-      if let key = open[store] { notes[key] = bytes }
-      return nil
     case .discardBytes(let ranges):
       if let key = open[store] { for range in ranges { files[key]?.present.remove(range) } }
       let present = open[store].flatMap { files[$0]?.present } ?? ByteRanges()
@@ -264,13 +254,14 @@ final class EngineWorld {
     }
   }
 
-  private func hasFound(_ key: MediaKey, behind generation: UInt32) -> Bool {
-    found.contains { $0.key == key && $0.generation > generation }
-  }
-
   private func note(_ store: StoreID, _ key: MediaKey) {
     open[store] = key
     mostOpen = max(mostOpen, open.count)
+  }
+
+  func copy(_ index: Int) -> GenerationName {
+    let key = requests[index].key
+    return GenerationName(key: key, generation: engine.status(of: key)?.generation ?? 0)
   }
 
   func state(_ index: Int) -> TransferState? { engine.status(of: requests[index].key)?.state }

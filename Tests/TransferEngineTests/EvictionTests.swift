@@ -24,7 +24,7 @@ import TransferProtocol
     world.evictsAtOnce = false
     world.wait(600)
     world.files[world.requests[0].key] = nil
-    world.handle(.evicted([GenerationName(key: world.requests[0].key, generation: 1)]))
+    world.handle(.evicted([world.copy(0)]))
     world.wait(10)
     #expect(world.asked == asked + 1)
   }
@@ -40,7 +40,8 @@ import TransferProtocol
     world.bring(300_000)
     world.say { _ in .close(id: 1) }
     world.wait(1)
-    #expect(world.state(0) == .remote && world.engine.status(of: key)?.generation == 1)
+    let before = world.copy(0)
+    #expect(world.state(0) == .remote && before.generation > 0)
     world.say { .start(id: $0, world.requests[1]) }
     world.answer(900_000)
     world.bring(500_000)
@@ -51,10 +52,11 @@ import TransferProtocol
       head.length = 800_000
       head.entityTag = "\"other\""
     }
-    #expect(world.engine.status(of: key)?.generation == 2)
+    let after = world.copy(0)
+    #expect(after != before)
     world.bring(200_000, where: { $0.contains("h0") })
-    world.handle(.evicted([GenerationName(key: key, generation: 1)]))
-    #expect(world.engine.status(of: key)?.generation == 2)
+    world.handle(.evicted([before]))
+    #expect(world.copy(0) == after)
     #expect(world.engine.status(of: key)?.received ?? 0 >= 131_072)
   }
 

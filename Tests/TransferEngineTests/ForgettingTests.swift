@@ -87,16 +87,15 @@ import TransferProtocol
     let (world, key) = world(isOpen: false)
     world.say { .forget(id: $0, key) }
     world.stop()
-    #expect(world.records[key] == nil && world.engine.isRemembered)
+    #expect(world.records[key] == nil && world.engine.isAtRest)
   }
 
   /// What a killed daemon had forgotten, the next one forgets, with what the cache still has of it.
   @Test func theNextDaemonForgets() {
     let (before, key) = world(isOpen: false)
     before.say { .forget(id: $0, key) }
-    let file = FoundFile(key: key, generation: 2, written: 1000, record: nil)
+    let file = FoundFile(key: key, generation: 2, size: nil, written: 1000)
     let world = EngineWorld(1, hosts: 1, records: before.records, found: [file])
-    #expect(world.formerForgotten == [key])
     world.wait(90)
     #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
   }
@@ -118,7 +117,7 @@ import TransferProtocol
   @Test func whatIsReadAfterwardsGoesWhenItIsClosed() {
     let (world, key) = worldOfALateReader()
     world.say { _ in .close(id: 1) }
-    #expect(world.files[key] == nil && world.running.isEmpty && world.formerForgotten.last == key)
+    #expect(world.files[key] == nil && world.running.isEmpty)
     world.wait(90)
     #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
   }
@@ -126,7 +125,7 @@ import TransferProtocol
   @Test func anOrderlyEndForgetsWhatIsOpen() {
     let (world, key) = worldOfALateReader()
     world.stop()
-    #expect(world.files[key] == nil && world.formerForgotten.last == key)
+    #expect(world.files[key] == nil)
     #expect(world.records[key]?.isForgotten == true)
   }
 
@@ -135,7 +134,7 @@ import TransferProtocol
     let (before, key) = world(isOpen: true)
     before.say { .forget(id: $0, key) }
     let world = EngineWorld(1, hosts: 1, records: before.records)
-    world.say { .open(id: $0, world.requests[0], .download, generation: 1) }
+    world.say { .open(id: $0, world.requests[0], .download, generation: before.generations[key]) }
     world.wait(90)
     #expect(world.asked == 0 && world.state(0) == .remote)
     #expect(world.records[key]?.isForgotten == true)

@@ -56,23 +56,6 @@ import TransferProtocol
     #expect(world.requested.last?.range?.start == 1_000_000)
   }
 
-  /// A slow disk must not take away what has just been made under the same name.
-  @Test func nothingIsMadeBeforeTheNamesOfBeforeAreGone() {
-    let world = EngineWorld(1, hosts: 1)
-    let key = world.requests[0].key
-    world.say { .start(id: $0, world.requests[0]) }
-    world.answer(5_000_000)
-    world.bring(1_000_000)
-    world.removesAtOnce = false
-    world.say { .drop(id: $0, key) }
-    world.say { .start(id: $0, world.requests[0]) }
-    world.wait(1)
-    world.answer(5_000_000)
-    #expect(world.asked == 2 && world.open.isEmpty)
-    world.handle(.removed(key))
-    #expect(world.open.count == 1)
-  }
-
   @Test func whatIsDroppedBeforeItsFilesWereMadeIsGone() {
     let world = world()
     world.say { .drop(id: $0, world.requests[0].key) }

@@ -76,7 +76,8 @@ import TransferProtocol
     let representation = Representation(total: 1_000_000, entityTag: "\"a\"", finalURL: request.url)
     let world = EngineWorld(
       1, hosts: 1, records: [request.key: record],
-      files: [request.key: (representation, ByteRanges([0..<400_000]))])
+      files: [request.key: (representation, ByteRanges([0..<400_000]))],
+      found: [FoundFile(key: request.key, generation: 3, size: nil, written: 1000)])
     world.wait(1)
     #expect(world.asked == 1)
     #expect(try #require(world.requested.first).range?.start == 400_000)
@@ -91,7 +92,7 @@ import TransferProtocol
     let world = EngineWorld(
       1, hosts: 1, records: [request.key: record],
       files: [request.key: (representation, ByteRanges([0..<400_000]))],
-      found: [FoundFile(key: request.key, generation: 3, written: 1000)])
+      found: [FoundFile(key: request.key, generation: 3, size: nil, written: 1000)])
     world.wait(1)
     #expect(world.asked == 1)
     #expect(try #require(world.requested.first).range?.start == 400_000)
@@ -107,7 +108,7 @@ import TransferProtocol
     let world = EngineWorld(
       1, hosts: 1, records: [request.key: record],
       files: [request.key: (representation, ByteRanges([0..<400_000]))],
-      found: [FoundFile(key: request.key, generation: 3, written: 1000)])
+      found: [FoundFile(key: request.key, generation: 3, size: nil, written: 1000)])
     world.wait(1)
     #expect(world.asked == 1)
     #expect(!world.logged.contains { $0.contains("another file") }, "\(world.logged)")

@@ -30,7 +30,6 @@ import TransferProtocol
       .pause(id: 9, request), .drop(id: 10, key), .leave(id: 12, key), .setKept(id: 11, request, true),
       .freshAddress(key, "http://b"), .freshAddress(key, nil),
       .damaged(id: 12, key, generation: 3, [0..<1 << 20, 5..<6]), .damaged(id: 0, key, generation: 1, []),
-      .shown(.max),
     ]
   }
 
@@ -47,7 +46,7 @@ import TransferProtocol
       .snapshotEnd, .opened(id: 1, generation: 2, total: nil), .opened(id: 1, generation: 2, total: 0),
       .openFailed(id: 3, TransferFailure(.ENOSPC, "no space left")), .available(wait: 4),
       .unavailable(wait: 5, TransferFailure(.ESTALE, "changed")), .done(id: 6), .needAddress(key, url: "u"),
-      .look(7), .changed([status, momentary]),
+      .changed([status, momentary]),
     ]
   }
 

@@ -34,8 +34,8 @@ import Transfers
     other = try UnixSocket.connect(to: directory.path("socket"))
     guard let socket = UnixSocket.accept(on: listener.rawValue) else { throw PosixError.last("accept") }
     connection = ClientConnection(
-      ClientID(1), 1, socket, loop: try EventLoop(), receive: { _, _ in }, ended: { _ in })
-    _ = connection.greet(version: FrameWriter.version, observes: true, answersAddresses: false)
+      ClientID(1), socket, loop: try EventLoop(), receive: { _, _ in }, ended: { _ in })
+    _ = connection.greet(observes: true)
   }
 
   /// Takes what has come.

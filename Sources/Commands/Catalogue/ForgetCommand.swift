@@ -1,6 +1,5 @@
 internal import Catalog
 internal import Configuration
-internal import EpisodeCache
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
@@ -62,7 +61,5 @@ enum ForgetCommand: Command {
     if let failure = orders.withLock({ $0.failure }) {
       throw CommandFailure("cannot drop a download: \(failure.message)")
     }
-    let layout = CacheLayout(cache: session.places.cache, runtime: session.places.runtime)
-    for key in keys { layout.forgetFormer(key) }
   }
 }

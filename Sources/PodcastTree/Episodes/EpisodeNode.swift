@@ -118,11 +118,11 @@ struct EpisodeNode: TreeNode {
         return EpisodeSize(episode, status).whileUnknown
       } : nil
     let isComing = intent.startsDownload && !opened.isWhole
-    // A node's number holds so many generations; further ones keep no pages from one open to the next.
-    let isRepeated = opened.generation > NodeID.generationLimit
+    // A node's number holds only a part of the generation's.
+    let keepsCache = tree.world.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
-      keepsCache: !isRepeated, changesAttributes: isOther, shownSize: shownSize,
+      keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
       looks: isComing && intent == .downloadAtRead && program?.habit == .browses
     ) { file in
       closed(episode, intent, program, file)

@@ -18,6 +18,18 @@ struct OpenEpisodes: Sendable {
   /// Episodes whose download is dropped at their last close.
   var dropsAtClose: Set<Int64> = []
 
+  /// The generation that each node was opened with last.
+  private var pages: [NodeID: UInt32] = [:]
+  private static let mostPages = 4096
+
+  /// Whether what the kernel may have of a node's pages is of this generation.
+  mutating func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool {
+    let isSame = pages[node] == generation
+    if pages.count >= Self.mostPages { pages = [:] }
+    pages[node] = generation
+    return isSame
+  }
+
   var count: Int { counts.values.reduce(0, +) }
 
   func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }

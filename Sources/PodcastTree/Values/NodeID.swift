@@ -53,9 +53,6 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   /// The number that stat(2) shows.
   package var inode: UInt64 { rawValue & (1 << 53 - 1) }
 
-  /// Generations beyond this have numbers of earlier ones.
-  static let generationLimit: UInt32 = 1 << 9
-
   /// More transcripts of one episode are not shown.
   static let transcriptLimit = 16
 

@@ -12,11 +12,8 @@ final class Download {
   var tail: Flow?
   var handles: [ReaderHandle] = []
 
-  /// Whether the cache has files of it; nil where that is not known: it may have some that the record does not know
-  /// of, begun just before the daemon was killed, and readers have seen them.
-  var hasFiles: Bool?
-  /// The generation whose bytes were let go of last, and what it was of.
-  var former: (generation: UInt32, representation: Representation)?
+  /// Whether the cache has files of its generation, as far as is known.
+  var hasFiles: Bool
   /// What was dropped last, in case its files can't be removed.
   var dropped: (generation: UInt32, received: Int64, isCached: Bool)?
   /// The client whose readers have asked for it, and whether somebody else has, too, or has ordered or paused it.
@@ -30,12 +27,8 @@ final class Download {
   var mustLook = false
   /// Whether it has been looked at, so that the record says how much is here.
   var hasBeenOpened = false
-  /// Whether it is of a daemon before this one, and its files have not been looked for: they may have just been begun.
+  /// Whether the cache may have files of it that the store does not know: they are being looked for.
   var isUnseen = false
-  /// The latest generation that the cache was found to have, while one before it was being opened.
-  var foundGeneration: UInt32 = 0
-  /// What the current generation's journal has been told of the record by this daemon.
-  var noted: TransferRecord?
   /// Bytes of the current generation that are not what was written, until the disk has been told.
   var damaged: [Range<Int64>] = []
   /// Whether readers may still get some of these.
@@ -140,16 +133,13 @@ final class Download {
   var moment: Int64 = 0
   /// Whether the store could not be written when it was told.
   var isUnsaved = false
-  /// The orders that `record.revision` is of, and whether bytes have gone since.
-  var numbered: Int
-  var hasLetGo = false
 
   /// - Parameter record: what is remembered: the one place where the wall clock is believed, which may have
   ///   been set since.
   init(record: TransferRecord, now: Moment) {
     self.record = record
     isToBeForgotten = record.isForgotten
-    numbered = record.noteHash
+    hasFiles = record.generation > 0
     backoff = Backoff(attempts: Int(clamping: record.attempts))
     let wait = record.forbiddenSeconds(now: now.wall)
     if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }

@@ -15,8 +15,8 @@ extension Engine {
   func perform(_ message: ClientMessage, of client: ClientID) {
     guard clients[client] != nil else { return }
     switch message {
-    // The others' business.
-    case .hello, .shown: break
+    // The daemon's business.
+    case .hello: break
     case .settings(let settings): use(settings)
     case .open(let id, let request, let intent, let generation):
       open(HandleName(client: client, id: id), request, intent, generation)
@@ -94,6 +94,7 @@ extension Engine {
       return download
     }
     let download = Download(record: TransferRecord(request: request), now: now)
+    download.isUnseen = mayHaveLostStore && !isCacheListed
     downloads.insert(download)
     return download
   }

@@ -139,13 +139,13 @@ extension Engine {
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
   func update(_ download: Download) {
     if download.flows.isEmpty { download.refusesBeside = false }
+    if download.isUnseen { return }
     // Where its files have just been deleted, that is known in a moment.
     if isChecking(download) {
       let isOfUse = download.isRunnable || !download.fetchableWaits.isEmpty || download.readsThrough
       if !isOfUse { endFlows(of: download) }
       return
     }
-    lookToNote(download)
     prepareStore(of: download)
     completeIfWhole(download)
     answerReaders(of: download)

@@ -58,7 +58,7 @@ extension Engine {
   }
 
   private func answerWaits(of handle: ReaderHandle, _ download: Download) {
-    let isGone = handle.generation != nil && download.store == nil && download.hasFiles == false
+    let isGone = handle.generation != nil && download.store == nil && !download.hasFiles && !download.isUnseen
     let isStale = !handle.isCurrent(download.record.generation) || isGone
     let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
     for (id, wait) in handle.waits.sorted(by: { $0.key < $1.key }) {

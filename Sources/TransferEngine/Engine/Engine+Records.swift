@@ -61,8 +61,6 @@ extension Engine {
         news.append(download.key)
       }
       download.isProgressDue = false
-      revise(download)
-      note(download)
       if download.flows.isEmpty { download.record.received = download.received }
       download.record.attempts = Int64(download.backoff.attempts)
       if download.isWorthSaving && orders.changed[download.key] == nil {
@@ -71,20 +69,6 @@ extension Engine {
     }
     if !news.isEmpty { emit(.tell(news)) }
     save()
-  }
-
-  /// Gives what has been ordered, or let go of, since the last time a number, by which it is known from what was ordered
-  /// before. It is the wall clock's where that goes right: also a store that knows nothing of before gives none again.
-  ///
-  /// Not while the store is told that it is still to come: its journal must not seem to know better.
-  func revise(_ download: Download) {
-    let facts = download.record.noteHash
-    let isOrdered = facts != download.numbered && download.row.state == download.record.state
-    guard isOrdered || download.hasLetGo else { return }
-    download.hasLetGo = false
-    download.numbered = facts
-    lastRevision = max(lastRevision + 1, now.wallNanoseconds / 1_000_000)
-    download.record.revision = lastRevision
   }
 
   /// Tells in the log, once for each reason, of a download that waits for what heals only by somebody's doing: room in
@@ -245,15 +229,12 @@ extension Engine {
   /// Drops what is to be forgotten, and what that leaves behind.
   func dropForgotten(_ download: Download) {
     drop(download)
-    orders.removals[download.key, default: 0] += 1
-    emit(.forgetFormer(download.key))
   }
 
   func removed(_ key: MediaKey, _ failure: TransferFailure?) {
     if let failure { notRemoved(key, failure) }
     let left = (orders.removals[key] ?? 1) - 1
     orders.removals[key] = left > 0 ? left : nil
-    if left <= 0, let download = downloads[key] { judgeWaiting(of: download) }
     tryAgain()
     answerOrders()
   }
@@ -269,7 +250,7 @@ extension Engine {
       download.record.generation == dropped.generation
     else { return }
     download.record.received = dropped.received
-    download.hasFiles = nil
+    download.hasFiles = true
     if dropped.isCached && download.record.state == .remote { download.record.state = .cached }
     touch(download)
   }

@@ -8,9 +8,8 @@ extension Engine {
     if store == nil {
       // Before the first head nothing is known that a second request could be checked against.
       if !download.flows.isEmpty { return }
-      // What is stored decides what to ask for; of what never was, the whole.
-      let isNew = download.record.generation == 0 && download.record.received == 0 && !download.isUnseen
-      if download.store != nil && !isNew { return }
+      // What is stored decides what to ask for.
+      if download.store != nil { return }
     }
     let open = waits.filter { store?.shows($0) != true }
     var planner = planner(for: download, wantsWhole: wantsWhole)

@@ -12,8 +12,6 @@ extension Engine {
 
   /// Judges heads, as soon as it is known what is stored.
   func judgeWaiting(of download: Download) {
-    // What is made next may have the names that are being taken away.
-    if download.store == nil && orders.removals[download.key] != nil { return }
     for flow in download.flows {
       if download.store != nil && download.openStore == nil { return }
       guard let (head, firstBytes) = flow.head, flows[flow.id] != nil else { continue }
@@ -143,7 +141,7 @@ extension Engine {
     download.refusal = nil
     download.record.doubts = 0
     flow.ignoresRange = head.isWhole
-    let total = download.openStore?.isTotalRecalled == true ? nil : representation.total
+    let total = representation.total
     flow.intake = Intake(
       at: at, end: min(head.status == 206 ? head.part?.upperBound ?? .max : .max, total ?? .max),
       agreeing: agreeing, mayStop: download.givesRanges && representation.validator != nil)
@@ -205,8 +203,7 @@ extension Engine {
       return suffer(Fault(failure), download)
     }
     guard let store = download.openStore else { return }
-    let isSizeOpen = store.representation.total == nil || store.isTotalRecalled && !store.isComplete
-    if isSizeOpen && flow.ignoresRange {
+    if store.representation.total == nil && flow.ignoresRange {
       endedWithoutLength(at: position, store, download)
     } else if position == flow.request.start && !store.isComplete {
       refuse(Fault(.passing, "\(download.host) sent nothing"), download)
@@ -245,8 +242,7 @@ extension Engine {
   /// and it has not ended there before.
   private func mayBeCut(at position: Int64, _ store: Store, _ download: Download) -> Bool {
     let expected = download.record.request.expectedLength.map { $0 - $0 / 50 } ?? 0
-    let known = store.isTotalRecalled ? store.representation.total ?? 0 : 0
-    guard download.endsByClose, position < max(expected, known), download.earlyEnd != position else {
+    guard download.endsByClose, position < expected, download.earlyEnd != position else {
       return false
     }
     download.earlyEnd = position

@@ -18,7 +18,7 @@ extension Engine {
       if store.isOpen && !store.isLinked && !download.isHeldByReaders { forgetBytes(of: download) }
       if download.store != nil { return }
     }
-    guard needsStore(download), download.hasFiles != false else { return }
+    guard needsStore(download), download.hasFiles else { return }
     if let until = download.storeRefusedUntil, until > now.instant {
       return timers.add(.download(download.key), at: until)
     }
@@ -36,12 +36,6 @@ extension Engine {
 
   /// Begins a new generation for a response's bytes; readers of the old one keep what had come of it.
   func beginGeneration(of download: Download, _ representation: Representation, for flow: Flow) {
-    let old = download.record.generation
-    // The same file has the same number again: who still reads what was deleted of it goes on.
-    let former =
-      download.store == nil && download.former?.generation == old ? download.former?.representation : nil
-    let known = former.map { representation.completed(by: $0) } ?? representation
-    let isSame = former?.isCertainly(known) ?? false
     if let store = download.store {
       if store.received > 0, store.isLinked, !store.representation.isCertainly(representation) {
         let request = download.record.request
@@ -50,12 +44,18 @@ extension Engine {
       stores[store.id] = nil
       emit(.store(store.id, .close(isComplete: false)))
     }
-    let store = Store(StoreID(nextNumber()), .creating(flow.id), generation: old, representation)
+    let generation = nextGeneration(after: download.record.generation)
+    let store = Store(
+      StoreID(nextNumber()), .creating(flow.id), generation: generation, representation)
     attach(store, to: download)
-    recall(known.total, of: store, for: flow)
-    download.hasFiles = true
-    download.record.received = 0
-    emit(.store(store.id, .create(download.key, above: isSame ? old - 1 : old, known)))
+    emit(.store(store.id, .create(download.key, generation: generation, representation)))
+  }
+
+  /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
+  /// cache or a daemon live. Its last nine bits count, because the mount has no more room for it in a node's number.
+  private func nextGeneration(after old: UInt32) -> UInt32 {
+    let chance = UInt32(truncatingIfNeeded: random.next()) << 9
+    return max(chance, 1 << 9) | (old &+ 1) & 0x1ff
   }
 
   func answered(_ answer: DiskAnswer, by id: StoreID) {
@@ -64,29 +64,34 @@ extension Engine {
     default: break
     }
     guard let download = stores[id], let store = download.store, store.id == id else {
-      // Given up meanwhile; its number has been given to these bytes all the same.
+      // Given up meanwhile.
       return
     }
     switch answer {
-    case .opened(let generation, let representation, let present):
+    case .opened(let representation, let present):
       store.pending -= 1
-      opened(store, download, generation, representation, present)
+      opened(store, download, representation, present)
     case .missing:
       close(store, download)
-      download.isUnseen = false
+      // Another one was found meanwhile.
+      if store.generation != download.record.generation { return touch(download) }
+      if !isCacheListed {
+        // Another one may have been begun just before a daemon was killed.
+        download.isUnseen = true
+        return touch(download)
+      }
       download.hasFiles = false
       download.mustLook = false
       let wasCached = download.record.state == .cached
-      if download.record.generation > 0 { forgetBytes(of: download) }
-      goOn(download)
+      forgetBytes(of: download)
       judgeWaiting(of: download)
       if wasCached && (download.isWantedAgain || download.handles.contains(where: \.mayDownload)) {
         want(download, isExplicit: false)
       }
       download.isWantedAgain = false
-    case .created(let generation, let total):
+    case .created:
       store.pending -= 1
-      created(store, download, generation, total)
+      created(store, download)
     case .wrote(let flow, let range):
       store.pending -= 1
       return wrote(range, of: flow, store, download)
@@ -116,23 +121,19 @@ extension Engine {
   }
 
   private func opened(
-    _ store: Store, _ download: Download, _ generation: UInt32, _ representation: Representation,
-    _ present: ByteRanges
+    _ store: Store, _ download: Download, _ representation: Representation, _ present: ByteRanges
   ) {
     store.phase = .open
-    store.generation = generation
     store.opened(representation, present: present)
     download.hasFiles = true
     download.mustLook = false
     download.hasBeenOpened = true
-    download.isUnseen = false
     if download.storeRefusedUntil != nil {
       // It was the disk's fault alone.
       download.storeRefusedUntil = nil
       download.retryAt = download.forbiddenUntil
       download.backoff = Backoff()
     }
-    download.record.generation = generation
     download.record.total = representation.total
     tellDamage(to: store, download)
     if download.record.state == .cached && !store.isComplete {
@@ -146,27 +147,16 @@ extension Engine {
     judgeWaiting(of: download)
   }
 
-  /// The size is known though the response does not tell it: that of the same file before.
-  private func recall(_ total: Int64?, of store: Store, for flow: Flow?) {
-    guard let total, store.representation.total == nil else { return }
-    store.recall(total: total)
-    flow?.verdict?.representation.total = total
-  }
-
-  private func created(_ store: Store, _ download: Download, _ generation: UInt32, _ total: Int64?) {
+  private func created(_ store: Store, _ download: Download) {
     guard case .creating(let id) = store.phase else { return }
-    recall(total, of: store, for: flows[id]?.flow)
     store.phase = .open
-    // Only now: its number was not to be given again.
-    let old = store.generation
-    if old > 0 && old != generation { remove(download.key, old) }
-    store.generation = generation
-    download.record.generation = generation
+    if download.record.generation > 0 { remove(download.key, download.record.generation) }
+    download.hasFiles = true
+    download.hasBeenOpened = true
+    download.record.generation = store.generation
     download.record.total = store.representation.total
     download.record.received = 0
     download.beginsAnew = false
-    // A journal of its own, which has been told nothing.
-    download.noted = nil
     download.needsOverlap = false
     download.receivedAtFault = 0
     download.generationsBegun += 1
@@ -184,7 +174,6 @@ extension Engine {
     let isFirst = !download.flows.isEmpty || download.isWanted && download.retryAt == nil
     endFlowsLosing(download)
     store.setPresent(present)
-    if failure.kind == .cut { logDamage(of: download, ": \(failure.message)") }
     if isFirst { suffer(failure, download) }
   }
 
@@ -205,7 +194,6 @@ extension Engine {
     endFlowsLosing(download)
     if isCreating {
       close(store, download)
-      download.hasFiles = nil
     } else {
       store.discards = 0
       store.setPresent(store.present)
@@ -254,7 +242,6 @@ extension Engine {
     guard let store = download.store, store.isOpen, download.flows.isEmpty, store.pending == 0,
       !store.isFlushing, !needsStore(download)
     else { return }
-    note(download)
     if !store.isFlushed {
       if !download.isFlushRefused { return flush(store, after: 0) }
       // There will be room again, and then the journal can say what is here.
@@ -277,17 +264,15 @@ extension Engine {
   func forgetBytes(of download: Download) {
     endFlowsLosing(download)
     if download.received > 0 {
-      download.hasLetGo = true
       download.dropped = (download.record.generation, download.received, download.record.state == .cached)
     }
     if let store = download.store {
-      if store.isOpen { download.former = (store.generation, store.representation) }
       stores[store.id] = nil
       download.store = nil
       emit(.store(store.id, .discard))
     }
     if download.record.generation > 0 { remove(download.key, download.record.generation) }
-    download.hasFiles = download.record.generation > 0 ? false : download.hasFiles
+    download.hasFiles = false
     download.mustLook = false
     download.isOnItsWayToTheDisk = false
     download.isFlushRefused = false
@@ -326,15 +311,14 @@ extension Engine {
   }
 
   /// The answer to `check`.
-  func missing(_ keys: [MediaKey], _ lengths: [MediaKey: Int64]) {
+  func missing(_ keys: [MediaKey]) {
     let checked = checks.isEmpty ? [:] : checks.removeFirst()
-    measure(lengths.compactMap { key, length in checked[key].map { (key, $0.generation, length) } })
     for key in keys {
       // One that was begun meanwhile is there.
       guard let download = downloads[key], let look = checked[key],
         download.record.generation == look.generation, download.store?.isOpen ?? true
       else { continue }
-      // The same number again, or opened meanwhile: that one was not looked for.
+      // Opened meanwhile: that one was not looked for.
       if download.store?.id != look.store {
         checkCache([key])
         continue
@@ -359,33 +343,57 @@ extension Engine {
     }
   }
 
-  /// Goes on with a generation that the cache has and the record does not know of.
-  private func goOn(_ download: Download) {
-    guard download.foundGeneration > download.record.generation else { return }
-    download.record.generation = download.foundGeneration
-    download.hasFiles = nil
-  }
-
-  /// Removes the files of generations that a crash left behind; takes up what no record speaks of and its journal
-  /// tells of, and removes the rest of that where whoever was reading it when the daemon was killed would have asked
-  /// again by now.
+  /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
+  /// a daemon was killed. Removes the others that are of no use.
   func sweep(_ files: [FoundFile]) {
-    adopt(files.sorted { ($0.written, $0.key) < ($1.written, $1.key) }.compactMap(\.record))
-    for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
-      if let download = downloads[file.key] {
-        guard file.generation > download.record.generation else { continue }
-        download.foundGeneration = max(download.foundGeneration, file.generation)
-        if download.store == nil { goOn(download) }
-      }
+    isCacheListed = true
+    var adopted: Set<MediaKey> = []
+    let found = Set(files.map { GenerationName(key: $0.key, generation: $0.generation) })
+    // Of each episode the latest.
+    for file in files.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) where adopt(file, found) {
+      adopted.insert(file.key)
+    }
+    if !adopted.isEmpty {
+      emit(.log("found \(adopted.count) episodes in the cache that the store did not know"))
+    }
+    for download in downloads.busyInOrder where download.isUnseen {
+      download.isUnseen = false
+      if !adopted.contains(download.key) { forgetBytes(of: download) }
+      touch(download)
     }
     for file in files.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
-      if let download = downloads[file.key] {
-        if file.generation < download.record.generation { remove(file.key, file.generation) }
-        if download.isToBeForgotten && download.handles.isEmpty { dropForgotten(download) }
-      } else if file.written < now.wall - 3600 {
+      let download = downloads[file.key]
+      if file.generation != download?.record.generation && file.generation != download?.store?.generation {
         remove(file.key, file.generation)
       }
+      if let download, download.isToBeForgotten, download.handles.isEmpty { dropForgotten(download) }
     }
-    measure(files.compactMap { file in file.length.map { (file.key, file.generation, $0) } })
+  }
+
+  private func adopt(_ file: FoundFile, _ found: Set<GenerationName>) -> Bool {
+    if let download = downloads[file.key] {
+      let isHere = found.contains(GenerationName(key: file.key, generation: download.record.generation))
+      let isOpening = download.store.map { $0.phase == .opening } ?? true
+      guard !isHere, isOpening, !download.hasBeenOpened else { return false }
+      download.hasFiles = true
+      download.mustLook = true
+      download.record.generation = file.generation
+      return true
+    }
+    guard let size = file.size else { return false }
+    var record = TransferRecord.unknown(file.key)
+    (record.state, record.generation, record.total, record.received) = (.cached, file.generation, size, size)
+    let download = Download(record: record, now: now)
+    download.isToBeForgotten = false
+    downloads.insert(download)
+    touch(download)
+    return true
+  }
+}
+
+extension TransferRecord {
+  /// Of an episode that is known by its file alone.
+  fileprivate static func unknown(_ key: MediaKey) -> TransferRecord {
+    TransferRecord(request: TransferRequest(key: key, url: "", title: "", show: "", fileName: ""))
   }
 }

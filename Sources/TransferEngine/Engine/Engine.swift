@@ -34,7 +34,6 @@ package final class Engine {
   /// Whose each open store is.
   var stores: [StoreID: Download] = [:]
   var lastOrder: Int64 = 0
-  var lastRevision: Int64 = 0
   var hosts = HostRests()
   var senders = Senders()
   var throttle = Throttle()
@@ -48,6 +47,9 @@ package final class Engine {
   var orders = OrderBook()
   /// Generations whose data files are being looked for, and who had them open then: each look, answered in this order.
   var checks: [[MediaKey: (generation: UInt32, store: StoreID?)]] = []
+  /// Whether it is known which files the cache has; and whether there may be some that the store does not know.
+  var isCacheListed = false
+  let mayHaveLostStore: Bool
   /// Whether all is to be brought to the disk, and nothing begun.
   private(set) var isStopping = false
 
@@ -63,30 +65,27 @@ package final class Engine {
 
   /// - Parameters:
   ///   - records: what is remembered.
-  ///   - untold: of which the journals have not heard the latest.
   ///   - seed: what the engine's chance comes from.
   package init(
-    records: [TransferRecord], untold: Set<MediaKey> = [], settings: TransferSettings, seed: UInt64,
-    now: Moment
+    records: [TransferRecord], settings: TransferSettings, seed: UInt64, now: Moment
   ) {
     self.now = now
     self.settings = settings
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
+    mayHaveLostStore = records.isEmpty
     for record in records {
       let download = Download(record: record, now: now)
       download.saved = record
-      download.isUnseen = true
+      // It may have begun just before a daemon was killed.
+      download.isUnseen = record.generation == 0 && record.isUnfinished
       // What was running is to go on; more of it may be here than is remembered.
       if record.state == .downloading {
         download.record.state = .queued
         download.mustLook = true
       }
-      // What has files is told when they are open.
-      if untold.contains(record.key) && record.received > 0 { download.mustLook = true }
       downloads.insert(download)
       lastOrder = max(lastOrder, record.order)
-      lastRevision = max(lastRevision, record.revision)
     }
   }
 
@@ -124,9 +123,6 @@ package final class Engine {
   /// Whether everything is on the disk.
   package var isAtRest: Bool { stores.isEmpty && orders.isEmpty }
 
-  /// Whether the store has heard of everything.
-  package var isRemembered: Bool { isAtRest && !downloads.all.values.contains(where: \.isUnsaved) }
-
   /// Whether somebody waits for bytes of the episode that a response is of.
   package func isAwaited(_ flow: FlowID) -> Bool {
     flows[flow]?.download.handles.contains { !$0.waits.isEmpty } ?? false
@@ -152,7 +148,7 @@ package final class Engine {
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
     case .vanished(let keys): checkCache(keys)
-    case .missing(let keys, let lengths): missing(keys, lengths)
+    case .missing(let keys): missing(keys)
     case .found(let files): sweep(files)
     case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation)
     case .networkChanged: networkChanged()

@@ -10,12 +10,10 @@ final class Store {
   }
   let id: StoreID
   var phase: Phase
-  var generation: UInt32
+  let generation: UInt32
   var representation: Representation
   /// The size that readers see: a new one only once the disk has it, because they look there.
   private(set) var shownTotal: Int64?
-  /// Whether its size is that of the same bytes before they were dropped: the server does not tell it.
-  private(set) var isTotalRecalled = false
   /// Descriptions that the disk has not answered.
   private(set) var undescribed = 0
   /// What is written, and what is written or on its way.
@@ -61,12 +59,6 @@ final class Store {
     setPresent(present)
     // Of what a killed daemon wrote, nobody knows how much is on the disk.
     unflushed = max(received, 0)
-  }
-
-  func recall(total: Int64) {
-    representation.total = total
-    shownTotal = total
-    isTotalRecalled = true
   }
 
   func describes() { undescribed += 1 }

@@ -23,9 +23,7 @@ package enum Effect: Hashable, Sendable {
   case remove(MediaKey, generation: UInt32)
   /// Brings to the disk that an episode's names have been taken away; answered as their removal is.
   case flushNames(MediaKey)
-  /// Takes away the number that a dropped generation has left; answered as a removal of names is.
-  case forgetFormer(MediaKey)
-  /// Which of these have no data file, and how long are those of the others?
+  /// Which of these have no data file?
   case check([GenerationName])
   case measureRoom
   /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
@@ -47,18 +45,16 @@ package enum Effect: Hashable, Sendable {
 
 /// What is done with the files of one generation.
 package enum StoreOrder: Hashable, Sendable {
-  /// Goes on with the latest generation of `key` at `generation` or right behind it.
+  /// Goes on with a generation.
   case open(MediaKey, generation: UInt32)
-  /// Begins a generation behind `generation`.
-  case create(MediaKey, above: UInt32, Representation)
+  /// Begins a generation.
+  case create(MediaKey, generation: UInt32, Representation)
   /// Writes what is held of a response; what is held before it is dropped.
   case write(FlowID, Range<Int64>)
   /// Compares what is held with what is stored.
   case compare(FlowID, Range<Int64>)
   /// More is known of the representation.
   case describe(Representation)
-  /// What the journal keeps of the record; nothing is answered.
-  case note([UInt8])
   /// These bytes are not what was written: they are there no more.
   case discardBytes([Range<Int64>])
   /// - Parameter isComplete: whether the journal tells it all, without the live map.

@@ -26,10 +26,10 @@ package enum Event: Sendable {
   case room(Int64?)
   /// The generations that `evict` has removed.
   case evicted([GenerationName])
-  /// Data files may have been deleted, or have another length: of these, or (nil) of any.
+  /// Data files may have been deleted: of these, or (nil) of any.
   case vanished(Set<MediaKey>?)
-  /// Of those that `check` asked for, these have no data file; and how long the others' are, as far as that is known.
-  case missing([MediaKey], lengths: [MediaKey: Int64] = [:])
+  /// Of those that `check` asked for, these have no data file.
+  case missing([MediaKey])
   /// The cache's files.
   case found([FoundFile])
   /// These bytes of a generation are not what was written.
@@ -42,10 +42,10 @@ package enum Event: Sendable {
 
 /// What the disk answers about the files of a generation, in the order that it was asked.
 package enum DiskAnswer: Hashable, Sendable {
-  case opened(generation: UInt32, Representation, present: ByteRanges)
+  case opened(Representation, present: ByteRanges)
   /// There is no data file, or none that says what it is of.
   case missing
-  case created(generation: UInt32, total: Int64?)
+  case created
   case wrote(FlowID, Range<Int64>)
   /// A piece was not written, or not all of it: this is there. Of each `write` either is answered, once.
   case notWritten(FlowID, Range<Int64>, DiskFailure, present: ByteRanges)
@@ -73,8 +73,6 @@ package struct DiskFailure: Hashable, Sendable {
     case tooLarge
     /// Something is lacking that may be there again: descriptors, memory, room for a map.
     case passing
-    /// Somebody else has made the file shorter, or written to it: what is missing comes again.
-    case cut
     /// A device that fails.
     case broken
   }
@@ -95,20 +93,15 @@ package struct DiskFailure: Hashable, Sendable {
 package struct FoundFile: Hashable, Sendable {
   package var key: MediaKey
   package var generation: UInt32
+  /// The size of a complete file; nil where bytes are missing.
+  package var size: Int64?
   /// Seconds since 1970.
   package var written: Int64
-  /// nil where it is not known, or there is only a journal.
-  package var length: Int64?
-  /// What its journal tells, where it is the latest of an episode that the engine did not know.
-  package var record: TransferRecord?
 
-  package init(
-    key: MediaKey, generation: UInt32, written: Int64, length: Int64? = nil, record: TransferRecord? = nil
-  ) {
+  package init(key: MediaKey, generation: UInt32, size: Int64?, written: Int64) {
     self.key = key
     self.generation = generation
+    self.size = size
     self.written = written
-    self.length = length
-    self.record = record
   }
 }

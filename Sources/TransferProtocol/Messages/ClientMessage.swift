@@ -30,9 +30,6 @@ package enum ClientMessage: Hashable, Sendable {
   /// `id` is not 0.
   case damaged(id: UInt64, MediaKey, generation: UInt32, [Range<Int64>])
 
-  /// The answer to `look`.
-  case shown(UInt64)
-
   /// Ranges in one message.
   package static let mostRanges = 4096
 }
@@ -40,7 +37,7 @@ package enum ClientMessage: Hashable, Sendable {
 extension ClientMessage: FramedMessage {
   private enum Kind: UInt8 {
     case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
-    case leave, damaged, forget, shown
+    case leave, damaged, forget
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -98,7 +95,6 @@ extension ClientMessage: FramedMessage {
         writer.put(range.lowerBound)
         writer.put(range.upperBound)
       }
-    case .shown(let number): writer.put(Kind.shown.rawValue, number)
     }
   }
 
@@ -139,7 +135,6 @@ extension ClientMessage: FramedMessage {
         ranges.append(lower..<upper)
       }
       self = .damaged(id: id, key, generation: generation, ranges)
-    case .shown: self = .shown(try reader.uint64())
     }
   }
 }

@@ -17,14 +17,12 @@ package enum DaemonMessage: Hashable, Sendable {
   case refused(id: UInt64, TransferFailure)
   /// The address has expired: is there another one?
   case needAddress(MediaKey, url: String)
-  /// Answered by `shown` with the same number, once all that was told before it is shown: somebody waits for that.
-  case look(UInt64)
 }
 
 extension DaemonMessage: FramedMessage {
   private enum Kind: UInt8 {
     case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress,
-      refused, look, changedAt
+      refused
   }
 
   package func encode(into writer: inout FrameWriter) {
@@ -35,14 +33,9 @@ extension DaemonMessage: FramedMessage {
       writer.put(cache)
       writer.put(runtime)
     case .changed(let statuses):
-      // The version before knows no moments.
-      let hasMoments = statuses.contains { $0.moment != 0 }
-      writer.put(hasMoments ? Kind.changedAt.rawValue : Kind.changed.rawValue)
+      writer.put(Kind.changed.rawValue)
       writer.put(UInt32(statuses.count))
-      for status in statuses {
-        status.encode(into: &writer)
-        if hasMoments { writer.put(status.moment) }
-      }
+      for status in statuses { status.encode(into: &writer) }
     case .snapshotEnd: writer.put(Kind.snapshotEnd.rawValue)
     case .opened(let id, let generation, let total):
       writer.put(Kind.opened.rawValue, id)
@@ -63,7 +56,6 @@ extension DaemonMessage: FramedMessage {
       writer.put(Kind.needAddress.rawValue)
       writer.put(key)
       writer.put(url)
-    case .look(let number): writer.put(Kind.look.rawValue, number)
     }
   }
 
@@ -72,13 +64,11 @@ extension DaemonMessage: FramedMessage {
     switch kind {
     case .welcome:
       self = .welcome(version: try reader.uint32(), cache: try reader.string(), runtime: try reader.string())
-    case .changed, .changedAt:
+    case .changed:
       let count = try reader.uint32()
       var statuses: [TransferStatus] = []
       for _ in 0..<count {
-        var status = try TransferStatus(from: &reader)
-        if kind == .changedAt { status.moment = try reader.int64() }
-        statuses.append(status)
+        statuses.append(try TransferStatus(from: &reader))
       }
       self = .changed(statuses)
     case .snapshotEnd: self = .snapshotEnd
@@ -91,7 +81,6 @@ extension DaemonMessage: FramedMessage {
     case .done: self = .done(id: try reader.uint64())
     case .refused: self = .refused(id: try reader.uint64(), try TransferFailure(from: &reader))
     case .needAddress: self = .needAddress(try reader.key(), url: try reader.string())
-    case .look: self = .look(try reader.uint64())
     }
   }
 }

@@ -28,11 +28,7 @@ extension FramedMessage {
 /// Builds a frame.
 package struct FrameWriter: Sendable {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 5
-  /// The oldest version whose clients a daemon serves: a mount goes on when the programs under it are replaced. A
-  /// later version only adds kinds of messages, and none that a client must understand who does not know it. Clients of
-  /// version 2 can't read the journals and live maps that are written now: their readers would fail without a word.
-  package static let oldest: UInt32 = 3
+  package static let version: UInt32 = 6
   /// No frame is longer; the sender sees to it.
   package static let longest = 1 << 20
   /// Texts are cut here: no title or address of use is longer.

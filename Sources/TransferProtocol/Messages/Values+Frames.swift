@@ -42,6 +42,7 @@ extension TransferStatus {
     writer.put(title)
     writer.put(show)
     writer.put(fileName)
+    writer.put(moment)
   }
 
   package init(from reader: inout FrameReader) throws(FrameError) {
@@ -53,6 +54,7 @@ extension TransferStatus {
       error: try reader.optionalString(), isKept: try reader.bool(), changed: try reader.count(),
       order: try reader.count(), url: try reader.string(), title: try reader.string(),
       show: try reader.string(), fileName: try reader.string())
+    moment = try reader.int64()
   }
 }
 

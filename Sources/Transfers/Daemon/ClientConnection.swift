@@ -10,8 +10,6 @@ package import TransferProtocol
 /// and is told how things stand when it reads again.
 package final class ClientConnection {
   package let id: ClientID
-  /// The number of the process at the other end.
-  package let process: Int32
   private let socket: FileDescriptor
   private let loop: EventLoop
   private var incoming = FrameBuffer()
@@ -24,12 +22,7 @@ package final class ClientConnection {
   package private(set) var hasGreeted = false
   /// Whether nothing that it says is heard.
   private var isLeftWaiting = false
-  /// The protocol that it speaks.
-  private var version = FrameWriter.version
   package private(set) var observes = false
-  package private(set) var answersAddresses = false
-  /// Whether it can be asked when it shows what it was told.
-  var saysWhatItShows: Bool { observes && version >= 4 }
   /// What came, and that the other end has gone.
   private let receive: (ClientConnection, ClientMessage) -> Void
   private let ended: (ClientConnection) -> Void
@@ -43,11 +36,10 @@ package final class ClientConnection {
   private static let mostAnswers = 10_000
 
   package init(
-    _ id: ClientID, _ process: Int32, _ socket: consuming FileDescriptor, loop: EventLoop,
+    _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
     self.id = id
-    self.process = process
     self.socket = socket
     self.loop = loop
     self.receive = receive
@@ -56,11 +48,9 @@ package final class ClientConnection {
   }
 
   /// - Returns: whether it was the first time.
-  package func greet(version: UInt32, observes: Bool, answersAddresses: Bool) -> Bool {
+  package func greet(observes: Bool) -> Bool {
     defer { hasGreeted = true }
-    self.version = version
     self.observes = observes
-    self.answersAddresses = answersAddresses
     return !hasGreeted
   }
 
@@ -68,14 +58,11 @@ package final class ClientConnection {
   package func leaveWaiting() {
     isLeftWaiting = true
     observes = false
-    answersAddresses = false
   }
 
   /// Sends `message`, behind what was to be told before; at the next `flush`.
   package func send(_ message: DaemonMessage) {
     if isClosed || isLeftWaiting { return }
-    // The version before ends the connection at a word that it does not know.
-    if version < 3, case .refused = message { return }
     answers.append(message)
     if answers.count > Self.mostAnswers { close() }
   }
@@ -122,8 +109,7 @@ package final class ClientConnection {
       var statuses: [TransferStatus] = []
       var text = 0
       while statuses.count < Self.mostAtOnce, text < Self.mostText, let key = untold.popFirst() {
-        guard var status = engine.status(of: key) else { continue }
-        if version < 4 { status.moment = 0 }
+        guard let status = engine.status(of: key) else { continue }
         text += status.textLength
         statuses.append(status)
       }
@@ -162,13 +148,6 @@ package final class ClientConnection {
     if !isClosed && !ready.isDisjoint(with: [.readable, .broken]) { read() }
   }
 
-  /// The versions before see whole blocks only.
-  private func asMeant(_ message: ClientMessage) -> ClientMessage {
-    guard version < 5, case .wait(let id, let open, let offset, let count) = message, offset >= 0, count == 1
-    else { return message }
-    return .wait(id: id, open: open, offset: offset, count: Limits.block - offset % Limits.block)
-  }
-
   private func read() {
     var buffer = [UInt8](repeating: 0, count: 65536)
     while !isClosed {
@@ -180,7 +159,7 @@ package final class ClientConnection {
       incoming.append(buffer[..<count])
       do throws(FrameError) {
         while !isClosed, !isLeftWaiting, let message: ClientMessage = try incoming.next() {
-          receive(self, asMeant(message))
+          receive(self, message)
         }
       } catch {
         return close()

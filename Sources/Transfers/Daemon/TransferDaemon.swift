@@ -72,13 +72,10 @@ package final class TransferDaemon: @unchecked Sendable {
     let log = LogFile(Places.logFile(in: configuration.state))
     self.log = log
     let loop = loop
-    let driver = try StoreOpening(state: configuration.state, layout: layout, log: log).withStore {
-      try EngineDriver(loop: loop, layout: layout, opened: $0, log: log)
+    let driver = try StoreOpening(state: configuration.state, log: log).withStore {
+      try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
-    driver.absentMounts = AbsentMounts(state: configuration.state, loop: loop) { [weak driver] in
-      driver?.answerOrders()
-    }
     driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
     loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
       self?.accept(on: number)
@@ -156,7 +153,7 @@ package final class TransferDaemon: @unchecked Sendable {
       else { continue }
       lastClient += 1
       let connection = ClientConnection(
-        ClientID(lastClient), peer.process, socket, loop: loop,
+        ClientID(lastClient), socket, loop: loop,
         receive: { [weak self] in self?.received($1, from: $0) },
         ended: { [weak self] in self?.driver?.remove($0) })
       connection.writable = { [weak self] in self?.driver?.flush($0) }
@@ -187,7 +184,7 @@ package final class TransferDaemon: @unchecked Sendable {
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
     if case .hello(let version, let observes, let answers) = message {
-      let isFirst = connection.greet(version: version, observes: observes, answersAddresses: answers)
+      let isFirst = connection.greet(observes: observes)
       driver.post(.joined(connection.id, observes: observes, answersAddresses: answers))
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
@@ -201,14 +198,12 @@ package final class TransferDaemon: @unchecked Sendable {
         connection.close()
         return loop.stop()
       }
-      if version < FrameWriter.oldest {
+      if version < FrameWriter.version {
         // Sent away it would come again at once, and again; so it is left waiting.
         log?.write("a mount of an older podcastfs is running: unmount it and mount it again")
         return connection.leaveWaiting()
       }
       if observes { driver.tellAll(connection) }
-    } else if case .shown(let question) = message {
-      return driver.shown(question, by: connection)
     } else {
       driver.lookForVanished()
       driver.post(.said(connection.id, message))

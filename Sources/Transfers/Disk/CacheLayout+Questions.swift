@@ -1,7 +1,6 @@
 internal import EpisodeCache
 internal import PodcastModel
 internal import TransferEngine
-internal import TransferProtocol
 
 // What the engine asks of the cache's folder.
 extension CacheLayout {
@@ -20,23 +19,13 @@ extension CacheLayout {
     return evicted
   }
 
-  /// Which of these have no data file, and how long those of the others are.
+  /// Which of these have no data file.
   func look(for names: [GenerationName]) -> Event {
-    let found = names.map { ($0.key, length($0.key, $0.generation)) }
-    let lengths = found.compactMap { key, length in length.map { (key, $0) } }
-    return .missing(
-      found.compactMap { $1 == nil ? $0 : nil }, lengths: Dictionary(lengths) { first, _ in first })
+    .missing(names.filter { !hasData($0.key, $0.generation) }.map(\.key))
   }
 
-  /// - Parameter records: what the journals tell of those that the engine did not know.
-  func foundFiles(_ records: [TransferRecord]) -> [FoundFile] {
-    let records = Dictionary(records.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
-    return generations().flatMap { key, generations in
-      generations.map { number in
-        FoundFile(
-          key: key, generation: number, written: lastWritten(key, number) ?? 0, length: length(key, number),
-          record: records[key].flatMap { $0.generation == number ? $0 : nil })
-      }
-    }
+  /// All data files.
+  func foundFiles() -> [FoundFile] {
+    sweep().map { FoundFile(key: $0.key, generation: $0.generation, size: $0.size, written: $0.written) }
   }
 }

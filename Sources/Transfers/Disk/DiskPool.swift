@@ -14,8 +14,6 @@ package final class DiskPool: Sendable {
     case log
     /// What concerns the whole cache.
     case cache
-    /// Which episodes are the same audio.
-    case twins
   }
 
   private let files: [DiskQueue]
@@ -24,7 +22,6 @@ package final class DiskPool: Sendable {
   private let store: DiskQueue
   private let log: DiskQueue
   private let cache: DiskQueue
-  private let twins: DiskQueue
 
   /// - Parameter starter: starts a thread, and answers false where the system gives none.
   package init(
@@ -33,7 +30,7 @@ package final class DiskPool: Sendable {
     files = (0..<16).map { _ in DiskQueue(starter) }
     flushes = (0..<4).map { _ in DiskQueue(starter) }
     (store, log) = (DiskQueue(starter), DiskQueue(starter))
-    (cache, twins) = (DiskQueue(starter), DiskQueue(starter))
+    cache = DiskQueue(starter)
   }
 
   /// Runs `job` after those that `lane` has.
@@ -46,12 +43,11 @@ package final class DiskPool: Sendable {
     case .store: store
     case .log: log
     case .cache: cache
-    case .twins: twins
     }
   }
 
   /// Whether no job is left.
-  package var isIdle: Bool { (files + flushes + [store, log, cache, twins]).allSatisfy(\.isIdle) }
+  package var isIdle: Bool { (files + flushes + [store, log, cache]).allSatisfy(\.isIdle) }
 }
 
 /// Runs jobs one after the other, on a thread that begins with the first and ends when it has had none for two seconds.

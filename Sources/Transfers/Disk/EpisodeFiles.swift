@@ -19,12 +19,10 @@ final class EpisodeFiles: Sendable {
   private var writer: EpisodeWriter? { state.withLock { $0 } }
 
   func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
-    let latest = layout.latestGeneration(of: key, from: generation)
-    guard latest > 0, layout.hasData(key, latest) else { return .missing }
     do {
-      let writer = try EpisodeWriter(continuing: layout, key, latest)
+      let writer = try EpisodeWriter(continuing: layout, key, generation)
       use(writer)
-      return .opened(generation: latest, writer.representation, present: writer.present)
+      return .opened(writer.representation, present: writer.present)
     } catch let error as PosixError where error.errno == .ENOENT {
       return .missing
     } catch {
@@ -37,13 +35,12 @@ final class EpisodeFiles: Sendable {
     maps.made(isSpare: writer.hasSpareMap)
   }
 
-  func create(_ key: MediaKey, above: UInt32, _ representation: Representation) -> DiskAnswer {
+  func create(_ key: MediaKey, _ generation: UInt32, _ representation: Representation) -> DiskAnswer {
     var left = Self.folderTries
     while true {
       do {
-        let writer = try EpisodeWriter.begin(layout, key, above: above, representation)
-        use(writer)
-        return .created(generation: writer.generation, total: writer.representation.total)
+        use(try EpisodeWriter(creating: layout, key, generation, representation))
+        return .created
       } catch let error as PosixError where error.errno == .ENOENT && left > 1 {
         // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
         left -= 1
@@ -63,11 +60,6 @@ final class EpisodeFiles: Sendable {
       return .notWritten(flow, range, DiskFailure(.passing, "not open"), present: present)
     }
     do throws(PosixError) {
-      if let deed = try writer.discardWhatOthersChanged() {
-        let verb = deed == .cut ? "cut" : "written to"
-        let failure = DiskFailure(.cut, "another program has \(verb) its file")
-        return .notWritten(flow, range, failure, present: writer.present)
-      }
       try writer.write(pieces.map(\.bytes), at: range.lowerBound)
       return .wrote(flow, range)
     } catch {
@@ -120,8 +112,6 @@ final class EpisodeFiles: Sendable {
     state.withLock { $0 = nil }
   }
 
-  func note(_ bytes: [UInt8]) { writer?.set(note: bytes) }
-
   func discard(_ ranges: [Range<Int64>]) -> DiskAnswer {
     guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
     do throws(PosixError) {
@@ -133,7 +123,7 @@ final class EpisodeFiles: Sendable {
   }
 
   func discard() {
-    if let writer, writer.isLinked { layout.drop(writer.key, writer.generation) }
+    if let writer, writer.isLinked { layout.remove(writer.key, writer.generation) }
     state.withLock { $0 = nil }
   }
 }

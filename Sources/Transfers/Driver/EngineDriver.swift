@@ -17,17 +17,12 @@ final class EngineDriver {
   let saver: RecordSaver
   private let log: LogFile
   private let maps: MapsRoom
-  private let twins: Twins
   /// What the disk's threads tell.
   private let mailbox: Mailbox
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
   private(set) var clients: [ClientID: ClientConnection] = [:]
   private var events: [Event] = []
-  private let orderAnswers: OrderAnswers
-  /// Answers to orders that the engine has given since the clients were last told what has changed.
-  private var newAnswers: [OrderAnswers.Answer] = []
-  var absentMounts: AbsentMounts?
   /// Responses that take no more before the engine has heard of what came.
   private var resting: [FlowReceiver] = []
   private var isDraining = false
@@ -36,44 +31,28 @@ final class EngineDriver {
   private var jobs: [() -> Void] = []
   /// When the engine hears of bytes that come slowly.
   private var telling: (time: MonotonicTime, timer: EventLoop.Timer)?
-  /// Whether it has been stopped.
-  private let isEnding = Monitor(false)
   private var timer: EventLoop.Timer?
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
   /// Hears of files that are deleted or written to; the folder may have been deleted and made again.
   var cacheWatch: CacheWatch?
-  /// Whether the store began with all that the journals know.
-  private let isUpToDate: Bool
-  /// What was taken up before the engine began, until it is compared with its checksums.
-  private var unchecked: [TransferRecord]
 
   init(
-    loop: EventLoop, layout: CacheLayout, opened: consuming sending StoreOpening.Opened, log: LogFile
+    loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
   ) throws {
     precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.capacity)
-    precondition(FileLength.piece == RangeJournal.chunk)
     self.loop = loop
     self.layout = layout
     self.log = log
     maps = MapsRoom(layout, log)
     http = HTTPSession(loop: loop)
-    isUpToDate = opened.isUpToDate
-    unchecked = opened.found
-    let store = opened.store
     let settings = try store.settings() ?? TransferSettings()
     let records = try store.records()
-    // A daemon that was killed may have had no time for that.
-    if records.contains(where: \.isForgotten) { _ = store.erase() }
-    twins = Twins(layout)
-    twins.expect(records)
     engine = Engine(
-      records: records, untold: opened.untold, settings: settings, seed: .random(in: 0 ... .max),
+      records: records, settings: settings, seed: .random(in: 0 ... .max),
       now: .current)
     saver = RecordSaver(store)
     mailbox = Mailbox(loop: loop)
-    orderAnswers = OrderAnswers(loop: loop)
-    orderAnswers.release = { [unowned self] in release($0) }
     mailbox.isFull = { [unowned self] in for event in mailbox.take() { take(event) } }
   }
 
@@ -131,12 +110,6 @@ final class EngineDriver {
       for event in now { perform(engine.handle(event, at: .current)) }
       http.begin()
     }
-    // It is as if they had joined, and are asked when they show what has come of it.
-    if !newAnswers.isEmpty, absentMounts?.areExpected(besides: clients.values) != true {
-      let answers = newAnswers
-      newAnswers = []
-      orderAnswers.give(answers, asking: clients.values)
-    }
     isDraining = false
     for client in clients.values { client.flush(engine) }
     runJobs()
@@ -147,23 +120,11 @@ final class EngineDriver {
     jobs = []
   }
 
-  /// Those that waited for mounts to join.
-  func answerOrders() { scheduleDrain() }
-
   func add(_ client: ClientConnection) { clients[client.id] = client }
 
   func remove(_ client: ClientConnection) {
     guard clients.removeValue(forKey: client.id) != nil else { return }
     post(.left(client.id))
-    orderAnswers.left(client.id)
-  }
-
-  /// A client shows what it was told before a question.
-  func shown(_ question: UInt64, by client: ClientConnection) { orderAnswers.shown(question, by: client.id) }
-
-  private func release(_ answers: [OrderAnswers.Answer]) {
-    for answer in answers { clients[answer.client]?.send(answer.message) }
-    scheduleDrain()
   }
 
   /// Sends what a client takes.
@@ -206,31 +167,16 @@ final class EngineDriver {
       guard let (files, key) = files[id] else { return }
       answer(.flush(key)) { .disk(id, files.flush()) }
     case .remove(let key, let generation):
-      twins.forget(key, generation)
-      let (layout, log) = (layout, log)
+      let layout = layout
       answer(.files(key)) {
-        let isStranger = layout.hasStranger(key, generation)
-        // Beside a later one nothing need tell its number.
-        let removal =
-          layout.latestGeneration(of: key, from: generation) > generation
-          ? layout.remove(key, generation) : layout.drop(key, generation)
-        if isStranger || removal.hadDirectory {
-          let end = layout.hasStranger(key, generation) ? "cannot be removed" : "removed"
-          log.write("\(layout.data(key, generation)) is no regular file: \(end)")
-        }
-        let failure = removal.failure.map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
+        let failure = layout.remove(key, generation)
+          .map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
         return .removed(key, failure)
       }
     case .flushNames(let key):
       let layout = layout
       answer(.files(key)) {
         layout.flushNames()
-        return .removed(key)
-      }
-    case .forgetFormer(let key):
-      let layout = layout
-      answer(.files(key)) {
-        layout.forgetFormer(key)
         return .removed(key)
       }
     case .check(let names):
@@ -243,32 +189,15 @@ final class EngineDriver {
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let (layout, known, twins) = (layout, Set(engine.keys), twins)
-      let (mailbox, isEnding, asked) = (mailbox, isEnding, wallClockSeconds())
-      let unchecked = unchecked
-      self.unchecked = []
-      answer(.cache) {
-        let records = Adoption.records(of: layout, besides: known)
-        twins.expect(records)
-        // What has come meanwhile is the engine's own.
-        let old = records.filter { (layout.lastWritten($0.key, $0.generation) ?? 0) < asked }
-        Self.check(unchecked + old, layout, mailbox, isEnding)
-        layout.removeLeftovers()
-        layout.removeOldMaps()
-        layout.forgetFormer(olderThan: Self.formerAge, now: wallClockSeconds())
-        return .found(layout.foundFiles(records))
-      }
+      let layout = layout
+      answer(.cache) { .found(layout.foundFiles()) }
     case .save(let id, let records, let removed):
       let saver = saver
       answer(.store) { .saved(id, saver.save(records, removing: removed)) }
     case .saveSettings(let settings):
       let saver = saver
       run(.store) { saver.save(settings) }
-    case .send(let client, let message):
-      switch message {
-      case .done, .refused: newAnswers.append((client, message))
-      default: clients[client]?.send(message)
-      }
+    case .send(let client, let message): clients[client]?.send(message)
     case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
     case .log(let line):
       let log = log
@@ -277,23 +206,6 @@ final class EngineDriver {
     case .idle(let isIdle):
       Chunk.spare.setNeeded(!isIdle)
       idlenessChanged(isIdle)
-    }
-  }
-
-  /// Seconds for which the number of a dropped generation is kept: thirty days.
-  private static let formerAge: Int64 = 30 * 86_400
-
-  /// Compares what was taken up with its checksums, on a thread of its own, one after the other.
-  private static func check(
-    _ records: [TransferRecord], _ layout: CacheLayout, _ mailbox: Mailbox, _ isEnding: Monitor<Bool>
-  ) {
-    if records.isEmpty { return }
-    _ = PosixThread.attempt("check") {
-      for record in records where !isEnding.withLock({ $0 }) {
-        let check = try? GenerationCheck(layout, record.key, record.generation) { !isEnding.withLock { $0 } }
-        guard let damaged = check?.damaged, !damaged.isEmpty else { continue }
-        mailbox.put(.damaged(record.key, generation: record.generation, damaged))
-      }
     }
   }
 
@@ -343,10 +255,10 @@ final class EngineDriver {
       let files = EpisodeFiles(layout, maps)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.open(key, generation)) }
-    case .create(let key, let above, let representation):
+    case .create(let key, let generation, let representation):
       let files = EpisodeFiles(layout, maps)
       self.files[id] = (files, key)
-      answer(.files(key)) { .disk(id, files.create(key, above: above, representation)) }
+      answer(.files(key)) { .disk(id, files.create(key, generation, representation)) }
     case .write(let flow, let range):
       guard let (files, key) = files[id] else { return }
       let pieces = flows[flow]?.held.take(range) ?? []
@@ -357,19 +269,12 @@ final class EngineDriver {
     case .describe(let representation):
       guard let (files, key) = files[id] else { return }
       answer(.files(key)) { .disk(id, files.describe(representation)) }
-    case .note(let bytes):
-      // At once: the flush that follows goes beside the other orders.
-      files[id]?.files.note(bytes)
     case .discardBytes(let ranges):
       guard let (files, key) = files[id] else { return }
       answer(.files(key)) { .disk(id, files.discard(ranges)) }
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       run(.files(key)) { files.close(isComplete: isComplete) }
-      // Equal audio under two addresses is kept once.
-      guard isComplete, let generation = engine.status(of: key)?.generation else { return }
-      let (twins, layout, disk) = (twins, layout, disk)
-      jobs.append { twins.share(GenerationName(key: key, generation: generation), in: layout, on: disk) }
     case .discard:
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       run(.files(key)) { files.discard() }
@@ -378,7 +283,6 @@ final class EngineDriver {
 
   /// Ends all responses and brings everything to the disk, as far as it takes it in ten seconds.
   func stop() {
-    isEnding.withLock { $0 = true }
     perform(engine.stop(at: .current))
     runJobs()
     let deadline = MonotonicTime.after(10)
@@ -387,7 +291,6 @@ final class EngineDriver {
       for event in mailbox.take() { events.append(event) }
       drain()
     }
-    if isUpToDate && engine.isRemembered && disk.isIdle { saver.seal(layout) }
     http.stop()
   }
 }

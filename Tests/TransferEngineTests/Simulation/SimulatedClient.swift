@@ -215,7 +215,7 @@ extension Simulation {
       clients[index].orders[number] = nil
       count("orders refused")
     case .needAddress(let key, _): tell(.said(id, .freshAddress(key, nil)))
-    case .welcome, .changed, .snapshotEnd, .look: break
+    case .welcome, .changed, .snapshotEnd: break
     }
   }
 

@@ -39,8 +39,6 @@ struct SimulatedDisk {
   var refusesRows = false
   /// Numbers that were given to a file's bytes, and to which.
   var given: [Name: Set<SimulatedVersion>] = [:]
-  /// What was known of the files whose names were taken away last.
-  private(set) var former: [MediaKey: Representation] = [:]
 
   func file(_ key: MediaKey, _ generation: UInt32) -> SimulatedFile? {
     files[Name(key: key, generation: generation)]
@@ -51,13 +49,9 @@ struct SimulatedDisk {
     return isData ? slowness * Double(random.below(100)) / 50 + 0.0001 : 0.0001
   }
 
-  /// - Parameter known: the engine's; what the journals tell of others is taken up.
-  func found(besides known: Set<MediaKey>) -> [FoundFile] {
+  func found() -> [FoundFile] {
     files.filter(\.value.isLinked).map { name, file in
-      let isLatest = !files.keys.contains { $0.key == name.key && $0.generation > name.generation }
-      return FoundFile(
-        key: name.key, generation: name.generation, written: file.changed,
-        record: known.contains(name.key) || !isLatest ? nil : file.record(name))
+      FoundFile(key: name.key, generation: name.generation, size: file.wholeSize, written: file.changed)
     }
   }
 
@@ -66,7 +60,6 @@ struct SimulatedDisk {
     guard let file = files.removeValue(forKey: name) else { return }
     dead.removeAll { $0.time < time - Self.namesSettle }
     dead.append((time, name, file))
-    if file.representation.total != nil { former[key] = file.representation }
     var isOpen = false
     for (id, other) in open where other == name {
       unlinked[id] = file
@@ -74,8 +67,6 @@ struct SimulatedDisk {
     }
     if !isOpen { free += file.room }
   }
-
-  mutating func forgetFormer(_ key: MediaKey) { former[key] = nil }
 
   /// That an episode's names have been taken away outlives a power loss from now on.
   mutating func flushNames(_ key: MediaKey) { if !lies { dead.removeAll { $0.name.key == key } } }
@@ -102,10 +93,9 @@ struct SimulatedDisk {
     if unlinked[id] != nil { unlinked[id] = file } else if let name = open[id] { files[name] = file }
   }
 
-  /// In nanoseconds: how long names and rows may take to reach the disk. (The system's own time for names; the daemon's
-  /// for its store.)
+  /// In nanoseconds: how long names may take to reach the disk, by the system's own time. Rows are there at once.
   private static let namesSettle: Int64 = 5_000_000_000
-  private static let rowsSettle: Int64 = 500_000_000
+  private static let rowsSettle: Int64 = 0
 
   mutating func remember(at time: Int64, _ change: (inout StoredRows) -> Void) {
     liesSince = lies ? min(liesSince, time) : .max
@@ -165,19 +155,10 @@ struct SimulatedDisk {
 }
 
 extension SimulatedFile {
-  /// What its journal tells, as for a store that was lost.
-  fileprivate func record(_ name: SimulatedDisk.Name) -> TransferRecord? {
-    var record =
-      TransferRecord(key: name.key, note: journal.note)
-      ?? TransferRecord(
-        request: TransferRequest(
-          key: name.key, url: journal.representation.finalURL, title: "", show: "", fileName: ""))
-    record.generation = name.generation
-    record.total = journal.representation.total
-    record.received = journal.durable.count
-    let isComplete = record.total.map { journal.durable.contains(0..<$0) } ?? false
-    if isComplete { record.state = .cached }
-    return record
+  /// The size of one whose name says that it is complete.
+  fileprivate var wholeSize: Int64? {
+    guard let total = journal.representation.total, journal.durable.contains(0..<total) else { return nil }
+    return total
   }
 }
 
@@ -189,9 +170,9 @@ extension Simulation {
     case .open(let key, let generation):
       storeKeys[id] = key
       job(lane(key), 0.001) { [self] in .disk(id, openFile(id, key, generation)) }
-    case .create(let key, let above, let representation):
+    case .create(let key, let generation, let representation):
       storeKeys[id] = key
-      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, above, representation)) }
+      job(lane(key), 0.001) { [self] in .disk(id, createFile(id, key, generation, representation)) }
     case .write(let flow, let range):
       guard let response = responses[flow], let key = storeKeys[id] else { return }
       if range.upperBound > response.at + response.shift {
@@ -213,7 +194,6 @@ extension Simulation {
         disk.change(id) { $0.describe(representation) }
         return .disk(id, .described)
       }
-    case .note(let bytes): disk.change(id) { $0.note = bytes }
     case .discardBytes(let ranges):
       guard let key = storeKeys[id] else { return }
       job(lane(key), 0.001) { [self] in
@@ -258,47 +238,30 @@ extension Simulation {
 
   private func openFile(_ id: StoreID, _ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
-    var latest = generation
-    while disk.file(key, latest + 1) != nil { latest += 1 }
-    guard disk.file(key, latest) != nil else { return .missing }
-    disk.open[id] = SimulatedDisk.Name(key: key, generation: latest)
+    guard disk.file(key, generation) != nil else { return .missing }
+    disk.open[id] = SimulatedDisk.Name(key: key, generation: generation)
     disk.change(id) { file in
       if file.check() > 0 { count("files whose checksums told what was lost") }
       file.hasMap = true
     }
-    guard let file = disk.file(key, latest) else { return .missing }
+    guard let file = disk.file(key, generation) else { return .missing }
     forgive(key)
-    return .opened(generation: latest, file.representation, present: file.written)
+    return .opened(file.representation, present: file.written)
   }
 
   private func createFile(
-    _ id: StoreID, _ key: MediaKey, _ above: UInt32, _ representation: Representation
+    _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
   ) -> DiskAnswer {
     if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
     if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
-    let representation = disk.former[key].map { representation.completed(by: $0) } ?? representation
-    // A number that was given before is not given to another file: the cache sees to it.
-    var generation = above + 1
-    while !mayGive(SimulatedDisk.Name(key: key, generation: generation), to: representation) {
-      generation += 1
-    }
     let name = SimulatedDisk.Name(key: key, generation: generation)
-    if disk.given[name] == nil { disk.given[name] = [] }
+    if disk.given[name] != nil { fail("gives a number twice") }
+    disk.given[name] = []
     let file = SimulatedFile(representation, changed: wall)
     disk.files[name] = file
     disk.free -= file.room
     disk.open[id] = name
-    return .created(generation: generation, total: representation.total)
-  }
-
-  private func mayGive(_ name: SimulatedDisk.Name, to representation: Representation) -> Bool {
-    guard let before = disk.given[name] else { return true }
-    if disk.files[name] != nil || before.isEmpty || representation.entityTag == nil { return false }
-    let isSame = before.allSatisfy {
-      $0.entityTag == representation.entityTag && $0.size == representation.total
-    }
-    if isSame { count("numbers given again") }
-    return isSame
+    return .created
   }
 
   private func write(

@@ -17,7 +17,6 @@ struct SimulatedFile {
   struct Journal {
     var representation: Representation
     var durable = ByteRanges()
-    var note: [UInt8] = []
   }
   private(set) var journal: Journal
   /// What it may say after a power loss: as it was when the disk last took it, and as it was since.
@@ -26,8 +25,6 @@ struct SimulatedFile {
   private(set) var isSettled = false
   /// What the disk has lost of what it said it had.
   private(set) var lost = ByteRanges()
-  /// What the journal is to say of the record with the next flush.
-  var note: [UInt8] = []
   /// Blocks that it takes of the disk, and bytes of its journal.
   private(set) var blocks = ByteRanges()
   var journalBytes: Int64 = 200
@@ -125,8 +122,8 @@ struct SimulatedFile {
   /// - Parameter isTrue: whether the disk has taken it when it says so.
   mutating func flush(isTrue: Bool) {
     journalBytes += 100
-    let (durable, representation, note) = (written, representation, note)
-    tell { $0 = Journal(representation: representation, durable: durable, note: note) }
+    let (durable, representation) = (written, representation)
+    tell { $0 = Journal(representation: representation, durable: durable) }
     if isTrue {
       settled = written
       possibleJournals = [journal]
@@ -155,7 +152,6 @@ struct SimulatedFile {
     hasMap = false
     journal = random.pick(possibleJournals)
     representation = journal.representation
-    note = journal.note
     forget(except: journal.durable)
     for run in journal.durable.ranges {
       for hole in settled.missing(in: run) {

@@ -229,11 +229,6 @@ final class Simulation {
         disk.flushNames(key)
         return .removed(key)
       }
-    case .forgetFormer(let key):
-      job("names \(key)", 0.001) { [self] in
-        disk.forgetFormer(key)
-        return .removed(key)
-      }
     case .check(let names):
       job("cache", 0.001) { [self] in
         .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true }.map(\.key))
@@ -243,8 +238,7 @@ final class Simulation {
       job("cache", 0.001) { [self] in .room(disk.free) }
     case .evict(let candidates, let count): job("cache", 0.002) { [self] in evict(candidates, count) }
     case .listFiles:
-      let known = Set(engine.keys)
-      job("cache", 0.01) { [self] in .found(disk.found(besides: known)) }
+      job("cache", 0.01) { [self] in .found(disk.found()) }
     case .save(let id, let records, let removed): save(id, records, removed)
     case .saveSettings(let settings):
       job("store", 0.005) { [self] in

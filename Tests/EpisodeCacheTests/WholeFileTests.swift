@@ -1,0 +1,89 @@
+import EpisodeCache
+import Glibc
+import PodcastModel
+import PosixKit
+import TestSupport
+import Testing
+
+/// A complete file is known by its name alone.
+@Suite struct WholeFileTests {
+  let world: CacheWorld
+  let body = TestBody(seed: 17, size: 3_500_000)
+
+  init() throws { world = try CacheWorld() }
+
+  private var key: MediaKey { world.key }
+  private var layout: CacheLayout { world.layout }
+
+  @Test func aFileGetsItsNameWhenAllOfItIsOnTheDisk() throws {
+    let writer = try world.writer(body.size)
+    try world.write(body, 0..<3_000_000, writer)
+    try writer.synchronize()
+    #expect(!layout.isWhole(key, 1) && layout.hasData(key, 1))
+    try world.write(body, 3_000_000..<body.size, writer)
+    #expect(!layout.isWhole(key, 1))
+    let early = try EpisodeReader(layout, key, 1)
+    try writer.synchronize()
+    #expect(layout.isWhole(key, 1) && access(layout.part(key, 1), F_OK) != 0)
+    #expect(writer.isLinked)
+    writer.removeMap()
+    // Without the journal, too.
+    unlink(layout.journal(key, 1))
+    let late = try EpisodeReader(layout, key, 1)
+    for reader in [early, late] {
+      #expect(reader.isWhole && world.read(reader, 0..<body.size) == body.bytes)
+    }
+    #expect(layout.sweep().map(\.size) == [body.size])
+  }
+
+  /// What is damaged makes it a part again, for those who read on as for others.
+  @Test func whatIsDamagedComesAgain() throws {
+    try world.store(body)
+    try world.damage(layout.data(key, 1), at: 1_200_000)
+    let damaged = try GenerationCheck(layout, key, 1).damaged
+    let writer = try EpisodeWriter(continuing: layout, key, 1)
+    #expect(writer.isComplete)
+    try writer.discard(damaged)
+    #expect(!layout.isWhole(key, 1))
+    #expect(!(try EpisodeReader(layout, key, 1).contains(1_200_000..<1_200_001)))
+    try world.write(body, damaged[0], writer)
+    try writer.synchronize()
+    #expect(layout.isWhole(key, 1))
+    #expect(world.read(try EpisodeReader(layout, key, 1), 0..<body.size) == body.bytes)
+  }
+
+  @Test func aLostJournalOfAWholeFileIsMadeAgain() throws {
+    try world.store(body)
+    unlink(layout.journal(key, 1))
+    let writer = try EpisodeWriter(continuing: layout, key, 1)
+    #expect(writer.isComplete && writer.representation.total == body.size)
+  }
+
+  /// A map whose number the journal does not have is of another file.
+  @Test func aMapOfAnotherFileIsNotBelieved() throws {
+    do {
+      let writer = try world.writer(body.size)
+      try world.write(body, 0..<1_000_000, writer)
+      try writer.synchronize()
+      try world.write(body, 1_000_000..<2_000_000, writer)
+    }
+    let map = try Directories.read(layout.map(key, 1))
+    layout.remove(key, 1)
+    do {
+      let writer = try world.writer(body.size)
+      try world.write(body, 0..<500_000, writer)
+      try writer.synchronize()
+    }
+    try world.overwrite(layout.map(key, 1), map)
+    #expect(!(try EpisodeReader(layout, key, 1).isLive))
+    #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<500_000])
+  }
+
+  @Test func whatAKilledDaemonLeftIsSweptAway() throws {
+    try world.store(body)
+    let stray = layout.whole(MediaKey(address: "http://example.org/b.mp3"), 7) + ".ranges"
+    try Directories.replace(stray, with: [1, 2, 3])
+    #expect(layout.sweep().count == 1)
+    #expect(access(stray, F_OK) != 0 && access(layout.journal(key, 1), F_OK) == 0)
+  }
+}
