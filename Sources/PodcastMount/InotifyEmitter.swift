@@ -1,5 +1,6 @@
 internal import FuseKit
 internal import Glibc
+internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -40,7 +41,7 @@ final class InotifyEmitter: Sendable {
   private let inFlight: InFlightOperations
   private let mountPoint: String
   private let isShared: Bool
-  private let memory: LastingMemory?
+  private let memory: HandoverMemory?
   /// The threads of the processes before.
   private let predecessors: Set<Int32>
   private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024)
@@ -55,7 +56,7 @@ final class InotifyEmitter: Sendable {
 
   init(
     tree: PodcastTree, numbers: KernelNumbers, kernel: KernelCache, inFlight: InFlightOperations,
-    mountPoint: String, isShared: Bool, memory: LastingMemory?, _ records: [LastingMemory.Record]
+    mountPoint: String, isShared: Bool, memory: HandoverMemory?, _ records: [HandoverMemory.Record]
   ) {
     self.tree = tree
     self.numbers = numbers
@@ -64,7 +65,7 @@ final class InotifyEmitter: Sendable {
     self.mountPoint = mountPoint
     self.isShared = isShared
     self.memory = memory
-    let inherited = records.filter { $0.kind == .announcer }
+    let inherited = records.filter { $0.kind == .emitter }
     predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
     for record in inherited { memory?.remove(record.index) }
   }
@@ -77,7 +78,7 @@ final class InotifyEmitter: Sendable {
       // It waits in the kernel for this mount, which the next process may have to answer.
       PosixThread.leaveDescriptors(but: connection)
       let thread = PosixThread.currentID
-      _ = memory?.add(.announcer, [UInt64(thread)])
+      _ = memory?.add(.emitter, [UInt64(thread)])
       state.withLock { $0.thread = thread }
     }
     state.withLock { $0.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }

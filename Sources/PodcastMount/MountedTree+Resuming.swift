@@ -1,26 +1,13 @@
-package import FuseKit
+internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
 /// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
 extension MountedTree {
-  /// To be called when requests are served again. What the kernel keeps of before lives for a moment only.
-  package func resume(_ session: FuseSession) {
-    tree.tellWhatWasMissed()
-    for number in handles.takePolls() { session.wakePoll(number) }
-    // Readers go on to count as such, also where they pause.
-    let files = handles.inheritedFiles
-    if files.isEmpty { tree.endTakingOver() }
-    let left = Monitor(files.count)
-    for handle in files {
-      reopen(handle) { _ in
-        let isLast = left.withLock { left in
-          left -= 1
-          return left == 0
-        }
-        if isLast { self.tree.endTakingOver() }
-      }
-    }
+  /// Opens again what the process before had open, once requests are served: its readers count as readers also while they
+  /// pause. What the kernel keeps of before lives for a moment only.
+  package func resume() {
+    for handle in handles.inheritedFiles { reopen(handle) { _ in } }
   }
 
   /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.
@@ -73,7 +60,7 @@ extension MountedTree {
     }
     let caller = Caller(
       user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
-      place: opening.place, generation: opening.generation)
+      generation: opening.generation)
     switch tree.open(opening.node, writes: false, for: caller) {
     case .ready(let result):
       done(result)

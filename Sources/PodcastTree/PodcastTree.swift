@@ -1,7 +1,7 @@
 internal import Catalog
 package import Configuration
 package import PodcastModel
-package import PosixKit
+internal import PosixKit
 package import TransferProtocol
 
 /// The file system proper: nodes, views, names, attributes and verbs, in plain values. It knows no FUSE, and
@@ -32,14 +32,10 @@ package final class PodcastTree: Sendable {
   let world = Monitor(World())
   let details = EpisodeDetails()
   let sweeps = Sweeps()
-  let dropMarks: DropMarks
   let listReaders = RecentPrograms()
-  let events: EventLog
+  let events = EventLog()
   /// The last commit that was taken in.
   private let lastCommit = Monitor<Int64?>(nil)
-  /// The last commit that a process before has told of; nil where there was none.
-  private let lastCommitTold: Int64?
-  let texts: OpenTexts
   private let observer = Monitor(Observer())
   private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
 
@@ -49,16 +45,10 @@ package final class PodcastTree: Sendable {
 
   /// - Parameters:
   ///   - programs: tells which program a request comes from.
-  ///   - memory: what the process that serves the mount next needs to know, and what the one before has left.
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
-    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms(),
-    memory: LastingMemory? = nil
+    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
   ) {
-    dropMarks = DropMarks(memory: memory)
-    events = EventLog(memory: memory)
-    lastCommitTold = events.seenCommit
-    texts = OpenTexts(directory: places.runtime + "/open-texts", isNeeded: memory != nil)
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher
@@ -70,13 +60,6 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
-    let dropped = dropMarks.all
-    if !dropped.isEmpty {
-      world.withLock { world in
-        world.open.dropsAtClose = dropped
-        world.open.isTakingOver = true
-      }
-    }
     // Before anything else that runs there: what is asked for meanwhile waits for it.
     loader.async { self.begin() }
   }
@@ -90,19 +73,12 @@ package final class PodcastTree: Sendable {
       guard let self else { return done() }
       loader.async { done() }
     }
-    // What the process before has not told any more is told by this one: to who watches, too (`takeUpCommits`).
-    if lastCommitTold == nil {
-      followCommits(since: try? catalog.commits())
-    } else {
-      _ = try? loadSubscriptions()
-    }
+    followCommits()
     loadDownloads()
   }
 
-  /// - Parameter seen: commits after this one are taken in; nil where the catalogue can't be read at this moment.
-  private func followCommits(since seen: Int64?) {
-    lastCommit.withLock { $0 = seen }
-    if let seen { events.note(commit: seen) }
+  private func followCommits() {
+    lastCommit.withLock { $0 = try? catalog.commits() }
     catalog.observe { [weak self] done in
       guard let self else { return done() }
       loader.async {
@@ -110,12 +86,6 @@ package final class PodcastTree: Sendable {
         done()
       }
     }
-  }
-
-  /// To be called when those who hear of changes can be told, before anything is asked and anybody else hears of commits:
-  /// goes on where a process before was.
-  package func takeUpCommits() {
-    if let lastCommitTold { followCommits(since: lastCommitTold) }
   }
 
   /// Takes in what has been committed since the last call, by any process: from then on every directory shows it. On the
@@ -130,7 +100,6 @@ package final class PodcastTree: Sendable {
       }
       for change in commit.changes { catalogChanged(change) }
       lastCommit.withLock { $0 = commit.number }
-      events.note(commit: commit.number)
     }
   }
 

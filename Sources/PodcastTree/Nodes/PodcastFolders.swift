@@ -225,7 +225,6 @@ extension PodcastTree {
       if Downloads.view(world.downloads.status(key)) == .none { return .nothing }
       guard world.open.isOpen(episode.id) else { return .now }
       world.open.dropsAtClose.insert(episode.id)
-      dropMarks.insert(episode.id)
       return .later
     }
     switch way {

@@ -17,8 +17,6 @@ struct OpenEpisodes: Sendable {
   private var sentAway: Set<Int64> = []
   /// Episodes whose download is dropped when the last is closed.
   var dropsAtClose: Set<Int64> = []
-  /// Whether a process before had more open than has been opened again so far: no close is the last one then.
-  var isTakingOver = false
 
   var count: Int { counts.values.reduce(0, +) }
 
@@ -55,8 +53,7 @@ struct OpenEpisodes: Sendable {
   }
 
   private func isToBeDropped(_ episode: Int64) -> Bool {
-    counts[episode] == nil && openings[episode] == nil && !isTakingOver
-      && dropsAtClose.contains(episode)
+    counts[episode] == nil && openings[episode] == nil && dropsAtClose.contains(episode)
   }
 
   /// - Returns: whether the episode's download is to be dropped now.

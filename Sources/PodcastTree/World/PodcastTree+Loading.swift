@@ -120,7 +120,6 @@ extension PodcastTree {
         world.downloads.place(episode, Downloads.view(status), at: status.time)
       }
     }
-    if events.missedSince == nil { events.note(changed: wallClockSeconds()) }
     readFolderTimes()
   }
 

@@ -31,10 +31,7 @@ extension PodcastTree {
     }
     guard let (known, old, difference) = change else { return }
     tell(difference)
-    if let status {
-      report(status, before: old, known.episode)
-      if old?.state != status.state || old?.changed != status.changed { events.note(status) }
-    }
+    if let status { report(status, before: old, known.episode) }
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
@@ -128,17 +125,12 @@ extension PodcastTree {
     if isCompletion { tellCompletion(entry, status) }
   }
 
-  /// What has changed while no process served the mount, as far as that is not told.
-  package func tellWhatWasMissed() {
-    loader.async { [self] in
-      guard let since = events.missedSince else { return }
-      let missed = transfers.allStatuses().filter { $0.changed >= since && !events.hasTold($0) }
-      for status in missed.sorted(by: { $0.changed < $1.changed }) {
-        guard let known = world.withLock({ $0.downloads.known[status.key] }) else { continue }
-        let came = status.moment > 0 ? status.moment / 1_000_000_000 : status.changed
-        report(
-          status, known.episode, isChange: true, isCompletion: status.state == .cached && came >= since)
-        events.note(status)
+  /// The last reader has closed what was to be dropped then.
+  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
+    transfers.drop(key) { _ in
+      self.loader.async {
+        self.world.withLock { _ = $0.open.dropsAtClose.remove(episode) }
+        self.transferChanged(key)
       }
     }
   }
