@@ -31,7 +31,7 @@ extension Catalog {
     feedURL: String, title: String? = nil, name: String? = nil
   ) throws(CatalogError) -> ListedPodcast {
     guard let url = SubscriptionAddress.normalized(feedURL) else {
-      throw CatalogError(.EINVAL, "no address of a feed")
+      throw CatalogError(.EINVAL, "not a feed address")
     }
     return try store.change { database, changes in
       let podcast = try PodcastRow.recordNamed(url, title: title, mayBePrivate: true, in: database)

@@ -41,7 +41,7 @@ struct SubscriptionTrial: Sendable {
           return Place(address: url, isNamed: true, privateHosts: isPrivate ? .allowed : .refused)
         }
       }
-      if places.isEmpty { throw CatalogError(.EINVAL, "no address of a feed") }
+      if places.isEmpty { throw CatalogError(.EINVAL, "not a feed address") }
       for place in places {
         if let known = try known(at: place.address) { throw CatalogError.alreadyFollowed(known.name) }
       }
