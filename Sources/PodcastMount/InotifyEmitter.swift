@@ -135,28 +135,27 @@ final class InotifyEmitter: Sendable {
   }
 
   private func run() {
-    let (device, pending) = state.withLock { state in
+    let (device, folders) = state.withLock { state in
       state.isScheduled = false
-      return (state.device, state.pending)
+      return (state.device, Array(state.pending.keys))
     }
-    guard let device, !pending.isEmpty else { return }
+    guard let device, !folders.isEmpty else { return }
     let begun = Self.processorTime
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes a twentieth of the time.
     let rest = min((Self.processorTime - begun) * 20, Self.longestRest)
     state.withLock { $0.notBefore = .after(rest) }
     var isLeft = false
-    for (folder, names) in pending {
-      // Who watches a folder hears of its end, whoever watches the one that it is in.
-      let told = names.values.filter {
-        isWatched(folder, numbers.number(folder), watched) || ends($0, watched)
-      }
-      if !told.isEmpty, inFlight.holds(folder) {
+    for folder in folders {
+      if inFlight.holds(folder) {
         isLeft = true
         continue
       }
-      take(names, of: folder)
-      if let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
+      let names = take(folder)
+      // Who watches a folder hears of its end, whoever watches the one that it is in.
+      let isWatched = isWatched(folder, numbers.number(folder), watched)
+      let told = isWatched ? names : names.filter { ends($0, watched) }
+      if !told.isEmpty, let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
     }
     let isNeeded = state.withLock { state in
       defer { if isLeft { state.isScheduled = true } }
@@ -165,12 +164,11 @@ final class InotifyEmitter: Sendable {
     if isNeeded { schedule(after: Self.longestRest) }
   }
 
-  private func take(_ names: [String: Entry], of folder: NodeID) {
+  private func take(_ folder: NodeID) -> [Entry] {
     state.withLock { state in
-      for name in names.keys where state.pending[folder]?.removeValue(forKey: name) != nil {
-        state.count -= 1
-      }
-      if state.pending[folder]?.isEmpty ?? false { state.pending[folder] = nil }
+      let names = state.pending.removeValue(forKey: folder).map { Array($0.values) } ?? []
+      state.count -= names.count
+      return names
     }
   }
 

@@ -11,6 +11,7 @@ final class Succession: Sendable {
   private let memory: HandoverMemory?
   private let device: String?
   private let keeper: Keeper?
+  private let record = Monitor<RecordKeeper?>(nil)
 
   /// - Parameters:
   ///   - call: how the next process is called; nil where the mount is to end with this one.
@@ -43,8 +44,13 @@ final class Succession: Sendable {
     GivenUp.forget(request.mountPoint, places: request.places)
     keeper.begin()
     do {
-      try MountRecord.write(
-        request.mountPoint, device: device, isRevived: isRevived, places: request.places)
+      let record = try RecordKeeper(MountRecord.path(device, request.places)) { [request] in
+        guard MountTable.mount(on: request.mountPoint)?.device == device else { return false }
+        try MountRecord.write(
+          request.mountPoint, device: device, isRevived: isRevived, places: request.places)
+        return true
+      }
+      self.record.withLock { $0 = record }
     } catch {
       request.log.write("podcastfs restart will not find the mount: \(error)")
     }
@@ -72,6 +78,7 @@ final class Succession: Sendable {
   /// The mount has ended.
   func end() {
     keeper?.dismiss()
+    record.withLock { $0 }?.end()
     if let device { MountRecord.remove(device: device, places: request.places) }
   }
 }
