@@ -21,7 +21,7 @@ package final class Keeper: Sendable {
 
   /// Beside podcastfs, or where installations put what nobody calls by name.
   package static var program: String? {
-    DetachedProcess.find("podcastfs-keep") ?? DetachedProcess.find("../libexec/podcastfs/podcastfs-keep")
+    ChildProcess.find("podcastfs-keep") ?? ChildProcess.find("../libexec/podcastfs/podcastfs-keep")
   }
 
   /// - Parameters:
@@ -69,8 +69,9 @@ package final class Keeper: Sendable {
       guard say("N", to: ends.first.rawValue) else {
         return log("podcastfs-keep cannot be told what to start")
       }
-      let process = try DetachedProcess.startHolding(
-        program, connection, memory.file.rawValue, ends.second.rawValue)
+      let process = try ChildProcess.start(
+        program, name: "podcastfs-keep", [],
+        files: [nil, nil, nil, connection, memory.file.rawValue, ends.second.rawValue])
       let socket = ends.takeFirst().release()
       state.withLock { state in
         state.socket = FileDescriptor(owning: socket)
@@ -96,7 +97,7 @@ package final class Keeper: Sendable {
           defer { state.process = nil }
           return state.process
         }
-        if let process { _ = try? DetachedProcess.wait(process) }
+        if let process { _ = try? ChildProcess.wait(process) }
       }
       let isShort = MonotonicTime.now.seconds(since: begun) < Self.pause
       let pause = socket == nil ? Self.longPause : isShort ? Self.pause : 0

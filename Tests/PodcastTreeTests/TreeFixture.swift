@@ -25,8 +25,7 @@ final class TreeFixture {
   ///   - cache: the cache's directory; the root is there, and nothing is written to it.
   ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
   init(
-    settings: Settings = Settings(), cache: String = "/",
-    after before: TreeFixture? = nil
+    settings: Settings = Settings(), cache: String = "/", after before: TreeFixture? = nil
   ) throws {
     catalog = before?.catalog ?? FakeCatalog()
     transfers = before?.transfers ?? FakeTransfers()

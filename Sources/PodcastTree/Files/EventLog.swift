@@ -3,48 +3,67 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `.podcastfs/events`: a line of JSON for each change of state, new episode and finished refresh, which
-/// every reader gets from when it opened the file on. What a reader had not read when the mount's process dies is lost.
+/// `.podcastfs/events`: a line of JSON for each change of state, new episode and finished refresh. Every reader gets the
+/// lines from when it opened the file on.
 final class EventLog: Sendable {
   private struct State {
-    var readers: [Int: Reader] = [:]
-    var next = 0
-    /// Whole lines, as long as somebody reads.
+    /// The newest lines.
     var text: [UInt8] = []
-    /// How many bytes have been let go before them.
-    var dropped: Int64 = 0
-    var end: Int64 { dropped + Int64(text.count) }
+    /// How many bytes were recorded before them.
+    var start: Int64 = 0
+    var readers: [Int: Reader] = [:]
+    var nextReader = 0
+
+    var end: Int64 { start + Int64(text.count) }
+
+    /// Whole lines, the oldest first, make room.
+    mutating func add(_ line: [UInt8]) {
+      text += line
+      guard text.count > EventLog.limit, let last = text[(text.count / 2)...].firstIndex(of: 0x0a) else {
+        return
+      }
+      text.removeFirst(last + 1)
+      start += Int64(last + 1)
+    }
+
+    /// Where a reader is by the kernel's count of what it has read. One that has stopped reading loses its oldest lines.
+    mutating func position(of id: Int, at offset: Int64) -> Int64 {
+      let base = readers[id]?.base ?? end - offset
+      let position = min(max(base &+ offset, start), end)
+      readers[id]?.base = position - offset
+      return position
+    }
   }
 
-  /// One open file. The kernel counts what it has been given; what it reads is the text from its base on.
-  fileprivate struct Reader {
-    /// Where in the text the file's first byte is; nil before the first read.
+  /// One open file.
+  private struct Reader {
+    /// Where in all that was recorded the file's first byte is; nil for a file that was opened in another process, until its
+    /// first read.
     var base: Int64?
-    /// Where in the text the next byte is.
-    var position: Int64
     var waiting: [Int: Callback<Errno?>] = [:]
-    /// Who polls.
-    var notice: Callback<Void>?
     var nextWaiter = 0
+    /// Called once when there is something to read: poll(2).
+    var notice: Callback<Void>?
+    /// How far it has read.
+    var position: Int64
   }
 
   private let state = Monitor(State())
+  /// In bytes: what a reader may be behind.
+  private static let limit = 1 << 20
 
-  /// In bytes: a reader that has stopped reading loses the oldest lines beyond this.
-  static let limit = 1 << 20
-
-  /// Also of a file that was open when the process before died: it is read on from here.
-  func open() -> any OpenFile {
+  /// - Parameter isReopening: whether it was open in the process that served before: its reader goes on with what happens from
+  ///   now on.
+  func open(isReopening: Bool) -> any OpenFile {
     let id = state.withLock { state in
-      let id = state.next
-      state.next += 1
-      state.readers[id] = Reader(position: state.end)
-      return id
+      state.nextReader += 1
+      state.readers[state.nextReader] = Reader(base: isReopening ? nil : state.end, position: state.end)
+      return state.nextReader
     }
     return EventStream(log: self, id: id)
   }
 
-  /// Whether anybody reads: what happens need not be looked up for nobody.
+  /// Whether anybody reads: else nobody needs to look up what happens.
   var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
   // MARK: What happens
@@ -96,7 +115,7 @@ final class EventLog: Sendable {
 
   /// So many reasons are told.
   private static let problemLimit = 20
-  /// Of one text, in bytes.
+  /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024
 
   private func record(_ event: String, _ members: [(String, JSONValue)]) {
@@ -107,15 +126,13 @@ final class EventLog: Sendable {
     }
     let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
-    let (waiting, notices) = state.withLock { state -> ([Callback<Errno?>], [Callback<Void>]) in
-      if state.readers.isEmpty { return ([], []) }
-      Self.add(line, to: &state)
-      var waiting: [Callback<Errno?>] = []
-      var notices: [Callback<Void>] = []
+    let (waiting, notices) = state.withLock { state in
+      if state.readers.isEmpty { return ([Callback<Errno?>](), [Callback<Void>]()) }
+      state.add(line)
+      let waiting = state.readers.values.flatMap { $0.waiting.values }
+      let notices = state.readers.values.compactMap(\.notice)
       for id in state.readers.keys {
-        waiting += state.readers[id]?.waiting.values.map { $0 } ?? []
         state.readers[id]?.waiting = [:]
-        if let notice = state.readers[id]?.notice { notices.append(notice) }
         state.readers[id]?.notice = nil
       }
       return (waiting, notices)
@@ -124,33 +141,15 @@ final class EventLog: Sendable {
     for notice in notices { notice() }
   }
 
-  /// Half of the text goes where it has become too long.
-  private static func add(_ line: [UInt8], to state: inout State) {
-    state.text += line
-    guard state.text.count > limit else { return }
-    let half = state.text.count / 2
-    let end = state.text[half...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? state.text.count
-    state.text.removeFirst(end)
-    state.dropped += Int64(end)
-  }
-
   // MARK: Readers
-
-  /// Moves a reader to where it is by the kernel's count, or to the oldest line that is left.
-  private static func place(_ reader: inout Reader, at offset: Int64, _ state: State) {
-    let base = reader.base ?? reader.position - offset
-    reader.position = max(base + offset, state.dropped)
-    reader.base = reader.position - offset
-  }
 
   fileprivate func read(_ id: Int, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     state.withLock { state in
-      guard var reader = state.readers[id] else { return nil }
-      Self.place(&reader, at: offset, state)
-      let part = state.text[Int(reader.position - state.dropped)...].prefix(buffer.count)
+      guard state.readers[id] != nil else { return nil }
+      let position = state.position(of: id, at: offset)
+      let part = state.text[Int(position - state.start)...].prefix(buffer.count)
       buffer.copyBytes(from: part)
-      reader.position += Int64(part.count)
-      state.readers[id] = reader
+      state.readers[id]?.position = position + Int64(part.count)
       return part.isEmpty ? nil : part.count
     }
   }
@@ -160,13 +159,12 @@ final class EventLog: Sendable {
   ) -> @Sendable () -> Void {
     let waiter = state.withLock { state -> Int? in
       guard var reader = state.readers[id] else { return nil }
-      Self.place(&reader, at: offset, state)
-      guard reader.position == state.end else { return nil }
-      let waiter = reader.nextWaiter
+      reader.base = state.position(of: id, at: offset) - offset
+      if (reader.base ?? 0) + offset < state.end { return nil }
       reader.nextWaiter += 1
-      reader.waiting[waiter] = Callback(completion)
+      reader.waiting[reader.nextWaiter] = Callback(completion)
       state.readers[id] = reader
-      return waiter
+      return reader.nextWaiter
     }
     guard let waiter else {
       completion(nil)
@@ -194,7 +192,7 @@ final class EventLog: Sendable {
     let waiting = state.withLock { state in
       let reader = state.readers.removeValue(forKey: id)
       if state.readers.isEmpty {
-        state.dropped = state.end
+        state.start = state.end
         state.text = []
       }
       return reader?.waiting.values.map { $0 } ?? []

@@ -21,11 +21,11 @@ struct ControlFile: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     if writes { return .failure(.EROFS) }
     switch id {
-    // The rest of another text would make no sense behind what has been read.
+    // The text that it had open is gone with the process that made it.
     case .status where caller.comesAgain: return .failure(.ESTALE)
     case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
     case .gauges: return .on(tree.loader) { TextFile(tree.gaugesText()) }
-    case .events: return .value(tree.events.open())
+    case .events: return .value(tree.events.open(isReopening: caller.comesAgain))
     default: return .value(FollowedFile(tree.places.logFile))
     }
   }

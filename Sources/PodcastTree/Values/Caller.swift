@@ -5,9 +5,9 @@ package struct Caller: Hashable, Sendable {
   package var thread: Int32
   /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
   package var sniffs: Bool
-  /// Whether it opens what it has open already, for the process that serves now.
+  /// Whether it has had the file open since another process served the mount.
   package var comesAgain: Bool
-  /// Which generation it had; 0 where none.
+  /// Which generation it had open then; 0 where none.
   package var generation: UInt32
 
   package init(
