@@ -27,7 +27,7 @@ package final class Catalog: Sendable {
   ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
-    logLimit: Int64 = Checkpoints.logLimit, archiveBytes: Int64 = PagesRead.archiveBytes
+    logLimit: Int64 = LogLimit.usual, archiveBytes: Int64 = PagesRead.archiveBytes
   ) throws(CatalogError) {
     self.settings = settings
     do {

@@ -30,7 +30,10 @@ struct FeedMove: Sendable {
     self.state = state
     self.now = now
     let redirected = redirected.flatMap { Self.candidate($0, from: state) }
-    let announced = announced.flatMap { Self.candidate($0, from: state) }
+    // Feeds that announce each other do not go to and fro.
+    let announced = announced.flatMap { Self.candidate($0, from: state) }.flatMap { address in
+      state.keys.dropFirst().contains(FeedKey.text(address)) ? nil : address
+    }
     isAnnounced = redirected == nil
     guard let address = redirected ?? announced else {
       decision = .none

@@ -77,18 +77,6 @@ final class IncomingEpisode: Sendable {
     return print.value
   }
 
-  /// What directories show of it, as its row has it.
-  /// - Parameter firstSeen: when it counts as published where the feed does not say.
-  func summary(
-    id: Int64, podcast: Int64, key: MediaKey, stem: String, fileExtension: String, firstSeen: Int64
-  ) -> EpisodeSummary {
-    EpisodeSummary(
-      id: id, podcastID: podcast, mediaKey: key, stem: stem, fileExtension: fileExtension,
-      published: published ?? firstSeen, mediaType: mediaType, feedLength: enclosure.length,
-      duration: parsed.duration, notesLength: notesLength, transcripts: parsed.transcripts,
-      chaptersURL: parsed.chaptersURL, hidden: false)
-  }
-
   /// The columns that hold what the feed says.
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",

@@ -116,13 +116,6 @@ struct MergePiece {
     var revision: Int64
   }
 
-  /// The new episodes, as they have been written.
-  func fresh(_ ids: [Int64]) -> [FreshEpisodes.One] {
-    zip(ids, additions).map {
-      FreshEpisodes.One(id: $0, item: $1.item, stem: $1.stem, fileExtension: $1.fileExtension, key: $1.key)
-    }
-  }
-
   /// Within a transaction.
   /// - Returns: nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> Written? {

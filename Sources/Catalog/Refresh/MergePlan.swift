@@ -34,11 +34,7 @@ struct MergePlan: Sendable {
   /// this page.
   private(set) var isReaddressed = false
 
-  /// Whether nothing was known.
-  private(set) var isFirst: Bool
-
   init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
-    isFirst = known.all.isEmpty
     let decisions = IdentityEngine.decide(items.map(\.traits), known: known.all.map(\.traits))
     var ofPlace: [Int: IncomingEpisode] = [:]
     var new: [IncomingEpisode] = []

@@ -146,9 +146,7 @@ struct RefreshRun: Sendable {
       redirected: isCut || isEmptied(feed) ? nil : answer.head.permanentLocation, now: now)
     let result = finish {
       let hadNone = state.lastRefresh == nil
-      let isWanted = feeds.threads.isWanted(id)
-      return try FeedMerge(store: feeds.store, podcast: id, now: now, isWanted: isWanted).merge(feed.episodes)
-      {
+      return try FeedMerge(store: feeds.store, podcast: id, now: now).merge(feed.episodes) {
         database, changes, merged in
         let isChanged =
           try (hadNone || !isCut)

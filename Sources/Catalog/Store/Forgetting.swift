@@ -39,14 +39,15 @@ enum Forgetting {
   }
 
   /// Deletes what is hidden.
-  /// - Parameter withWords: has their words begin to leave the full-text index, too.
+  /// - Parameter withWords: their words leave the full-text index, too.
   static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
     while let podcast = try next(store) {
       try deleteEpisodes(of: podcast, store)
       try store.change(.refresh) { database, changes in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
         // Together, so that whoever goes on after a process that has ended knows of it.
-        if withWords, try next(in: database) == nil, try FullText.beginMerging(in: database) {
+        if withWords, try next(in: database) == nil {
+          try FullText.reset(in: database)
           // Whoever fills the index hears of it.
           changes.append(.everything)
         }

@@ -37,6 +37,6 @@ enum MoveRows {
     try belongsToNobody(key, in: database)
     try database.run(
       "UPDATE podcast SET feed_url = ?, feed_key = ? WHERE id = ?", address.forRequest, key, podcast)
-    try SubscriptionList.measure(podcast: podcast, in: database)
+    try SubscriptionList.changed(podcast: podcast, in: database)
   }
 }

@@ -34,7 +34,7 @@ enum ProvisionalNames {
     try database.run(
       "UPDATE subscription SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
       UniqueNames.key(name), id)
-    try SubscriptionList.measure(podcast: podcast, in: database)
+    try SubscriptionList.changed(podcast: podcast, in: database)
     try Folder.subscriptions.touch(in: database)
     changes.append(.subscription(id, podcast: podcast))
   }

@@ -152,9 +152,7 @@ enum RefreshRows {
   /// Its directories list other things than before.
   static func listingChanged(_ podcast: Int64, in database: Database) throws {
     try database.run("UPDATE podcast SET changed = ? WHERE id = ?", wallClockNanoseconds(), podcast)
-    if try database.exists("SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1", podcast) {
-      try SubscriptionList.measure(podcast: podcast, in: database)
-    }
+    try SubscriptionList.changed(podcast: podcast, in: database)
   }
 
   /// Whether any was refreshed later than `time`: the clock has been set back since.

@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside (`CatalogStore`).
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 100
+  static let version: Int64 = 101
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -184,19 +184,13 @@ enum Schema {
       is_provisional INTEGER NOT NULL DEFAULT 0, -- as in `podcast`
       is_own_name INTEGER NOT NULL DEFAULT 0,    -- the user's own word, not made from the title
       subscribed INTEGER NOT NULL,
-      changed INTEGER NOT NULL DEFAULT 0,        -- in nanoseconds
-      outline_size INTEGER NOT NULL DEFAULT 0    -- bytes of its line in the list
+      changed INTEGER NOT NULL DEFAULT 0         -- in nanoseconds
     );
     CREATE TRIGGER subscription_begins AFTER INSERT ON subscription BEGIN
       UPDATE podcast SET is_followed = 1 WHERE id = new.podcast_id;
-      UPDATE folder SET size = size + new.outline_size WHERE name = 'list';
     END;
     CREATE TRIGGER subscription_ends AFTER DELETE ON subscription BEGIN
       UPDATE podcast SET is_followed = 0 WHERE id = old.podcast_id;
-      UPDATE folder SET size = size - old.outline_size WHERE name = 'list';
-    END;
-    CREATE TRIGGER subscription_outline AFTER UPDATE OF outline_size ON subscription BEGIN
-      UPDATE folder SET size = size + new.outline_size - old.outline_size WHERE name = 'list';
     END;
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
@@ -205,6 +199,8 @@ enum Schema {
     CREATE VIRTUAL TABLE episode_text USING fts5 (
       title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3',
       tokenize = 'unicode61 remove_diacritics 2');
+    -- Its words.
+    CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
     -- Answers of search services to some words, and when each service was asked.
     CREATE TABLE answer (key TEXT PRIMARY KEY, terms TEXT NOT NULL, body TEXT NOT NULL, fetched INTEGER NOT NULL)
@@ -225,8 +221,7 @@ enum Schema {
     CREATE TABLE counter (
       commits INTEGER NOT NULL,                  -- that other processes were told of
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
-      podcasts_unindexed INTEGER NOT NULL DEFAULT 0, -- podcasts up to this number may be missing in the index
-      pages_to_merge INTEGER NOT NULL DEFAULT 0  -- of the index, until words that were taken out leave it
+      podcasts_unindexed INTEGER NOT NULL DEFAULT 0 -- podcasts up to this number may be missing in the index
     );
     INSERT INTO counter (commits) VALUES (0);
 

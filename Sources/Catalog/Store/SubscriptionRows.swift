@@ -46,7 +46,6 @@ enum SubscriptionRows {
       """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
       name != nil && name != usual)
     let id = database.lastInsertedID
-    try SubscriptionList.measure(podcast: podcast, in: database)
     try changed(in: database)
     guard let listed = try ListedRow.subscription(id, in: database) else {
       throw CatalogError.unknown("subscription")
@@ -90,7 +89,6 @@ enum SubscriptionRows {
     try database.run(
       "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
       name, UniqueNames.key(name), id)
-    try SubscriptionList.measure(podcast: podcast, in: database)
     try changed(in: database)
     return podcast
   }
