@@ -53,4 +53,9 @@ extension Catalog {
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
     }
   }
+
+  /// Tells all mounts that a file beside an episode, or a cover, has come into the cache or left it.
+  package func noteSidecar(_ node: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { _, changes in changes.append(.sidecar(node)) }
+  }
 }

@@ -27,8 +27,6 @@ package enum CatalogChange: Hashable, Sendable {
   case episode(Int64)
   /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
   case sidecar(Int64)
-  /// When some of the views last changed.
-  case views
   /// The log of changes no longer has them all: look at everything again.
   case everything
 }

@@ -33,6 +33,8 @@ package struct ListedPodcast: Hashable, Sendable, Identifiable {
   package var hiddenCount: Int = 0
   /// When what its directory lists last changed, in nanoseconds since 1970.
   package var changed: Int64 = 0
+  /// The date of its newest episode that is not hidden, in seconds since 1970; 0 where there is none.
+  package var newest: Int64 = 0
 
   package init(id: Int64, name: String, podcast: Podcast) {
     self.id = id

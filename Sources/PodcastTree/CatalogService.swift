@@ -46,9 +46,6 @@ package protocol CatalogService: AnyObject, Sendable {
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]
   func subscriptionListSize() throws -> Int64
   func folderTimes() throws -> FolderTimes
-  func gatherViews(seconds: Double)
-  func viewTimes() throws -> [Int64: ViewTime]
-  func settleViews(_ views: [Int64: ViewTime]) throws -> [Int64: ViewTime]
   func noteSidecar(_ node: Int64) throws
   func subscription(_ id: Int64) throws -> ListedPodcast?
   func search(_ id: Int64) throws -> Search?

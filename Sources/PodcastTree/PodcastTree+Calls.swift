@@ -13,7 +13,6 @@ extension PodcastTree {
     if name == "." { return attributes(of: parent) }
     if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
     if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
-    if let gone = goneBeside(name, in: parent, for: caller) { return .value(gone) }
     return find(name, in: parent, for: caller).then { target in
       if parent == .root { self.prepare(target.identity) }
       // The list's size is learnt when it is asked for.
@@ -41,37 +40,9 @@ extension PodcastTree {
     }
   }
 
-  /// What has gone with something else can be looked up for a while by who took that away, though it is not listed:
-  /// `rm -r` has its name from before, and fails where it is not there.
-  private func goneBeside(_ name: String, in parent: NodeID, for caller: Caller) -> NodeAttributes? {
-    world.withLock { world in
-      guard !world.departed.isEmpty, world.listings[parent]?[name] == nil,
-        let target = world.departed[name, parent], isRemover(caller)
-      else { return nil }
-      switch target {
-      case .episode: return nil
-      case .node: if parent != .downloaded { return nil }
-      case .sidecar: break
-      }
-      var attributes = attributes(of: target, world)
-      attributes.timeout = 0
-      return attributes
-    }
-  }
-
   private func find(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Target> {
     guard let folder = folder(parent) else { return .failure(node(parent) == nil ? .ENOENT : .ENOTDIR) }
     return folder.lookup(name, for: caller)
-  }
-
-  /// For verbs that take a name away: also what has just gone with something else.
-  private func findToRemove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<(Target, Bool)> {
-    guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    let departed = isRemover(caller) ? world.withLock { $0.departed[name, parent] } : nil
-    return folder.listing(for: caller).then { listing in
-      if let target = listing[name] { return .value((target, true)) }
-      return departed.map { .value(($0, false)) } ?? .failure(.ENOENT)
-    }
   }
 
   /// The directory that a node is in; of an episode, one of those that show it.
@@ -137,7 +108,7 @@ extension PodcastTree {
     if name == FolderIcon.name { return false }
     if name.hasPrefix(".") { return true }
     return world.withLock { world in
-      guard world.listings[directory]?.isCacheable == true, world.departed[name, directory] == nil else {
+      guard world.listings[directory]?.isCacheable == true else {
         return false
       }
       return directory.kind != .subscription || world.subscriptionByID[directory.row]?.hiddenCount == 0
@@ -167,24 +138,19 @@ extension PodcastTree {
 
   package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
-    let removal = findToRemove(name, in: parent, for: caller).then { target, isThere -> Answer<Void> in
+    let removal = find(name, in: parent, for: caller).then { target -> Answer<Void> in
       if target.isDirectory { return .failure(.EISDIR) }
-      if !isThere {
-        self.world.withLock { $0.departed.remove(name, in: parent) }
-        if case .episode = target { return .failure(.ENOENT) }
-      }
       return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
     }
-    return locking([parent], removing(for: caller, removal))
+    return locking([parent], removal)
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
     return locking(
       [parent],
-      findToRemove(name, in: parent, for: caller).then { target, isThere in
+      find(name, in: parent, for: caller).then { target in
         guard target.isDirectory else { return .failure(.ENOTDIR) }
-        if !isThere && parent != .downloaded { return .failure(.ENOENT) }
         let removal = self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
         return self.locking([target.identity], removal)
       })

@@ -32,8 +32,6 @@ package final class PodcastTree: Sendable {
   let world = Monitor(World())
   let details = EpisodeDetails()
   let sweeps = Sweeps()
-  let looksAhead: LooksAhead
-  let looks = Monitor(Looks())
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events: EventLog
@@ -42,16 +40,8 @@ package final class PodcastTree: Sendable {
   let texts: OpenTexts
   /// Directories that the kernel locks for verbs under way, and how many of these.
   private let locked = Monitor<[NodeID: Int]>([:])
-  private let removals = Monitor(Removals())
   private let observer = Monitor(Observer())
   private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
-
-  private struct Removals {
-    var underWay = 0
-    var until = MonotonicTime(nanoseconds: 0)
-    /// Threads that have taken something away, until when each may come back for what went with it.
-    var threads: [Int32: MonotonicTime] = [:]
-  }
 
   private struct Observer {
     weak var kernel: (any ViewObserver)?
@@ -63,13 +53,12 @@ package final class PodcastTree: Sendable {
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms(),
-    looksAhead: LooksAhead = LooksAhead(), memory: LastingMemory? = nil
+    memory: LastingMemory? = nil
   ) {
     dropMarks = DropMarks(memory: memory)
     events = EventLog(memory: memory)
     lastCommitTold = events.seenCommit
     texts = OpenTexts(directory: places.runtime + "/open-texts", isNeeded: memory != nil)
-    self.looksAhead = looksAhead
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher
@@ -92,8 +81,6 @@ package final class PodcastTree: Sendable {
         world.open.isTakingOver = true
       }
     }
-    // Before anybody sees a directory: the kernel keeps what it is shown.
-    readFirstTimes()
     // Before anything else that runs there: what is asked for meanwhile waits for it.
     loader.async { self.begin() }
   }
@@ -138,7 +125,6 @@ package final class PodcastTree: Sendable {
       for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
     }
     for change in commit.changes { catalogChanged(change) }
-    latestTimeMayHaveChanged()
     events.note(commit: commit.number)
     let once = Once(done)
     settle(except: locked.withLock { Set($0.keys) }) { once.run() }
@@ -157,16 +143,6 @@ package final class PodcastTree: Sendable {
         try? keepEpisodes(ofPodcast: folder.podcast)
       }
     }
-  }
-
-  /// Keeps what the next mount is to show as this one did; when nothing is asked of the tree any more.
-  package func end() {
-    let isDone = Monitor(false)
-    loader.async { [self] in
-      settleViewTimes()
-      isDone.withLockNotifying { $0 = true }
-    }
-    _ = isDone.wait(until: .after(Self.patience)) { $0 ? true : nil }
   }
 
   /// The podcast that an episode belongs to: its number says so.
@@ -254,39 +230,9 @@ package final class PodcastTree: Sendable {
     }
   }
 
-  /// Whether a verb that takes something away is under way, or has been a moment ago.
-  var isRemoving: Bool { removals.withLock { $0.underWay > 0 || $0.until > .now } }
-
-  /// Whether a caller has taken something away lately: `rm -r` has the names of what went with it from before.
-  func isRemover(_ caller: Caller) -> Bool {
-    removals.withLock { $0.threads[caller.thread].map { $0 > .now } ?? false }
-  }
-
   /// Verbs that are under way.
   var verbGauges: [Gauge] {
-    [
-      Gauge("removals", removals.withLock { $0.underWay }),
-      Gauge("locked directories", locked.withLock { $0.count }),
-    ]
-  }
-
-  /// Notes a verb that takes something away while `answer` is awaited.
-  func removing<Value: Sendable>(for caller: Caller, _ answer: Answer<Value>) -> Answer<Value> {
-    guard case .pending(let start) = answer else { return answer }
-    return .pending { completion in
-      self.removals.withLock { removals in
-        removals.underWay += 1
-        if removals.threads.count > 100 { removals.threads = removals.threads.filter { $0.value > .now } }
-        removals.threads[caller.thread] = .after(2 * Departed.lifetime)
-      }
-      return start { result in
-        self.removals.withLock { removals in
-          removals.underWay -= 1
-          removals.until = .after(0.2)
-        }
-        completion(result)
-      }
-    }
+    [Gauge("locked directories", locked.withLock { $0.count })]
   }
 
   /// Gives an order to the transfers; ends when what it has changed is shown.
@@ -307,7 +253,6 @@ package final class PodcastTree: Sendable {
   /// Calls `done` when every directory shows what the transfers have told so far, and the kernel knows. On the loader's
   /// thread.
   private func showTransfers(_ done: @escaping @Sendable () -> Void) {
-    lookAtViews()
     let once = Once(done)
     settle(except: locked.withLock { Set($0.keys) }) { once.run() }
     loader.async(after: Self.patience) { once.run() }

@@ -41,11 +41,6 @@ package protocol TransferService: AnyObject, Sendable {
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
 
-  /// Whether an open has no daemon to wait for; also for a while after `makeReady`. From memory.
-  var isReady: Bool { get }
-  /// Has the daemon begin where none runs: somebody looks at episodes, and may open one.
-  func makeReady()
-
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }
 

@@ -8,51 +8,6 @@ import Testing
 
 /// What directories need to know cheaply: when what they list changed, and how long the list is.
 @Suite struct FolderTests {
-  /// A mount that has no time says late what another one has said otherwise since.
-  @Test func whatIsSaidLateOfAViewDoesNotReplaceWhatIsNewer() throws {
-    let world = try CatalogWorld()
-    let now = wallClockNanoseconds()
-    let newer = ViewTime(mark: 2, changed: now)
-    #expect(try world.catalog.settleViews([9: newer]) == [9: newer])
-    let older = ViewTime(mark: 1, changed: now - 1000, isForced: true)
-    #expect(try world.catalog.settleViews([9: older]) == [9: newer])
-    #expect(try world.catalog.viewTimes()[9] == newer)
-    // But not where a clock has been set back.
-    let ahead = ViewTime(mark: 3, changed: now + 200_000_000_000_000)
-    #expect(try world.catalog.settleViews([9: ahead]) == [9: ahead])
-    let back = ViewTime(mark: 4, changed: now + 1000)
-    #expect(try world.catalog.settleViews([9: back]) == [9: back])
-  }
-
-  /// What all mounts hear by the same time counts from the last time at which it came about.
-  @Test func aViewThatListsTheSameAgainHasTheTimeOfThat() throws {
-    let world = try CatalogWorld()
-    let now = wallClockNanoseconds()
-    let first = ViewTime(mark: 1, changed: now)
-    #expect(try world.catalog.settleViews([9: first]) == [9: first])
-    let again = ViewTime(mark: 1, changed: now + 1000, isForced: true)
-    let kept = ViewTime(mark: 1, changed: now + 1000)
-    #expect(try world.catalog.settleViews([9: again]) == [9: kept])
-    // Who says the same of it commits nothing.
-    let commits = try world.catalog.commits()
-    #expect(try world.catalog.settleViews([9: again]) == [9: kept])
-    #expect(try world.catalog.settleViews([9: ViewTime(mark: 1, changed: now + 2000)]) == [9: kept])
-    #expect(try world.catalog.commits() == commits)
-  }
-
-  @Test func whoBeginsToShowTheCatalogueKnowsWhatTheOthersHaveNotSaidYet() throws {
-    let world = try CatalogWorld()
-    let commits = try world.catalog.commits()
-    world.catalog.gatherViews(seconds: patience)
-    #expect(try world.catalog.commits() == commits, "nobody is there")
-    let other = try world.open()
-    defer { other.close() }
-    let view = ViewTime(mark: 1, changed: wallClockNanoseconds())
-    other.observe { change in if change == .views { _ = try? other.settleViews([9: view]) } }
-    world.catalog.gatherViews(seconds: patience)
-    #expect(try world.catalog.viewTimes()[9] == view)
-  }
-
   @Test func eachChangeMovesTheTimesOfWhatListsItAndOfNothingElse() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog

@@ -36,19 +36,25 @@ import TransferProtocol
     #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
   }
 
-  /// Who looks at episodes may open one, which then waits for no daemon to begin.
-  @Test func whoLooksIntoAPodcastHasTheDaemonBegin() throws {
+  /// A file manager that counts what is in each result waits for one feed after the other.
+  @Test func theFeedsOfTheNextResultsAreFetchedForWhoGoesThroughThem() throws {
     let fixture = try TreeFixture()
-    let podcast = try fixture.searched()
-    let expectations = { fixture.transfers.state.withLock { $0.expectations } }
-    _ = try wait(fixture.tree.openDirectory(podcast, for: fixture.indexer))
-    _ = try fixture.list(.subscriptions)
-    #expect(expectations() == 0)
-    _ = try fixture.list(podcast)
-    #expect(eventually { expectations() == 1 })
-    _ = try fixture.list(podcast)
-    _ = try fixture.list(.latest)
-    #expect(expectations() == 1)
+    fixture.catalog.state.withLock { state in
+      for id in Int64(10)...19 {
+        state.podcasts[id] = Podcast(
+          id: id, feedURL: WebAddress("http://feeds.example/\(id)"), title: "Show \(id)", name: "\(id)")
+        state.directory.append(id)
+      }
+    }
+    let search = try wait(fixture.tree.makeDirectory("shows", in: .search, for: fixture.me)).node
+    func look(_ name: String) throws -> [Int64] {
+      _ = try fixture.list(wait(fixture.tree.lookup(name, in: search, for: fixture.me)).node)
+      try fixture.tree.awaitIdle()
+      return fixture.catalog.state.withLock { $0.refreshes.map(\.podcast) }
+    }
+    // One look is a person's.
+    #expect(try look("Show 10") == [10])
+    #expect(try look("Show 11") == [10, 11, 12, 13, 14, 15])
   }
 
   @Test func filesThatFileManagersLookForEverywhereFetchNothing() throws {
@@ -182,7 +188,7 @@ import TransferProtocol
     #expect(try wait(third.tree.attributes(of: node)).links == 3)
   }
 
-  @Test func whoHasCountedLinksIsToldWhatLeavesLatest() throws {
+  @Test func aLinkIsCountedForLatest() throws {
     var settings = Settings()
     settings.latest = 1
     let fixture = try TreeFixture(settings: settings)
@@ -190,16 +196,46 @@ import TransferProtocol
     _ = try fixture.list(podcast)
     let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
     let folder = NodeID(.subscription, entry.id)
-    let next = try TreeFixture(settings: settings, after: fixture)
-    func look(_ number: Int) throws -> NodeAttributes {
-      try wait(next.tree.lookup("2024-01-0\(number) - Part \(number).mp3", in: folder, for: me))
+    func links(_ number: Int) throws -> UInt32 {
+      try wait(fixture.tree.lookup("2024-01-0\(number) - Part \(number).mp3", in: folder, for: me)).links
     }
-    let shown = [try look(2), try look(3)]
-    #expect(shown.map(\.links) == [1, 2])
-    _ = next.kernel.take()
-    next.catalog.hide(episode: shown[1].node.row)
-    #expect(next.kernel.await { $0.attributes.contains(shown[0].node) })
-    #expect(try wait(next.tree.attributes(of: shown[0].node)).links == 2)
+    #expect(try eventually { try links(2) == 1 && links(3) == 2 })
+    fixture.catalog.hide(episode: TreeFixture.podcast << 20 | 3)
+    #expect(try eventually { try links(2) == 2 })
+  }
+
+  @Test func aSubscriptionsTimeIsItsNewestEpisodesDate() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    _ = try fixture.list(podcast)
+    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
+    let folder = NodeID(.subscription, entry.id)
+    func time() throws -> FileTime { try wait(fixture.tree.attributes(of: folder)).modified }
+    #expect(try eventually { try time() == FileTime(1_704_067_200 + 2 * 86_400) })
+    fixture.catalog.hide(episode: TreeFixture.podcast << 20 | 3)
+    #expect(try eventually { try time() == FileTime(1_704_067_200 + 86_400) })
+  }
+
+  /// In every mount: the daemon says when it was.
+  @Test func aViewsTimeIsThatOfItsNewestChange() throws {
+    let fixture = try TreeFixture()
+    _ = try fixture.list(fixture.searched())
+    func time(_ view: NodeID, _ fixture: TreeFixture) throws -> Int64 {
+      try fixture.tree.awaitIdle()
+      return try wait(fixture.tree.attributes(of: view)).modified.sinceEpoch
+    }
+    var status = TransferStatus(key: TreeFixture.key, state: .paused)
+    status.moment = wallClockNanoseconds()
+    let changes: [(TransferState, NodeID)] = [
+      (.paused, .downloading), (.cached, .downloaded), (.remote, .downloaded), (.paused, .downloading),
+    ]
+    for (state, view) in changes {
+      status.state = state
+      status.moment += 1_000_000
+      fixture.transfers.set(status)
+      #expect(try time(view, fixture) == status.moment)
+    }
+    #expect(try time(.downloading, TreeFixture(after: fixture)) == status.moment)
   }
 
   @Test func aNewRepresentationIsANewNodeOfTheSameInode() throws {

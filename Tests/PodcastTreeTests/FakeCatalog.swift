@@ -22,7 +22,6 @@ final class FakeCatalog: CatalogService {
     /// What the directory service knows: podcasts by number, which every search finds.
     var directory: [Int64] = []
     var searchFailure: CatalogError?
-    var views: [Int64: ViewTime] = [:]
     /// What a feed holds that was not fetched yet.
     var feeds: [Int64: [Episode]] = [:]
     var refreshFailure: CatalogError?
@@ -61,6 +60,7 @@ final class FakeCatalog: CatalogService {
   private func current(_ entry: ListedPodcast, _ state: State) -> ListedPodcast {
     var entry = entry
     entry.podcast = state.podcasts[entry.podcast.id] ?? entry.podcast
+    entry.newest = state.episodes[entry.podcast.id]?.filter { !$0.hidden }.map(\.published).max() ?? 0
     entry.hiddenCount = state.episodes[entry.podcast.id]?.count(where: \.hidden) ?? 0
     return entry
   }
@@ -257,16 +257,6 @@ final class FakeCatalog: CatalogService {
     announce(.subscriptions)
   }
   func folderTimes() -> FolderTimes { state.withLock { $0.folderTimes } }
-  func gatherViews(seconds: Double) {}
-  func viewTimes() -> [Int64: ViewTime] { state.withLock { $0.views } }
-  func settleViews(_ views: [Int64: ViewTime]) -> [Int64: ViewTime] {
-    state.withLock { state in
-      for (key, view) in views where state.views[key]?.mark != view.mark || view.isForced {
-        state.views[key] = view
-      }
-      return state.views.filter { views[$0.key] != nil }
-    }
-  }
   func subscription(_ id: Int64) -> ListedPodcast? { subscriptions().first { $0.id == id } }
   func search(_ id: Int64) -> Search? { searches().first { $0.id == id } }
   func result(_ id: Int64) -> ListedPodcast? {

@@ -16,8 +16,6 @@ final class FakeTransfers: TransferService {
     var outcome: Result<FakeEpisode, TransferFailure>?
     var waiting: [FakeWait] = []
     var answers: [Callback<Result<FakeEpisode, TransferFailure>>] = []
-    /// How often the daemon was to be there.
-    var expectations = 0
   }
   let state = Monitor(State())
 
@@ -31,8 +29,6 @@ final class FakeTransfers: TransferService {
   }
 
   var failure: String? { nil }
-  var isReady: Bool { state.withLock { $0.expectations > 0 } }
-  func makeReady() { state.withLock { $0.expectations += 1 } }
   var underWay: Int { state.withLock { $0.waiting.count } }
 
   func set(_ status: TransferStatus) {

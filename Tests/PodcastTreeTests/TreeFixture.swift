@@ -36,8 +36,7 @@ final class TreeFixture {
     tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
       owner: Owner(user: 1000, group: 1000), programs: programs,
-      // On a busy machine a program takes long from one call to the next.
-      looksAhead: LooksAhead(pause: 3600), memory: memory)
+      memory: memory)
     tree.observe(kernel)
     tree.takeUpCommits()
   }

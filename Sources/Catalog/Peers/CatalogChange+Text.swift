@@ -15,7 +15,6 @@ extension CatalogChange {
     case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
     case .episode(let id): "episode \(id)"
     case .sidecar(let node): "sidecar \(node)"
-    case .views: "views"
     case .everything: "everything"
     }
   }
@@ -44,7 +43,6 @@ extension CatalogChange {
       case ("subscription", 2): .subscription(numbers[0], podcast: numbers[1])
       case ("episode", 1): .episode(numbers[0])
       case ("sidecar", 1): .sidecar(numbers[0])
-      case ("views", 0): .views
       default: .everything
       }
   }

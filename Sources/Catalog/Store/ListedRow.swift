@@ -4,13 +4,14 @@ internal import SQLiteKit
 /// How a podcast under a name lies in its rows.
 enum ListedRow {
   private enum Column: Int, ColumnList {
-    case id, name, changed, hiddenCount
+    case id, name, changed, hiddenCount, newest
 
     /// - Parameter table: that of the name, of results (`r`) or of subscriptions (`s`).
     func expression(of table: String) -> String {
       switch self {
       case .id, .name: "\(table).\(name)"
       case .changed: "max(\(table).changed, p.changed, p.created * 1000000000)"
+      case .newest: "coalesce(p.newest, 0)"
       case .hiddenCount: table == "s" ? "p.hidden_count" : "0"
       }
     }
@@ -30,6 +31,7 @@ enum ListedRow {
       podcast: PodcastRow.read(row, from: Column.count))
     listed.changed = row.int64(Column.changed)
     listed.hiddenCount = row.int(Column.hiddenCount)
+    listed.newest = row.int64(Column.newest)
     return listed
   }
 

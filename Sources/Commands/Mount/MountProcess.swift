@@ -96,7 +96,6 @@ struct MountProcess {
     while Signals.waitForEndingOrHandOver() == Signals.handOver {
       succession.handOver {
         mounted.waitForWriters(Self.writersPatience)
-        tree.end()
       }
     }
     // Should this process be killed before it has done so, the next one takes the mount away, and no more.
@@ -106,7 +105,6 @@ struct MountProcess {
     takeAway(session.connection, device)
     succession.end()
     session.end(until: .after(Self.patience))
-    tree.end()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
     return 0

@@ -26,8 +26,10 @@ extension PodcastFolder {
   }
 
   func modified(_ world: World) -> FileTime {
-    let folder = id.kind == .subscription ? world.subscriptionByID[id.row] : world.resultByID[id.row]
-    return folder?.modified ?? tree.started
+    if id.kind == .result { return world.resultByID[id.row]?.changed ?? tree.started }
+    // Shows sort by news.
+    let folder = world.subscriptionByID[id.row]
+    return folder?.newest ?? folder?.changed ?? tree.started
   }
 
   func items(_ world: World) -> [Listing.Item]? {
@@ -47,7 +49,6 @@ extension PodcastFolder {
       return (listing, world.podcast(shownBy: id).flatMap { world.shelves[$0]?.nextRefresh })
     }
     if let found {
-      passed(caller)
       refreshIfDue(due, caller)
       return .value(found)
     }
@@ -57,7 +58,6 @@ extension PodcastFolder {
       return try tree.loadShelf(podcast)
     }.then { shelf in
       if shelf.isFetched {
-        passed(caller)
         refreshIfDue(shelf.nextRefresh, caller)
         return made()
       }
@@ -66,7 +66,7 @@ extension PodcastFolder {
         empty.isCacheable = false
         return .value(empty)
       }
-      return firstLook(shelf.podcast, for: caller).then { made() }
+      return firstLook(shelf.podcast).then { made() }
     }
   }
 
@@ -77,37 +77,33 @@ extension PodcastFolder {
     }
   }
 
-  private func firstLook(_ podcast: Int64, for caller: Caller) -> Answer<Void> {
+  private func firstLook(_ podcast: Int64) -> Answer<Void> {
     .pending { completion in
-      if let failure = tree.looksAhead.takeFailure(of: podcast) {
-        completion(.failure(failure))
-        return {}
-      }
-      let program = id.kind == .result ? tree.programs.program(ofThread: caller.thread) : nil
-      let counts = program.map { tree.looksAhead.begins($0, in: id.row) } ?? false
+      // People take longer from one folder to the next.
+      let last = tree.world.withLock { $0.firstLookEnded }
+      let isWalk = last.map { MonotonicTime.now.seconds(since: $0) < 0.5 } ?? false
       let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
-        let result = result.map { _ in }.mapError(\.errnoOfFolder)
-        if let program { tree.loader.async { noteLook(podcast, by: program, result) } }
-        completion(result)
+        tree.world.withLock { $0.firstLookEnded = .now }
+        completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
-      if counts, let program { tree.loader.async { try? tree.lookAhead(of: id.row, for: program) } }
+      if isWalk && id.kind == .result { tree.loader.async { try? fetchNext() } }
       return { task.cancel() }
     }
   }
 
-  /// Its feed is here: that of the next may not be.
-  func passed(_ caller: Caller) {
-    guard id.kind == .result else { return }
-    let program = { tree.isBarred(caller) ? nil : tree.programs.program(ofThread: caller.thread) }
-    guard tree.looksAhead.passes(id.row, program), let program = program() else { return }
-    tree.loader.async { try? tree.lookAhead(of: id.row, for: program) }
-  }
-
-  private func noteLook(_ podcast: Int64, by program: Program, _ result: Result<Void, Errno>) {
-    var isFailed = false
-    if case .failure(let errno) = result { isFailed = errno != .EINTR && errno != .ECANCELED }
-    let host = isFailed ? (try? tree.catalog.podcast(podcast))?.feedURL.host : nil
-    tree.looksAhead.ended(program, host: host, isFailed: isFailed)
+  /// A program that looks into one result after the other (a file manager that counts what is in each) waits for one
+  /// feed after the other: those of the next four results are fetched meanwhile.
+  private func fetchNext() throws {
+    let next = tree.world.withLock { world -> ArraySlice<Folder> in
+      let results = world.results.values.first { $0.contains { $0.id == id.row } }
+      guard let results, let place = results.firstIndex(where: { $0.id == id.row }) else { return [] }
+      return results[(place + 1)...].prefix(4)
+    }
+    for folder in next {
+      guard let podcast = try tree.catalog.podcast(folder.podcast), !podcast.isFetched, podcast.error == nil
+      else { continue }
+      _ = tree.catalog.refresh(podcast: podcast.id, cause: .ahead) { _ in }
+    }
   }
 
   private func refreshIfDue(_ due: Int64?, _ caller: Caller) {
@@ -128,7 +124,19 @@ extension PodcastFolder {
     }
     if name.hasPrefix(".") { return .failure(.ENOENT) }
     return listing(for: caller).then { listing in
-      listing[name].map { .value($0) } ?? .failure(.ENOENT)
+      (listing[name] ?? besideHidden(name)).map { .value($0) } ?? .failure(.ENOENT)
+    }
+  }
+
+  /// What lies beside a hidden episode is not listed, and can be removed all the same: `rm -r` has its name from before it
+  /// removed the episode.
+  private func besideHidden(_ name: String) -> Target? {
+    tree.world.withLock { world in
+      guard let podcast = world.podcast(shownBy: id), let shelf = world.shelves[podcast] else { return nil }
+      for episode in shelf.episodes where !episode.sidecars.isEmpty && !world.shows(episode, in: id) {
+        if let found = episode.sidecars.first(where: { $0.name == name }) { return .sidecar(found) }
+      }
+      return nil
     }
   }
 

@@ -18,7 +18,7 @@ struct RootFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
   }
@@ -53,7 +53,7 @@ struct ControlFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
   }

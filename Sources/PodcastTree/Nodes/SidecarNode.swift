@@ -175,7 +175,7 @@ extension PodcastTree {
       }
       let downloaded = NodeID(.downloadedPodcast, podcast)
       if difference.names.contains(where: { $0.directory == downloaded }) {
-        difference.attributes += viewsChanged([downloaded], isForced: true)
+        world.withLock { $0.downloads.touchFolder(of: podcast, .now) }
       }
       difference.attributes.append(sidecar.node)
       tell(difference)
@@ -221,7 +221,7 @@ extension PodcastTree {
     }
     let new = ListedSidecar.cover(of: record, settings.sidecars)
     let folder = NodeID(.downloadedPodcast, podcast)
-    var difference = world.withLock { world -> Difference in
+    let difference = world.withLock { world -> Difference in
       let old = world.downloads.cover(of: podcast)
       if old?.key == new?.key && old?.name == new?.name { return Difference() }
       world.downloads.setCover(new, of: podcast)
@@ -231,7 +231,7 @@ extension PodcastTree {
       if let new, isHere(new) { targets.updateValue(.sidecar(new), forKey: new.name) }
       return set(targets.map { (name: $0.key, target: $0.value) }, in: folder, &world)
     }
-    if !difference.names.isEmpty { difference.attributes += viewsChanged([folder], isForced: true) }
+    if !difference.names.isEmpty { world.withLock { $0.downloads.touchFolder(of: podcast, .now) } }
     tell(difference)
   }
 }

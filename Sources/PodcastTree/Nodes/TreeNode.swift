@@ -45,8 +45,6 @@ protocol FolderNode: TreeNode {
   func exists(_ world: World) -> Bool?
 
   func listing(for caller: Caller) -> Answer<Listing>
-  /// Somebody opens it, and it is as it was.
-  func passed(_ caller: Caller)
   func lookup(_ name: String, for caller: Caller) -> Answer<Target>
 
   func makeDirectory(_ name: String) -> Answer<NodeAttributes>
@@ -76,7 +74,6 @@ extension FolderNode {
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> { .failure(.EISDIR) }
-  func passed(_ caller: Caller) {}
 
   func listing(for caller: Caller) -> Answer<Listing> {
     let found = tree.world.withLock { world -> Listing? in

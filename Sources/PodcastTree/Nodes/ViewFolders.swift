@@ -38,7 +38,7 @@ struct DownloadingFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { world.downloads.changed[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? { world.downloads.downloading.items }
 
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
@@ -54,7 +54,7 @@ struct DownloadedFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { world.downloads.changed[id] ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     world.downloads.downloaded.map { podcast, folder in
       Listing.Item(
@@ -63,12 +63,10 @@ struct DownloadedFolder: FolderNode {
     }
   }
 
-  /// It goes by itself with its last episode; `rm -r` then finds nothing left to remove.
+  /// Only where it is empty: `rm -r` removes the episodes first.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
-    tree.world.withLock { world in
-      if world.downloads.downloaded[target.identity.row] != nil { return .failure(.ENOTEMPTY) }
-      world.departed.remove(name, in: id)
-      return .value(())
+    .on(tree.loader) {
+      if !tree.removeEmptyFolder(target.identity.row) { throw Errno.ENOTEMPTY }
     }
   }
 }
@@ -80,7 +78,7 @@ struct DownloadedPodcastFolder: FolderNode {
 
   func exists(_ world: World) -> Bool? { true }
   func load() {}
-  func modified(_ world: World) -> FileTime { world.viewTimes[id] ?? tree.started }
+  func modified(_ world: World) -> FileTime { world.downloads.downloaded[id.row]?.changed ?? tree.started }
   func items(_ world: World) -> [Listing.Item]? {
     guard let folder = world.downloads.downloaded[id.row] else { return [] }
     let episodes = Array(folder.episodes.values)
@@ -90,13 +88,19 @@ struct DownloadedPodcastFolder: FolderNode {
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     listing(for: caller).then { listing in
-      if let target = listing[name] { return .value(target) }
+      if let target = listing[name] ?? besideGone(name) { return .value(target) }
       // Only where the cover is here, too.
       let showsCover =
         tree.world.withLock { $0.downloads.cover(of: id.row).map { listing[$0.name] != nil } } ?? false
       return name == FolderIcon.name && showsCover
         ? FolderIcon.target(of: id.row, in: tree) : .failure(.ENOENT)
     }
+  }
+
+  /// What is here beside an episode that has just gone: see `Downloads.Folder.gone`.
+  private func besideGone(_ name: String) -> Target? {
+    let gone = tree.world.withLock { $0.downloads.downloaded[id.row]?.gone.values.flatMap(\.sidecars) } ?? []
+    return gone.first { $0.name == name && tree.isHere($0) }.map { .sidecar($0) }
   }
 
   func extendedAttributes() -> Answer<AttributeList> {

@@ -8,13 +8,17 @@ struct Folder: Hashable, Sendable {
   let podcast: Int64
   /// Of the episodes, how many are hidden (subscriptions).
   let hiddenCount: Int
-  let modified: FileTime?
+  /// When what it lists last changed.
+  let changed: FileTime?
+  /// The date of its newest episode.
+  let newest: FileTime?
 
   init(_ listed: ListedPodcast) {
     id = listed.id
     name = listed.name
     podcast = listed.podcast.id
     hiddenCount = listed.hiddenCount
-    modified = listed.changed > 0 ? FileTime(sinceEpoch: listed.changed) : nil
+    changed = listed.changed > 0 ? FileTime(sinceEpoch: listed.changed) : nil
+    newest = listed.newest > 0 ? FileTime(listed.newest) : nil
   }
 }

@@ -20,11 +20,14 @@ struct Downloads: Sendable {
   struct Folder: Sendable {
     let name: String
     var episodes: [Int64: ListedEpisode] = [:]
-    /// Which episodes it has, as a number.
-    var mark: Int64 = 0
+    /// Episodes that have gone since the folder came. What is here beside them can still be removed by name, as
+    /// `rm -r` does.
+    var gone: [Int64: ListedEpisode] = [:]
+    /// When what it lists last changed.
+    var changed = FileTime(0)
   }
-  /// Of which podcasts there is a folder, as a number.
-  private(set) var downloadedMark: Int64 = 0
+  /// When what `Downloading/` and `Downloaded/` list last changed.
+  private(set) var changed: [NodeID: FileTime] = [:]
 
   enum View { case none, downloading, downloaded }
 
@@ -76,24 +79,41 @@ struct Downloads: Sendable {
   }
   mutating func forgetCover(of podcast: Int64) { covers.removeValue(forKey: podcast) }
 
-  /// Puts an episode into the view where it belongs.
-  mutating func place(_ known: KnownEpisode, _ view: View) {
+  /// Puts an episode into the view where it belongs. A folder of `Downloaded/` stays when its last episode goes: see
+  /// `removeEmpty`.
+  /// - Parameter time: when that happened.
+  mutating func place(_ known: KnownEpisode, _ view: View, at time: FileTime) {
     let episode = known.episode
+    let wasDownloading = downloading.contains(episode.id)
     if view == .downloading { downloading.insert(known) } else { downloading.remove(episode.id) }
+    if wasDownloading != (view == .downloading) { touch(.downloading, time) }
     if view == .downloaded {
-      if downloaded[episode.podcast] == nil {
-        downloaded[episode.podcast] = Folder(name: known.podcastName)
-        downloadedMark &+= Scatter.number(episode.podcast)
-      }
-      if downloaded[episode.podcast]?.episodes.updateValue(episode, forKey: episode.id) == nil {
-        downloaded[episode.podcast]?.mark &+= Scatter.number(episode.id)
-      }
+      downloaded[episode.podcast, default: Folder(name: known.podcastName)].episodes[episode.id] = episode
+      downloaded[episode.podcast]?.gone[episode.id] = nil
     } else if downloaded[episode.podcast]?.episodes.removeValue(forKey: episode.id) != nil {
-      downloaded[episode.podcast]?.mark &-= Scatter.number(episode.id)
-      if downloaded[episode.podcast]?.episodes.isEmpty == true {
-        downloaded[episode.podcast] = nil
-        downloadedMark &-= Scatter.number(episode.podcast)
-      }
+      downloaded[episode.podcast]?.gone[episode.id] = episode
+    } else {
+      return
     }
+    touchFolder(of: episode.podcast, time)
+  }
+
+  /// What a folder of `Downloaded/` lists has changed.
+  mutating func touchFolder(of podcast: Int64, _ time: FileTime) {
+    if let folder = downloaded[podcast] { downloaded[podcast]?.changed = max(folder.changed, time) }
+    touch(.downloaded, time)
+  }
+
+  private mutating func touch(_ view: NodeID, _ time: FileTime) {
+    changed[view] = max(changed[view] ?? time, time)
+  }
+
+  /// Removes a folder of `Downloaded/` that has no episode any more.
+  /// - Returns: false where it has some.
+  mutating func removeEmpty(_ podcast: Int64) -> Bool {
+    guard downloaded[podcast]?.episodes.isEmpty == true else { return false }
+    downloaded[podcast] = nil
+    touch(.downloaded, .now)
+    return true
   }
 }

@@ -24,11 +24,6 @@ struct Latest: Sendable {
 
   func episode(_ id: Int64) -> ListedEpisode? { view.episode(id) }
 
-  /// What it shows and `other` does not, or the other way round.
-  func difference(to other: Latest) -> [ListedEpisode] {
-    view.ids.symmetricDifference(other.view.ids).compactMap { view.episode($0) ?? other.view.episode($0) }
-  }
-
   var podcasts: Set<Int64> { Set(candidates.map(\.episode.podcast)) }
 
   /// What is gone: unsubscribed, or hidden.
@@ -42,7 +37,8 @@ struct Latest: Sendable {
 
   private mutating func show() {
     var view = CrossView()
-    for known in candidates.prefix(limit) { view.insert(known) }
+    // In the order of their numbers: the same names after a remount.
+    for known in candidates.prefix(limit).sorted(by: { $0.episode.id < $1.episode.id }) { view.insert(known) }
     self.view = view
   }
 }

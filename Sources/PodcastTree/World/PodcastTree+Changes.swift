@@ -12,7 +12,6 @@ extension PodcastTree {
     do {
       switch change {
       case .everything: try everythingChanged()
-      case .views: try readViewTimes()
       case .searches, .search: try searchesChanged()
       case .results(search: let id), .result(_, search: let id): try resultsChanged(id)
       case .hiddenInSearch(let result, let episode): try hiddenInSearch(result, episode)
@@ -33,7 +32,6 @@ extension PodcastTree {
   }
 
   private func everythingChanged() throws {
-    try readViewTimes()
     try searchesChanged()
     for id in world.withLock({ Array($0.results.keys) }) { try resultsChanged(id) }
     try subscriptionsChanged()
@@ -66,7 +64,6 @@ extension PodcastTree {
       }
       return podcasts
     }
-    // What they showed has a link less.
     for podcast in podcasts { try appearancesChanged(of: podcast) }
     tell(remake([.search]))
   }
@@ -94,8 +91,11 @@ extension PodcastTree {
     tell(difference)
   }
 
+  /// Seconds in which somebody may still be in the directory of a result that is gone.
+  private static let resultLifetime = 10.0
+
   private func forgetLater(_ results: [NodeID], of search: Int64) {
-    loader.async(after: Departed.lifetime) { [weak self] in
+    loader.async(after: Self.resultLifetime) { [weak self] in
       self?.world.withLock { world in
         let shown = Set((world.results[search] ?? []).map(\.id))
         for node in results where !shown.contains(node.row) {
@@ -126,23 +126,9 @@ extension PodcastTree {
   private func appearancesChanged(of podcast: Int64) throws {
     guard let old = world.withLock({ $0.appearances[podcast] }) else { return }
     try readAppearances(of: podcast)
-    let (nodes, links) = world.withLock { world -> ([NodeID], [NodeID]) in
-      let new = world.appearances[podcast] ?? [:]
-      if old == new { return ([], []) }
-      let changed = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }
-      let hidden = changed.reduce(Set<Int64>()) {
-        $0.union((old[$1] ?? []).symmetricDifference(new[$1] ?? []))
-      }
-      // The link counts of what is shown elsewhere too.
-      let isOther = Set(old.keys) != Set(new.keys)
-      let episodes =
-        isOther ? world.shelves[podcast]?.episodes ?? [] : hidden.compactMap { world.episode($0) }
-      // Of one that is gone it is not known any more what was hidden in it: it ends as it was.
-      let left = changed.filter { new[$0] != nil }
-      return (left.map { NodeID(.result, $0) }, episodes.map { world.node(of: $0) })
-    }
-    var difference = remake(nodes)
-    difference.attributes += links
+    let new = world.withLock { $0.appearances[podcast] ?? [:] }
+    // Of a result that is gone it is not known any more what was hidden in it: it ends as it was.
+    let difference = remake(new.keys.filter { old[$0] != new[$0] }.map { NodeID(.result, $0) })
     tell(difference)
   }
 
@@ -177,9 +163,6 @@ extension PodcastTree {
     difference.states += within
     // Its time may be another although it lists the same here.
     difference.attributes += [.subscriptions, .subscriptionList]
-    difference.attributes += world.withLock { world in
-      gone.union(came).flatMap { world.shelves[$0]?.episodes ?? [] }.map { world.node(of: $0) }
-    }
     if !gone.isEmpty { difference.add(latest { $0.remove { gone.contains($0.podcast) } }) }
     if !came.isEmpty { difference.add(latest { $0.isStale = true }) }
     tell(difference)
@@ -211,16 +194,9 @@ extension PodcastTree {
     tell(show(try readLatest()))
   }
 
-  /// What it shows from now on, and no more, has another number of links, whether somebody has listed it or not.
   private func show(_ latest: Latest) -> Difference {
-    let moved = world.withLock { world in
-      let moved = world.latest?.difference(to: latest) ?? []
-      world.latest = latest
-      return moved.map { world.node(of: $0) }
-    }
-    var difference = remake([.latest])
-    difference.attributes += moved
-    return difference
+    world.withLock { $0.latest = latest }
+    return remake([.latest])
   }
 
   // MARK: Podcasts and episodes
@@ -336,13 +312,14 @@ extension PodcastTree {
         try loadAppearances(of: [podcast.id])
         loadCovers(of: [podcast])
       }
+      let former = world.withLock { $0.downloads.known[key] }
       let difference = world.withLock { world -> Difference in
         var difference = Difference()
         let view = Downloads.view(world.downloads.status(key))
-        let old = world.downloads.known[key]
+        let old = former
         let isSame = old?.episode.id == known?.episode.id
         if let old, !isSame, world.downloads.key(of: old.episode.id) == key {
-          difference.add(place(old, .none, &world))
+          difference.add(place(old, .none, at: .now, &world))
         }
         guard let known else {
           world.downloads.forget(key)
@@ -350,12 +327,13 @@ extension PodcastTree {
         }
         world.downloads.know(key, known)
         if !isSame, view != .none {
-          difference.add(place(known, view, &world))
+          difference.add(place(known, view, at: world.downloads.status(key)?.time ?? .now, &world))
           difference.attributes.append(world.node(of: known.episode))
         }
         return difference
       }
       tell(difference)
+      if let old = former, old.episode.id != known?.episode.id { removeEmptyFolder(old.episode.podcast) }
     }
   }
 

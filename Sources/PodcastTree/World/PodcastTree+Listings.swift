@@ -56,12 +56,6 @@ extension PodcastTree {
           if change.listings.isEmpty && change.attributes.isEmpty { return change }
           // The kernel's copy of the listing has the attributes of what is listed too.
           change.listings = [node]
-          noteDeparted(change, old, &world)
-          // What a view shows has a link more than what it does not.
-          if node.isView {
-            let episodes = Set(change.names.map(\.node.row)).compactMap { world.episode($0) }
-            change.attributes += episodes.map { world.node(of: $0) }
-          }
           world.listings[node] = new
           return change
         })
@@ -121,9 +115,8 @@ extension PodcastTree {
         Difference(name, in: node, from: old, to: target) { world.node(of: $0) })
       if let target {
         listing.set(name, target)
-      } else if let old {
+      } else {
         listing.remove(name)
-        depart(name, old, in: node, &world)
       }
     }
     listing.version += 1
@@ -141,51 +134,12 @@ extension PodcastTree {
     return Difference(in: node, from: listing, to: Listing([])) { world.node(of: $0) }.names
   }
 
-  private func noteDeparted(_ change: Difference, _ old: Listing, _ world: inout World) {
-    // What goes with a whole directory is not asked for name by name.
-    let gone = change.names.filter { $0.event == .vanished }
-    if gone.count > 1000 { return }
-    for name in gone {
-      if let target = old[name.name] { depart(name.name, target, in: name.directory, &world) }
-    }
-  }
-
-  func depart(_ name: String, _ target: Target, in node: NodeID, _ world: inout World) {
-    // Only who is removing things one by one comes back for the rest.
-    guard isRemoving else { return }
-    let isFirst = world.departed.isEmpty
-    world.departed.note(name, target, in: node)
-    if isFirst { ageDeparted() }
-  }
-
-  private func ageDeparted() {
-    loader.async(after: Departed.lifetime) { [weak self] in
-      guard let self else { return }
-      let isEmpty = world.withLock { world in
-        world.departed.age()
-        return world.departed.isEmpty
-      }
-      if !isEmpty { ageDeparted() }
-    }
-  }
-
   // MARK: Readers
-
-  /// Who looks at episodes may open one: the daemon begins meanwhile.
-  private func noteLook(into node: NodeID) {
-    guard looks.withLock({ $0.note(node) }) else { return }
-    loader.async(after: Looks.moment) { [self] in
-      if looks.withLock({ $0.take(at: .now) }) { transfers.makeReady() }
-    }
-  }
 
   /// A directory as it is now. Where the kernel has kept its listing, and that holds, nothing is read before it asks.
   package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
-    let showsEpisodes = node == .latest || node.kind == .subscription || node.kind == .result
-    if showsEpisodes, !transfers.isReady, !isBarred(caller) { noteLook(into: node) }
     if world.withLock({ $0.isUnchanged(node, now: wallClockSeconds()) }) {
-      folder.passed(caller)
       return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
     }
     return listing(of: folder, for: caller).map {

@@ -112,14 +112,16 @@ extension PodcastTree {
     let statuses = transfers.allStatuses()
     try? loadKnown(statuses.map(\.key))
     world.withLock { world in
-      for status in statuses {
-        _ = world.downloads.set(status, for: status.key)
-        guard let known = world.downloads.known[status.key] else { continue }
-        world.downloads.place(known, Downloads.view(status))
+      for status in statuses { _ = world.downloads.set(status, for: status.key) }
+      // In the order of their numbers: the same names after a remount.
+      let known = world.downloads.known.sorted { $0.value.episode.id < $1.value.episode.id }
+      for (key, episode) in known {
+        guard let status = world.downloads.status(key) else { continue }
+        world.downloads.place(episode, Downloads.view(status), at: status.time)
       }
     }
     if events.missedSince == nil { events.note(changed: wallClockSeconds()) }
-    readViewTimes(changed: statuses.map(\.changed).max() ?? 0)
+    readFolderTimes()
   }
 
   // MARK: Answers from memory, else from the catalogue

@@ -8,7 +8,7 @@ extension PodcastTree {
   func transferChanged(_ key: MediaKey) {
     let status = transfers.status(of: key)
     if status != nil { try? loadKnown([key]) }
-    let change = world.withLock { world -> (KnownEpisode, TransferStatus?, Difference, isMoved: Bool)? in
+    let change = world.withLock { world -> (KnownEpisode, TransferStatus?, Difference)? in
       let old = world.downloads.set(status, for: key)
       guard let known = world.downloads.known[key] else { return nil }
       var difference = Difference()
@@ -21,17 +21,15 @@ extension PodcastTree {
         difference.attributes.append(before)
         difference.add(names(of: known.episode, .replaced, world))
       }
-      let view = world.open.dropsAtClose.contains(known.episode.id) ? .none : Downloads.view(status)
+      let isDropped = world.open.dropsAtClose.contains(known.episode.id)
+      let view = isDropped ? .none : Downloads.view(status)
       let isMoved = view != Downloads.view(old) || (view == .none) == world.downloads.shows(known.episode.id)
-      if isMoved { difference.add(place(known, view, &world)) }
+      if isMoved { difference.add(place(known, view, at: isDropped ? .now : status?.time ?? .now, &world)) }
       if old?.state != status?.state { difference.states += names(of: known.episode, .replaced, world).names }
       if status == nil { world.downloads.forget(key) }
-      return (known, old, difference, isMoved)
+      return (known, old, difference)
     }
-    guard let (known, old, difference, isMoved) = change else { return }
-    let moment = isMoved ? status.flatMap { $0.moment > 0 ? FileTime(sinceEpoch: $0.moment) : nil } : nil
-    viewsMayHaveChanged(
-      [.downloading, .downloaded, NodeID(.downloadedPodcast, known.episode.podcast)], at: moment)
+    guard let (known, old, difference) = change else { return }
     tell(difference)
     if let status {
       report(status, before: old, known.episode)
@@ -40,48 +38,54 @@ extension PodcastTree {
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
+  /// - Parameter time: when that happened.
   func place(
-    _ known: KnownEpisode, _ view: Downloads.View, _ world: inout World
+    _ known: KnownEpisode, _ view: Downloads.View, at time: FileTime, _ world: inout World
   ) -> Difference {
     let episode = known.episode
     let folder = NodeID(.downloadedPodcast, episode.podcast)
-    var before = world.downloads.downloading.names(with: episode.id)
+    let before = world.downloads.downloading.name(of: episode.id)
     let wasDownloaded = world.downloads.downloaded[episode.podcast]?.episodes[episode.id] != nil
     let hadFolder = world.downloads.downloaded[episode.podcast] != nil
-    world.downloads.place(known, view)
+    world.downloads.place(known, view, at: time)
     var difference = Difference()
-    let after = world.downloads.downloading.names(with: episode.id)
-    before.removeAll { old in after.contains { $0.name == old.name } }
-    // Those of the same name may have got its number.
-    let others = before.compactMap { old -> (name: String, target: Target?)? in
-      let name = world.downloads.downloading.name(of: old.episode.id)
-      return name.map { ($0, .episode(old.episode)) }
-    }
-    let names = before.map { (name: $0.name, target: Target?.none) } + others
-    let set = names + after.map { (name: $0.name, target: Target?.some(.episode($0.episode))) }
-    if !set.isEmpty { difference.add(self.set(set, areNew: true, in: .downloading, &world)) }
+    let after = world.downloads.downloading.name(of: episode.id)
+    var names = [before, after].compactMap(\.self).map { (name: $0, target: Target?.none) }
+    if let after { names[names.count - 1] = (after, .episode(episode)) }
+    if before != after { difference.add(set(names, areNew: true, in: .downloading, &world)) }
 
     let isDownloaded = view == .downloaded
-    if wasDownloaded != isDownloaded {
-      var names = [(name: episode.name, target: isDownloaded ? Target?.some(.episode(episode)) : nil)]
-      let hasFolder = world.downloads.downloaded[episode.podcast] != nil
-      let cover = hadFolder == hasFolder ? nil : world.downloads.cover(of: episode.podcast)
-      let here = (episode.sidecars + [cover].compactMap(\.self)).filter { !isDownloaded || isHere($0) }
-      names += here.map { (name: $0.name, target: isDownloaded ? Target?.some(.sidecar($0)) : nil) }
-      difference.add(self.set(names, areNew: true, in: folder, &world))
-      if hadFolder != hasFolder {
-        let target = Target.node(folder)
-        difference.add(
-          self.set([(known.podcastName, hasFolder ? target : nil)], areNew: true, in: .downloaded, &world))
-        if !hasFolder, world.listings[.downloaded] == nil {
-          // Also where nobody has listed the parent: `rm -r` removes the folder that it was given.
-          depart(known.podcastName, target, in: .downloaded, &world)
-        }
-      } else {
-        difference.attributes.append(folder)
+    if wasDownloaded == isDownloaded { return difference }
+    names = [(name: episode.name, target: isDownloaded ? .episode(episode) : nil)]
+    let cover = hadFolder ? nil : world.downloads.cover(of: episode.podcast)
+    let here = (episode.sidecars + [cover].compactMap(\.self)).filter { !isDownloaded || isHere($0) }
+    names += here.map { (name: $0.name, target: isDownloaded ? .sidecar($0) : nil) }
+    difference.add(set(names, areNew: true, in: folder, &world))
+    if !hadFolder {
+      difference.add(set([(known.podcastName, .node(folder))], areNew: true, in: .downloaded, &world))
+    } else if world.downloads.downloaded[episode.podcast]?.episodes.isEmpty == true {
+      loader.async(after: Self.emptyFolderLifetime) { [weak self] in self?.removeEmptyFolder(episode.podcast)
       }
     }
     return difference
+  }
+
+  /// Seconds that an empty folder of `Downloaded/` stays: `rm -r` removes it last.
+  private static let emptyFolderLifetime = 10.0
+
+  /// - Returns: false where it has episodes.
+  @discardableResult
+  func removeEmptyFolder(_ podcast: Int64) -> Bool {
+    let difference = world.withLock { world -> Difference? in
+      let name = world.downloads.downloaded[podcast]?.name
+      guard let name, world.downloads.removeEmpty(podcast) else { return nil }
+      let within = end(of: NodeID(.downloadedPodcast, podcast), &world)
+      var difference = set([(name, nil)], in: .downloaded, &world)
+      difference.states += within
+      return difference
+    }
+    if let difference { tell(difference) }
+    return difference != nil
   }
 
   /// Every name under which the views show an episode.
@@ -140,4 +144,9 @@ extension PodcastTree {
       }
     }
   }
+}
+
+extension TransferStatus {
+  /// When it came to the stage at which it is.
+  var time: FileTime { moment > 0 ? FileTime(sinceEpoch: moment) : changed > 0 ? FileTime(changed) : .now }
 }

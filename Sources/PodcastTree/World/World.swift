@@ -22,15 +22,10 @@ struct World: Sendable {
   var latest: Latest?
   /// When the catalogue's lists last changed.
   var folderTimes = FolderTimes()
-  var viewTimes = ViewTimes()
   /// When a podcast that is followed last listed something else.
   private var newestFolder: FileTime?
-  /// The time of `Latest/` of which the kernel has been told.
-  var latestTimeTold: FileTime?
-  /// Views that may list something else than their time says, and since when at the latest where that is known.
-  var doubtfulViews: [NodeID: FileTime?] = [:]
-  /// Whether the catalogue is about to be told of the views' times.
-  var isSettling = false
+  /// When somebody who looked into a podcast first last had its feed.
+  var firstLookEnded: MonotonicTime?
   /// In bytes, of the list of subscriptions as it is now; nil before it has been made.
   var subscriptionListSize: Int64?
 
@@ -56,10 +51,6 @@ struct World: Sendable {
   private(set) var evicted: [NodeID: Int64] = [:]
   /// Directories that a process before has shown to the kernel, and this one has not: some are as before.
   var inherited: Set<NodeID> = []
-  /// Names that have just gone, for a while: `rm -r` comes to remove what went with an episode, and who watches is
-  /// told by removing it once more.
-  var departed = Departed()
-
   /// So many names are kept; the directory asked for last always is.
   static let namesInMemory = 25_000
 
@@ -83,7 +74,7 @@ struct World: Sendable {
   /// What a wrong clock has left far ahead does not bind.
   private mutating func findNewestFolder() {
     let limit = FileTime(FileTime.now.seconds + 86_400)
-    newestFolder = subscriptions?.lazy.compactMap(\.modified).filter { $0 < limit }.max()
+    newestFolder = subscriptions?.lazy.compactMap(\.changed).filter { $0 < limit }.max()
   }
 
   mutating func setResults(_ folders: [Folder], of search: Int64) {
