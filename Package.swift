@@ -59,7 +59,7 @@ let package = Package(
     // Episodes: what is here, and how the rest comes.
     library("EpisodeCache", ["PodcastModel", "PosixKit"]),
     library("TransferProtocol", ["PodcastModel", "PosixKit"]),
-    library("TransferEngine", ["TransferProtocol", "PodcastModel"]),
+    library("TransferEngine", ["TransferProtocol", "PodcastModel", "PosixKit"]),
     library("TransferStore", ["TransferProtocol", "PodcastModel", "PosixKit", "SQLiteKit"]),
     library(
       "TransferClient",
@@ -127,7 +127,7 @@ let package = Package(
         "TestSupport", "podcastfs",
       ],
       exclude: ["Fixtures"]),
-    tests("IdentityTests", ["Identity", "PodcastModel", "TestSupport"]),
+    tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",

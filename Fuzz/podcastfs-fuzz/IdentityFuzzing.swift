@@ -1,46 +1,32 @@
 internal import Identity
 internal import PodcastModel
 
-/// Any items and any episodes are paired one to one, for enough reason, and in any order the same. The input is read as
-/// traits of small alphabets, so that much is shared.
+/// Any items and any episodes are paired one to one, and what is as it was stays. The input is read as traits of small
+/// alphabets, so that items share much.
 enum IdentityFuzzing {
   static func run(_ bytes: UnsafeRawBufferPointer) -> Int32 {
     var source = ByteSource(bytes)
     let known = source.traits()
     let items = source.traits()
-    let decisions = IdentityEngine.decide(items, known: known)
-    require(decisions.count == items.count)
-    let places = decisions.compactMap(\.place)
+    let matches = EpisodeMatcher.match(items, known: known)
+    require(matches.count == items.count)
+    let places = matches.compactMap(\.place)
     require(Set(places).count == places.count && places.allSatisfy(known.indices.contains))
-    for case .known(let place, let evidence) in decisions {
-      require(evidence.score >= Evidence.enough, "\(known[place])")
-      // Two that are weak are not enough.
-      let supporting = evidence.findings.filter { $0.points > 0 }
-      let some = supporting.count { $0.points >= 20 }
-      require(supporting.count > 2 || some > 1 || supporting.contains { $0.points >= 36 }, "\(evidence)")
+    for (item, match) in zip(items, matches) {
+      guard case .known(let place, let rule) = match else { continue }
+      let episode = known[place]
+      switch rule {
+      case .unchanged: require(item == episode)
+      case .guid: require(item.guid != nil && item.guid == episode.guid)
+      case .address:
+        require(StableAddress.text(item.address) == StableAddress.text(episode.address))
+      case .title, .moved: require(!item.title.isEmpty && !episode.title.isEmpty)
+      }
     }
-    // As many as are equal in everything stay.
-    let unchanged = multiset(items).reduce(0) { $0 + min($1.value, multiset(known)[$1.key] ?? 0) }
-    require(places.count >= unchanged)
-    check(decisions, items, known, reversed: IdentityEngine.decide(items.reversed(), known: known.reversed()))
-    require(IdentityEngine.decide(known, known: known).compactMap(\.place).count == known.count)
+    // The same document again has nothing new.
+    let shown = zip(items, matches).filter { $0.1 != .duplicate }.map(\.0)
+    require(EpisodeMatcher.match(items, known: shown).allSatisfy { $0 != .new })
     return 0
-  }
-
-  /// Which item became which episode, by their traits: equal ones cannot be told apart.
-  private static func check(
-    _ decisions: [IdentityEngine.Decision], _ items: [ItemTraits], _ known: [ItemTraits],
-    reversed: [IdentityEngine.Decision]
-  ) {
-    let forward = zip(items, decisions).map { item, decision in [item, decision.place.map { known[$0] }] }
-    let backward = zip(items.reversed(), reversed).map { item, decision in
-      [item, decision.place.map { known[known.count - 1 - $0] }]
-    }
-    require(multiset(forward) == multiset(backward), "the order makes a difference")
-  }
-
-  private static func multiset<T: Hashable>(_ values: [T]) -> [T: Int] {
-    values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
   }
 }
 

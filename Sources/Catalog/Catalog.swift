@@ -86,11 +86,7 @@ package final class Catalog: Sendable {
   package func startScheduler(held: @escaping @Sendable () -> [MediaKey: Int] = { [:] }) {
     observe { [feeds, texts] change in
       switch change {
-      case .subscriptions:
-        // Two podcasts may have become one.
-        feeds.threads.behind.async { [self] in try? FormerKeys.adopt(store, held: held) }
-        feeds.scheduler.wake()
-      case .subscription: feeds.scheduler.wake()
+      case .subscriptions, .subscription: feeds.scheduler.wake()
       case .refreshed, .everything:
         feeds.scheduler.wake()
         // Also where a command has refreshed it, which leaves the index to us.
@@ -98,10 +94,7 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    feeds.threads.behind.async { [self] in
-      try? FormerKeys.adopt(store, held: held)
-      try? finishForgetting()
-    }
+    feeds.threads.behind.async { [self] in try? finishForgetting() }
     feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }

@@ -30,7 +30,6 @@ extension CacheLayout {
       // It can't be told who has it open, unless it is there no more.
       if hasData(key, generation) { return false }
     }
-    drop(key, generation)
-    return true
+    return drop(key, generation).failure == nil
   }
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 
 /// A generation of which no byte is left: its number, and what it was of.
 package struct FormerGeneration: Hashable, Sendable {
@@ -24,7 +24,10 @@ extension CacheLayout {
   private func formerPath(_ key: MediaKey) -> String { "\(episodes)/\(key).former" }
 
   /// For what is to leave no trace: whoever names it again does so as another episode.
-  package func forgetFormer(_ key: MediaKey) { unlink(formerPath(key)) }
+  package func forgetFormer(_ key: MediaKey) {
+    unlink(formerPath(key))
+    unlink(formerPath(key) + Self.unfinished)
+  }
 
   package func former(_ key: MediaKey) -> FormerGeneration? {
     guard let bytes = try? Directories.readRegular(formerPath(key), limit: 65_536),
@@ -39,7 +42,7 @@ extension CacheLayout {
   /// who is killed in the middle has at least that.
   /// - Returns: as `remove`.
   @discardableResult
-  package func drop(_ key: MediaKey, _ generation: UInt32) -> Bool {
+  package func drop(_ key: MediaKey, _ generation: UInt32) -> (hadDirectory: Bool, failure: Errno?) {
     let journal = RangeJournal(reading: self.journal(key, generation))
     // Where the cache folder has been deleted the store knows the number.
     guard journal.length > 0 || hasData(key, generation) else { return remove(key, generation) }
@@ -51,7 +54,7 @@ extension CacheLayout {
   private func remember(_ former: FormerGeneration, _ key: MediaKey) {
     if let known = self.former(key), known.number > former.number { return }
     let path = formerPath(key)
-    let temporary = path + ".new"
+    let temporary = path + Self.unfinished
     let bytes =
       JournalRecord.identity(UInt64(former.number)).encoded
       + JournalRecord.representation(former.representation).encoded
@@ -60,8 +63,11 @@ extension CacheLayout {
     guard
       let file = try? FileDescriptor(openingRegular: temporary, O_WRONLY | O_CREAT | O_EXCL),
       (try? file.write(bytes, at: 0)) != nil
-    else { return }
-    rename(temporary, path)
+    else {
+      unlink(temporary)
+      return
+    }
+    if rename(temporary, path) != 0 { unlink(temporary) }
   }
 
   /// Where a later generation's files tell its number.

@@ -40,10 +40,11 @@ extension CacheLayout {
   /// What a killed daemon may have left of a file's second name.
   private static let leftover = ".twin"
 
-  /// Removes second names that a killed daemon has left: they would keep the bytes of what is evicted.
+  /// Removes what a killed daemon has left: second names, which would keep the bytes of what is evicted, and files that
+  /// were to replace others, which may hold secret addresses.
   package func removeLeftovers() {
     for name in (try? Directories.names(in: episodes)) ?? []
-    where name.hasSuffix(Self.leftover) {
+    where name.hasSuffix(Self.leftover) || name.hasSuffix(Self.unfinished) {
       unlink(episodes + "/" + name)
     }
   }

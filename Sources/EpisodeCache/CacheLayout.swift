@@ -1,6 +1,6 @@
 internal import Glibc
 package import PodcastModel
-internal import PosixKit
+package import PosixKit
 
 /// Where the cache keeps what: per episode and generation a sparse data file and the journal of its durable
 /// ranges in the cache folder, and the live map of its ranges in the runtime folder.
@@ -24,6 +24,8 @@ package struct CacheLayout: Hashable, Sendable {
     data(key, generation) + Self.mapName
   }
   private static let mapName = ".map"
+  /// The end of a file's name that is still being written, to replace another one.
+  static let unfinished = ".new"
 
   /// Creates the folders where they are missing, and the tag that tells backups to pass the cache by
   /// (bford.info/cachedir).
@@ -51,19 +53,28 @@ package struct CacheLayout: Hashable, Sendable {
   }
 
   /// Takes a generation's names away; whoever has it open keeps its bytes.
-  /// - Returns: whether one of them was a directory's, which somebody may have made a moment ago.
+  /// - Returns: whether one of them was a directory's, which somebody may have made a moment ago; and why the data file
+  ///   is still there, as on a disk that is read-only.
   @discardableResult
-  package func remove(_ key: MediaKey, _ generation: UInt32) -> Bool {
+  package func remove(_ key: MediaKey, _ generation: UInt32) -> (hadDirectory: Bool, failure: Errno?) {
     var hadDirectory = false
+    var failure: Errno?
     // The journal last: while it is there, what is left is known for what it is.
     for path in [
-      map(key, generation), spareMap(key, generation), data(key, generation), journal(key, generation),
-    ] where unlink(path) != 0 && errno == EISDIR {
-      hadDirectory = true
-      // Only an empty one.
-      rmdir(path)
+      map(key, generation), spareMap(key, generation), data(key, generation),
+      journal(key, generation) + Self.unfinished, journal(key, generation),
+    ] where unlink(path) != 0 {
+      let reason = Errno.current
+      if reason == .EISDIR {
+        hadDirectory = true
+        // Only an empty one.
+        rmdir(path)
+      } else if path == data(key, generation), reason != .ENOENT, reason != .ENOTDIR {
+        failure = reason
+        break
+      }
     }
-    return hadDirectory
+    return (hadDirectory, failure)
   }
 
   /// Brings to the disk which names there are (fsync(2) of the folder); without a word where it can't.

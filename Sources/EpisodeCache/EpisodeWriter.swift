@@ -21,6 +21,8 @@ package final class EpisodeWriter: Sendable {
     var hasForeignTimes = false
     /// How far what has come once more from the beginning has been compared.
     var compared: Int64 = 0
+    /// Whether the live map could not grow.
+    var isMapFull = false
   }
   let state: Monitor<State>
   /// Only `synchronize`, `discard` and `set(_:)` append, one at a time.
@@ -29,6 +31,8 @@ package final class EpisodeWriter: Sendable {
   let map: LiveMap
   /// Whether the runtime folder had no room for its live map, which lies in the cache.
   package let hasSpareMap: Bool
+  /// Whether the last write failed because the runtime folder has no room for the live map to grow.
+  package var lacksRuntimeRoom: Bool { !hasSpareMap && state.withLock { $0.isMapFull } }
   let layout: CacheLayout
 
   /// Begins a generation with no bytes.
@@ -212,7 +216,9 @@ package final class EpisodeWriter: Sendable {
     let block = LiveMap.blockSize
     guard let run = state.present.run(at: range.lowerBound) else { return }
     let total = state.representation.total
+    state.isMapFull = true
     try map.reserve(upTo: max(run.upperBound, total ?? 0), isAll: total.map { $0 >= run.upperBound } ?? false)
+    state.isMapFull = false
     // Blocks that `range` touches and `run` holds whole.
     let first = max(range.lowerBound / block, (run.lowerBound + block - 1) / block)
     let end =

@@ -82,7 +82,7 @@ struct RangeJournalWriter: ~Copyable {
 
   private mutating func rewrite(_ next: RangeJournal, announce: (Int64) -> Void) throws(PosixError) {
     guard try open() != nil else { return }
-    let temporary = path + ".new"
+    let temporary = path + CacheLayout.unfinished
     let bytes = next.records.flatMap(\.encoded)
     announce(Int64(bytes.count))
     do throws(PosixError) {

@@ -145,7 +145,10 @@ extension HTTPError {
     HTTPError(.bodyTooLong, "\(host) sent more than \(most) bytes", .EFBIG)
   }
   static func refusedAddress(_ host: String) -> HTTPError {
-    HTTPError(.refusedAddress, "\(host) is on a private address, which a public one may not lead to", .EACCES)
+    var error = HTTPError(
+      .refusedAddress, "\(host) is on a private address, which a public one may not lead to", .EACCES)
+    error.isByLookup = HostAddress(host) == nil && host != "localhost" && !host.hasSuffix(".localhost")
+    return error
   }
 }
 

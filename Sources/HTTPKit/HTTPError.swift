@@ -15,6 +15,8 @@ package struct HTTPError: Error, Hashable, Sendable, CustomStringConvertible {
   package var errno: Errno
   /// The host that has not answered at all; nil where one has, or none was asked.
   package var silentHost: String?
+  /// Whether the lookup of a name led to a refused address: another network's DNS may answer otherwise.
+  package var isByLookup = false
 
   package init(_ code: Code, _ message: String, _ errno: Errno) {
     self.code = code

@@ -1,7 +1,7 @@
 package import PodcastModel
 
-/// What tells an episode from others, as a feed says it: the same for an item that comes in and for an episode
-/// that is known. What a feed does not say is nil or empty.
+/// What tells an episode from others, as a feed says it: the same for an item that comes in and for a known episode. What
+/// a feed does not say is nil or empty.
 package struct ItemTraits: Hashable, Sendable {
   package var guid: String?
   package var address: WebAddress
@@ -14,15 +14,16 @@ package struct ItemTraits: Hashable, Sendable {
   package var length: Int64?
   package var season: Int?
   package var number: Int?
-  /// A sum of all that the feed says of it, notes too: of those that are equal in all else, it tells which was which.
+  /// A sum of all that the feed says of it, notes too.
   package var fingerprint: Int64 = 0
 
   package init(address: WebAddress, title: String) {
     self.address = address
     self.title = title
   }
+}
 
-  /// What tells it from others.
+extension ItemTraits {
   var withoutFingerprint: ItemTraits {
     var traits = self
     traits.fingerprint = 0

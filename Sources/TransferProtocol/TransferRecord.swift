@@ -19,6 +19,10 @@ package struct TransferRecord: Hashable, Sendable {
   package var failed: Int64?
   /// Tries in a row that brought nothing: back-off goes on where it was.
   package var attempts: Int64 = 0
+  /// In how many networks, or on how many days, it failed in a way that may be the network's or the clock's fault, and
+  /// when that was last counted, in seconds since 1970.
+  package var doubts: Int64 = 0
+  package var doubted: Int64 = 0
   /// The server's Retry-After: not to be asked before, in seconds since 1970.
   package var notBefore: Int64?
   /// Grows with each order, of whatever episode: of a record and its journal's note the one with more is the newer.

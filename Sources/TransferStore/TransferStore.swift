@@ -21,7 +21,7 @@ package struct TransferStore {
     // Nor for that of others: see `takeIn`.
     options.checkpointPages = 0
     database = try Database(path: path, options: options)
-    try database.migrate([Self.first, Self.second, Self.third], unmarked: Self.unmarked)
+    try database.migrate([Self.first, Self.second, Self.third, Self.fourth], unmarked: Self.unmarked)
     // Of what is forgotten no word stays.
     try database.script("PRAGMA secure_delete = 1")
   }
@@ -187,6 +187,15 @@ package struct TransferStore {
       """)
   }
 
+  /// Several networks or days show that a failure is the host's own.
+  private static func fourth(_ database: Database) throws {
+    try database.script(
+      """
+      ALTER TABLE transfer ADD COLUMN doubts INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE transfer ADD COLUMN doubted INTEGER NOT NULL DEFAULT 0;
+      """)
+  }
+
   /// All that is remembered, in the queue's order.
   package func records() throws(DatabaseError) -> [TransferRecord] {
     try database.all("\(Self.columns) ORDER BY position, key") { Self.record($0) }.compactMap(\.self)
@@ -217,12 +226,13 @@ package struct TransferStore {
     try database.run(
       """
       INSERT OR REPLACE INTO transfer
-      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """,
       request.key.text, request.url, request.mediaType, request.expectedLength, request.title, request.show,
       request.fileName, request.allowsPrivateHosts, request.userAgent, record.state.name,
       Int64(record.generation), record.total, record.received, record.error, record.isKept, record.changed,
-      record.order, record.failed, record.notBefore, record.attempts, record.revision)
+      record.order, record.failed, record.notBefore, record.attempts, record.revision,
+      record.doubts, record.doubted)
   }
 
   /// The number that the cache has too where this is the store of the daemon that was last there, as it left it: see
@@ -245,7 +255,8 @@ package struct TransferStore {
 
   private static let columns = """
     SELECT key, url, media_type, expected_length, title, show, file_name, allows_private, user_agent, state,
-      generation, total, received, error, kept, changed, position, failed, not_before, attempts, revision FROM transfer
+      generation, total, received, error, kept, changed, position, failed, not_before, attempts, revision,
+      doubts, doubted FROM transfer
     """
 
   /// nil where a row is not one that this program would write.
@@ -271,6 +282,8 @@ package struct TransferStore {
     record.notBefore = row.int64IfPresent(18).map(TransferRecord.bounded)
     record.attempts = TransferRecord.bounded(row.int64(19))
     record.revision = TransferRecord.bounded(row.int64(20))
+    record.doubts = TransferRecord.bounded(row.int64(21))
+    record.doubted = TransferRecord.bounded(row.int64(22))
     return record
   }
 }

@@ -277,9 +277,27 @@ import Testing
       #expect(try world.catalog.subscriptions().count == 2)
       return
     }
+    for _ in 0..<3 { try world.refresh(old) }
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
+    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast, old])
+    #expect(try world.catalog.podcast(old)?.error == "has moved to “Morning News”, which you follow")
+  }
+
+  @Test func `A podcast that moves takes its new address from one that nobody follows`() throws {
+    let world = try CatalogWorld()
+    let old = try followed(Self.own, in: world)
+    let stems = try world.catalog.episodes(ofPodcast: old).map(\.stem)
+    world.web.set("/new", Self.own.page)
+    world.web.set("/search", world.web.answer([("Harbour Lights", "/new")]))
+    let search = try world.search("lights")
+    let found = try #require(try world.catalog.results(ofSearch: search.id).first).podcast.id
+    world.web.set("/feed", redirect(301, "/new"))
     for _ in 0..<2 { try world.refresh(old) }
     #expect(world.catalog.waitForRefreshes(seconds: patience))
-    #expect(try world.catalog.subscriptions().map(\.podcast.id) == [podcast])
+    #expect(try world.catalog.podcast(old)?.feedURL == WebAddress("\(world.web.address)/new"))
+    #expect(try world.catalog.episodes(ofPodcast: old).map(\.stem) == stems)
+    #expect(try world.catalog.podcast(found) == nil)
+    #expect(try world.catalog.results(ofSearch: search.id).map(\.podcast.id) == [old])
   }
 
   /// Pages of an archive have no episode that is known.

@@ -32,6 +32,34 @@ import TransferProtocol
     #expect(user.origin.sent("/a.mp3") < 1_000_000)
   }
 
+  /// A cache disk that has become read-only keeps what is dropped: that is said, and it still counts.
+  @Test(.enabled(if: geteuid() == 0)) func whatCannotBeRemovedIsNotSaidToBeGone() throws {
+    #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=8m,mode=0700") == 0)
+    defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
+    let body = TestBody(seed: 4, size: 1_500_000)
+    let client = try user.client()
+    let request = user.serve(body)
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.readAll()) == nil)
+    episode.close()
+    #expect(client.reaches(.cached, request) && user.filesAreClosed(request, 1))
+    func remount(_ flags: Int) -> Bool {
+      mount("tmpfs", user.places.cache, "tmpfs", UInt(MS_REMOUNT) | UInt(flags), "size=8m,mode=0700") == 0
+    }
+    func drop() -> TransferFailure? {
+      let answer = Monitor<TransferFailure??>(nil)
+      client.drop(request.key) { failure in answer.withLockNotifying { $0 = .some(failure) } }
+      return answer.wait(until: .after(patience)) { $0 } ?? nil
+    }
+    #expect(eventually { remount(Int(MS_RDONLY)) })
+    #expect(drop()?.errno == .EROFS)
+    #expect(client.status(of: request.key)?.received == body.size)
+    #expect(remount(0))
+    #expect(drop() == nil)
+    #expect(!user.layout.hasData(request.key, 1))
+    #expect(client.status(of: request.key)?.received == 0)
+  }
+
   /// What was stored outlives a runtime directory that takes no map.
   @Test func noRoomForAMapLosesNoBytes() throws {
     let body = TestBody(seed: 9, size: 4_000_000)

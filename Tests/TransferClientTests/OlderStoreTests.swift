@@ -197,24 +197,6 @@ import TransferStore
     #expect(try TransferStore(reading: user.places.state).seal() == nil)
   }
 
-  /// The daemon of this version has yet to bring it up to date, and nothing is in the cache that asks for it.
-  @Test func whatTheVersionBeforeRemembersIsKnownAtOnce() throws {
-    let client = try user.client()
-    let request = user.serve(body, at: "/paused.mp3")
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
-    client.stop()
-    try endDaemon()
-    _ = try copyOfStore()
-    let database = try Database(path: store)
-    try database.script(
-      "ALTER TABLE transfer DROP COLUMN revision; DROP TABLE seal; PRAGMA user_version = 2; "
-        + "PRAGMA application_id = 0")
-
-    let looking = try look()
-    #expect(looking.status(of: request.key)?.state == .paused)
-    looking.stop()
-  }
-
   /// Who finds the store without the cache's number while a daemon runs has heard all of it before long, and does not
   /// wait for it again.
   @Test func aDaemonThatHasToldAllIsNotWaitedFor() throws {

@@ -56,7 +56,7 @@ import TransferProtocol
     world.wait(2)
     world.say { .start(id: $0, world.requests[0]) }
     world.files[world.requests[0].key] = nil
-    world.handle(.evicted([world.requests[0].key]))
+    world.handle(.evicted([GenerationName(key: world.requests[0].key, generation: 1)]))
     #expect(world.state(0) == .downloading)
   }
 

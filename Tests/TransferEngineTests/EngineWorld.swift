@@ -46,6 +46,8 @@ final class EngineWorld {
   var letsGo = false
   /// Bytes that the disk has room for.
   var capacity = Int64.max
+  /// Behind so many bytes of a file the runtime folder has no room for its live map.
+  var runtimeCapacity = Int64.max
   /// The size of what is asked for, as the cache remembers it.
   var recalled: Int64?
   /// Whether names are taken away at once; else a test answers.
@@ -185,9 +187,11 @@ final class EngineWorld {
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):
-        let keys = letsGo ? candidates.map(\.key) : []
-        for key in keys { files[key] = nil }
-        if evictsAtOnce { answers.append(.evicted(keys)) }
+        let gone = letsGo ? candidates : []
+        for candidate in gone { files[candidate.key] = nil }
+        if evictsAtOnce {
+          answers.append(.evicted(gone.map { GenerationName(key: $0.key, generation: $0.generation) }))
+        }
       case .listFiles: answers.append(.found(found))
       case .save(let id, let rows, let removed):
         commits += 1
@@ -228,6 +232,10 @@ final class EngineWorld {
       let used = files.values.reduce(0) { $0 + $1.present.count }
       if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
         let failure = DiskFailure(.full, Engine.noSpaceLeft)
+        return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
+      }
+      if let key = open[store], range.upperBound > runtimeCapacity {
+        let failure = DiskFailure(.runtimeFull, "no space left in the runtime folder")
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store] { files[key]?.present.insert(range) }

@@ -24,9 +24,55 @@ import TransferProtocol
     world.evictsAtOnce = false
     world.wait(600)
     world.files[world.requests[0].key] = nil
-    world.handle(.evicted([world.requests[0].key]))
+    world.handle(.evicted([GenerationName(key: world.requests[0].key, generation: 1)]))
     world.wait(10)
     #expect(world.asked == asked + 1)
+  }
+
+  /// The host had another file while the one before it was let go of.
+  @Test func aGenerationThatBeganMeanwhileStays() {
+    let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    world.evictsAtOnce = false
+    let key = world.requests[0].key
+    world.say { .open(id: $0, world.requests[0], .fetchOnly, generation: nil) }
+    world.say { .wait(id: $0, open: 1, offset: 0, count: 1000) }
+    world.answer(900_000)
+    world.bring(300_000)
+    world.say { _ in .close(id: 1) }
+    world.wait(1)
+    #expect(world.state(0) == .remote && world.engine.status(of: key)?.generation == 1)
+    world.say { .start(id: $0, world.requests[1]) }
+    world.answer(900_000)
+    world.bring(500_000)
+    world.wait(2)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(800_000, where: { $0.contains("h0") }) { head in
+      (head.status, head.part, head.partTotal) = (200, nil, nil)
+      head.length = 800_000
+      head.entityTag = "\"other\""
+    }
+    #expect(world.engine.status(of: key)?.generation == 2)
+    world.bring(200_000, where: { $0.contains("h0") })
+    world.handle(.evicted([GenerationName(key: key, generation: 1)]))
+    #expect(world.engine.status(of: key)?.generation == 2)
+    #expect(world.engine.status(of: key)?.received ?? 0 >= 131_072)
+  }
+
+  /// A live map that can't grow is no reason to let go of episodes.
+  @Test func aFullRuntimeFolderLetsGoOfNothing() {
+    let world = EngineWorld(2, hosts: 2)
+    world.letsGo = true
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    world.runtimeCapacity = 300_000
+    world.say { .start(id: $0, world.requests[1]) }
+    world.answer(nil)
+    world.bring(600_000)
+    world.wait(5)
+    #expect(world.state(0) == .cached)
+    #expect(world.logged.contains { $0.hasSuffix("no space left in the runtime folder") })
   }
 
   /// `min_free=0`, or a quota: only the disk knows that there is no more.

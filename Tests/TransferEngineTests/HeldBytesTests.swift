@@ -103,7 +103,7 @@ import TransferProtocol
     world.answer(5_000_000)
     world.bring(300_000)
     world.say { .wait(id: $0, open: 1, offset: 2_000_000, count: 4096) }
-    world.end(ResponseFailure("nothing came", isPassing: true))
+    world.end(ResponseFailure("nothing came"))
     let key = world.requests[0].key
     let why = world.engine.status(of: key)?.error
     #expect(why?.contains("nothing came") == true)

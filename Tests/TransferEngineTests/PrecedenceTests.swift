@@ -55,7 +55,7 @@ import TransferProtocol
 
   @Test func itGoesOnWhereTheSeekFails() {
     wait(at: 40_000_000)
-    world.end(ResponseFailure("reset", isPassing: true), where: { _ in true })
+    world.end(ResponseFailure("reset"), where: { _ in true })
     #expect(world.held.subtracting(world.running.keys).isEmpty || world.running.isEmpty)
     world.wait(2)
     #expect(world.held.intersection(world.running.keys).isEmpty)

@@ -43,33 +43,25 @@ struct FeedMove: Sendable {
     decision = !isSecond ? .remember(address) : redirected != nil ? .follow(address) : .tryOut(address)
   }
 
-  enum Next: Sendable {
-    /// Where the same podcast is to be looked for, before its address is changed.
-    case tryOut(WebAddress)
-    /// The address may be another podcast's of the catalogue: then they may be one.
-    case merge(WebAddress)
+  /// Where `FeedTrial` looks for the same podcast when `note` has been committed.
+  var trial: WebAddress? {
+    if case .tryOut(let address) = decision { return address }
+    return nil
   }
 
-  /// What is to be done when `note` has been committed.
-  var next: Next? {
-    switch decision {
-    case .tryOut(let address): .tryOut(address)
-    case .follow(let address): .merge(address)
-    case .none, .remember: nil
-    }
-  }
-
-  func note(in database: Database) throws {
+  /// Call inside the transaction that stores the answer.
+  func note(in database: Database, _ changes: inout [CatalogChange]) throws {
     switch decision {
     case .none:
       if state.movedTo != nil { try MoveRows.remember(nil, since: nil, of: state.id, in: database) }
     case .remember(let address):
-      if address == state.movedTo { return }
+      if address == state.movedTo {
+        _ = try MoveRows.isOfFollowed(address, besides: state.id, in: database)
+        return
+      }
       try MoveRows.remember(address, since: now, isAnnounced: isAnnounced, of: state.id, in: database)
     case .follow(let address):
-      // Where another podcast is there already, what becomes of the two is decided behind (`next`).
-      if try PodcastRow.other(than: state.id, at: address, in: database) != nil { return }
-      try MoveRows.follow(address, state.id, in: database)
+      try MoveRows.follow(address, state.id, in: database, &changes)
     case .tryOut: break
     }
   }

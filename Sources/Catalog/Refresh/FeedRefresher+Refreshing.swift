@@ -22,10 +22,6 @@ extension FeedRefresher {
           throw CatalogError.unknown("podcast")
         }
         let now = wallClockSeconds()
-        if state.isMerging {
-          try PodcastMerge(feeds: self, now: now).finish(id)
-          return task.finish(.success(.unchanged))
-        }
         guard try isWanted(state, cause, now: now) else { return task.finish(.success(.unchanged)) }
         // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
         if cause == .due {

@@ -43,7 +43,6 @@ final class FeedRefresher: Sendable {
     scheduler.start(self, upkeep: upkeep)
     // Where the file can't be written, the next refresh of each goes on.
     threads.behind.async { [self] in
-      try? PodcastMerge(feeds: self, now: wallClockSeconds()).finishAll()
       try? ArchiveWalk.haveOpenOnesRead(store, now: wallClockSeconds())
       scheduler.wake()
     }

@@ -33,8 +33,10 @@ struct FeedTrial: Sendable {
   }
 
   private func follow(_ address: WebAddress) throws {
-    let merge = PodcastMerge(feeds: run.feeds, now: run.now)
-    if try !merge.merge(run.state.id, movedTo: address) { try refuse() }
+    let isFollowed = try run.feeds.store.change(.refresh) { database, changes in
+      try MoveRows.follow(address, run.state.id, in: database, &changes)
+    }
+    if isFollowed { try Forgetting.finish(run.feeds.store) } else { try refuse() }
   }
 
   /// What the podcast's own feed announces is not tried again for a while.

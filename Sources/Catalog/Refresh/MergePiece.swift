@@ -122,8 +122,6 @@ struct MergePiece {
     guard let state = try EpisodeNumbers(podcast: podcast, in: database) else {
       throw CatalogError.unknown("podcast")
     }
-    // What has gone over to the other podcast would be taken for new here.
-    if state.isMerging { throw CatalogError(.EAGAIN, "this podcast is becoming one with another") }
     guard state.revision == revision else { return nil }
     let lastIndexed = EpisodeID.first(ofPodcast: podcast) + state.indexed
     for change in changes { try write(change, isIndexed: change.id <= lastIndexed, in: database) }

@@ -35,12 +35,12 @@ struct MergePlan: Sendable {
   private(set) var isReaddressed = false
 
   init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
-    let decisions = IdentityEngine.decide(items.map(\.traits), known: known.all.map(\.traits))
+    let decisions = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
     var ofPlace: [Int: IncomingEpisode] = [:]
     var new: [IncomingEpisode] = []
     for (item, decision) in zip(items, decisions) {
       guard let place = decision.place else {
-        new.append(item)
+        if decision == .new { new.append(item) }
         continue
       }
       knownCount += 1
@@ -52,7 +52,7 @@ struct MergePlan: Sendable {
     }
     updates.sort { $0.known.id < $1.known.id }
     let readdressed = updates.count {
-      AddressForms($0.known.traits.address).unsigned != AddressForms($0.item.enclosure.url).unsigned
+      StableAddress.text($0.known.traits.address) != StableAddress.text($0.item.enclosure.url)
     }
     isReaddressed = readdressed * 2 > knownCount
     if new.isEmpty { return }

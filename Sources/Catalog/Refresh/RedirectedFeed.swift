@@ -21,7 +21,7 @@ struct RedirectedFeed: Sendable {
     if head.redirects.isEmpty { return true }
     guard let before = state.cameFrom else { return false }
     // Some give another signature each time.
-    return AddressForms(before).unsigned == AddressForms(WebAddress(head.effectiveURL)).unsigned
+    return StableAddress.text(before) == StableAddress.text(WebAddress(head.effectiveURL))
   }
 
   /// Whether "not modified" is about what the podcast's validators are of: where it comes from elsewhere, a date or a short

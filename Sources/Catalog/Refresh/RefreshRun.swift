@@ -115,7 +115,7 @@ struct RefreshRun: Sendable {
         }
         try ArchiveRows.keepTime(id, now: now, in: database)
         try FullPodcast.tell(id, in: database)
-        try move.note(in: database)
+        try move.note(in: database, &changes)
         try ProvisionalNames.settle(podcast: id, in: database, &changes)
         changes.append(.refreshed(podcast: id, newEpisodes: 0))
         return .unchanged
@@ -153,7 +153,7 @@ struct RefreshRun: Sendable {
           && ChannelMerge.merge(
             feed, isWhole: !isCut, into: id, in: database)
         try noteAnswer(feed, answer, in: database)
-        if !isCut { try move.note(in: database) }
+        if !isCut { try move.note(in: database, &changes) }
         try ArchiveWalk.note(
           feed, merged, isFirst: hadNone, isCut: isCut, podcast: id, now: now, in: database)
         if let cut = answer.cut { try noteCut(cut, in: database) }
@@ -186,18 +186,10 @@ struct RefreshRun: Sendable {
 
   /// What comes behind a refresh: where the feed has moved to, then its further pages.
   private func follow(_ move: FeedMove) {
-    switch move.next {
-    case .tryOut(let address): FeedTrial(run: self, address: address).begin()
-    case .merge(let address):
-      // Where this fails the next refresh tries again.
-      if (try? PodcastMerge(feeds: feeds, now: now).merge(id, movedTo: address)) == false {
-        try? feeds.store.change(.refresh) { database, _ in
-          try MoveRows.remember(address, since: now + FeedMove.patience, of: id, in: database)
-        }
-      }
-      ArchiveWalk(run: self).begin()
-    case nil: ArchiveWalk(run: self).begin()
-    }
+    if let address = move.trial { return FeedTrial(run: self, address: address).begin() }
+    // Where this fails a later start goes on.
+    try? Forgetting.finish(feeds.store)
+    ArchiveWalk(run: self).begin()
   }
 
   private func noteAnswer(_ feed: FetchedFeed, _ answer: FeedAnswer, in database: Database) throws {

@@ -24,7 +24,7 @@ struct ShowEvidence: Sendable {
     var within: Int
 
     init(of items: [ItemTraits], and known: [ItemTraits]) {
-      let decisions = IdentityEngine.decide(items, known: known)
+      let decisions = EpisodeMatcher.match(items, known: known)
       let titles = Dictionary(items.map { (UniqueNames.key($0.title), 1) }, uniquingKeysWith: +)
       (common, distinct) = (0, 0)
       for (item, decision) in zip(items, decisions) {
@@ -43,7 +43,7 @@ struct ShowEvidence: Sendable {
 
     private static func isDistinct(_ item: ItemTraits, _ known: ItemTraits, isTitleAlone: Bool) -> Bool {
       if let guid = item.guid, guid == known.guid, guid.utf8.count >= longGuid { return true }
-      if AddressForms(item.address).unsigned == AddressForms(known.address).unsigned { return true }
+      if StableAddress.text(item.address) == StableAddress.text(known.address) { return true }
       guard isTitleAlone, UniqueNames.key(item.title) == UniqueNames.key(known.title) else { return false }
       let words = item.title.split { !$0.isLetter && !$0.isNumber }
       return words.count { !$0.contains(where: \.isNumber) } > 1

@@ -33,20 +33,6 @@ enum EpisodeMarks {
       "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), podcast)
   }
 
-  /// Gives the marks of an episode to the one that it is the same as.
-  static func give(of old: Int64, to new: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE episode SET played = max(episode.played, o.played), hidden = max(episode.hidden, o.hidden)
-      FROM (SELECT played, hidden FROM episode WHERE id = ?) o WHERE id = ?
-      """, old, new)
-    try FormerKeys.note(of: old, for: new, in: database)
-    try database.run("INSERT OR IGNORE INTO kept SELECT ? FROM kept WHERE episode_id = ?", new, old)
-    try KeptRows.remove(old, in: database)
-    try database.run(
-      "UPDATE OR IGNORE hidden_in_search SET episode_id = ? WHERE episode_id = ?", new, old)
-  }
-
   /// Keeps `podcast.newest`, by which `latest` looks no further than it must.
   static func findNewest(of podcast: Int64, in database: Database) throws {
     try database.run(

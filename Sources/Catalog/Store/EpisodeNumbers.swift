@@ -8,28 +8,25 @@ struct EpisodeNumbers {
   var next: Int64
   /// Up to which they are in the full-text index.
   var indexed: Int64
-  /// They are going over to another podcast.
-  var isMerging: Bool
 
   init?(podcast: Int64, in database: Database) throws {
     let numbers = try database.first(
-      "SELECT revision, next_episode, indexed_upto, merges_into IS NOT NULL FROM podcast WHERE id = ?",
+      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",
       podcast
     ) {
       // A damaged file says anything.
       EpisodeNumbers(
         revision: min(max($0.int64(0), 0), 1 << 60), next: min(max($0.int64(1), 1), EpisodeID.last + 1),
-        indexed: min(max($0.int64(2), 0), EpisodeID.last), isMerging: $0.bool(3))
+        indexed: min(max($0.int64(2), 0), EpisodeID.last))
     }
     guard let numbers else { return nil }
     self = numbers
   }
 
-  private init(revision: Int64, next: Int64, indexed: Int64, isMerging: Bool) {
+  private init(revision: Int64, next: Int64, indexed: Int64) {
     self.revision = revision
     self.next = next
     self.indexed = indexed
-    self.isMerging = isMerging
   }
 
   /// Within the transaction that has added so many; also where that are none and others have changed.
@@ -45,21 +42,5 @@ struct EpisodeNumbers {
           WHERE podcast_id = ?1 AND hidden = 0)
       WHERE id = ?1
       """, podcast, next, count, areIndexed)
-  }
-
-  /// Within the transaction that has brought in or taken away so many, hidden ones too.
-  static func moved(_ change: Int64, of podcast: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE podcast SET revision = revision + 1, episode_count = episode_count + ?2,
-        hidden_count = (SELECT count(*) FROM episode INDEXED BY episode_by_date
-          WHERE podcast_id = ?1 AND hidden = 1)
-      WHERE id = ?1
-      """, podcast, change)
-    try EpisodeMarks.findNewest(of: podcast, in: database)
-  }
-
-  static func setNext(_ number: Int64, of podcast: Int64, in database: Database) throws {
-    try database.run("UPDATE podcast SET next_episode = ? WHERE id = ?", number, podcast)
   }
 }

@@ -81,20 +81,4 @@ extension EpisodeRow {
   static func removeNotes(of id: Int64, in database: Database) throws {
     try database.run("DELETE FROM notes WHERE episode_id = ?", id)
   }
-
-  static func remove(_ id: Int64, in database: Database) throws {
-    try database.run("DELETE FROM episode WHERE id = ?", id)
-  }
-
-  /// Gives an episode to another podcast, under another number and name.
-  static func move(
-    _ id: Int64, to new: Int64, of podcast: Int64, stem: String, in database: Database
-  ) throws {
-    try database.run("PRAGMA defer_foreign_keys = 1")
-    try database.run(
-      "UPDATE episode SET id = ?, podcast_id = ?, stem = ? WHERE id = ?", new, podcast, stem, id)
-    for table in ["notes", "kept", "hidden_in_search", "former_key"] {
-      try database.run("UPDATE \(table) SET episode_id = ? WHERE episode_id = ?", new, id)
-    }
-  }
 }

@@ -58,13 +58,6 @@ extension EpisodeRow {
     ) { make(readSummary($0)) }
   }
 
-  /// Whether a podcast has any.
-  static func isAny(ofPodcast id: Int64, in database: Database) throws -> Bool {
-    try database.exists(
-      "SELECT 1 FROM episode WHERE id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
-      EpisodeID.last(ofPodcast: id))
-  }
-
   /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
   static func newest(
     ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database

@@ -45,8 +45,6 @@ struct FeedState: Sendable {
   var isAnnounced = false
   /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
   var isDoubtful = false
-  /// It is becoming one with another podcast, and not asked for any more.
-  var isMerging = false
 
   init?(podcast id: Int64, in database: Database) throws {
     let state = try database.first(
@@ -64,7 +62,7 @@ struct FeedState: Sendable {
   private enum Column: Int, ColumnList {
     case feedURL, mayBePrivate, isPrivate, lastRefresh, nextRefresh, notBefore, failures, error, etag,
       lastModified
-    case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced, mergesInto,
+    case lastWhole, nextPage, movedTo, movedSince, ttl, pageNotBefore, digest, isAnnounced,
       pageRetryAfter, guid, title, hasTitle, isFollowed, cameFrom, readAgain
   }
 
@@ -97,7 +95,6 @@ struct FeedState: Sendable {
     cameFrom = row.stringIfPresent(Column.cameFrom).map { WebAddress($0) }
     readAgain = Self.time(row, .readAgain)
     isAnnounced = row.bool(Column.isAnnounced)
-    isMerging = row.int64IfPresent(Column.mergesInto) != nil
   }
 
   /// A time, where it can be one: what else has written to the file may have made it anything.

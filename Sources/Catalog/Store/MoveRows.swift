@@ -12,6 +12,18 @@ enum MoveRows {
       since, isAnnounced, podcast)
   }
 
+  /// Whether another podcast, which the user follows, has an address. Says so in the error of the podcast that has moved
+  /// there: both directories stay.
+  static func isOfFollowed(
+    _ address: WebAddress, besides podcast: Int64, in database: Database
+  ) throws -> Bool {
+    guard let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
+      listed.podcast.id != podcast
+    else { return false }
+    try RefreshRows.setError(podcast, "has moved to “\(listed.name)”, which you follow", in: database)
+    return true
+  }
+
   /// What a podcast's address is, and was before it moved, as keys (`FeedKey`): the present one first.
   static func keys(of podcast: Int64, in database: Database) throws -> [String] {
     try database.all(
@@ -27,8 +39,22 @@ enum MoveRows {
     try database.run("DELETE FROM former_address WHERE feed_key = ?", key)
   }
 
-  /// Changes the address to one that no other podcast has.
-  static func follow(_ address: WebAddress, _ podcast: Int64, in database: Database) throws {
+  /// Changes a podcast's address. Another podcast at that address is forgotten where nobody follows it; searches then show
+  /// this one in its place.
+  /// - Returns: false where the other podcast is followed: both stay as they are.
+  @discardableResult
+  static func follow(
+    _ address: WebAddress, _ podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
+  ) throws -> Bool {
+    if try isOfFollowed(address, besides: podcast, in: database) { return false }
+    if let other = try PodcastRow.other(than: podcast, at: address, in: database) {
+      let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
+        $0.int64(0)
+      }
+      try database.run("UPDATE OR IGNORE result SET podcast_id = ? WHERE podcast_id = ?", podcast, other)
+      try Forgetting.hide(other, in: database, &changes)
+      changes += searches.map { .results(search: $0) }
+    }
     try remember(nil, since: nil, of: podcast, in: database)
     let key = FeedKey.text(address)
     try database.run(
@@ -38,5 +64,7 @@ enum MoveRows {
     try database.run(
       "UPDATE podcast SET feed_url = ?, feed_key = ? WHERE id = ?", address.forRequest, key, podcast)
     try SubscriptionList.changed(podcast: podcast, in: database)
+    changes.append(.facts(podcast: podcast))
+    return true
   }
 }

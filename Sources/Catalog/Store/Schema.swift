@@ -47,7 +47,6 @@ enum Schema {
       changed INTEGER NOT NULL DEFAULT 0,        -- when its directories last listed other things, in nanoseconds
       is_listed INTEGER NOT NULL DEFAULT 0,      -- a public directory names the feed: its address holds no secret
       is_forgotten INTEGER NOT NULL DEFAULT 0,   -- hidden from everybody; its rows are being deleted (`Forgetting`)
-      merges_into INTEGER,                       -- its episodes go over to that podcast (`PodcastMerge`)
 
       -- Kept by triggers.
       is_followed INTEGER NOT NULL DEFAULT 0,
@@ -98,7 +97,6 @@ enum Schema {
     CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
     CREATE INDEX podcast_away ON podcast (id) WHERE is_away = 1;
     CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
-    CREATE INDEX podcast_merging ON podcast (id) WHERE merges_into IS NOT NULL;
     CREATE INDEX podcast_paging ON podcast (id) WHERE next_page IS NOT NULL;
 
     -- Addresses that feeds have moved away from: what the configuration says of them goes on to apply.
@@ -140,13 +138,6 @@ enum Schema {
 
     -- Episodes that a feed's setting `keep` has had downloaded.
     CREATE TABLE kept (episode_id INTEGER PRIMARY KEY);
-
-    -- Media keys of episodes that have become one with others (`FormerKeys`): what came under them may be here.
-    CREATE TABLE former_key (
-      media_key BLOB PRIMARY KEY,
-      episode_id INTEGER NOT NULL REFERENCES episode (id) ON DELETE CASCADE
-    ) WITHOUT ROWID;
-    CREATE INDEX former_key_episode ON former_key (episode_id);
 
     CREATE TABLE search (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

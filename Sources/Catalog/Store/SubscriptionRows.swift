@@ -57,13 +57,6 @@ enum SubscriptionRows {
     try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast)
   }
 
-  /// Which of two podcasts is followed, of both the one followed first.
-  static func followed(_ podcast: Int64, or other: Int64, in database: Database) throws -> Int64? {
-    try database.first(
-      "SELECT podcast_id FROM subscription WHERE podcast_id IN (?, ?) ORDER BY id", podcast, other
-    ) { $0.int64(0) }
-  }
-
   /// - Returns: the podcast.
   static func remove(_ id: Int64, in database: Database) throws -> Int64 {
     let podcast = try database.first("SELECT podcast_id FROM subscription WHERE id = ?", id) { $0.int64(0) }

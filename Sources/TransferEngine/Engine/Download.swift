@@ -17,6 +17,8 @@ final class Download {
   var hasFiles: Bool?
   /// The generation whose bytes were let go of last, and what it was of.
   var former: (generation: UInt32, representation: Representation)?
+  /// What was dropped last, in case its files can't be removed.
+  var dropped: (generation: UInt32, received: Int64, isCached: Bool)?
   /// The client whose readers have asked for it, and whether somebody else has, too, or has ordered or paused it.
   var asker: ClientID?
   var isAskedForByOthers = false
@@ -93,6 +95,10 @@ final class Download {
   /// Until when the server wants to be left alone (its Retry-After).
   var forbiddenUntil: Instant?
   var receivedAtFault: Int64 = 0
+  /// What readers get who have nothing of the episode, and since when; nil where they wait.
+  var refusal: (failure: TransferFailure, at: Instant)?
+  /// The network in which a doubtful failure was last counted.
+  var doubtedNetwork: Int64 = 0
   /// Where the address stands: one fresh one is asked for.
   var hasAskedForAddress = false
   /// The address that has expired, while a fresh one is looked for.

@@ -139,12 +139,15 @@ extension Engine {
     return true
   }
 
-  func evicted(_ keys: [MediaKey]) {
+  func evicted(_ names: [GenerationName]) {
     let asked = room.evicting
     room.evicting = []
     var freed: Int64 = 0
-    for key in keys {
-      guard let download = downloads[key] else { continue }
+    for name in names {
+      // Another generation may have begun meanwhile: that one stays.
+      guard let download = downloads[name.key], download.record.generation == name.generation else {
+        continue
+      }
       freed += download.received
       // Ordered since it was chosen.
       let isWantedAgain = download.isWantedAgain
@@ -154,7 +157,7 @@ extension Engine {
       if isWantedAgain { want(download, isExplicit: false) }
       touch(download)
     }
-    for key in asked.subtracting(keys) {
+    for key in asked.subtracting(names.map(\.key)) {
       guard let download = downloads[key] else { continue }
       if download.openStore != nil && !isInDoubt(download) { download.isWantedAgain = false }
       // Somebody has it open: asked for again later and later.

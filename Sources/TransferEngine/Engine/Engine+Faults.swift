@@ -15,8 +15,10 @@ extension Engine {
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
     download.record.error = fault.message
-    switch fault.kind {
-    case .passing:
+    download.refusal = fault.readerErrno.map { (TransferFailure($0, fault.message), now.instant) }
+    let kind = fault.kind == .doubtful && isCertain(of: download) ? .lasting : fault.kind
+    switch kind {
+    case .passing, .doubtful:
       retry(download, fault)
       if let host = fault.host {
         // Behind a tracker it is the tracker's name that the next ones are known by.
@@ -31,6 +33,38 @@ extension Engine {
     touch(download)
   }
 
+  /// Whether a doubtful failure is the host's own: it was seen in several networks, or on several days.
+  private func isCertain(of download: Download) -> Bool {
+    let age = now.wall - download.record.doubted
+    let isElsewhere = download.doubtedNetwork != network && age >= Self.timeInNetwork
+    if download.record.doubts == 0 || isElsewhere || age >= Self.day {
+      download.record.doubts += 1
+      download.record.doubted = now.wall
+      download.doubtedNetwork = network
+    }
+    return download.record.doubts >= Self.doubts
+  }
+
+  /// Networks or days; seconds in which a machine joins one network, step by step; seconds.
+  private static let doubts: Int64 = 3
+  private static let timeInNetwork: Int64 = 60
+  private static let day: Int64 = 86_400
+
+  /// Why a reader who has nothing of the episode has nothing to wait for: its host could not be reached at all, or sent
+  /// no audio, since `begun` or a moment before.
+  func refusal(of download: Download, since begun: Instant) -> TransferFailure? {
+    guard let refusal = download.refusal, download.received == 0 else { return nil }
+    return refusal.at >= begun || isRefusing(download) ? refusal.failure : nil
+  }
+
+  /// Whether that was just now, so that another reader is no reason to try again.
+  func isRefusing(_ download: Download) -> Bool {
+    guard let refusal = download.refusal, download.received == 0 else { return false }
+    return now.instant < refusal.at.adding(Self.refusalTime)
+  }
+
+  private static let refusalTime = 10.0
+
   /// Tries again later, with jitter so that not all come at once.
   private func retry(_ download: Download, _ fault: Fault) {
     let received = download.openStore?.received ?? 0
@@ -39,7 +73,9 @@ extension Engine {
     download.receivedAtFault = received
     download.fruitlessAsks = 0
     let isWaitedFor = download.handles.contains { $0.isOpening || !$0.waits.isEmpty }
-    var delay = random.jitter(download.backoff.failed(hasProgress: hasProgress, isWaitedFor: isWaitedFor))
+    var delay = random.jitter(
+      download.backoff.failed(
+        hasProgress: hasProgress, isWaitedFor: isWaitedFor, isDoubtful: fault.kind == .doubtful))
     if let after = fault.retryAfter { delay = max(delay, after) }
     download.retryAt = now.instant.adding(delay)
   }
@@ -116,6 +152,7 @@ extension Engine {
   /// Asks again at once where a try was to be made later for want of a network; not where the server has told
   /// a time.
   func networkChanged() {
+    network += 1
     hosts.endAll()
     reconsider()
     for download in downloads.busyInOrder where download.retryAt != nil && !isForbidden(download) {
@@ -127,6 +164,7 @@ extension Engine {
       }
       download.backoff = Backoff()
       download.crawls = false
+      download.refusal = nil
       touch(download)
     }
   }

@@ -135,14 +135,16 @@ extension Engine {
     guard let handle = handles[name], let download = downloads[handle.key], offset >= 0, count >= 0 else {
       return reply(.unavailable(wait: id, .notOpen), to: name.client)
     }
-    let range = offset..<offset + min(count, .max - offset)
-    handle.waits[id] = ReaderHandle.Wait(range: range, number: nextNumber())
+    // No file reaches further: windows behind an offset must not overflow.
+    let start = min(offset, Limits.largestFile)
+    let range = start..<start + min(count, Limits.largestFile)
+    handle.waits[id] = ReaderHandle.Wait(range: range, number: nextNumber(), begun: now.instant)
     if handle.intent == .downloadAtRead && !handle.hasRead && !download.isToBeForgotten {
       handle.hasRead = true
       note(asker: name.client, of: download)
       want(download, isExplicit: false)
     }
-    download.focus = offset
+    download.focus = start
     hurry(download)
     touch(download, queue: false)
   }
@@ -190,6 +192,7 @@ extension Engine {
     case .remote, .paused: queue(download)
     }
     if isExplicit {
+      download.refusal = nil
       hurry(download)
       if hosts.hurry(download.host, at: now.instant) { reconsider() }
     }
@@ -217,6 +220,8 @@ extension Engine {
     download.retryAt = download.forbiddenUntil
     download.record.state = .queued
     download.record.forgive()
+    download.record.doubts = 0
+    download.refusal = nil
     download.backoff = Backoff()
     download.crawls = false
     download.generationsBegun = 0
@@ -239,7 +244,7 @@ extension Engine {
   /// A reader has come: a try that was to be made later is made now, unless it has just been made or the
   /// server wants to be left alone.
   private func hurry(_ download: Download) {
-    guard download.retryAt != nil, !isForbidden(download) else { return }
+    guard download.retryAt != nil, !isForbidden(download), !isRefusing(download) else { return }
     if let last = download.lastFault, now.instant < last.adding(1) { return }
     download.retryAt = nil
   }
@@ -275,11 +280,11 @@ extension Engine {
   /// Cancels and drops the bytes.
   func drop(_ download: Download) {
     beginLull(for: download)
+    forgetBytes(of: download)
     download.record.state = .remote
     download.askedAddress = nil
     download.isWantedAgain = false
     download.record.forgive()
-    forgetBytes(of: download)
     download.retryAt = nil
     touch(download)
   }

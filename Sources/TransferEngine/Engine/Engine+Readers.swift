@@ -17,7 +17,8 @@ extension Engine {
       let isSizeKnown = record.total != nil || download.hasNoLength
       let isSizeShown = isSizeKnown && download.openStore?.undescribed == 0
       guard isSizeShown && !awaitsConfirmation(handle, download) else {
-        if let failure = failure(of: download) ?? cancellation(of: download) {
+        let refusal = refusal(of: download, since: handle.begun)
+        if let failure = failure(of: download) ?? cancellation(of: download) ?? refusal {
           handle.isOpening = false
           reply(.openFailed(id: handle.name.id, failure), to: handle.name.client)
         }
@@ -60,11 +61,12 @@ extension Engine {
     let isGone = handle.generation != nil && download.store == nil && download.hasFiles == false
     let isStale = !handle.isCurrent(download.record.generation) || isGone
     let failure = isGone ? .gone : isStale ? .changed : self.failure(of: download)
-    for (id, range) in handle.waits.mapValues(\.range).sorted(by: { $0.key < $1.key }) {
+    for (id, wait) in handle.waits.sorted(by: { $0.key < $1.key }) {
+      let range = wait.range
       if !isStale, let store = download.openStore, store.shows(range) {
         handle.waits[id] = nil
         reply(.available(wait: id), to: handle.name.client)
-      } else if let failure {
+      } else if let failure = failure ?? refusal(of: download, since: wait.begun) {
         handle.waits[id] = nil
         reply(.unavailable(wait: id, failure), to: handle.name.client)
       }

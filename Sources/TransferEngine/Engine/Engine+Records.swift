@@ -15,6 +15,8 @@ struct OrderBook {
     var awaitsDiscard = false
     /// What must be on the disk before it is confirmed.
     var save: SaveID?
+    /// Why files that were to go are still there.
+    var failure: TransferFailure?
   }
   /// Since the last time that records were given to the disk.
   var new: [Order] = []
@@ -170,7 +172,11 @@ extension Engine {
       let isSaved = order.save == nil || order.save != orders.saving?.id
       let isDiscarded = !order.awaitsDiscard || downloads[order.key]?.isDiscarding != true
       if isSaved && isDiscarded && orders.removals[order.key] == nil {
-        reply(.done(id: order.id), to: order.client)
+        if let failure = order.failure {
+          reply(.refused(id: order.id, failure), to: order.client)
+        } else {
+          reply(.done(id: order.id), to: order.client)
+        }
       } else {
         left.append(order)
       }
@@ -243,12 +249,29 @@ extension Engine {
     emit(.forgetFormer(download.key))
   }
 
-  func removed(_ key: MediaKey) {
+  func removed(_ key: MediaKey, _ failure: TransferFailure?) {
+    if let failure { notRemoved(key, failure) }
     let left = (orders.removals[key] ?? 1) - 1
     orders.removals[key] = left > 0 ? left : nil
     if left <= 0, let download = downloads[key] { judgeWaiting(of: download) }
     tryAgain()
     answerOrders()
+  }
+
+  /// The files are still there, as on a disk that has become read-only: they count as before.
+  private func notRemoved(_ key: MediaKey, _ failure: TransferFailure) {
+    for list in [\OrderBook.new, \.waiting, \.afterRemoval] {
+      for index in orders[keyPath: list].indices where orders[keyPath: list][index].key == key {
+        orders[keyPath: list][index].failure = failure
+      }
+    }
+    guard let download = downloads[key], let dropped = download.dropped, download.store == nil,
+      download.record.generation == dropped.generation
+    else { return }
+    download.record.received = dropped.received
+    download.hasFiles = nil
+    if dropped.isCached && download.record.state == .remote { download.record.state = .cached }
+    touch(download)
   }
 
   /// Something rests that may be forgotten when everybody has heard of it.

@@ -30,10 +30,10 @@ extension Engine {
       known: download.beginsAnew ? nil : store?.representation,
       stored: store?.claimed ?? ByteRanges(), decodes: download.decodes,
       isBeside: download.flows.count > 1)
-    if head.status == 200 && firstBytes.isEmpty {
+    if head.isWhole && firstBytes.isEmpty {
       endFlow(flow, of: download)
       // Where something has come before it was an accident.
-      let kind: Fault.Kind = download.received > 0 ? .passing : .lasting
+      let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
       return refuse(Fault(kind, "\(head.host) sent an empty file"), download)
     }
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
@@ -73,7 +73,7 @@ extension Engine {
   private func ignoresRange(_ head: ResponseHead, _ question: ResponseJudge.Question) -> Bool {
     let asked = question.known?.validator
     let its = ResponseJudge.representation(of: head, total: head.length).validator
-    return head.status == 200 && !question.isWhole && (asked == nil || asked == its)
+    return head.isWhole && !question.isWhole && (asked == nil || asked == its)
   }
 
   /// A response is of no use as it is.
@@ -140,7 +140,9 @@ extension Engine {
     if flow.early > 0 { download.record.error = nil }
     download.record.notBefore = nil
     download.forbiddenUntil = nil
-    flow.ignoresRange = head.status == 200
+    download.refusal = nil
+    download.record.doubts = 0
+    flow.ignoresRange = head.isWhole
     let total = download.openStore?.isTotalRecalled == true ? nil : representation.total
     flow.intake = Intake(
       at: at, end: min(head.status == 206 ? head.part?.upperBound ?? .max : .max, total ?? .max),

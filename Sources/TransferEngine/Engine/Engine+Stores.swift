@@ -276,7 +276,10 @@ extension Engine {
   /// The bytes are gone or to go: dropped by the user, evicted, or the cache folder was deleted.
   func forgetBytes(of download: Download) {
     endFlowsLosing(download)
-    if download.received > 0 { download.hasLetGo = true }
+    if download.received > 0 {
+      download.hasLetGo = true
+      download.dropped = (download.record.generation, download.received, download.record.state == .cached)
+    }
     if let store = download.store {
       if store.isOpen { download.former = (store.generation, store.representation) }
       stores[store.id] = nil

@@ -41,6 +41,8 @@ package final class Engine {
   var random: SplitMix
   var timers = TimerQueue<TimerName>()
   var room = Room()
+  /// Grows each time that the machine's addresses or routes change.
+  var network: Int64 = 0
   /// Until when what the user has freed stays free.
   var lull: Instant?
   var orders = OrderBook()
@@ -146,9 +148,9 @@ package final class Engine {
     case .ended(let flow, let failure): ended(failure, of: flow)
     case .disk(let store, let answer): answered(answer, by: store)
     case .saved(let save, let failure): saved(save, failure)
-    case .removed(let key): removed(key)
+    case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
-    case .evicted(let keys): evicted(keys)
+    case .evicted(let names): evicted(names)
     case .vanished(let keys): checkCache(keys)
     case .missing(let keys, let lengths): missing(keys, lengths)
     case .found(let files): sweep(files)

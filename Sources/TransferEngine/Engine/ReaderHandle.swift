@@ -17,6 +17,7 @@ final class ReaderHandle {
     let range: Range<Int64>
     /// Grows from wait to wait, of whatever client.
     let number: UInt64
+    let begun: Instant
   }
   /// What it waits for, by the client's numbers.
   var waits: [UInt64: Wait] = [:]

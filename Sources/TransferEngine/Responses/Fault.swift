@@ -1,12 +1,16 @@
 internal import PodcastModel
+internal import PosixKit
 internal import TransferProtocol
 
 /// Why a response gave no bytes, or no more, and what is to be done (Documentation/Semantics.md, Reading).
 package struct Fault: Hashable {
   package enum Kind: Hashable {
-    /// May heal: tried again, later and later.
+    /// Tried again, later and later.
     case passing
-    /// Stays: failed at once.
+    /// May be the fault of this network or this clock: a login page, a certificate that is not valid, a private answer
+    /// of DNS. Tried again; lasting once other networks or days have shown the same.
+    case doubtful
+    /// Failed at once.
     case lasting
     /// The address may have been renewed: asked for a fresh one once, else lasting.
     case expired
@@ -21,22 +25,26 @@ package struct Fault: Hashable {
 
   /// The host that would treat any request so; nil where it may be this one's fault only.
   package var host: String?
+  /// What a reader gets at once who has nothing of the episode; nil where it waits for the next try.
+  var readerErrno: Errno?
 
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
     self.kind = kind
     self.message = message
     self.retryAfter = retryAfter
+    readerErrno = kind == .doubtful ? .EIO : nil
   }
 
   init(_ failure: ResponseFailure) {
-    self.init(failure.isPassing ? .passing : .lasting, failure.message)
+    self.init(failure.kind, failure.message)
     host = failure.silentHost
+    readerErrno = failure.unreachable ?? readerErrno
   }
 
   /// The disk has refused something.
   init(_ failure: DiskFailure) {
     switch failure.kind {
-    case .full: self.init(.noRoom, failure.message)
+    case .full, .runtimeFull: self.init(.noRoom, failure.message)
     case .tooLarge: self.init(.lasting, "too large a file")
     case .passing, .cut: self.init(.passing, failure.message)
     case .broken: self.init(.lasting, failure.message)

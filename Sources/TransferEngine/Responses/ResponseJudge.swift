@@ -60,15 +60,15 @@ package enum ResponseJudge {
       return .fault(Fault(.lasting, "\(head.host) has too large a file"))
     }
     switch head.status {
-    case 200:
+    case 200, 203:
       if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
-        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
       }
       if isCompressed(head, firstBytes) && !question.decodes { return .askDecoded }
       return judgeWhole(question, head)
     case 206:
       if let intruder = ContentKind.intruder(head.mediaType, firstBytes) {
-        return .fault(Fault(.lasting, "\(head.host) sent \(intruder) instead of audio"))
+        return .fault(Fault(.doubtful, "\(head.host) sent \(intruder) instead of audio"))
       }
       // A part of a coding is of no use beside decoded bytes, nor they beside it.
       if question.decodes || isCompressed(head, nil) { return .noRanges }
@@ -85,10 +85,18 @@ package enum ResponseJudge {
     let told =
       isDecoded
       ? Representation(finalURL: head.url) : representation(of: head, total: head.length)
-    if told.total == 0 { return .fault(Fault(.lasting, "\(head.host) sent an empty file")) }
+    if told.total == 0 { return .fault(Fault(.doubtful, "\(head.host) sent an empty file")) }
     guard let known = question.known else { return .begin(told, at: 0) }
     // Who gave no length the first time gives none when a hole is to be filled.
     let new = told.completed(by: known)
+    // Mirrors behind one name have entity tags of their own: bytes that agree tell whether the file is the same.
+    if isMirror(known, new), let run = question.stored.run(at: 0) {
+      let isEnough = run.length >= overlap || !question.isBeside && question.stored.ranges.count == 1
+      let same = merged(known, new)
+      // Without a date nothing could be asked for by what this shows.
+      let isOfUse = !question.isBeside || same.validator != nil
+      if isEnough && isOfUse { return .go(same, at: 0, agreeing: min(run.length, overlap)) }
+    }
     // Another file is given as a whole (If-Range): that tells nothing of ranges.
     if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }
     let isSame = known.entityTag != nil && known.entityTag == new.entityTag && known.total == new.total
@@ -120,7 +128,8 @@ package enum ResponseJudge {
       return .begin(new, at: range.lowerBound)
     }
     let isOther = known.total != nil && new.total != nil && known.total != new.total
-    if isOther || differ(known, new) { return question.isBeside ? .notBeside : .beginAnew }
+    let isMirror = isMirror(known, new)
+    if isOther || differ(known, new) && !isMirror { return question.isBeside ? .notBeside : .beginAnew }
     let isTotalSame = known.total == nil || new.total != nil
     let hasValidator =
       (known.entityTag != nil && known.entityTag == new.entityTag)
@@ -129,12 +138,11 @@ package enum ResponseJudge {
       // "206 from another start": its place is certain all the same, and what is missing is asked for later.
       return .go(merged(known, new), at: range.lowerBound, agreeing: 0)
     }
-    guard let run = question.stored.run(at: range.lowerBound) else {
-      return question.isBeside ? .notBeside : .askWithOverlap
-    }
+    let askAgain: Verdict = question.isBeside ? .notBeside : .askWithOverlap
+    guard let run = question.stored.run(at: range.lowerBound) else { return askAgain }
     let agreeing = min(run.upperBound, range.upperBound) - range.lowerBound
     if agreeing >= overlap { return .go(merged(known, new), at: range.lowerBound, agreeing: overlap) }
-    return question.isBeside ? .notBeside : .askWithOverlap
+    return askAgain
   }
 
   /// 416: nothing behind the last byte that there is.
@@ -175,10 +183,20 @@ package enum ResponseJudge {
     return false
   }
 
-  /// `known` with what `new` adds.
+  /// Whether both may be one file on two mirrors: of one size, not of two dates, with entity tags of their own.
+  private static func isMirror(_ a: Representation, _ b: Representation) -> Bool {
+    guard let total = a.total, total == b.total, a.entityTag != nil, b.entityTag != nil,
+      a.entityTag != b.entityTag
+    else { return false }
+    return a.lastModified == nil || b.lastModified == nil || a.lastModified == b.lastModified
+  }
+
+  /// `known` with what `new` adds. Entity tags of mirrors say nothing of the file.
   private static func merged(_ known: Representation, _ new: Representation) -> Representation {
-    Representation(
-      total: known.total ?? new.total, entityTag: known.entityTag ?? new.entityTag,
+    let isTag = new.entityTag == nil || new.entityTag == known.entityTag
+    return Representation(
+      total: known.total ?? new.total,
+      entityTag: isTag ? known.entityTag : known.validator == nil ? new.entityTag : nil,
       lastModified: known.lastModified ?? new.lastModified, finalURL: new.finalURL)
   }
 

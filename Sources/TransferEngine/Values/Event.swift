@@ -20,12 +20,12 @@ package enum Event: Sendable {
   case disk(StoreID, DiskAnswer)
   /// Records are on the disk; or why not.
   case saved(SaveID, TransferFailure?)
-  /// The names of a generation's files have been taken away; or the disk knows it (`flushNames`).
-  case removed(MediaKey)
+  /// The names of a generation's files have been taken away, or why not; or the disk knows it (`flushNames`).
+  case removed(MediaKey, TransferFailure? = nil)
   /// Bytes that the disk still has for this user; nil where that can't be learnt.
   case room(Int64?)
-  /// What has been let go of by `evict`.
-  case evicted([MediaKey])
+  /// The generations that `evict` has removed.
+  case evicted([GenerationName])
   /// Data files may have been deleted, or have another length: of these, or (nil) of any.
   case vanished(Set<MediaKey>?)
   /// Of those that `check` asked for, these have no data file; and how long the others' are, as far as that is known.
@@ -65,8 +65,10 @@ package enum DiskAnswer: Hashable, Sendable {
 /// Why the disk refused.
 package struct DiskFailure: Hashable, Sendable {
   package enum Kind: Sendable {
-    /// No room.
+    /// No room in the cache.
     case full
+    /// No room in the runtime folder, for a live map.
+    case runtimeFull
     /// Larger than the cache can hold.
     case tooLarge
     /// Something is lacking that may be there again: descriptors, memory, room for a map.
@@ -86,7 +88,7 @@ package struct DiskFailure: Hashable, Sendable {
   }
 
   /// Whether it is the cache's disk that is full, not the runtime folder's.
-  var isOfCache: Bool { kind == .full && message == Engine.noSpaceLeft }
+  var isOfCache: Bool { kind == .full }
 }
 
 /// A generation's data file.

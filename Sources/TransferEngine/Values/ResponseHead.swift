@@ -1,4 +1,5 @@
 internal import PodcastModel
+package import PosixKit
 
 /// What counts of the head of a final response.
 package struct ResponseHead: Hashable, Sendable {
@@ -32,6 +33,9 @@ package struct ResponseHead: Hashable, Sendable {
     self.url = url
   }
 
+  /// Whether the body is the whole representation: a 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
+  package var isWhole: Bool { status == 200 || status == 203 }
+
   /// The host that answered, for messages.
   var host: String { WebAddress(url).host ?? "the server" }
 }
@@ -40,16 +44,17 @@ package struct ResponseHead: Hashable, Sendable {
 package struct ResponseFailure: Hashable, Sendable {
   /// One line for a person, with the host.
   package var message: String
-  /// Whether another try may bring it.
-  package var isPassing: Bool
+  package var kind: Fault.Kind
   /// Whether the body was shorter than its head said.
   package var isShortBody = false
   /// The host that has not answered at all.
   package var silentHost: String?
+  /// Why that host cannot be reached at all: ECONNREFUSED, EHOSTUNREACH or ENETUNREACH.
+  package var unreachable: Errno?
 
-  package init(_ message: String, isPassing: Bool, silentHost: String? = nil) {
+  package init(_ message: String, _ kind: Fault.Kind = .passing, silentHost: String? = nil) {
     self.message = message
-    self.isPassing = isPassing
+    self.kind = kind
     self.silentHost = silentHost
   }
 }

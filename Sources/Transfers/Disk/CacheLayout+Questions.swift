@@ -6,15 +6,15 @@ internal import TransferProtocol
 // What the engine asks of the cache's folder.
 extension CacheLayout {
   /// Lets go of the least recently read of `candidates` that nobody has open, until `count` bytes are free.
-  func evict(_ candidates: [EvictionCandidate], count: Int64) -> [MediaKey] {
+  func evict(_ candidates: [EvictionCandidate], count: Int64) -> [GenerationName] {
     let known = candidates.compactMap { candidate in
       lastRead(candidate.key, candidate.generation).map { (candidate, read: $0) }
     }
-    var evicted: [MediaKey] = []
+    var evicted: [GenerationName] = []
     var left = count
     for (candidate, _) in known.sorted(by: { $0.read < $1.read }) where left > 0 {
       guard evict(candidate.key, candidate.generation) else { continue }
-      evicted.append(candidate.key)
+      evicted.append(GenerationName(key: candidate.key, generation: candidate.generation))
       left -= candidate.size
     }
     return evicted

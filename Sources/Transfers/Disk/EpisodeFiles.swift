@@ -71,8 +71,11 @@ final class EpisodeFiles: Sendable {
       try writer.write(pieces.map(\.bytes), at: range.lowerBound)
       return .wrote(flow, range)
     } catch {
+      let failure =
+        writer.lacksRuntimeRoom
+        ? DiskFailure(.runtimeFull, "no space left in \(layout.runtime)") : failure(error)
       writer.giveBack(range)
-      return .notWritten(flow, range, failure(error), present: writer.present)
+      return .notWritten(flow, range, failure, present: writer.present)
     }
   }
 

@@ -209,18 +209,17 @@ final class EngineDriver {
       twins.forget(key, generation)
       let (layout, log) = (layout, log)
       answer(.names(key)) {
-        var isStranger = layout.hasStranger(key, generation)
+        let isStranger = layout.hasStranger(key, generation)
         // Beside a later one nothing need tell its number.
-        if layout.latestGeneration(of: key, from: generation) > generation {
-          isStranger = layout.remove(key, generation) || isStranger
-        } else {
-          isStranger = layout.drop(key, generation) || isStranger
-        }
-        if isStranger {
+        let removal =
+          layout.latestGeneration(of: key, from: generation) > generation
+          ? layout.remove(key, generation) : layout.drop(key, generation)
+        if isStranger || removal.hadDirectory {
           let end = layout.hasStranger(key, generation) ? "cannot be removed" : "removed"
           log.write("\(layout.data(key, generation)) is no regular file: \(end)")
         }
-        return .removed(key)
+        let failure = removal.failure.map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
+        return .removed(key, failure)
       }
     case .flushNames(let key):
       let layout = layout

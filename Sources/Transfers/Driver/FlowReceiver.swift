@@ -50,7 +50,7 @@ final class FlowReceiver: HTTPResponseReceiver, @unchecked Sendable {
     let facts = ResponseHead(head, now: wallClockSeconds())
     left = facts.encoding == nil ? facts.length : nil
     // What gives a file's beginning must show first that it is no web page.
-    if facts.status == 200 || facts.part?.lowerBound == 0 {
+    if facts.isWhole || facts.part?.lowerBound == 0 {
       self.head = facts
     } else {
       tell(facts, [])
@@ -132,16 +132,18 @@ extension ResponseHead {
 
 extension ResponseFailure {
   init(_ error: HTTPError) {
-    let isPassing =
+    let kind: Fault.Kind =
       switch error.code {
       case .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .connectionLost,
         .shortBody, .streamError, .protocolError, .cancelled, .proxy, .other:
-        true
-      case .tls, .tooManyRedirects, .refusedAddress, .unsupportedScheme, .malformedURL, .bodyTooLong,
-        .writeRefused:
-        false
+        .passing
+      case .tls: .doubtful
+      case .refusedAddress: error.isByLookup ? .doubtful : .lasting
+      case .tooManyRedirects, .unsupportedScheme, .malformedURL, .bodyTooLong, .writeRefused: .lasting
       }
-    self.init(error.message, isPassing: isPassing, silentHost: error.silentHost)
+    self.init(error.message, kind, silentHost: error.silentHost)
     isShortBody = error.code == .shortBody
+    let errnos: [Errno] = [.ECONNREFUSED, .EHOSTUNREACH, .ENETUNREACH]
+    unreachable = errnos.contains(error.errno) ? error.errno : nil
   }
 }

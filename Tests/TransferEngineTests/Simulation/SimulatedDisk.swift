@@ -370,7 +370,7 @@ extension Simulation {
 
   func evict(_ candidates: [EvictionCandidate], _ count: Int64) -> Event {
     var left = count
-    var gone: [MediaKey] = []
+    var gone: [GenerationName] = []
     for candidate in candidates where left > 0 {
       let isOpen = clients.contains { client in
         client.handles.values.contains { $0.key == candidate.key && $0.generation == candidate.generation }
@@ -383,7 +383,7 @@ extension Simulation {
       disk.unlink(candidate.key, candidate.generation, at: time)
       forgive(candidate.key)
       beyondBudget = 0
-      gone.append(candidate.key)
+      gone.append(GenerationName(key: candidate.key, generation: candidate.generation))
       // Also of an order that has been obeyed, and not confirmed.
       forgetPromises(of: candidate.key)
       left -= candidate.size

@@ -63,7 +63,7 @@ extension Simulation {
       return tell(
         .ended(
           flow,
-          ResponseFailure("connection refused", isPassing: true, silentHost: "host\(episode.host).example")))
+          ResponseFailure("connection refused", silentHost: "host\(episode.host).example")))
     case .stalls:
       response.breaksAt = start + Int64(random.below(Int(end - start) + 1))
       response.stalls = true
@@ -145,7 +145,7 @@ extension Simulation {
         responses[flow]?.silentSince = time
         return schedule(.breakOff(flow, "sent nothing for 30 s"), in: 30)
       } else {
-        var failure = ResponseFailure("broke off", isPassing: true)
+        var failure = ResponseFailure("broke off")
         failure.isShortBody = true
         tell(.ended(flow, failure))
       }
@@ -160,6 +160,6 @@ extension Simulation {
   }
 
   func breakOff(_ flow: FlowID, _ why: String) {
-    if responses[flow] != nil { tell(.ended(flow, ResponseFailure(why, isPassing: true))) }
+    if responses[flow] != nil { tell(.ended(flow, ResponseFailure(why))) }
   }
 }
