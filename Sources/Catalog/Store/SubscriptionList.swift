@@ -10,7 +10,7 @@ enum SubscriptionList {
 
   private static let query = """
     SELECT \(Column.list(of: "s")), \(PodcastColumn.list(of: "p"))
-    FROM subscription s JOIN podcast p ON p.id = s.podcast_id
+    FROM subscription s JOIN shown p ON p.id = s.podcast_id
     """
 
   static func bytes(in database: Database) throws -> [UInt8] {
