@@ -114,11 +114,13 @@ let package = Package(
     // What the tests share: an origin with every fault, a directory service, files, processes.
     .target(
       name: "TestSupport",
-      dependencies: ["CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit"],
+      dependencies: [
+        "CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "WebValues",
+      ],
       path: "Tests/TestSupport", swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit", "TestSupport"]),
-    tests("SQLiteKitTests", ["SQLiteKit", "PosixKit", "TestSupport"]),
+    tests("SQLiteKitTests", ["CSQLite", "SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
       "CatalogTests",
       [

@@ -35,8 +35,8 @@ int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int podcastfs_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
-int podcastfs_epoll_set(int epoll, int descriptor, uint32_t events, int isNew) {
-  struct epoll_event event = {.events = events, .data.fd = descriptor};
+int podcastfs_epoll_set(int epoll, int descriptor, uint32_t generation, uint32_t events, int isNew) {
+  struct epoll_event event = {.events = events, .data.u64 = (uint64_t)generation << 32 | (uint32_t)descriptor};
   if (events == 0) return epoll_ctl(epoll, EPOLL_CTL_DEL, descriptor, NULL);
   int result = epoll_ctl(epoll, isNew ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, &event);
   // A number that was closed and given again while nobody looked.
@@ -45,12 +45,12 @@ int podcastfs_epoll_set(int epoll, int descriptor, uint32_t events, int isNew) {
   return result;
 }
 
-int podcastfs_epoll_wait(int epoll, int32_t *ready, int count, int timeout) {
+int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, int timeout) {
   struct epoll_event events[64];
   int found = epoll_wait(epoll, events, count < 64 ? count : 64, timeout);
   for (int i = 0; i < found; i++) {
-    ready[2 * i] = events[i].data.fd;
-    ready[2 * i + 1] = (int32_t)events[i].events;
+    ready[i] = (struct podcastfs_ready){
+        .descriptor = (int32_t)events[i].data.u64, .generation = events[i].data.u64 >> 32, .events = events[i].events};
   }
   return found;
 }
@@ -209,10 +209,6 @@ int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH
 
 int podcastfs_punch_hole(int descriptor, off_t offset, off_t length) {
   return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
-}
-
-int podcastfs_start_writeback(int descriptor, off_t offset, off_t length) {
-  return sync_file_range(descriptor, offset, length, SYNC_FILE_RANGE_WRITE);
 }
 
 int podcastfs_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }

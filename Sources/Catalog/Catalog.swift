@@ -76,7 +76,9 @@ package final class Catalog: Sendable {
     queue.stop()
     texts.stop()
     store.checkpoint()
-    store.flush()
+    do { try store.flush() } catch {
+      feeds.log.write("the disk refuses the catalogue, a power loss may take its latest changes: \(error)")
+    }
   }
 
   /// Refreshes subscriptions from now on when they are due, a few at a time, until `close()`. Of several

@@ -34,6 +34,12 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     CatalogError(.ENOENT, "no such \(what) in the catalogue")
   }
 
+  /// The error of following a podcast a second time.
+  /// - Parameter name: what its folder is called among the subscriptions.
+  package static func alreadyFollowed(_ name: String) -> CatalogError {
+    CatalogError(.EEXIST, "already subscribed to \(name)")
+  }
+
   package init(_ error: HTTPError) {
     self.init(error.errno, error.message)
   }

@@ -5,14 +5,22 @@ package protocol Command {
   static var summary: String { get }
   /// The lines of `podcastfs help NAME`: the form of the call, then what it does and its options.
   static var usage: String { get }
+  /// Whether it works on what a mount shows: on the demonstration's, where nothing else is mounted.
+  static var worksOnMounts: Bool { get }
   /// - Returns: the exit status, where it is not an error's.
   /// - Throws: `UsageError` (exit status 64) or any other error (exit status 1, one line on standard error).
   static func run(_ arguments: ArgumentList) throws -> Int32
 }
 
+extension Command {
+  package static var worksOnMounts: Bool { true }
+}
+
 /// A call that makes no sense: exit status 64 (EX_USAGE of sysexits.h).
 package struct UsageError: Error, CustomStringConvertible {
   package var description: String
+  /// The command whose help explains the right call.
+  var topic: String?
   package init(_ description: String) { self.description = description }
 }
 

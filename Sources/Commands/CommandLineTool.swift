@@ -30,7 +30,7 @@ package enum CommandLineTool {
       if let call = HelperCall(program: arguments.first ?? "", words) { return try MountCommand.run(call) }
       return try dispatch(words)
     } catch let error as UsageError {
-      StandardStreams.complain("\(error) (see podcastfs help)")
+      StandardStreams.complain("\(error) (see podcastfs help\(error.topic.map { " " + $0 } ?? ""))")
       return 64
     } catch {
       StandardStreams.complain("\(error)")
@@ -70,7 +70,11 @@ package enum CommandLineTool {
     let flags = CommandForm(command).flags + ["--quiet", "--help"]
     var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
     if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
-    return try command.run(rest)
+    if command.worksOnMounts { DemoPlaces.enterIfMeant(by: rest.words) }
+    do { return try command.run(rest) } catch var error as UsageError {
+      error.topic = error.topic ?? command.name
+      throw error
+    }
   }
 
   static func unknownCommand(_ word: String) -> UsageError {

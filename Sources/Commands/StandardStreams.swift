@@ -10,6 +10,14 @@ package enum StandardStreams {
     write(PrintableText.block(text, keepsStyle: outputIsTerminal) + "\n", to: STDOUT_FILENO)
   }
 
+  /// Text for people: a terminal gets it wrapped at words, a file or a pipe as it is.
+  /// - Parameter hanging: columns by which what follows a break begins further in than its line.
+  package static func tell(_ text: String, hanging: Int = 0, _ color: Style.Color? = nil) {
+    let text = PrintableText.block(text)
+    let shown = outputIsTerminal ? ColumnText.wrapped(text, Terminal.output.width, hanging: hanging) : text
+    print(Style.output.colored(shown, color))
+  }
+
   /// What came of a command that did something: a line on standard output, nothing with `--quiet`.
   package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
 

@@ -8,6 +8,8 @@ final class CurlMulti {
   private let multi: UnsafeMutableRawPointer
   /// TLS sessions, so that further connections to a host resume them.
   let share: OpaquePointer?
+  /// Origins that have asked for Digest authentication: no password is sent to them in the clear again.
+  var digestOrigins: Set<String> = []
   /// Called after libcurl has done something: transfers may have ended.
   var acted: () -> Void = {}
   private var timer: EventLoop.Timer?

@@ -1,6 +1,7 @@
 /// A GET request.
 package struct HTTPRequest: Sendable {
-  /// http or https; may hold credentials (sent as Basic authorization to that host only).
+  /// http or https; may hold credentials, which are sent to that host only: as Basic authorization, or as Digest where it
+  /// asks for that.
   package var url: String
   /// Further header lines.
   package var headers: [(name: String, value: String)] = []

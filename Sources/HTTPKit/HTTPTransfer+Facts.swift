@@ -10,8 +10,8 @@ extension HTTPTransfer {
     return pointer.map { String(cString: $0) } ?? request.url
   }
 
-  /// The host that is being asked: all that messages say of an address.
-  var host: String { WebAddress(effectiveURL).host ?? "the server" }
+  /// The host that is being asked, as people read it: all that messages say of an address.
+  var host: String { asked.host ?? "the server" }
 
   /// The address connected to.
   var connectedAddress: HostAddress? {

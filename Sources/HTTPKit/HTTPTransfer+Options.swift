@@ -8,7 +8,7 @@ extension HTTPTransfer {
   /// The receive buffer, in bytes: each transfer has one. Larger ones were no faster, and many take room.
   static let bufferSize = 64 * 1024
 
-  func apply(_ curl: CurlMulti) {
+  func apply() {
     let this = Unmanaged.passUnretained(self).toOpaque()
     set(CURLOPT_PRIVATE, this)
     set(CURLOPT_ERRORBUFFER, words)
@@ -25,7 +25,6 @@ extension HTTPTransfer {
   private func setAddress() {
     setURL(request.url.trimmed)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
-    set(CURLOPT_HTTPAUTH, podcastfs_curl_basic)
     set(CURLOPT_COOKIEFILE, "")
     set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
     // Which proxy is decided here, for each address on the way: the environment may be another process's.
@@ -39,8 +38,12 @@ extension HTTPTransfer {
 
   /// What is asked, and by which proxy.
   func setURL(_ url: String) {
-    set(CURLOPT_URL, Self.escaped(url))
-    set(CURLOPT_PROXY, proxyRules.address(for: url) ?? "")
+    asked = WebAddress(url)
+    let encoded = asked.encoded
+    set(CURLOPT_URL, encoded)
+    set(CURLOPT_PROXY, proxyRules.address(for: encoded) ?? "")
+    isDigest = Self.origin(url).map { curl.digestOrigins.contains($0) } ?? false
+    set(CURLOPT_HTTPAUTH, isDigest ? podcastfs_curl_digest : podcastfs_curl_basic)
   }
 
   /// - Parameter leaves: whether the host that is asked now is not the request's own: its credentials are not for it.
@@ -139,23 +142,6 @@ extension HTTPTransfer {
   /// A header's text without what would end the line.
   private static func line(_ text: String) -> String {
     String(decoding: text.utf8.map { $0 < 32 || $0 == 127 ? 32 : $0 }, as: UTF8.self)
-  }
-
-  /// With blanks, control characters and bytes beyond ASCII behind the host percent-encoded, as browsers do
-  /// and feeds expect (RFC 3986 §2.1); what is encoded already stays.
-  static func escaped(_ url: String) -> String {
-    guard let scheme = url.utf8.firstIndex(of: UInt8(ascii: ":")) else { return url }
-    let authority = url.utf8.index(scheme, offsetBy: 3, limitedBy: url.endIndex) ?? url.endIndex
-    let path = url.utf8[authority...].firstIndex { $0 == 47 || $0 == 63 || $0 == 35 } ?? url.endIndex
-    var result = Array(url.utf8[..<path])
-    for byte in url.utf8[path...] {
-      if byte <= 32 || byte >= 127 {
-        PercentEncoding.append(byte, to: &result)
-      } else {
-        result.append(byte)
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
   }
 }
 

@@ -21,6 +21,21 @@ extension HTTPTransfer {
     return true
   }
 
+  /// Whether a refusal with status 401 is answered by Digest authentication (RFC 7616), because the host takes nothing
+  /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
+  /// comes then. Should that fail, the head is delivered with the body or at the end.
+  func answersChallenge() -> Bool {
+    guard head.status == 401, AddressParts.userinfo(asked.forRequest) != nil,
+      let origin = Self.origin(asked.forRequest), head.offers("digest"), !head.offers("basic")
+    else { return false }
+    if !isDigest {
+      curl.digestOrigins.insert(origin)
+      next = asked.forRequest
+      ignored = 0
+    }
+    return true
+  }
+
   /// A piece of a redirect's body.
   func ignore(_ count: Int) -> HTTPFlow {
     ignored += count
@@ -58,11 +73,12 @@ extension HTTPTransfer {
   }
 
   /// Scheme, host and port.
-  private static func origin(_ url: String) -> String? {
+  static func origin(_ url: String) -> String? {
     guard let scheme = AddressParts.scheme(url), let authority = AddressParts.authority(of: url) else {
       return nil
     }
-    let host = (authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "").lowercased()
+    let host = InternationalHost.ascii(
+      authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
     let usual = scheme == "https" ? ":443" : ":80"
     return "\(scheme)://\(host.hasSuffix(usual) ? String(host.dropLast(usual.count)) : host)"
   }

@@ -16,6 +16,11 @@ final class HTTPTransfer {
   let request: HTTPRequest
   let proxyRules: ProxyRules
   private let receiver: any HTTPResponseReceiver
+  let curl: CurlMulti
+  /// The address that is being asked.
+  var asked: WebAddress
+  /// Whether it is asked with Digest authentication, else with Basic.
+  var isDigest = false
 
   /// The head that is coming in; the last one is the final response's.
   var head = HeadParser()
@@ -51,10 +56,12 @@ final class HTTPTransfer {
     self.easy = easy
     self.request = request
     self.receiver = receiver
+    self.curl = curl
+    asked = WebAddress(request.url.trimmed)
     proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
-    apply(curl)
+    apply()
   }
 
   deinit {
@@ -148,6 +155,7 @@ extension HTTPTransfer {
     guard head.isComplete, head.status >= 200 else { return true }
     if head.hasTwoLengths { return refuse(.twoLengths(host)) }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
+    if answersChallenge() { return true }
     return deliverHead() != .abort
   }
 

@@ -59,6 +59,16 @@ struct HeadParser {
     return Set(lengths.map { ContentRange.number(Substring(String($0).trimmed)) }).count > 1
   }
 
+  /// Whether it asks for this kind of authentication, perhaps among others (RFC 9110 §11.6.1).
+  func offers(_ scheme: String) -> Bool {
+    headers.contains { name, value in
+      name == "www-authenticate"
+        && value.lowercased().split(separator: ",").contains {
+          String($0).trimmed.split(separator: " ").first == Substring(scheme)
+        }
+    }
+  }
+
   /// The value of the last header of that lower-case name.
   func value(_ name: String) -> String? { headers.last { $0.name == name }?.value }
 

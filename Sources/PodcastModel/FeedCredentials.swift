@@ -29,7 +29,7 @@ package enum FeedCredentials {
       let behindHost = place.lastIndex(of: "]").map { place[$0...] } ?? place
       let port = behindHost.lastIndex(of: ":").map { String(behindHost[behindHost.index(after: $0)...]) }
       self.scheme = scheme
-      self.host = host
+      self.host = InternationalHost.ascii(host)
       self.port = port.map { $0.isEmpty ? usual : $0 } ?? usual
     }
 

@@ -1,7 +1,8 @@
 /// When two addresses mean the same feed.
 package enum FeedKey {
-  /// Equal for addresses that mean the same feed: neither the scheme nor the case of the host, the scheme's
-  /// own port, a slash at the end, a fragment or the case of percent-encodings makes a difference.
+  /// Equal for addresses that mean the same feed: neither the scheme nor the case or spelling of the host, the scheme's
+  /// own port, a slash at the end, a fragment, the spelling of user and password or the case of percent-encodings makes
+  /// a difference.
   package static func text(_ address: WebAddress) -> String {
     let whole = address.forRequest.prefix { $0 != "#" }
     guard let colon = whole.firstIndex(of: ":"), whole[colon...].hasPrefix("://") else {
@@ -12,10 +13,10 @@ package enum FeedKey {
     var authority = whole[start..<end]
     var user = ""
     if let at = authority.lastIndex(of: "@") {
-      user = String(authority[...at])
+      user = PercentEncoding.userinfo(authority[..<at]) + "@"
       authority = authority[authority.index(after: at)...]
     }
-    var host = authority.lowercased()
+    var host = InternationalHost.ascii(authority)
     for port in [":80", ":443", ":"] where host.hasSuffix(port) { host.removeLast(port.count) }
     if host.hasSuffix(".") { host.removeLast() }
     var path = whole[end...]

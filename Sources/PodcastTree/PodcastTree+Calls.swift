@@ -255,7 +255,7 @@ extension PodcastTree {
   package func statistics() -> (total: Int64, free: Int64, available: Int64) {
     let used = world.withLock { $0.downloads.cachedBytes }
     let free = max(0, settings.cacheSize - used)
-    let room = Directories.roomLeft(at: places.cache).map { max(0, $0 - settings.minimumFree) } ?? free
+    let room = DiskSpace.available(at: places.cache).map { max(0, $0 - settings.minimumFree) } ?? free
     return (settings.cacheSize, free, min(free, room))
   }
 }

@@ -61,12 +61,12 @@ package struct RunningPrograms: ProgramTable {
 extension PodcastTree {
   /// Whether the calling program is one whose open starts nothing: of `no_trigger`, or another user's.
   func isBarred(_ caller: Caller) -> Bool {
-    if !owner.admits(caller) { return true }
-    guard let program = programs.program(ofThread: caller.thread) else { return false }
-    return isBarred(program)
+    isBarred(caller, programs.program(ofThread: caller.thread))
   }
 
-  func isBarred(_ program: Program) -> Bool {
+  func isBarred(_ caller: Caller, _ program: Program?) -> Bool {
+    if !owner.admits(caller) { return true }
+    guard let program else { return false }
     if settings.noTrigger.contains(where: { $0.utf8.prefix(15).elementsEqual(program.name.utf8) }) {
       return true
     }

@@ -1,16 +1,23 @@
-/// What a program does with the bytes that it reads, by its name: of most nothing needs to be known.
 extension Program {
-  /// Whether it goes on with as much as a read(2) gives it, and is waited for by somebody who listens: it gets what is
-  /// here, where others wait for all that they have asked for.
-  var plays: Bool { Self.players.contains(name) }
+  /// What a program does with the bytes that it reads, by its name. Most are not known.
+  enum Habit: Hashable, Sendable {
+    /// It gets all that it asks for.
+    case reads
+    /// It goes on with as much as a read(2) gives it, and somebody listens: it gets what is here.
+    case plays
+    /// It takes st_size for the number of bytes that there are: it copies, packs or serves so many.
+    case copies
+    /// It opens each file that it shows to look for its type, mostly without reading more than its beginning, in the
+    /// thread that draws; and it copies in the same process. (Qt does so whatever the name says, and libfm.) Its first
+    /// read starts a download, but for one of no more than the beginning.
+    case browses
+  }
 
-  /// Whether it takes st_size for the number of bytes that there are: it copies, packs or serves so many.
-  var trustsSize: Bool { Self.copiers.contains(name) }
-
-  /// Whether it opens each file that it shows only to look for its type, mostly without reading more than its
-  /// beginning, in the thread that draws; and copies in the same process. (Qt does so, whatever the name says, and
-  /// libfm.) Its first read starts a download, but for one of no more than the beginning.
-  var looksFirst: Bool { Self.browsers.contains(name) }
+  var habit: Habit {
+    if Self.players.contains(name) { return .plays }
+    if Self.copiers.contains(name) { return .copies }
+    return Self.browsers.contains(name) ? .browses : .reads
+  }
 
   /// Bytes of a file's beginning that tell its type: who copies reads more at once.
   static let typeLength = 16_384

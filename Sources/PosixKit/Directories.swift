@@ -33,12 +33,8 @@ package enum Directories {
     if status.st_mode & 0o077 != 0 { try retrying("protect", path) { chmod(path, 0o700) } }
   }
 
-  /// Bytes that an ordinary user may still write on the disk of `path`; nil where it can't be told.
-  package static func roomLeft(at path: String) -> Int64? {
-    var status = statvfs()
-    guard statvfs(path, &status) == 0 else { return nil }
-    return Int64(status.f_bavail) * Int64(status.f_frsize)
-  }
+  /// Whether something has this name; a symbolic link leads to something.
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// What a symbolic link says (readlink(2)); nil where `path` is none. Of a running program's file that has been deleted or
   /// replaced, the kernel adds " (deleted)".

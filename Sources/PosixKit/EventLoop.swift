@@ -17,8 +17,18 @@ package final class EventLoop: @unchecked Sendable {
     package static let broken = Ready(rawValue: Int16(POLLERR | POLLHUP | POLLNVAL))
   }
 
-  package struct Timer: Hashable, Sendable {
-    fileprivate let number: UInt64
+  package typealias Timer = TimerQueue<Block>.Timer
+
+  /// A struct, because a bare function in a generic place grows each time it is read (see `Callback`).
+  package struct Block {
+    fileprivate let run: () -> Void
+  }
+
+  private struct Watch {
+    var interest: Ready
+    /// Tells the events of this watch from those of an earlier descriptor with the same number.
+    let generation: UInt32
+    let handler: (Ready) -> Void
   }
 
   private struct Inbox: ~Copyable {
@@ -34,17 +44,15 @@ package final class EventLoop: @unchecked Sendable {
   private let thread = Atomic<Int32>(0)
   /// What is to be done before the loop sleeps.
   private var soon: [() -> Void] = []
-  private var watches: [Int32: (interest: Ready, handler: (Ready) -> Void)] = [:]
-  private var timers: [UInt64: (time: MonotonicTime, body: () -> Void)] = [:]
-  private var lastTimer: UInt64 = 0
-  /// No timer is due before.
-  private var earliest = MonotonicTime.distantFuture
+  private var watches: [Int32: Watch] = [:]
+  private var lastGeneration: UInt32 = 0
+  private var timers = TimerQueue<Block>()
 
   package init() throws(PosixError) {
     wakeup = try WakeupEvent()
     epoll = FileDescriptor(owning: try retrying("create an epoll") { podcastfs_epoll() })
     let (epoll, wakeup) = (epoll.rawValue, wakeup.descriptor)
-    try retrying("watch an eventfd") { podcastfs_epoll_set(epoll, wakeup, UInt32(POLLIN), 1) }
+    try retrying("watch an eventfd") { podcastfs_epoll_set(epoll, wakeup, 0, UInt32(POLLIN), 1) }
   }
 
   /// Ends the program where the caller is on another thread than the loop's.
@@ -76,22 +84,25 @@ package final class EventLoop: @unchecked Sendable {
   /// Tells when `descriptor` is ready for `interest`, until `unwatch`.
   package func watch(_ descriptor: Int32, _ interest: Ready, _ handler: @escaping (Ready) -> Void) {
     assertCurrent()
-    let isNew = watches.updateValue((interest, handler), forKey: descriptor) == nil
-    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, UInt32(interest.rawValue), isNew ? 1 : 0)
+    lastGeneration &+= 1
+    let watch = Watch(interest: interest, generation: lastGeneration, handler: handler)
+    let isNew = watches.updateValue(watch, forKey: descriptor) == nil
+    _ = podcastfs_epoll_set(
+      epoll.rawValue, descriptor, lastGeneration, UInt32(interest.rawValue), isNew ? 1 : 0)
   }
 
   package func setInterest(_ descriptor: Int32, _ interest: Ready) {
     assertCurrent()
     guard let watch = watches[descriptor], watch.interest != interest else { return }
     watches[descriptor]?.interest = interest
-    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, UInt32(interest.rawValue), 0)
+    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, watch.generation, UInt32(interest.rawValue), 0)
   }
 
   /// To be called before the descriptor is closed.
   package func unwatch(_ descriptor: Int32) {
     assertCurrent()
     guard watches.removeValue(forKey: descriptor) != nil else { return }
-    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, 0, 0)
+    _ = podcastfs_epoll_set(epoll.rawValue, descriptor, 0, 0, 0)
   }
 
   /// Runs `block` before the loop sleeps, after what it is doing.
@@ -104,15 +115,12 @@ package final class EventLoop: @unchecked Sendable {
   @discardableResult
   package func schedule(at time: MonotonicTime, _ body: @escaping () -> Void) -> Timer {
     assertCurrent()
-    lastTimer += 1
-    timers[lastTimer] = (time, body)
-    earliest = min(earliest, time)
-    return Timer(number: lastTimer)
+    return timers.add(Block(run: body), at: time)
   }
 
   package func cancel(_ timer: Timer) {
     assertCurrent()
-    timers[timer.number] = nil
+    timers.cancel(timer)
   }
 
   /// Runs until `stop`.
@@ -134,7 +142,7 @@ package final class EventLoop: @unchecked Sendable {
     end()
     soon = []
     watches = [:]
-    timers = [:]
+    timers.removeAll()
   }
 
   /// What was taken is done; of what that gives to do again and again, only some.
@@ -160,25 +168,21 @@ package final class EventLoop: @unchecked Sendable {
   }
 
   private func runTimers() {
-    let now = MonotonicTime.now
-    if now < earliest { return }
-    let due = timers.filter { $0.value.time <= now }.sorted {
-      ($0.value.time, $0.key) < ($1.value.time, $1.key)
-    }
-    for (number, timer) in due where timers.removeValue(forKey: number) != nil { timer.body() }
-    earliest = timers.values.lazy.map(\.time).min() ?? .distantFuture
+    let (now, latest) = (MonotonicTime.now, timers.latest)
+    while let block = timers.takeDue(now, addedUpTo: latest) { block.run() }
   }
 
   private func waitForDescriptors() {
-    let timeout = soon.isEmpty ? earliest.pollTimeout : 0
+    let timeout = soon.isEmpty ? timers.earliest.pollTimeout : 0
     let epoll = epoll.rawValue
-    withUnsafeTemporaryAllocation(of: Int32.self, capacity: 2 * Self.mostReady) { ready in
+    withUnsafeTemporaryAllocation(of: podcastfs_ready.self, capacity: Self.mostReady) { ready in
       guard let list = ready.baseAddress else { return }
       let count = podcastfs_epoll_wait(epoll, list, Int32(Self.mostReady), timeout)
-      for index in 0..<max(Int(count), 0) {
-        let (descriptor, events) = (ready[2 * index], ready[2 * index + 1])
-        if descriptor == wakeup.descriptor { wakeup.drain() }
-        watches[descriptor]?.handler(Ready(rawValue: Int16(truncatingIfNeeded: events)))
+      for event in ready.prefix(max(Int(count), 0)) {
+        if event.descriptor == wakeup.descriptor { wakeup.drain() }
+        // A handler of this turn may have closed the descriptor, and opened another one with its number.
+        guard let watch = watches[event.descriptor], watch.generation == event.generation else { continue }
+        watch.handler(Ready(rawValue: Int16(truncatingIfNeeded: event.events)))
       }
     }
   }

@@ -17,11 +17,6 @@ extension FileDescriptor {
     _ = podcastfs_punch_hole(rawValue, off_t(range.lowerBound), off_t(range.count))
   }
 
-  /// Starts writing a range to the disk without waiting for it (sync_file_range(2)).
-  package func startWriteback(_ range: Range<Int64>) {
-    _ = podcastfs_start_writeback(rawValue, off_t(range.lowerBound), off_t(range.count))
-  }
-
   /// The open file description's lock on the whole file: many may share it, one may have it alone. It ends
   /// with the description, so also with its process.
   package enum Lock: Sendable { case shared, exclusive }

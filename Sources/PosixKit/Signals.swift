@@ -2,9 +2,15 @@ internal import Glibc
 
 /// Signals, taken by one thread that waits for them.
 package enum Signals {
-  /// Blocks the signals that end a program, for the calling thread and all that it starts; ignores SIGPIPE.
-  package static func blockEnding() {
+  /// Has writes fail with EPIPE and EFBIG where else a signal would end the program: SIGPIPE, and SIGXFSZ under a limit
+  /// for the size of files (setrlimit(2), RLIMIT_FSIZE). For every process of ours, at its start.
+  package static func ignoreFailedWrites() {
     signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+  }
+
+  /// Blocks the signals that end a program, for the calling thread and all that it starts.
+  package static func blockEnding() {
     var set = ending
     sigaddset(&set, handOver)
     pthread_sigmask(SIG_BLOCK, &set, nil)

@@ -1,19 +1,14 @@
 /// A thread of its own that runs blocks one after the other, in order, and others when their time has come.
 package final class WorkQueue: Sendable {
-  private struct Timed {
-    let time: MonotonicTime
-    let block: @Sendable () -> Void
-  }
   private struct State: ~Copyable {
     /// From `first` on they are still to run: taking one moves none of the others.
     var blocks: [(@Sendable () -> Void)?] = []
     var first = 0
-    /// The earliest at the end.
-    var timed: [Timed] = []
+    var timed = TimerQueue<Callback<Void>>()
     var isStopped = false
 
     mutating func next(now: MonotonicTime) -> (@Sendable () -> Void)? {
-      if let last = timed.last, last.time <= now { return timed.removeLast().block }
+      if let due = timed.takeDue(now) { return { due() } }
       guard first < blocks.count else { return nil }
       defer {
         blocks[first] = nil
@@ -42,12 +37,12 @@ package final class WorkQueue: Sendable {
   /// What is to be run next, once there is something; nil where the queue has stopped.
   private static func take(_ monitor: Monitor<State>) -> (@Sendable () -> Void)? {
     while true {
-      let due = monitor.withLock { $0.timed.last?.time ?? .distantFuture }
+      let due = monitor.withLock { $0.timed.earliest }
       let taken: (@Sendable () -> Void)?? = monitor.wait(until: due) { state in
         if let block = state.next(now: .now) { return .some(block) }
         if state.isStopped { return .some(nil) }
         // A time that is earlier than the one that is waited for has been set meanwhile.
-        return (state.timed.last?.time ?? .distantFuture) < due ? .some({}) : nil
+        return state.timed.earliest < due ? .some({}) : nil
       }
       if let taken { return taken }
     }
@@ -62,11 +57,8 @@ package final class WorkQueue: Sendable {
 
   /// Runs a block `seconds` from now, before what waits then; ignored after `stop`.
   package func async(after seconds: Double, _ block: @escaping @Sendable () -> Void) {
-    let entry = Timed(time: .after(seconds), block: block)
     monitor.withLockNotifying { state in
-      if state.isStopped { return }
-      let place = state.timed.firstIndex { $0.time < entry.time } ?? state.timed.endIndex
-      state.timed.insert(entry, at: place)
+      if !state.isStopped { state.timed.add(Callback(block), at: .after(seconds)) }
     }
   }
 
@@ -74,7 +66,7 @@ package final class WorkQueue: Sendable {
   package func stop() {
     monitor.withLockNotifying { state in
       state.isStopped = true
-      state.timed = []
+      state.timed.removeAll()
     }
   }
 }

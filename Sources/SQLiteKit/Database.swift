@@ -21,6 +21,8 @@ package final class Database {
     package var vacuumsIncrementally = false
     /// Pages in the write-ahead log from which on a commit brings them into the file itself, as far as nobody reads.
     package var checkpointPages = 1000
+    /// The environment variable that says where the file is: for messages.
+    package var placeVariable: String?
     /// KiB of page cache.
     package var cacheSize = 2000
 
@@ -48,7 +50,7 @@ package final class Database {
     do throws(DatabaseError) {
       try self.init(opening: path, options)
     } catch {
-      throw files.explain(error, isReadOnly: options.isReadOnly)
+      throw files.explain(error, options)
     }
   }
 
@@ -90,6 +92,8 @@ package final class Database {
       try switchToWriteAheadLog(until: .after(options.busyTimeout))
     }
     try script("PRAGMA synchronous = \(options.synchronous.rawValue)")
+    // The first read maps the file that processes share: what is wrong with that is said here, with the file's name.
+    _ = try first("PRAGMA user_version") { $0.int64(0) }
   }
 
   deinit {
@@ -104,9 +108,19 @@ package final class Database {
 
   /// Brings to the disk what commits have left to the system (`Synchronous.normal`).
   /// - Parameter path: the database's.
-  package static func flushLog(of path: String) {
-    guard let log = try? FileDescriptor(openingRegular: path + "-wal", O_RDONLY) else { return }
-    fdatasync(log.rawValue)
+  /// - Throws: `PosixError` or `DatabaseError` where the disk refuses it: a power loss may take what was committed.
+  package static func flushLog(of path: String) throws {
+    do throws(PosixError) {
+      try FileDescriptor(openingRegular: path + "-wal", O_RDONLY).synchronize()
+    } catch {
+      // Nothing has been committed since the last checkpoint.
+      if error.errno == .ENOENT { return }
+      // The next fdatasync(2) would succeed and do nothing: the system takes those pages for written. A checkpoint
+      // writes them once more, into the file itself.
+      var options = Options()
+      options.mustExist = true
+      guard try Database(path: path, options: options).checkpoint() else { throw error }
+    }
   }
 
   /// Gives back the memory of pages that are not in use.

@@ -40,6 +40,22 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     return error
   }
 
+  /// The file system cannot map a file into the memory of several processes, which SQLite needs for its write-ahead log
+  /// (https://sqlite.org/wal.html).
+  static func noSharedMaps(of path: String, variable: String?, code: Int32) -> DatabaseError {
+    let directory = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    var message = "SQLite needs shared memory maps, which the file system of \(directory) does not have"
+    if let variable { message += ": set \(variable) to a folder on another one" }
+    var error = DatabaseError(code: code, message: message)
+    error.file = path
+    return error
+  }
+
+  /// Nothing is damaged: the file system cannot do what SQLite needs.
+  package var isMisplaced: Bool { Self.mapFailures.contains(code) }
+
+  private static let mapFailures = [SQLITE_IOERR | 21 << 8, SQLITE_IOERR | 18 << 8]
+
   /// Another connection held the database for longer than the busy timeout.
   package var isBusy: Bool { primary == SQLITE_BUSY || primary == SQLITE_LOCKED }
 

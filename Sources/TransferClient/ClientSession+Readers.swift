@@ -204,8 +204,7 @@ extension ClientSession {
     let number = nextNumber()
     let message = ClientMessage.damaged(
       id: number, reader.key, generation: reader.generation, damaged.ranges)
-    orders[number] = (message, { _ in })
-    loop.schedule(at: .after(Self.orderTimeout)) { self.finishOrder(number, nil) }
+    add(number, message) { _ in }
     say(message)
   }
 

@@ -39,7 +39,7 @@ final class ClientSession: @unchecked Sendable {
   var opens: [UInt64: OpenEntry] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
-  var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion)] = [:]
+  var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
   /// The last of each episode, of a moment ago.
   var vain: [MediaKey: VainWait] = [:]
   /// Failures that the log has, and when they were last told.
@@ -129,12 +129,8 @@ final class ClientSession: @unchecked Sendable {
       if self.isStopped { return completion(Self.stopped) }
       let number = self.nextNumber()
       let message = message(number)
-      self.orders[number] = (message, completion)
+      self.add(number, message, completion)
       cancellation.begin { $0.finishOrder(number, TransferFailure(.EINTR, "interrupted")) }
-      // An order that no daemon takes must not wait for ever.
-      self.loop.schedule(at: .after(Self.orderTimeout)) {
-        self.finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
-      }
       self.say(message)
     }
     if !isTaken { completion(Self.stopped) }
@@ -153,8 +149,18 @@ final class ClientSession: @unchecked Sendable {
 
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
 
+  /// An order that no daemon takes does not wait for ever.
+  func add(_ number: UInt64, _ message: ClientMessage, _ completion: @escaping OrderCompletion) {
+    let deadline = loop.schedule(at: .after(Self.orderTimeout)) { [unowned self] in
+      finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
+    }
+    orders[number] = (message, completion, deadline)
+  }
+
   func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
-    orders.removeValue(forKey: number)?.completion(failure)
+    guard let order = orders.removeValue(forKey: number) else { return }
+    loop.cancel(order.deadline)
+    order.completion(failure)
   }
 
   static let orderTimeout = 30.0

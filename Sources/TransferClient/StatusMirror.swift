@@ -134,7 +134,7 @@ package final class StatusMirror: Sendable {
     update(
       coming.map { status in
         var status = status
-        (status.state, status.rate, status.eta) = (.queued, nil, nil)
+        (status.state, status.rate, status.eta, status.error) = (.queued, nil, nil, nil)
         return status
       })
   }

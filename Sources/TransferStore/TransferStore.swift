@@ -10,6 +10,7 @@ package struct TransferStore {
   package let path: String
 
   package static let fileName = "transfers.sqlite"
+  private static let placeVariable = "XDG_STATE_HOME"
 
   /// Opens the store in `state`, creating it where it is missing.
   /// - Throws: `DatabaseError`.
@@ -20,6 +21,7 @@ package struct TransferStore {
     options.synchronous = .normal
     // Nor for that of others: see `takeIn`.
     options.checkpointPages = 0
+    options.placeVariable = Self.placeVariable
     database = try Database(path: path, options: options)
     try database.migrate([Self.first, Self.second, Self.third, Self.fourth], unmarked: Self.unmarked)
     // Of what is forgotten no word stays.
@@ -113,13 +115,14 @@ package struct TransferStore {
     var options = Database.Options()
     options.isReadOnly = true
     options.busyTimeout = 2
+    options.placeVariable = Self.placeVariable
     path = state + "/" + Self.fileName
     database = try Database(path: path, options: options)
   }
 
   /// Brings to the disk what has been saved: it survives the process without, but not a power loss. What a store that
   /// is a moment old no longer knows the journals in the cache do.
-  package static func flush(_ path: String) { Database.flushLog(of: path) }
+  package static func flush(_ path: String) throws { try Database.flushLog(of: path) }
 
   /// Pages written into the log since this was last asked.
   package func takeWrittenPages() -> Int { database.takeWrittenPages() }

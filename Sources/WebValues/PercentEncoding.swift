@@ -1,10 +1,18 @@
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
   /// A component of an address: everything but unreserved characters, as UTF-8.
-  package static func encode(_ text: String) -> String {
+  package static func encode(_ text: String) -> String { encode(Array(text.utf8)) }
+
+  private static func encode(_ component: [UInt8]) -> String {
     var bytes: [UInt8] = []
-    for byte in text.utf8 { if isUnreserved(byte) { bytes.append(byte) } else { append(byte, to: &bytes) } }
+    for byte in component { if isUnreserved(byte) { bytes.append(byte) } else { append(byte, to: &bytes) } }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// User and password of an address in their one spelling: encoded where they must be, and nowhere else.
+  package static func userinfo(_ text: some StringProtocol) -> String {
+    text.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false)
+      .map { encode(decode($0)) }.joined(separator: ":")
   }
 
   /// Appends a byte in its encoded form.

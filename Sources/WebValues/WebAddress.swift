@@ -29,6 +29,24 @@ extension WebAddress {
   package var isWeb: Bool { AddressParts.isWeb(forRequest) }
 }
 
+extension WebAddress {
+  /// As a request has it, in ASCII: the host as DNS knows it, the userinfo in its one spelling, blanks, control
+  /// characters and bytes beyond ASCII behind it percent-encoded, as browsers do and feeds expect (RFC 3986 §2.1). What
+  /// is encoded already stays.
+  package var encoded: String {
+    guard let authority = AddressParts.authority(of: forRequest) else { return forRequest }
+    let at = authority.lastIndex(of: "@")
+    let user = at.map { PercentEncoding.userinfo(authority[..<$0]) + "@" } ?? ""
+    let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    var path: [UInt8] = []
+    for byte in forRequest[authority.endIndex...].utf8 {
+      if byte <= 32 || byte >= 127 { PercentEncoding.append(byte, to: &path) } else { path.append(byte) }
+    }
+    return forRequest[..<authority.startIndex] + user + InternationalHost.ascii(place)
+      + String(decoding: path, as: UTF8.self)
+  }
+}
+
 extension WebAddress: ExpressibleByStringInterpolation {
   package init(stringLiteral text: String) { self.init(text) }
 }

@@ -210,6 +210,7 @@ int main(void) {
   signal(SIGINT, SIG_IGN);
   signal(SIGHUP, SIG_IGN);
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   // Nobody asks how the processes ended: none stays as a zombie, and no number is another's while its socket is there.
   signal(SIGCHLD, SIG_IGN);
 

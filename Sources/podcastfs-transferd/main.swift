@@ -23,6 +23,7 @@ func fail(_ error: any Error, in state: String?) -> Never {
 let usage = "usage: podcastfs-transferd [--state DIR] [--cache DIR] [--runtime DIR] [--idle SECONDS]"
 
 StandardDescriptors.complete()
+Signals.ignoreFailedWrites()
 var state: String?
 do {
   var places = try Places()

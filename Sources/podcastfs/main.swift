@@ -1,8 +1,7 @@
 import Commands
-import Glibc
 import PosixKit
 
 StandardDescriptors.complete()
-signal(SIGPIPE, SIG_IGN)
+Signals.ignoreFailedWrites()
 UserMask.restrict()
 ProgramEnd.leave(CommandLineTool.run(ProgramArguments.all))

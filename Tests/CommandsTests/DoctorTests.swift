@@ -48,6 +48,30 @@ import TransferProtocol
     #expect(!PlaceChecks.directory(directory.path("new/inside"), "XDG_DATA_HOME").isProblem)
   }
 
+  /// As of a disk that was remounted read-only after an error, or is full: its permissions allow everything.
+  @Test(.enabled(if: getuid() == 0, "mounting a small disk takes root"), arguments: ["ro", "full"])
+  func aDiskThatTakesNothingIsAProblem(_ fault: String) throws {
+    let environment = try TestEnvironment()
+    let state = environment.home.path("state")
+    try Directories.create(state)
+    let disk = ["mount", "-t", "tmpfs", "-o", "size=64k,mode=700", "none", state]
+    #expect(try ChildProcess.run(disk).status == 0)
+    defer { _ = try? ChildProcess.run(["umount", "-l", state]) }
+    try Directories.create(state + "/podcastfs")
+    if fault == "ro" {
+      #expect(try ChildProcess.run(["mount", "-o", "remount,ro", state]).status == 0)
+    } else {
+      let fill = try RunningProcess(
+        "sh", ["-c", "head -c 1M /dev/zero > \(state)/fill"], environment: environment.variables)
+      _ = fill.wait()
+    }
+    let doctor = try Products.run("podcastfs", ["doctor"], in: environment)
+    #expect(doctor.end == .exit(1))
+    let why = fault == "ro" ? "Read-only file system" : "No space left on device"
+    #expect(doctor.output.contains("\(state)/podcastfs cannot be written: \(why)"), "\(doctor.output)")
+    #expect(try Directories.names(in: state + "/podcastfs").allSatisfy { !$0.hasPrefix("doctor") })
+  }
+
   @Test func aConfigurationThatIsNotUnderstoodIsAProblem() throws {
     let environment = try TestEnvironment()
     try environment.home.write("config/podcastfs/config", "downlods = 3\n")

@@ -56,7 +56,7 @@ struct MountedDownloadTests {
     let get = try mount.run("get", mount.show)
     #expect(get.end == .exit(0), "\(get.errors)")
     #expect(episodes.map { attribute("state", $0) } == Array(repeating: "cached", count: 4))
-    #expect(try mount.run("status").output.hasPrefix("4 episodes here ("))
+    #expect(try mount.run("status").output.hasPrefix("4 episodes downloaded ("))
     let json = try mount.run("status", "--json").output
     #expect(json.split(separator: "\"state\": \"cached\"").count == 5)
   }

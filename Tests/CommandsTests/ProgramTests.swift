@@ -171,7 +171,7 @@ import Testing
   @Test func theStatusOfNothingIsEmptyAndStartsNoDaemon() throws {
     let text = try run("status")
     #expect(text.end == .exit(0))
-    #expect(text.output == "0 episodes here (0 B in the cache)\n")
+    #expect(text.output == "0 episodes downloaded (0 B in the cache)\n")
     let json = try run("status", "--json")
     #expect(json.output.contains("\"transfers\": []"))
   }

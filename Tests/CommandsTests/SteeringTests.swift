@@ -178,7 +178,7 @@ struct SteeringTests {
 
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {
     let path = try episode("a.mp3", "cached")
-    #expect(try run("verify", path).output.contains("nothing is damaged"))
+    #expect(try run("verify", path).output.hasPrefix("0 episodes checked"))
     #expect(try run("verify", "--quiet", path).output == "")
     #expect(try run("help", "--completion", "bash").output.contains("verify) words=(--json --quiet"))
   }

@@ -87,4 +87,63 @@ import Testing
     #expect(error?.code == .connectionRefused || error?.code == .networkUnreachable)
     #expect(client.answer(HTTPRequest(url: "http://[::1]:1/"))?.failure?.code == .refusedAddress)
   }
+
+  @Test(arguments: [
+    "http://b\u{fc}cher.localhost", "http://BU\u{308}CHER.localhost", "http://xn--bcher-kva.localhost",
+  ])
+  func aHostWithLettersBeyondASCIIIsReached(_ address: String) throws {
+    let answer = try client.answer(.local("\(address):\(origin.port)/end"))?.get()
+    #expect(answer?.head.status == 200)
+    #expect(origin.requests("/end").map { $0.header("host") } == ["xn--bcher-kva.localhost:\(origin.port)"])
+  }
+
+  @Test func aRedirectToAHostWithLettersBeyondASCIIIsFollowed() throws {
+    origin.serve("/start", OriginResource("", mediaType: "text/plain"))
+    origin.change("/start") { [port = origin.port] in
+      $0.behaviour.redirectTarget = "http://b\u{fc}cher.localhost:\(port)/end"
+    }
+    #expect(try client.answer(.local(origin.url("/start")))?.get().head.status == 200)
+  }
+
+  @Test func anErrorNamesAHostAsPeopleReadIt() {
+    let error = client.answer(.local("http://b\u{fc}cher.localhost:1/"))?.failure
+    #expect(error?.message == "connection refused by b\u{fc}cher.localhost")
+  }
+
+  @Test(arguments: ["100%", "100%25"]) func aPasswordIsSentAsItIsMeant(_ spelling: String) throws {
+    _ = try client.answer(.local("http://me:\(spelling)@127.0.0.1:\(origin.port)/end"))?.get()
+    // "me:100%"
+    #expect(origin.requests("/end").map { $0.header("authorization") } == ["Basic bWU6MTAwJQ=="])
+  }
+
+  @Test func aHostThatAsksForDigestAuthenticationGetsIt() throws {
+    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
+    let request = HTTPRequest.local("http://me:s%40cret@127.0.0.1:\(origin.port)/end")
+    let receiver = RecordingReceiver()
+    client.start(request, receiver: receiver)
+    let record = try #require(receiver.ended)
+    #expect(record.heads.map(\.status) == [200] && record.body == Array("end".utf8) && record.ends == [nil])
+    #expect(record.heads[0].redirects.isEmpty)
+    let before = origin.requests("/end").count
+    // From then on no password goes to it in the clear.
+    #expect(try client.answer(request)?.get().head.status == 200)
+    let later = origin.requests("/end").dropFirst(before)
+    #expect(later.allSatisfy { $0.header("authorization")?.hasPrefix("Basic") != true })
+  }
+
+  @Test func aRedirectMayLeadToDigestAuthenticationOnTheSameHost() throws {
+    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
+    origin.serve("/start", OriginResource("", mediaType: "text/plain"))
+    origin.change("/start") { $0.behaviour.redirectTarget = "/end" }
+    let answer = try client.answer(.local("http://me:s%40cret@127.0.0.1:\(origin.port)/start"))?.get()
+    #expect(answer?.head.status == 200 && answer?.body == Array("end".utf8))
+  }
+
+  @Test func aWrongPasswordForDigestAuthenticationIsRefused() throws {
+    origin.change("/end") { $0.behaviour.digestCredentials = "me:s@cret" }
+    for address in ["http://me:wrong@127.0.0.1", "http://127.0.0.1"] {
+      let answer = try client.answer(.local("\(address):\(origin.port)/end"))?.get()
+      #expect(answer?.head.status == 401)
+    }
+  }
 }

@@ -66,4 +66,25 @@ import Testing
       #expect(try fixture.list(fixture.root).count == 5)
     }
   }
+
+  /// As systemd-tmpfiles does with a runtime folder in /tmp.
+  @Test func aMountIsRestartedAfterItsRuntimeFolderWasCleaned() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    let runtime = fixture.environment.home.path("run") + "/podcastfs"
+    for folder in [runtime + "/mounts", runtime] {
+      let first = try #require(fixture.mountProcess)
+      Directories.removeTree(folder)
+      #expect(
+        eventually {
+          (try? Directories.names(in: runtime + "/mounts"))?.contains { !$0.contains(".") } ?? false
+        })
+      let restart = try fixture.run("restart", fixture.root)
+      #expect(restart.end == .exit(0), "\(restart.errors)")
+      #expect(fixture.mountProcess.map { $0 != first } ?? false)
+    }
+    try fixture.unmount()
+    // Nobody writes the record of a mount that has ended.
+    #expect(try eventually { try Directories.names(in: runtime + "/mounts").isEmpty })
+  }
 }

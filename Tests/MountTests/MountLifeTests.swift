@@ -303,7 +303,7 @@ import Testing
     let fixture = try MountFixture()
     let process = try shell(fixture, "podcastfs status --watch | head -n 1")
     #expect(process.wait() == .exit(0))
-    #expect(process.output == "0 episodes here (0 B in the cache)\n")
+    #expect(process.output == "0 episodes downloaded (0 B in the cache)\n")
   }
 
   @Test func theDemonstrationLeavesNothingBehind() throws {

@@ -22,7 +22,7 @@ import Testing
     let lines = found.output.split(separator: "\n").map(String.init)
     #expect(lines.first?.hasPrefix("1  \(MountFixture.podcast)") == true)
     #expect(!found.output.contains(token))
-    #expect(try fixture.run("subscribe", "2").errors.contains("the last search printed 1 result"))
+    #expect(try fixture.run("subscribe", "2").errors.contains("the last search (harbour) printed 1 result"))
     let subscribed = try fixture.run("subscribe", "1")
     #expect(
       subscribed.end == .exit(0) && subscribed.output == MountFixture.podcast + "\n", "\(subscribed.errors)")
@@ -55,8 +55,8 @@ import Testing
     #expect(!log.contains("0b5e8d5a"))
   }
 
-  /// A file and a pipe get the list as it is, a terminal nothing that moves its cursor.
-  @Test func anExportIsExactButOnATerminal() throws {
+  /// Neither a file nor a terminal gets what moves a cursor or turns text round.
+  @Test func anExportHasNoControlCharacters() throws {
     let fixture = try MountFixture()
     let home = fixture.environment.home
     let title = "Ev\u{202E}il\u{9B}31m\u{7F}"
@@ -66,25 +66,18 @@ import Testing
       <opml version="2.0"><body><outline type="rss" text="\(title)" xmlUrl="http://harbour.example/f"/></body></opml>
       """)
     #expect(try fixture.run("import", list).end == .exit(0))
-    let piped = try fixture.run("export").output
-    #expect(piped.contains("text=\"\(title)\""))
     let file = home.path("exported.opml")
     #expect(try fixture.run("export", file).end == .exit(0))
-    #expect(String(decoding: try Directories.read(file), as: UTF8.self).contains("text=\"\(title)\""))
+    let text = String(decoding: try Directories.read(file), as: UTF8.self)
+    #expect(text.contains("text=\"Evil31m\""), "\(text)")
+    #expect(try fixture.run("export").output == text)
+    try fixture.mount()
+    #expect(try Directories.read(fixture.root + "/Subscriptions/subscriptions.opml") == Array(text.utf8))
     // What is no file is written to, not replaced.
-    #expect(symlink("/dev/tty", home.path("tty")) == 0)
-    for place in ["", " " + home.path("tty")] {
-      let terminal = try RunningProcess(
-        "script", ["-qefc", "\"\(Products.path("podcastfs"))\" export\(place)", "/dev/null"],
-        environment: fixture.environment.variables)
-      #expect(terminal.wait() == .exit(0), "\(terminal.output)")
-      #expect(terminal.output.contains("text=\"Evil31m\""), "\(terminal.output)")
-      #expect(!terminal.output.unicodeScalars.contains("\u{9B}"))
-    }
     #expect(mkfifo(home.path("pipe"), 0o600) == 0)
     let reader = try RunningProcess("cat", [home.path("pipe")], environment: fixture.environment.variables)
     #expect(try fixture.run("export", home.path("pipe")).end == .exit(0))
-    #expect(reader.wait() == .exit(0) && reader.output.contains("text=\"\(title)\""))
+    #expect(reader.wait() == .exit(0) && reader.output == text)
   }
 
   @Test func anImportWithBadEntriesKeepsTheGoodOnesAndSaysSo() throws {
@@ -120,8 +113,8 @@ import Testing
       #expect(queued?["bytes_total"]?.compactText == "\(fixture.bodies[0].size)", "\(text)")
       #expect(queued?["progress"]?.text == "0.0")
     }
-    let line = try fixture.run("status").output.split(separator: "\n").first { $0.contains("queued ") }
-    #expect(line?.hasPrefix("0.0%  queued") == true, "\(line ?? "")")
+    let line = try fixture.run("status").output.split(separator: "\n").first { $0.hasPrefix("queued ") }
+    #expect(line?.split(separator: " ").prefix(2) == ["queued", "0.0%"], "\(line ?? "")")
   }
 
   @Test func interruptingAGetSaysThatTheDownloadsGoOn() throws {
@@ -231,9 +224,10 @@ import Testing
     let home = fixture.environment.home
     let usual = home.path("Podcasts")
     defer { _ = try? fixture.run("unmount", "--lazy", usual) }
-    let opened = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
-    #expect(opened.end == .exit(0), "\(opened.errors)")
-    #expect(opened.output == "\(MountFixture.podcast)\n\(usual)/Subscriptions\n")
+    // A web page may not lead to a private host: who follows a feed there types its address.
+    let refused = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
+    #expect(refused.end == .exit(1) && refused.output == "\(usual)/Subscriptions\n", "\(refused.errors)")
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
     #expect(try fixture.list(usual + "/Subscriptions").contains(MountFixture.podcast))
     let feed = fixture.origin.url("/other.xml")
     try home.write(
@@ -244,8 +238,6 @@ import Testing
     let again = try fixture.run("open", "feed:" + fixture.origin.url("/feed.xml"))
     #expect(again.end == .exit(0) && again.errors.isEmpty, "\(again.errors)")
     #expect(again.output == "\(usual)/Subscriptions\n")
-    let refused = try fixture.run("open", "feed:" + fixture.origin.url("/none.xml"))
-    #expect(refused.end == .exit(1) && refused.errors.contains("404"))
     #expect(refused.errors.split(separator: "\n").count == 1, "\(refused.errors)")
   }
 }

@@ -278,6 +278,20 @@ import TransferProtocol
     #expect(failure(fixture.tree.open(node, writes: true, for: fixture.me)) == .EROFS)
   }
 
+  /// Once its row has been read.
+  @Test func anEpisodeThatIsWhollyHereOpensWithoutWaiting() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000)) }
+    try wait(fixture.tree.open(node, writes: false, for: fixture.me)).close()
+    guard case .ready(.success(let file)) = fixture.tree.open(node, writes: false, for: fixture.me) else {
+      Issue.record("it waits")
+      return
+    }
+    file.close()
+  }
+
   /// setxattr(2) with XATTR_CREATE and XATTR_REPLACE.
   @Test func anAttributeThatIsThereIsReplacedAndNotMade() throws {
     let fixture = try TreeFixture()

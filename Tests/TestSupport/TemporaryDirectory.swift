@@ -6,9 +6,9 @@ package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at its end.
   package let path: String
 
-  package init() throws {
+  package init(prefix: String = "podcastfs-test") throws {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
-    var template = Array("\(base)/podcastfs-test-XXXXXX".utf8CString)
+    var template = Array("\(base)/\(prefix)-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw PosixError.last("create a directory", base)
     }

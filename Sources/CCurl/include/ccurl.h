@@ -59,7 +59,8 @@ char *podcastfs_curl_resolve(const char *base, const char *reference);
 int podcastfs_curl_address(const struct curl_sockaddr *from, uint8_t bytes[16], uint16_t *port);
 /// The result of a finished message: the union is out of Swift's reach by name.
 CURLcode podcastfs_curl_message_result(const CURLMsg *message);
-/// CURLAUTH_BASIC: a macro that Swift does not see.
+/// CURLAUTH_BASIC and CURLAUTH_DIGEST: macros that Swift does not see.
 static const long podcastfs_curl_basic = (long)CURLAUTH_BASIC;
+static const long podcastfs_curl_digest = (long)CURLAUTH_DIGEST;
 
 #endif

@@ -17,10 +17,15 @@ _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits");
 /// eventfd(2), close-on-exec and non-blocking.
 int podcastfs_eventfd(void);
 /// epoll(7): an instance, close-on-exec; what to wait for on a descriptor (readable: 1, writable: 4 as in poll(2),
-/// 0 for no more); which are ready, at most `count`, as pairs of descriptor and events: how many, or -1 with errno.
+/// 0 for no more), under a number that comes back with its events; which are ready, at most `count`: how many, or -1
+/// with errno.
+struct podcastfs_ready {
+  int32_t descriptor;
+  uint32_t generation, events;
+};
 int podcastfs_epoll(void);
-int podcastfs_epoll_set(int epoll, int descriptor, uint32_t events, int isNew);
-int podcastfs_epoll_wait(int epoll, int32_t *_Nonnull ready, int count, int timeout);
+int podcastfs_epoll_set(int epoll, int descriptor, uint32_t generation, uint32_t events, int isNew);
+int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, int timeout);
 /// pipe2(2), close-on-exec: the reading end, then the writing end; 0, or -1 with errno.
 int podcastfs_pipe(int ends[_Nonnull 2]);
 /// accept4(2) with SOCK_CLOEXEC | SOCK_NONBLOCK.
@@ -76,8 +81,6 @@ int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
 /// fallocate(2): gives the room of a range back to the disk.
 int podcastfs_punch_hole(int descriptor, off_t offset, off_t length);
-/// sync_file_range(2): starts write-back without waiting.
-int podcastfs_start_writeback(int descriptor, off_t offset, off_t length);
 /// inotify_init1(2), close-on-exec and non-blocking, and inotify_add_watch(2).
 int podcastfs_inotify(void);
 int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask);

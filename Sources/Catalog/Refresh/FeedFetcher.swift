@@ -79,12 +79,12 @@ final class FeedFetcher: Sendable {
     }
     guard let number else {
       task.cancel()
-      throw FeedFailure(.cancelled)
+      throw FeedFailure(HTTPError.cancelled)
     }
     defer { running.withLock { _ = $0.requests.removeValue(forKey: number) } }
     started(task)
     // The request has a bound of its own.
-    return try (outcome.wait(until: .distantFuture) { $0 } ?? .failure(FeedFailure(.cancelled))).get()
+    return try (outcome.wait(until: .distantFuture) { $0 } ?? .failure(FeedFailure(HTTPError.cancelled))).get()
   }
 
   /// Asks, and parses what comes.

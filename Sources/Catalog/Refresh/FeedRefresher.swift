@@ -75,7 +75,7 @@ final class FeedRefresher: Sendable {
     let task = CatalogWork(tasks, completion)
     let isAwaited = cause == .firstLook || cause == .forced
     perform(on: isAwaited ? foreground : background) { [self] in
-      do {
+      do throws(CatalogError) {
         guard let state = try begin(id, cause, task) else { return }
         refresh(state, isForced: cause == .forced, isBackground: !isAwaited)
       } catch {

@@ -30,7 +30,7 @@ struct SubscribeByAddress: Sendable {
       let addresses = SubscriptionAddress.typed(address)
       if addresses.isEmpty { throw CatalogError(.EINVAL, "no address of a feed") }
       for address in addresses {
-        if let known = try known(at: address) { throw SubscriptionRows.already(known.name) }
+        if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
       }
       let found = try find(addresses)
       guard task.beginCommit() else { return }
@@ -111,7 +111,7 @@ struct SubscribeByAddress: Sendable {
       }
     }
     if let first { return first }
-    throw failure ?? FeedFailure(.cancelled)
+    throw failure ?? FeedFailure(CatalogError.cancelled)
   }
 
   private func ask(_ question: FeedFetcher.Question) throws(FeedFailure) -> UnreadAnswer {

@@ -1,4 +1,6 @@
+internal import FeedKit
 internal import PodcastModel
+internal import PosixKit
 internal import SQLiteKit
 
 /// What is known of the further pages of a paged feed (RFC 5005) that are still to be read (`PagedArchive`).

@@ -10,6 +10,8 @@ package enum CatalogCondition: Hashable, Sendable {
   case unreadable(String)
   /// One of the files beside it can't be used: why, with its name.
   case obstructed(String)
+  /// Its file system cannot do what SQLite needs: why, and what to set.
+  case misplaced(String)
 
   /// Bytes up to which every page is looked at: that takes a second or two. Of a larger one only the lists are read.
   private static let wholly: Int64 = 64 << 20
@@ -33,6 +35,7 @@ package enum CatalogCondition: Hashable, Sendable {
     var options = Database.Options()
     options.isReadOnly = true
     options.busyTimeout = 2
+    options.placeVariable = CatalogStore.placeVariable
     do throws(DatabaseError) {
       let database = try Database(path: path, options: options)
       let version = try Schema.version(of: database) ?? Schema.version
@@ -45,6 +48,10 @@ package enum CatalogCondition: Hashable, Sendable {
       let verdict = try database.first(question) { $0.string(0) } ?? ""
       self = verdict == "ok" ? .sound : .unreadable(verdict)
     } catch {
+      if error.isMisplaced {
+        self = .misplaced(error.message)
+        return
+      }
       self = error.file == nil ? .unreadable(error.message) : .obstructed(error.message)
     }
   }

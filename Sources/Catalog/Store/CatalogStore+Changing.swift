@@ -30,7 +30,8 @@ extension CatalogStore {
     guard isFirst else { return }
     queue.async(after: 0.5) { [self] in
       isFlushDue.withLock { $0 = false }
-      flush()
+      // A disk that refuses the log and the checkpoint refuses the next write too, which says so.
+      try? flush()
     }
   }
 

@@ -46,6 +46,7 @@ final class CatalogStore: Sendable {
       options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
       options.checkpointPages = LogLimit.checkpointPages
+      options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
       if try database.map(Schema.isOther) == true {
         // Closed first: SQLite deletes what lies beside a file by its name.
@@ -61,6 +62,9 @@ final class CatalogStore: Sendable {
       throw CatalogError(opening: path, error)
     }
   }
+
+  /// Says where the catalogue is.
+  static let placeVariable = "XDG_DATA_HOME"
 
   /// Runs queries, on the calling thread, that all see the same committed state.
   func read<R: Sendable>(_ body: (Database) throws -> R) throws(CatalogError) -> R {
@@ -134,7 +138,8 @@ final class CatalogStore: Sendable {
   }
 
   /// Brings to the disk what was written without waiting for it.
-  func flush() { Database.flushLog(of: path) }
+  /// - Throws: where the disk refuses it.
+  func flush() throws { try Database.flushLog(of: path) }
 
   private static func open(_ path: String) throws -> Connection {
     var options = Database.Options()

@@ -11,12 +11,6 @@ enum SubscriptionRows {
     return try ListedRow.subscription(feedKey: key, in: database)
   }
 
-  /// The error of who follows a podcast a second time.
-  /// - Parameter name: what it is called among the subscriptions.
-  static func already(_ name: String) -> CatalogError {
-    CatalogError(.EEXIST, "already subscribed to \(name)")
-  }
-
   /// - Parameters:
   ///   - name: what the user wants it called; taken: EEXIST.
   ///   - usual: what it is called otherwise, numbered where it must be; nil for the podcast's title.
@@ -26,7 +20,7 @@ enum SubscriptionRows {
     let known = try database.first("SELECT name FROM subscription WHERE podcast_id = ?", podcast) {
       $0.string(0)
     }
-    if let known { throw already(known) }
+    if let known { throw CatalogError.alreadyFollowed(known) }
     let chosen: String
     if let name {
       if try isTaken(name, in: database) { throw CatalogError(.EEXIST, "a subscription has that name") }

@@ -6,19 +6,45 @@ internal import PosixKit
 
 /// The podcasts that people mean.
 extension CatalogSession {
-  /// A subscription by its directory's name or its feed's address.
+  /// Follows the podcast at an address.
+  /// - Parameter isTyped: by the user: it may be on a private network.
+  /// - Returns: its subscription, and whether it is new: one that is followed already is as good.
+  func follow(_ address: String, isTyped: Bool = true) throws -> (listed: ListedPodcast, isNew: Bool) {
+    do {
+      return (try wait { catalog.subscribe(address: address, isTyped: isTyped, completion: $0) }, true)
+    } catch let error as CatalogError where error.errno == .EEXIST {
+      let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
+      guard let known else { throw error }
+      return (known, false)
+    }
+  }
+
+  /// A subscription by its folder's name, its feed's address or its podcast's title.
   func subscription(_ name: String) throws -> ListedPodcast {
-    if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed }
-    if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
+    if let listed = try followed(name) { return listed }
     throw CommandFailure("no subscription \"\(WebAddress(name).shown)\"")
   }
 
-  /// A podcast that is in the catalogue, followed or not: by a subscription's name, its feed's address, its own name, as
-  /// `Downloaded/` shows it, or a directory's path in a mount.
+  private func followed(_ name: String) throws -> ListedPodcast? {
+    let subscriptions = try catalog.subscriptions()
+    if let listed = subscriptions.first(where: { $0.name == name }) { return listed }
+    if name.contains("://"), let listed = try catalog.subscription(feedURL: name) { return listed }
+    let titled = subscriptions.filter { $0.podcast.title.lowercased() == name.lowercased() }
+    guard titled.count <= 1 else {
+      let names = titled.map { "\"\($0.name)\"" }.joined(separator: " or ")
+      throw CommandFailure("several podcasts are called \"\(name)\": name the folder \(names)")
+    }
+    return titled.first
+  }
+
+  /// A podcast that is in the catalogue, followed or not: as `followed` finds it, by its folder's name in `Downloaded/`,
+  /// or by a folder's path in a mount.
   func knownPodcast(_ name: String) throws -> Int64 {
-    if let listed = try catalog.subscriptions().first(where: { $0.name == name }) { return listed.podcast.id }
+    if let listed = try followed(name) { return listed.podcast.id }
     if name.contains("://"), let podcast = try catalog.podcast(feedURL: name) { return podcast.id }
-    if let podcast = try catalog.podcast(named: name) { return podcast.id }
+    for folder in [name, EpisodeName.directoryName(title: name)] {
+      if let podcast = try catalog.podcast(named: folder) { return podcast.id }
+    }
     var status = stat()
     if stat(name, &status) == 0 {
       // Who names an episode does not mean all of them.

@@ -8,6 +8,7 @@ internal import PosixKit
 enum FeedCommand: Command {
   static let name = "feed"
   static let summary = "show what podcastfs makes of a feed"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs feed [--json] FEED-URL|FILE
 
@@ -26,7 +27,7 @@ enum FeedCommand: Command {
     guard operands.count == 1 else { throw UsageError("feed takes one address or file") }
     let report = try report(on: operands[0])
     guard isJSON else {
-      StandardStreams.print(report.text)
+      StandardStreams.tell(report.text, hanging: 2)
       return 0
     }
     report.writeJSON { StandardStreams.write($0) }

@@ -10,7 +10,7 @@ internal import TransferProtocol
 /// `podcastfs forget`.
 enum ForgetCommand: Command {
   static let name = "forget"
-  static let summary = "take podcasts, and what was cached of them, out of everything"
+  static let summary = "remove podcasts and their downloads everywhere"
   static let usage = """
     podcastfs forget NAME|FEED-URL…
 

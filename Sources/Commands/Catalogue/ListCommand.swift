@@ -22,14 +22,14 @@ enum ListCommand: Command {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let onlyNames = arguments.takeFlag("--names")
-    guard try arguments.operands().isEmpty else { throw UsageError("list takes no operands") }
+    guard try arguments.operands().isEmpty else { throw UsageError("list takes no arguments") }
     let subscriptions = try CatalogSession().catalog.subscriptions()
     if isJSON {
       StandardStreams.print(JSONValue.array(subscriptions.map(json)).indentedText)
     } else if onlyNames {
       for listed in subscriptions { StandardStreams.print(listed.name) }
     } else {
-      for listed in subscriptions { StandardStreams.print(text(listed)) }
+      for listed in subscriptions { StandardStreams.tell(text(listed), hanging: 2) }
     }
     return 0
   }

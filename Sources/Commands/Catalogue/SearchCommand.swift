@@ -6,7 +6,7 @@ internal import PosixKit
 /// `podcastfs search`.
 enum SearchCommand: Command {
   static let name = "search"
-  static let summary = "ask the directory of podcasts"
+  static let summary = "search for podcasts"
   static let usage = """
     podcastfs search [--json] [--limit N] [--country CC] WORDS…
 
@@ -36,8 +36,10 @@ enum SearchCommand: Command {
       if let limit { settings.searchLimit = limit }
       if let country { settings.country = country.lowercased() }
     }
+    LastSearch.store(query, nil, in: session.places)
     let answer = try session.wait { session.catalog.find(query, completion: $0) }
     LastSearch.store(
+      query,
       answer.podcasts.map { podcast in
         LastSearch.Result(
           title: podcast.title, shown: podcast.feedURL.shown(isListed: podcast.isListed),
@@ -48,7 +50,8 @@ enum SearchCommand: Command {
     } else {
       let width = String(answer.podcasts.count).count
       for (number, podcast) in zip(1..., answer.podcasts) {
-        StandardStreams.print(ColumnText.right("\(number)", width) + "  " + text(podcast, width + 2))
+        let number = ColumnText.right("\(number)", width)
+        StandardStreams.tell("\(number)  \(text(podcast, width + 2))", hanging: width + 2)
       }
       if answer.podcasts.isEmpty {
         StandardStreams.complain("nothing found for \(PrintableText.line(query))")

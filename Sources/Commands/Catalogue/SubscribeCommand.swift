@@ -8,9 +8,9 @@ enum SubscribeCommand: Command {
   static let usage = """
     podcastfs subscribe [--json] [--quiet] FEED-URL|NUMBER|TITLE…
 
-    Follows the podcasts: each becomes a directory in Subscriptions/. An address may also be that of a web page
-    that names its feed, or begin with feed:, pcast: or itpc:. NUMBER, TITLE and address may be as podcastfs search
-    printed them last.
+    Follows the podcasts: each becomes a directory in Subscriptions/. One that is followed already stays as it is. An
+    address may also be that of a web page that names its feed, or begin with feed:, pcast: or itpc:. NUMBER, TITLE and
+    address may be as podcastfs search printed them last.
 
       --json   [{"name", "title", "feed_url", "error"}]
     """
@@ -28,7 +28,7 @@ enum SubscribeCommand: Command {
     let status = words.forEachReporting { word in
       do {
         let address = try found.address(of: word)
-        let listed = try session.wait { session.catalog.subscribe(address: address, completion: $0) }
+        let listed = try session.follow(address).listed
         podcasts.append((listed.name, listed.podcast.id))
         if !isJSON { StandardStreams.report(listed.name) }
         let shown = listed.podcast.feedURL.shown(isListed: listed.podcast.isListed)
@@ -55,7 +55,7 @@ enum SubscribeCommand: Command {
 /// `podcastfs unsubscribe`.
 enum UnsubscribeCommand: Command {
   static let name = "unsubscribe"
-  static let summary = "follow podcasts no longer"
+  static let summary = "stop following podcasts"
   static let usage = """
     podcastfs unsubscribe NAME|FEED-URL…
 

@@ -25,6 +25,55 @@ package enum ColumnText {
     return columns < 1 ? "" : result + "…"
   }
 
+  /// So many columns at most: its middle gives way to "…", because beginnings and ends tell titles apart.
+  package static func cutInTheMiddle(_ text: String, _ columns: Int) -> String {
+    let text = PrintableText.line(text)
+    if width(text) <= columns || columns < 8 { return cut(text, columns) }
+    var end = ""
+    for character in text.reversed() {
+      guard width(end) + width(character) <= columns / 3 else { break }
+      end.insert(character, at: end.startIndex)
+    }
+    return cut(text, columns - width(end)) + end
+  }
+
+  /// Breaks the lines of a text at blanks, so that each takes so many columns at most. A longer word stays whole.
+  /// - Parameter hanging: columns by which what follows a break begins further in than its line.
+  package static func wrapped(_ text: String, _ columns: Int, hanging: Int = 0) -> String {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    return lines.map { width($0) <= columns ? $0 : wrapped(line: $0, columns, hanging) }.joined(
+      separator: "\n")
+  }
+
+  private static func wrapped(line: String, _ columns: Int, _ hanging: Int) -> String {
+    let indent = line.prefix { $0 == " " }.count
+    var result = blanks(indent)
+    var used = indent
+    var isFirst = true
+    for word in line.dropFirst(indent).split(separator: " ", omittingEmptySubsequences: false) {
+      let needed = width(String(word)) + (isFirst ? 0 : 1)
+      let isTooLong = indent + hanging + needed - 1 > columns
+      if isFirst || isTooLong || used + needed <= columns {
+        result += (isFirst ? "" : " ") + word
+        used += needed
+        isFirst = false
+      } else if !word.isEmpty {
+        result += "\n" + blanks(indent + hanging) + word
+        used = indent + hanging + needed - 1
+      }
+    }
+    return result
+  }
+
+  /// A line of two columns: a form, and from `column` on what it means, wrapped there. Below it where the form is
+  /// too long.
+  package static func entry(_ form: String, _ text: String, at column: Int, _ columns: Int) -> String {
+    let column = min(column, columns * 2 / 5)
+    let body = wrapped(blanks(column) + text, columns)
+    if width(form) + 2 > column { return wrapped(form, columns, hanging: 4) + "\n" + body }
+    return form + body.dropFirst(width(form))
+  }
+
   /// With blanks before it.
   package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
 

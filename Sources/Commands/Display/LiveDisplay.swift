@@ -8,33 +8,54 @@ package struct LiveDisplay {
 
   package init(_ terminal: Terminal) { self.terminal = terminal }
 
-  /// Draws lines over those drawn before: see `frame`.
-  mutating func draw(footer: [String] = [], _ lines: (_ columns: Int) -> [String]) {
-    let (columns, rows) = terminal.size
-    StandardStreams.write(frame(columns, rows, footer: footer, lines), to: terminal.descriptor)
+  /// One thing of a list on a terminal.
+  package struct Entry {
+    package var lines: [String]
+    package var color: Style.Color?
+
+    package init(_ lines: [String], _ color: Style.Color? = nil) {
+      self.lines = lines
+      self.color = color
+    }
   }
 
-  /// What draws lines over those of the frame before, none wider than the terminal; as many as it has rows for, the
-  /// rest in a line's word, and the footer always.
+  /// Draws entries over those drawn before: see `frame`.
+  mutating func draw(footer: [String] = [], _ entries: (_ columns: Int) -> [Entry]) {
+    let (columns, rows) = terminal.size
+    StandardStreams.write(frame(columns, rows, footer: footer, entries), to: terminal.descriptor)
+  }
+
+  /// What draws entries over those of the frame before, none wider than the terminal, and the footer.
   package mutating func frame(
-    _ columns: Int, _ rows: Int, footer: [String], _ lines: (_ columns: Int) -> [String]
+    _ columns: Int, _ rows: Int, footer: [String], _ entries: (_ columns: Int) -> [Entry]
   ) -> String {
-    // One column and one row less: a full one makes some terminals scroll.
-    let width = columns - 1
-    var lines = lines(width)
-    let room = max(rows - 1 - footer.count, 1)
-    if lines.count > room {
-      let hidden = lines.count - (room - 1)
-      lines = lines.prefix(room - 1) + ["… and \(hidden) more"]
-    }
-    lines = (lines + footer).map { ColumnText.cut($0, width) }
+    let lines = Self.screen(columns, rows, footer: footer, entries)
     // Lines that were drawn on a wider terminal take several rows now.
     let above = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(columns, 1)) }
     var text = above > 0 ? "\r\u{1b}[\(min(above, rows - 1))A" : "\r"
-    for line in lines { text += line + "\u{1b}[K\n" }
+    for line in lines { text += Style(terminal).colored(line.text, line.color) + "\u{1b}[K\n" }
     // What is left of a longer drawing.
     text += "\u{1b}[J"
-    drawn = lines.map(ColumnText.width)
+    drawn = lines.map { ColumnText.width($0.text) }
     return text
+  }
+
+  /// As many entries as a terminal has rows for, a line that counts the others, and the footer.
+  static func screen(
+    _ columns: Int, _ rows: Int, footer: [String], _ entries: (_ columns: Int) -> [Entry]
+  ) -> [(text: String, color: Style.Color?)] {
+    // One column and one row less: a full one makes some terminals scroll.
+    let width = columns - 1
+    let entries = entries(width)
+    let room = max(rows - 1 - footer.count, 1)
+    let isEnough = entries.reduce(0) { $0 + $1.lines.count } <= room
+    var shown: [(text: String, color: Style.Color?)] = []
+    var rest = entries[...]
+    while let entry = rest.first, isEnough || shown.count + entry.lines.count < room {
+      shown += entry.lines.map { ($0, entry.color) }
+      rest.removeFirst()
+    }
+    if !rest.isEmpty { shown.append(("… and \(rest.count) more", nil)) }
+    return (shown + footer.map { ($0, nil) }).map { (ColumnText.cut($0.text, width), $0.color) }
   }
 }

@@ -1,9 +1,12 @@
 internal import PosixKit
 package import TransferProtocol
 
-/// One transfer on one line: name, bar, percent, bytes, rate and time left.
+/// One transfer on one line: title, bar, percent, bytes, rate and time left.
 package struct ProgressLine {
+  /// The file's.
   package var name: String
+  /// What a terminal shows in its place.
+  package var title: String?
   /// The podcast, where the name alone would not tell.
   package var show: String?
   package var state: TransferState
@@ -23,15 +26,16 @@ package struct ProgressLine {
   }
 
   /// For a terminal of so many columns: the bar gives way first, then the rate, the size and the time left; the name
-  /// and how far it is stay.
+  /// and the share stay. What does not move has no bar.
   package func bar(columns: Int) -> String {
-    let usual = min(max(columns / 3, 10), 40)
-    // With the show before it, a longer name and a shorter bar.
-    let nameWidth =
-      show == nil ? usual : min(max(usual, min(columns * 2 / 5, columns - Self.factsWidth - 16)), 60)
-    let full = facts([.share, .size, .rate, .rest])
+    let nameWidth = min(max(columns / 3, 10), 44)
     let barWidth = min(columns - nameWidth - Self.factsWidth - 4, 30)
     if barWidth < 5 { return withoutBar(columns) }
+    let full = facts([.share, .size, .rate, .rest])
+    guard state == .downloading else {
+      let room = nameWidth + barWidth + 3
+      return ColumnText.cut("\(ColumnText.fitted(fullName(room), room)) \(full)", columns)
+    }
     let filled =
       total.map { $0 > 0 ? Int(Double(barWidth) * Double(min(received, $0)) / Double($0)) : 0 } ?? 0
     let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: barWidth - filled)
@@ -54,16 +58,26 @@ package struct ProgressLine {
   /// Columns in which a name can still be told from others.
   private static let leastName = 14
 
-  /// The show stands before the episode, in a third of the room, where there is enough for both.
+  /// The title whole, as far as there is room; the show behind it gives way first.
   private func fullName(_ columns: Int) -> String {
-    guard let show, !show.isEmpty, columns >= 24 else { return name }
-    return ColumnText.cut(show, columns / 3) + ": " + name
+    let title = PrintableText.line(title ?? stem)
+    let left = columns - ColumnText.width(title) - 3
+    guard let show, !show.isEmpty, left >= 6 else { return ColumnText.cutInTheMiddle(title, columns) }
+    return "\(title) – \(ColumnText.cut(show, left))"
+  }
+
+  /// The file's name without its extension.
+  private var stem: String {
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
+    return String(name[..<dot])
   }
 
   private enum Fact { case share, size, rate, rest }
 
   /// Share, size, rate and time left, below one another from line to line.
-  private static let factsWidth = 6 + 2 + 8 + 2 + 10 + 2 + 8
+  private static let widths: [Fact: Int] = [.share: 6, .size: 8, .rate: 10, .rest: 8]
+  private static let factsWidth = widths.values.reduce(-2) { $0 + $1 + 2 }
+
   private func facts(_ wanted: [Fact], isPadded: Bool = false) -> String {
     var parts: [String] = []
     if wanted.contains(.share) { parts.append(ColumnText.right(percent ?? "", 6)) }
@@ -71,6 +85,12 @@ package struct ProgressLine {
     switch state {
     case .cached: break
     case .downloading:
+      // Where nothing comes, why in place of the rate.
+      if rate == nil, let error {
+        let room = (wanted.contains(.rate) ? 12 : 0) + (wanted.contains(.rest) ? 8 : 0)
+        if room > 0 { parts.append(ColumnText.cut(error, room)) }
+        break
+      }
       if wanted.contains(.rate) {
         parts.append(ColumnText.right(rate.map { HumanText.size($0) + "/s" } ?? "", 10))
       }
@@ -79,47 +99,45 @@ package struct ProgressLine {
     }
     let text = parts.joined(separator: "  ")
     guard isPadded else { return text }
-    let widths: [Fact: Int] = [.share: 6, .size: 8, .rate: 10, .rest: 8]
-    let width = wanted.reduce(-2) { $0 + (widths[$1] ?? 0) + 2 }
+    let width = wanted.reduce(-2) { $0 + (Self.widths[$1] ?? 0) + 2 }
     return text + String(repeating: " ", count: max(width - text.count, 0))
   }
 
   /// The bar, and below it why it does not move.
   package func lines(columns: Int) -> [String] {
-    let reason = error.map { ColumnText.cut("    " + $0, columns) }
+    let reason = state == .downloading ? nil : error.map { ColumnText.cut("    " + $0, columns) }
     return [bar(columns: columns)] + [reason].compactMap { $0 }
   }
 
-  /// In words, for files and pipes.
+  /// For files and pipes, in columns without blanks in them: state, percent, received, total, rate, time left; then the
+  /// name and the reason. "-" is for what is not known.
   package var text: String {
-    var parts = [percent, received > 0 || total == nil ? amount : nil].compactMap { $0 }
-    switch state {
-    case .downloading:
-      if let rate { parts.append(HumanText.size(rate) + "/s") }
-      if let eta { parts.append(HumanText.duration(eta) + " left") }
-    case .cached: break
-    default: parts.append(stateAndReason)
-    }
+    func size(_ bytes: Int64?) -> String { bytes.map { HumanText.size($0).filter { $0 != " " } } ?? "-" }
+    let left = state == .downloading ? eta : nil
+    let columns = [
+      (percent ?? "-", 6), (size(received), 9), (size(total), 9),
+      (state == .downloading ? rate.map { size($0) + "/s" } ?? "-" : "-", 11),
+      (left.map(HumanText.duration) ?? "-", 8),
+    ]
     let whole = [show, name].compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: ": ")
-    return (parts + [PrintableText.line(whole)]).joined(separator: "  ")
+    let reason = error.map { " (\(PrintableText.line($0)))" } ?? ""
+    return
+      (["\(ColumnText.fitted(state.name, 11))"] + columns.map { ColumnText.right($0, $1) }
+      + [PrintableText.line(whole) + reason]).joined(separator: "  ")
   }
 
   private var percent: String? {
     total.map { Progress.text(received: received, total: $0, isComplete: state == .cached) + "%" }
   }
-
-  private var stateAndReason: String { state.name + (error.map { " (\(PrintableText.line($0)))" } ?? "") }
-
-  private var amount: String {
-    HumanText.size(received) + (total.map { " of \(HumanText.size($0))" } ?? "")
-  }
 }
 
 extension ProgressLine {
-  init(_ status: TransferStatus) {
+  /// - Parameter show: what the podcast's folder is called.
+  init(_ status: TransferStatus, show: String) {
     let name = status.fileName.isEmpty ? status.title : status.fileName
     self.init(name: name, state: status.state, received: status.received, total: status.total)
-    show = status.show.isEmpty ? nil : status.show
+    title = status.title.isEmpty ? nil : status.title
+    self.show = show.isEmpty ? nil : show
     rate = status.rate
     eta = status.eta
     error = status.error

@@ -1,11 +1,11 @@
 internal import Configuration
 internal import PosixKit
 
-/// Colours, where they help: on terminals that have them, and not where NO_COLOR is set (no-color.org).
-struct Style {
+/// Colours, on terminals that have them, and not where NO_COLOR is set (no-color.org).
+package struct Style: Sendable {
   private let isColored: Bool
 
-  enum Color: Int { case red = 31, green, yellow }
+  package enum Color: Int, Sendable { case red = 31, green, yellow }
 
   static let output = Style(.output)
 
@@ -16,7 +16,8 @@ struct Style {
       && !["dumb", ""].contains(environment["TERM"] ?? "")
   }
 
-  func colored(_ text: String, _ color: Color) -> String {
-    isColored ? "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m" : text
+  func colored(_ text: String, _ color: Color?) -> String {
+    guard isColored, let color else { return text }
+    return "\u{1b}[\(color.rawValue)m\(text)\u{1b}[0m"
   }
 }

@@ -4,7 +4,7 @@ internal import PodcastModel
 /// `podcastfs doctor`.
 enum DoctorCommand: Command {
   static let name = "doctor"
-  static let summary = "say what is missing on this machine, and how to mend it"
+  static let summary = "find what is wrong on this machine, and the fix"
   static let usage = """
     podcastfs doctor [--json] [--quiet]
 
@@ -18,11 +18,11 @@ enum DoctorCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
-    guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no operands") }
+    guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no arguments") }
     var findings: [Finding] = []
     func report(_ more: [Finding]) {
       for finding in more where !isJSON && (finding.isProblem || !StandardStreams.isQuiet) {
-        StandardStreams.print(finding.styledText)
+        StandardStreams.tell(finding.text, hanging: Finding.indent, finding.color)
       }
       findings += more
     }

@@ -12,14 +12,17 @@ package enum Finding: Hashable, Sendable {
     return false
   }
 
-  /// The lines for a terminal: what is to be done stands out.
-  var styledText: String {
+  /// What stands out on a terminal.
+  var color: Style.Color? {
     switch self {
-    case .fine: text
-    case .note: Style.output.colored(text, .yellow)
-    case .problem: Style.output.colored(text, .red)
+    case .fine: nil
+    case .note: .yellow
+    case .problem: .red
     }
   }
+
+  /// Columns of the word at the beginning of a line.
+  static let indent = 9
 
   var json: (status: String, words: String, mend: String?) {
     switch self {

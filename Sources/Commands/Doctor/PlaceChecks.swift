@@ -36,9 +36,10 @@ package enum PlaceChecks {
         isThere
           ? .fine("\(places.configurationFile) is understood")
           : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
-      findings.append(room(at: places.cache, settings))
+      let inForce = settingsInForce(settings, places, environment)
+      findings.append(room(at: places.cache, minimum: inForce.map(\.minimumFree).max() ?? 0))
       if let finding = answeringDaemon(places, settings) { findings.append(finding) }
-      let limit = catalogueSize(settings, places, environment)
+      let limit = inForce.map(\.catalogueSize).min() ?? settings.catalogueSize
       if let finding = catalogue("\(places.data)/catalog.sqlite", limit: limit) { findings.append(finding) }
       findings += feeds("\(places.data)/catalog.sqlite")
       return (findings, settings)
@@ -64,6 +65,8 @@ package enum PlaceChecks {
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
         mend: "see to that file: what is known is in the others")
+    case .misplaced(let why):
+      return .problem("the catalogue \(path) cannot be used: \(why)", mend: "nothing in it is damaged")
     case .unreadable(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
@@ -85,16 +88,16 @@ package enum PlaceChecks {
 
   private static let fewFeeds = 5
 
-  /// What holds: each mount keeps the catalogue within what it was told, by its options or the configuration file.
-  private static func catalogueSize(
+  /// The settings of each mount, by its options and the configuration file; the file's alone where nothing is mounted.
+  private static func settingsInForce(
     _ settings: Settings, _ places: Places, _ environment: [String: String]
-  ) -> Int64 {
-    let sizes = MountRecord.all(places: places).compactMap { mount in
+  ) -> [Settings] {
+    let mounted = MountRecord.all(places: places).compactMap { mount in
       try? Settings.load(
         file: places.configurationFile, environment: environment, options: mount.options(places: places)
-      ).settings.catalogueSize
+      ).settings
     }
-    return sizes.min() ?? settings.catalogueSize
+    return mounted.isEmpty ? [settings] : mounted
   }
 
   private static func fileSize(_ path: String) -> Int64? {
@@ -108,9 +111,20 @@ package enum PlaceChecks {
     } catch {
       return .problem("\(error)", mend: "set \(variable) or HOME to a directory that you can write")
     }
-    guard access(path, W_OK | X_OK) == 0 else {
+    guard access(path, W_OK | X_OK) == 0 || Errno.current != .EACCES else {
       return .problem(
         "\(path) cannot be written", mend: "chmod u+rwx \(path), or set \(variable) to another directory")
+    }
+    // A disk may take nothing although its permissions allow it: full, failing, or remounted read-only after an error.
+    let trial = path + "/doctor.tmp"
+    do {
+      try Directories.replace(trial, with: [UInt8](repeating: 0, count: 4096))
+      try retrying("delete", trial) { unlink(trial) }
+    } catch {
+      unlink(trial)
+      return .problem(
+        "\(path) cannot be written: \((error as? PosixError)?.errno.description ?? "\(error)")",
+        mend: "look at the disk (df, dmesg), or set \(variable) to a directory on another one")
     }
     return .fine("\(path) can be written")
   }
@@ -159,7 +173,7 @@ package enum PlaceChecks {
   /// What is here of each episode is told in shared memory there.
   package static func runtimeRoom(_ path: String) -> Finding {
     let least: Int64 = 1 << 20
-    guard let left = Directories.roomLeft(at: path) else { return .note("the room in \(path) is not known") }
+    guard let left = DiskSpace.available(at: path) else { return .note("the room in \(path) is not known") }
     if left < least {
       return .problem(
         "only \(HumanText.size(left)) are free in \(path): downloads cannot begin",
@@ -170,7 +184,7 @@ package enum PlaceChecks {
 
   /// Where orders and marks can't be remembered any more.
   package static func storeRoom(_ path: String) -> Finding? {
-    guard let left = Directories.roomLeft(at: path), left < 1 << 20 else { return nil }
+    guard let left = DiskSpace.available(at: path), left < 1 << 20 else { return nil }
     return .problem(
       "only \(HumanText.size(left)) are free in \(path): nothing can be remembered",
       mend: "delete what is not needed on that disk, or make it larger")
@@ -219,14 +233,15 @@ package enum PlaceChecks {
   }
 
   /// Whether the cache may grow at all.
-  package static func room(at cache: String, _ settings: Settings) -> Finding {
-    guard let left = Directories.roomLeft(at: cache) else {
+  /// - Parameter minimum: bytes that stay free (`min_free`).
+  package static func room(at cache: String, minimum: Int64) -> Finding {
+    guard let left = DiskSpace.available(at: cache) else {
       return .note("the room in \(cache) is not known")
     }
-    if left <= settings.minimumFree {
+    if left <= minimum {
       let free = HumanText.size(left)
       return .problem(
-        "only \(free) are free for \(cache); min_free keeps \(HumanText.size(settings.minimumFree))",
+        "only \(free) are free for \(cache); min_free keeps \(HumanText.size(minimum))",
         mend: "make room, or set min_free lower")
     }
     return .fine("\(HumanText.size(left)) are free for \(cache)")

@@ -40,6 +40,27 @@ struct CommandForm {
     return flags.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 
+  /// The explanation, for so many columns.
+  func text(columns: Int) -> String {
+    let forms = blocks.compactMap { block -> Int? in
+      if case .option(let form, _) = block { form.count } else { nil }
+    }
+    let column = min((forms.max() ?? 0) + 4, 22)
+    var text = synopsis.map { ColumnText.wrapped($0, columns, hanging: 4) }.joined(separator: "\n")
+    var isList = false
+    for block in blocks {
+      switch block {
+      case .paragraph(let words):
+        text += "\n\n" + ColumnText.wrapped(words, columns)
+        isList = false
+      case .option(let form, let words):
+        text += (isList ? "\n" : "\n\n") + ColumnText.entry("  " + form, words, at: column, columns)
+        isList = true
+      }
+    }
+    return text
+  }
+
   /// Whether a placeholder like "PATH" is among its operands.
   func takes(_ placeholder: String) -> Bool {
     synopsis.contains { $0.split { " []|….".contains($0) }.contains { $0 == placeholder } }

@@ -1,9 +1,11 @@
 internal import Configuration
+internal import PosixKit
 
 /// `podcastfs help`.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "explain the commands and the options"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs help [COMMAND|options]
 
@@ -42,40 +44,81 @@ enum HelpCommand: Command {
     guard let command = CommandLineTool.commands.first(where: { $0.name == topic }) else {
       throw CommandLineTool.unknownCommand(topic)
     }
-    guard topic == MountCommand.name else { return command.usage }
-    return command.usage + "\n\nOptions for -o:\n" + options(.mount)
+    let text = CommandForm(command).text(columns: columns)
+    guard topic == MountCommand.name else { return text }
+    return text + "\n\nOptions for -o:\n" + options(.mount)
   }
+
+  /// Of the terminal; longer lines are hard to read.
+  private static var columns: Int { min(Terminal.output.width, 99) }
 
   private enum OptionRange { case all, mount }
 
   /// The options in two columns.
   private static func options(_ range: OptionRange) -> String {
-    let shown = OptionHelp.all.filter { range == .all || $0.place != .fileOnly }
-    let forms = shown.map { "  " + $0.form }
-    let width = min(forms.map(\.count).max() ?? 0, 26)
-    return zip(shown, forms).map { option, form in
-      let indent = String(repeating: " ", count: width + 2)
-      let first = form.count > width ? form + "\n" + indent : form + indent.dropFirst(form.count)
-      return first + option.text + option.remark
+    OptionHelp.all.filter { range == .all || $0.place != .fileOnly }.map { option in
+      ColumnText.entry("  " + option.form, option.text + option.remark, at: 28, columns)
     }.joined(separator: "\n")
   }
 
-  /// All commands, each with its line.
+  /// What `podcastfs help` shows: a line for commands that belong together.
+  private static var groups: [(title: String, lines: [(commands: [any Command.Type], summary: String)])] {
+    [
+      (
+        "Podcasts",
+        [
+          ([SearchCommand.self], "search for podcasts"),
+          ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
+          ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
+          ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
+          ([FeedCommand.self], FeedCommand.summary),
+          ([ForgetCommand.self], ForgetCommand.summary),
+        ]
+      ),
+      (
+        "Downloads",
+        [
+          ([GetCommand.self], GetCommand.summary),
+          ([StatusCommand.self], StatusCommand.summary),
+          ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
+          ([VerifyCommand.self], VerifyCommand.summary),
+        ]
+      ),
+      (
+        "Mount",
+        [
+          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
+          ([OpenCommand.self], OpenCommand.summary),
+          ([DemoCommand.self], DemoCommand.summary),
+          ([RestartCommand.self], RestartCommand.summary),
+        ]
+      ),
+      (
+        "Upkeep",
+        [
+          ([DoctorCommand.self], DoctorCommand.summary),
+          ([HelpCommand.self], "explain a command"),
+        ]
+      ),
+    ]
+  }
+
+  /// All commands, within 24 lines of 80 columns.
   static var overview: String {
-    let width = CommandLineTool.commands.map { $0.name.count }.max() ?? 0
-    let lines = CommandLineTool.commands.map { command in
-      "  \(command.name)" + String(repeating: " ", count: width + 2 - command.name.count) + command.summary
+    var lines = [
+      ColumnText.wrapped("podcastfs COMMAND …: podcasts as directories, episodes as files", columns)
+    ]
+    for group in groups {
+      lines.append(group.title)
+      lines += group.lines.map { line in
+        let names = line.commands.map { $0.name }.joined(separator: " | ")
+        return ColumnText.entry("  " + names, line.summary, at: 28, columns)
+      }
     }
-    return """
-      Podcasts as directories, episodes as files.
-
-      usage: podcastfs COMMAND …
-
-      \(lines.joined(separator: "\n"))
-
-      podcastfs help COMMAND explains a command, podcastfs help options the options of a mount; podcastfs
-      --version tells the version. With --quiet, before the command or behind it, it says nothing where all went
-      well.
-      """
+    let rest =
+      "More: podcastfs help COMMAND, podcastfs help options. With --quiet a command says nothing where all goes well; "
+      + "--version tells the version."
+    lines.append(ColumnText.wrapped(rest, columns))
+    return lines.joined(separator: "\n")
   }
 }

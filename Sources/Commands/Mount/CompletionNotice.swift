@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import Glibc
 internal import PodcastModel
@@ -11,6 +12,7 @@ final class CompletionNotice: Sendable {
   private let mountPoint: String
   /// Of marks that say which completions have been taken, by whichever mount was first.
   private let marks: String
+  private let catalogue: String
   private let log: LogFile
   private let claims = WorkQueue(name: "completion")
   private let notifications: Notifications
@@ -21,6 +23,7 @@ final class CompletionNotice: Sendable {
     self.settings = settings
     self.mountPoint = mountPoint
     marks = places.runtime + "/completed"
+    catalogue = places.data + "/catalog.sqlite"
     self.log = log
     notifications = Notifications(mountPoint: mountPoint, log: log)
   }
@@ -36,7 +39,8 @@ final class CompletionNotice: Sendable {
       }
       if notifies {
         notifications.add(
-          .init(title: entry.episode.title, show: entry.podcast.title, directory: entry.podcast.name))
+          .init(
+            title: entry.episode.title, show: folder(of: entry.podcast), directory: entry.podcast.name))
       }
     }
   }
@@ -45,8 +49,14 @@ final class CompletionNotice: Sendable {
   func failed(_ status: TransferStatus) {
     claims.async { [self] in
       guard notifies, claim(status) else { return }
-      notifications.add(.init(title: status.title, show: status.show, error: status.error ?? "it failed"))
+      let entry = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first
+      let show = entry.map { folder(of: $0.podcast) } ?? status.show
+      notifications.add(.init(title: status.title, show: show, error: status.error ?? "it failed"))
     }
+  }
+
+  private func folder(of podcast: Podcast) -> String {
+    KnownEntries.folderNames(ofPodcasts: [podcast.id], inFile: catalogue)[podcast.id] ?? podcast.title
   }
 
   private var notifies: Bool { settings.notifies && Notifications.program != nil }

@@ -6,7 +6,8 @@ internal import PosixKit
 /// `podcastfs demo`.
 enum DemoCommand: Command {
   static let name = "demo"
-  static let summary = "mount a small catalogue served from this machine: no network needed"
+  static let summary = "try podcastfs without a network"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs demo [-f] [-o OPTIONS] [MOUNTPOINT]
     podcastfs demo -- COMMAND …
@@ -14,8 +15,9 @@ enum DemoCommand: Command {
     Serves a small catalogue of podcasts from this machine, as slowly as a network would, and mounts podcastfs
     on MOUNTPOINT (~/Podcasts), which is made where it is missing. Every search finds in this catalogue only:
     try "harbour". It has a catalogue and a cache of its own, which go with the mount: podcastfs unmount MOUNTPOINT.
+    While nothing else is mounted, the other commands work on the demonstration: podcastfs search harbour.
 
-      -- COMMAND …  another command on the demonstration's downloads, while it is mounted: demo -- status --watch
+      -- COMMAND …  a command on the demonstration though something else is mounted too: demo -- status --watch
     """
 
   private static let backgroundFlag = "--background"
@@ -48,7 +50,7 @@ enum DemoCommand: Command {
         throw CommandFailure(failure)
       }
       isRefused = false
-      StandardStreams.print(
+      StandardStreams.tell(
         "The demonstration is mounted on \(mountPoint). Try: mkdir \(mountPoint)/Search/harbour")
       return 0
     }
@@ -66,6 +68,7 @@ enum DemoCommand: Command {
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
     request.settings.searchURL = catalogue.searchURL
+    try places.configure(searchURL: catalogue.searchURL, options: options)
     return try MountProcess(request).run(ready: ready)
   }
 }

@@ -15,7 +15,37 @@ struct DemoPlaces {
       setenv("XDG_\(name)_HOME", "\(base)/\(name.lowercased())", 1)
     }
     setenv("XDG_RUNTIME_DIR", base + "/run", 1)
+    // The configuration there names the demonstration's.
+    unsetenv("PODCASTFS_SEARCH_URL")
   }
+
+  /// Enters them for a command where nothing but the demonstration is mounted, or where its operands lie in it.
+  static func enterIfMeant(by words: [String]) {
+    guard let demo = try? DemoPlaces(), demo.areInUse, let places = try? Places() else { return }
+    let isAlone = MountRecord.all(places: places).isEmpty && MountRecord.abandoned(places: places).isEmpty
+    let owners = Set(words.compactMap { MountOwner(of: $0, places: places) })
+    if isAlone || owners == [.demonstration] { demo.enter() }
+  }
+
+  /// Gives the commands that enter them the demonstration's search service, and the options of its mount.
+  func configure(searchURL: String, options: [String]) throws {
+    let given = options.flatMap { OptionList($0).options }.filter { Settings.keys.contains($0.key) }
+    let lines = given.map { "\($0.key) = \"\($0.value ?? "on")\"" } + ["search_url = \(searchURL)"]
+    let places = try Places()
+    try Directories.create(String(places.configurationFile.dropLast("/config".count)))
+    try Directories.replace(
+      places.configurationFile, with: Array((lines.joined(separator: "\n") + "\n").utf8), outlivesPower: false
+    )
+  }
+
+  /// Waits until a demonstration that was unmounted has taken all of its own away.
+  func waitUntilGone() {
+    let deadline = MonotonicTime.after(10)
+    while access(base, F_OK) == 0, .now < deadline { usleep(Self.pace) }
+  }
+
+  /// Microseconds between two looks: nothing tells of another process's end.
+  private static let pace: UInt32 = 20_000
 
   /// Whether a demonstration of the user's is mounted: it holds the lock.
   var areInUse: Bool {
@@ -44,7 +74,7 @@ struct DemoPlaces {
       clear()
       unlink(base + "/lock")
       if rmdir(base) == 0 { return }
-      usleep(20_000)
+      usleep(Self.pace)
     } while .now < deadline
   }
 

@@ -7,6 +7,7 @@ internal import PosixKit
 enum MountCommand: Command {
   static let name = "mount"
   static let summary = "mount podcasts on an empty directory"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
     mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]

@@ -1,16 +1,33 @@
 internal import Configuration
 internal import Glibc
 
-/// Whose a mount of podcastfs is.
+/// Whose mount shows a path.
 enum MountOwner {
-  /// "another user's mount" or "the demonstration's mount", where the catalogue and the cache of this call are not
-  /// those that a path of a mount shows; nil where they are, or nothing tells.
-  static func stranger(at path: String, places: Places) -> String? {
-    guard let path = MountPoint.absolutePath(path), let mount = MountTable.mount(holding: path), mount.isOurs,
-      MountRecord.find(mount.mountPoint, places: places) == nil
+  /// The caller's, with the catalogue and the cache of this call; also where nothing tells.
+  case caller
+  case otherUser
+  case demonstration
+
+  /// nil where the path is in no mount of podcastfs.
+  init?(of path: String, places: Places) {
+    guard let path = MountPoint.absolutePath(path), let mount = MountTable.mount(holding: path), mount.isOurs
     else { return nil }
-    if let user = mount.user, user != geteuid() { return "another user's mount" }
-    // It leaves no record.
-    return (try? DemoPlaces())?.areInUse ?? false ? "the demonstration's mount" : nil
+    // A demonstration leaves no record.
+    if MountRecord.find(mount.mountPoint, places: places) != nil {
+      self = .caller
+    } else if let user = mount.user, user != geteuid() {
+      self = .otherUser
+    } else {
+      self = (try? DemoPlaces())?.areInUse ?? false ? .demonstration : .caller
+    }
+  }
+
+  /// "another user's mount" or "the demonstration's mount"; nil for the caller's own.
+  static func stranger(at path: String, places: Places) -> String? {
+    switch MountOwner(of: path, places: places) {
+    case .caller, nil: nil
+    case .otherUser: "another user's mount"
+    case .demonstration: "the demonstration's mount"
+    }
   }
 }

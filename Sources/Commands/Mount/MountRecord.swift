@@ -242,7 +242,7 @@ struct MountRecord {
   private static func name(of device: String) -> String {
     String(device.map { $0 == ":" ? "-" : $0 })
   }
-  private static func path(_ device: String, _ places: Places) -> String {
+  static func path(_ device: String, _ places: Places) -> String {
     directory(places) + "/" + name(of: device)
   }
 

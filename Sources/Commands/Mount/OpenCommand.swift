@@ -7,7 +7,8 @@ internal import PosixKit
 /// `podcastfs open`: what the desktop calls.
 enum OpenCommand: Command {
   static let name = "open"
-  static let summary = "mount, follow addresses and lists, and show the folder"
+  static let summary = "mount, follow a feed or list, show the folder"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs open [FEED-URL|FILE.opml…]
 
@@ -27,6 +28,7 @@ enum OpenCommand: Command {
       tell("Podcasts cannot be mounted", "\(error)")
       throw error
     }
+    if MountOwner(of: mountPoint, places: try Places()) == .demonstration { try DemoPlaces().enter() }
     let status = operands.forEachReporting { operand in
       do {
         if let file = file(operand) {
@@ -56,14 +58,12 @@ enum OpenCommand: Command {
     defer { session.settle() }
     do {
       // A web page may have named it.
-      let listed = try session.wait {
-        session.catalog.subscribe(address: address, isTyped: false, completion: $0)
-      }
+      let (listed, isNew) = try session.follow(address, isTyped: false)
+      guard isNew else { return false }
       StandardStreams.report(listed.name)
       try session.reportMissing([(listed.name, listed.podcast.id)])
       return true
     } catch let error as CatalogError {
-      if error.errno == .EEXIST { return false }
       throw CommandFailure(of: WebAddress(address).shown, error)
     }
   }

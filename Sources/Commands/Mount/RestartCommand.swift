@@ -5,7 +5,8 @@ internal import PosixKit
 /// `podcastfs restart`.
 enum RestartCommand: Command {
   static let name = "restart"
-  static let summary = "hand a mount to the program that is installed now"
+  static let summary = "let the installed version serve a mount"
+  static let worksOnMounts = false
   static let usage = """
     podcastfs restart [MOUNTPOINT]
     podcastfs restart --all

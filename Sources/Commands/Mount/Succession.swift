@@ -11,6 +11,7 @@ final class Succession: Sendable {
   private let connection: Int32
   private let device: String?
   private let keeper = Monitor<Keeper?>(nil)
+  private let record = Monitor<RecordKeeper?>(nil)
 
   /// - Parameters:
   ///   - call: how the next process is called; nil where the mount is to end with this one.
@@ -50,8 +51,13 @@ final class Succession: Sendable {
       self.keeper.withLock { $0 = keeper }
     }
     do {
-      try MountRecord.write(
-        request.mountPoint, device: device, isRevived: isRevived, places: request.places)
+      let record = try RecordKeeper(MountRecord.path(device, request.places)) { [request] in
+        guard MountTable.mount(on: request.mountPoint)?.device == device else { return false }
+        try MountRecord.write(
+          request.mountPoint, device: device, isRevived: isRevived, places: request.places)
+        return true
+      }
+      self.record.withLock { $0 = record }
     } catch {
       request.log.write("podcastfs restart will not find the mount: \(error)")
     }
@@ -106,6 +112,7 @@ final class Succession: Sendable {
       ServiceManager.release(MountInheritance.connectionName)
       ServiceManager.release(MountInheritance.memoryName)
     }
+    record.withLock { $0 }?.end()
     if let device { MountRecord.remove(device: device, places: request.places) }
   }
 }

@@ -37,7 +37,9 @@ enum GetCommand: Command {
     while true {
       for index in wanted.indices { wanted[index].look() }
       let lines = wanted.compactMap(\.line)
-      display?.draw { columns in lines.flatMap { $0.lines(columns: columns) } }
+      display?.draw { columns in
+        lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
+      }
       if isShown && display == nil {
         for (index, one) in wanted.enumerated() {
           guard let line = one.line, line.state == .cached, told.insert(index).inserted else { continue }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastTree
 internal import PosixKit
 internal import TransferProtocol
 
@@ -77,6 +78,14 @@ struct MountedEpisode {
       guard stat(folder, &status) == 0 else { return nil }
       (device, number) = (status.st_dev, status.st_ino)
     }
+  }
+
+  /// Its number in the catalogue, by that of its node: titles may change. nil where it is no episode's.
+  var row: Int64? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let node = NodeID(rawValue: UInt64(status.st_ino))
+    return node.kind == .episode ? node.row : nil
   }
 
   /// The text of `user.podcastfs.NAME`; nil where it has none, as on other file systems.

@@ -3,7 +3,7 @@ internal import TransferProtocol
 /// `podcastfs pause`.
 enum PauseCommand: Command {
   static let name = "pause"
-  static let summary = "hold downloads"
+  static let summary = "pause downloads"
   static let usage = """
     podcastfs pause PATH…
 

@@ -3,7 +3,7 @@ internal import TransferProtocol
 /// `podcastfs resume`.
 enum ResumeCommand: Command {
   static let name = "resume"
-  static let summary = "go on with downloads"
+  static let summary = "resume downloads"
   static let usage = """
     podcastfs resume PATH…
 

@@ -20,11 +20,8 @@ enum StatusCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let options = Options(asJSON: arguments.takeFlag("--json"), watches: arguments.takeFlag("--watch", "-w"))
-    guard try arguments.operands().isEmpty else { throw UsageError("status takes no operands") }
-    let places = try Places()
-    let settings = try Settings.load(
-      file: places.configurationFile, environment: Places.processEnvironment
-    ).settings
+    guard try arguments.operands().isEmpty else { throw UsageError("status takes no arguments") }
+    let (places, settings) = try CommandSettings.load()
     try places.create()
     if options.watches { StandardStreams.endWhenUnread() }
     let changes = Monitor(0)
@@ -35,11 +32,10 @@ enum StatusCommand: Command {
     client.waitUntilCurrent(until: .after(2))
     // Where a daemon can't start, the numbers above are those of the last one.
     var said: String?
-    var report = Report(options: options, cacheLimit: settings.cacheSize)
-    var lengths = FeedLengths(in: places)
+    var report = Report(options: options, cacheLimit: settings.cacheSize, names: KnownPodcasts(in: places))
     repeat {
       let seen = changes.withLock { $0 }
-      report.show(lengths.complete(client.allStatuses()))
+      report.show(client.allStatuses())
       if let why = client.daemonFailure, why != said {
         StandardStreams.complain(why)
         said = why
@@ -63,31 +59,35 @@ enum StatusCommand: Command {
   private struct Report {
     let options: Options
     let cacheLimit: Int64
+    private var names: KnownPodcasts
     private var display: LiveDisplay?
     private var last = ""
 
-    init(options: Options, cacheLimit: Int64) {
+    init(options: Options, cacheLimit: Int64, names: KnownPodcasts) {
       self.options = options
       self.cacheLimit = cacheLimit
+      self.names = names
       if options.watches, !options.asJSON, Terminal.output.isTerminal { display = LiveDisplay(.output) }
     }
 
     mutating func show(_ statuses: [TransferStatus]) {
+      let statuses = names.complete(statuses)
       if options.asJSON {
         let json = StatusReport.json(statuses, version: podcastfsVersion, cacheLimit: cacheLimit)
         return printIfNew(options.watches ? json.compactText : json.indentedText)
       }
+      let list = TransferList(statuses, names)
       if display != nil {
-        display?.draw(footer: [TransferList.summary(statuses)]) { columns in
-          TransferList.lines(statuses) { $0.lines(columns: columns) }
-        }
-        return
+        display?.draw(footer: [list.summary]) { list.entries(columns: $0) }
+      } else if Terminal.output.isTerminal {
+        let (columns, rows) = Terminal.output.size
+        // The summary and the prompt take a row each, or two.
+        let lines = LiveDisplay.screen(columns, rows - 2, footer: []) { list.entries(columns: $0) }
+        for line in lines { StandardStreams.print(Style.output.colored(line.text, line.color)) }
+        StandardStreams.tell(list.summary, hanging: 2)
+      } else {
+        printIfNew(list.text)
       }
-      let columns = Terminal.output.isTerminal ? Terminal.output.size.columns - 1 : nil
-      let lines = TransferList.lines(statuses) { line in
-        columns.map { line.lines(columns: $0) } ?? [line.text]
-      }
-      printIfNew((lines + [TransferList.summary(statuses)]).joined(separator: "\n"))
     }
 
     private mutating func printIfNew(_ text: String) {

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
@@ -7,7 +8,7 @@ internal import TransferProtocol
 /// `podcastfs verify`.
 enum VerifyCommand: Command {
   static let name = "verify"
-  static let summary = "check what is cached against its checksums"
+  static let summary = "check downloads against their checksums"
   static let usage = """
     podcastfs verify [--json] [--quiet] [PATH…]
 
@@ -34,7 +35,7 @@ enum VerifyCommand: Command {
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(2))
     let all = client.allStatuses()
-    let chosen = paths.isEmpty ? all : try statuses(of: operands.episodes, in: all)
+    let chosen = paths.isEmpty ? all : statuses(of: operands.episodes, in: all, places)
     var checked: [VerifiedEpisode] = []
     for status in StatusReport.byName(chosen) {
       do {
@@ -75,17 +76,14 @@ enum VerifyCommand: Command {
     episode.path == path || episode.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
   }
 
-  /// Those that the episodes' attributes speak of: all of that show and title.
+  /// The downloads of some episodes.
   private static func statuses(
-    of episodes: [MountedEpisode], in all: [TransferStatus]
-  ) throws -> [TransferStatus] {
-    let byName = Dictionary(grouping: all) { [$0.show, $0.title] }
-    var found: [TransferStatus] = []
-    for episode in episodes {
-      let name = [try episode.attribute("show") ?? "", try episode.attribute("title") ?? ""]
-      found += byName[name] ?? []
-    }
-    return Array(Set(found))
+    of episodes: [MountedEpisode], in all: [TransferStatus], _ places: Places
+  ) -> [TransferStatus] {
+    let keys = KnownEntries.keys(
+      ofEpisodes: episodes.compactMap(\.row), inFile: "\(places.data)/catalog.sqlite")
+    let wanted = Set(keys)
+    return all.filter { wanted.contains($0.key) }
   }
 
   /// Orders what is damaged anew; why that failed.
@@ -113,7 +111,7 @@ enum VerifyCommand: Command {
       "\(HumanText.size(checked.reduce(0) { $0 + $1.sound })) as they were written",
     ]
     if unsummed > 0 { words.append("\(HumanText.size(unsummed)) without a checksum") }
-    words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged")
+    if !checked.isEmpty { words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged") }
     return words.joined(separator: ", ")
   }
 

@@ -1,4 +1,5 @@
 internal import PodcastModel
+internal import PosixKit
 
 extension OPMLDocument {
   /// OPML 2.0 in UTF-8, an outline a feed, without folders.
@@ -21,8 +22,8 @@ extension OPMLDocument {
 
   /// The line of one feed.
   package static func outline(of feed: Feed) -> String {
-    let title = escaped(feed.title ?? feed.url.shown)
-    let name = feed.name.map(escaped) ?? title
+    let title = escaped(PrintableText.line(feed.title ?? feed.url.shown))
+    let name = feed.name.map { escaped(PrintableText.line($0)) } ?? title
     let page = feed.htmlURL.map { " htmlUrl=\"\(escaped($0.forRequest))\"" } ?? ""
     return
       "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(escaped(feed.url.forRequest))\"\(page)/>\n"

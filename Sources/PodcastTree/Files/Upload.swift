@@ -96,7 +96,9 @@ final class Upload: Sendable {
       return state.isDirty ? state.bytes : nil
     }
     guard let bytes else { return .value(()) }
-    return importer(bytes).onFailure { self.state.withLock { $0.isRefused = true } }
+    return importer(bytes).onEnd { result in
+      if case .failure = result { self.state.withLock { $0.isRefused = true } }
+    }
   }
 
   fileprivate func closed() {

@@ -51,7 +51,7 @@ enum EpisodeAttributes {
   private static func value(_ name: String, _ entry: EpisodeEntry, _ comment: String?) -> String? {
     let (episode, podcast) = (entry.episode, entry.podcast)
     return switch name {
-    case prefix + "guid", "user.dublincore.identifier": episode.guid
+    case prefix + "guid", "user.dublincore.identifier": episode.guid.map(PrintableText.line)
     case prefix + "title", "user.dublincore.title": episode.title
     case prefix + "show": podcast.title
     case prefix + "published", "user.dublincore.date":

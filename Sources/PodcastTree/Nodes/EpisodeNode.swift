@@ -20,123 +20,68 @@ struct EpisodeNode: TreeNode {
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     if writes { return .failure(.EROFS) }
     let program = tree.programs.program(ofThread: caller.thread)
-    let isBarred = caller.sniffs || !tree.owner.admits(caller) || program.map { tree.isBarred($0) } ?? false
-    let first = isBarred ? .cachedOnly : OpenIntent(tree.settings.trigger, by: program)
     return tree.listed(id.row).then { episode in
-      // Through whatever mount: the open resumes it, and it stays.
-      if isPausedByUser(episode) { tree.sweeps.ordered(episode.id) }
-      let intent = self.intent(first, episode, caller, program)
-      // Nothing of it is here: an error now, rather than a file that can't be read.
-      if isBarred, (tree.world.withLock { $0.downloads.status(episode.mediaKey)?.received } ?? 0) == 0 {
-        return caller.generation == 0 ? .failure(.EIO) : refuse(again: episode, 0)
-      }
-      if !caller.comesAgain, intent == .download || intent == .downloadAtRead {
-        tree.sweeps.opened(episode.id, by: program, isNew: isNew(episode))
-      }
-      return tree.entry(ofEpisode: id.row).then { entry in
-        // Its address has become another episode's: what is here is its own, what would come is not.
-        if entry.episode.isReplaced {
-          if tree.currentStatus(episode.mediaKey)?.received ?? 0 == 0 { return .failure(.EIO) }
-          return open(episode, tree.request(for: entry), .cachedOnly, program, caller)
-        }
-        return open(episode, tree.request(for: entry), intent, program, caller)
-      }
+      tree.entry(ofEpisode: id.row).then { open(episode, $0, by: program, for: caller) }
     }
-  }
-
-  private func isPausedByUser(_ episode: ListedEpisode) -> Bool {
-    tree.currentStatus(episode.mediaKey).map { $0.state == .paused && $0.error == nil } ?? false
-  }
-
-  private func intent(
-    _ first: OpenIntent, _ episode: ListedEpisode, _ caller: Caller, _ program: Program?
-  ) -> OpenIntent {
-    if caller.comesAgain { return intent(first, again: episode) }
-    // It looks at what it has let go, as those do who hear of each change of a file.
-    return first == .download && tree.sweeps.isLetGo(episode.id, by: program) ? .fetchOnly : first
-  }
-
-  /// What was paused or dropped while it was open is not begun anew because another process serves now: what is read of it
-  /// is waited for, or fetched, as before.
-  private func intent(_ intent: OpenIntent, again episode: ListedEpisode) -> OpenIntent {
-    switch tree.currentStatus(episode.mediaKey)?.state ?? .remote {
-    case .queued, .downloading, .cached: intent
-    case .remote, .paused: intent == .download || intent == .downloadAtRead ? .fetchOnly : intent
-    case .failed: .cachedOnly
-    }
-  }
-
-  /// What a reader had is gone with the process before: no other file's bytes may follow on those.
-  private func refuse<File>(again episode: ListedEpisode, _ generation: UInt32) -> Answer<File> {
-    tree.entry(ofEpisode: id.row).then { entry in
-      tree.transfers.log(generation == 0 ? .gone : .changed, ofReading: tree.request(for: entry))
-      return .failure(.ESTALE)
-    }
-  }
-
-  /// Whether nobody has asked for its download.
-  private func isNew(_ episode: ListedEpisode) -> Bool {
-    Downloads.view(tree.currentStatus(episode.mediaKey)) == .none
   }
 
   private func open(
-    _ episode: ListedEpisode, _ request: TransferRequest, _ intent: OpenIntent, _ program: Program?,
-    _ caller: Caller
+    _ episode: ListedEpisode, _ entry: EpisodeEntry, by program: Program?, for caller: Caller
   ) -> Answer<any OpenFile> {
-    let answer = opened(request, intent).then { opened in
+    let status = tree.currentStatus(episode.mediaKey)
+    if DownloadPolicy.isPausedByUser(status) { tree.sweeps.ordered(episode.id) }
+    let opener = DownloadPolicy.Opener(
+      habit: program?.habit ?? .reads,
+      isBarred: caller.sniffs || tree.isBarred(caller, program) || entry.episode.isReplaced,
+      isReopening: caller.comesAgain, hasLetGo: tree.sweeps.isLetGo(episode.id, by: program))
+    let request = tree.request(for: entry)
+    guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
+    else {
+      return caller.generation == 0 ? .failure(.EIO) : refuse(request, .gone)
+    }
+    if !caller.comesAgain, intent.startsDownload {
+      tree.sweeps.opened(episode.id, by: program, isNew: Downloads.view(status) == .none)
+    }
+    // It counts as open from here: a drop at the last close of others does not end what this open waits for.
+    tree.world.withLock { $0.open.beginOpening(episode.id) }
+    return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
-      return refuse(again: episode, opened.generation)
+      return refuse(request, opened.generation == 0 ? .gone : .changed)
     }.then { opened in
       if opened.size != nil { return .value(opened) }
-      if intent == .download, program?.trustsSize == true {
-        // Whose server has given no length: only with the end its size is known.
-        return awaiting(opened, EpisodeSize.limit - 1)
+      switch wait {
+      case .no: return .value(opened)
+      case .forFirstByte: return awaiting(opened, 0)
+      case .forEnd: return awaiting(opened, EpisodeSize.limit - 1)
       }
-      // It was let go, and the size that it had been told is forgotten: its first byte comes with it.
-      let isLetGo = intent == .fetchOnly && tree.settings.trigger == .open && !caller.comesAgain
-      return isLetGo ? awaiting(opened, 0) : .value(opened)
-    }.then { opened -> Answer<any OpenFile> in
-      if let file = accept(opened, episode, intent, program) { return .value(file) }
-      return .pending { completion in
-        // Its names lead to another node when the opener looks again.
-        tree.loader.async {
-          tree.transferChanged(episode.mediaKey)
-          tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
-          opened.close()
-          completion(.failure(.ESTALE))
-        }
-        return {}
-      }
+    }.then { opened in
+      accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
+    }.onEnd { _ in
+      let drops = tree.world.withLock { $0.open.endOpening(episode.id) }
+      if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     }
-    return counted(answer, episode)
   }
 
-  /// Counts as open from its beginning: a drop that is to be done at the last close of others does not end what this
-  /// open waits for.
-  private func counted(_ answer: Answer<any OpenFile>, _ episode: ListedEpisode) -> Answer<any OpenFile> {
-    .pending { completion in
-      tree.world.withLock { $0.open.beginOpening(episode.id) }
-      let end = { @Sendable (result: Result<any OpenFile, Errno>) in
-        let drops = tree.world.withLock { $0.open.endOpening(episode.id) }
-        if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
-        completion(result)
-      }
-      switch answer {
-      case .ready(let result):
-        end(result)
-        return {}
-      case .pending(let start): return start(end)
-      }
+  /// The bytes that a reader had are gone with the process before: no other file's may follow on them.
+  private func refuse<File>(_ request: TransferRequest, _ failure: TransferFailure) -> Answer<File> {
+    tree.transfers.log(failure, ofReading: request)
+    return .failure(.ESTALE)
+  }
+
+  /// The episode's names lead to another node when open(2) looks again.
+  private func lookAgain(_ episode: ListedEpisode, _ opened: any OpenEpisode) -> Answer<any OpenFile> {
+    .on(tree.loader) {
+      tree.transferChanged(episode.mediaKey)
+      tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
+      opened.close()
+      throw Errno.ESTALE
     }
   }
 
   private func opened(_ request: TransferRequest, _ intent: OpenIntent) -> Answer<any OpenEpisode> {
-    .pending { completion in
-      let opening = tree.transfers.open(request, intent: intent) { result in
-        completion(result.mapError(\.errno))
-      }
-      return { opening.cancel() }
+    .begun { completion in
+      tree.transfers.open(request, intent: intent) { completion($0.mapError(\.errno)) }
     }
   }
 
@@ -172,13 +117,13 @@ struct EpisodeNode: TreeNode {
         status?.total = nil
         return EpisodeSize(episode, status).whileUnknown
       } : nil
-    let isComing = (intent == .download || intent == .downloadAtRead) && !opened.isWhole
+    let isComing = intent.startsDownload && !opened.isWhole
     // A node's number holds so many generations; further ones keep no pages from one open to the next.
     let isRepeated = opened.generation > NodeID.generationLimit
     return EpisodeFile(
-      opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.plays == true,
+      opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
       keepsCache: !isRepeated, changesAttributes: isOther, shownSize: shownSize,
-      looks: isComing && intent == .downloadAtRead && program?.looksFirst == true
+      looks: isComing && intent == .downloadAtRead && program?.habit == .browses
     ) { file in
       closed(episode, intent, program, file)
     }
@@ -189,7 +134,7 @@ struct EpisodeNode: TreeNode {
   ) {
     let drops = tree.world.withLock { $0.open.close(id) }
     if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
-    guard intent == .download || intent == .downloadAtRead, let program else { return }
+    guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let count = file.isDirect ? file.bytesRead : tree.sweeps.mayHaveRead(file.bytesRead, of: id)
     let isShort = count < 1 << 20 && count < size / 10
@@ -255,17 +200,6 @@ struct EpisodeNode: TreeNode {
       case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
       default: return .failure(.EINVAL)
       }
-    }
-  }
-}
-
-extension OpenIntent {
-  /// What an open may do by the option `trigger`.
-  fileprivate init(_ trigger: Settings.Trigger, by program: Program?) {
-    switch trigger {
-    case .open: self = program?.looksFirst == true ? .downloadAtRead : .download
-    case .read: self = .downloadAtRead
-    case .never: self = .fetchOnly
     }
   }
 }

@@ -59,19 +59,44 @@ package enum Answer<Value: Sendable>: Sendable {
     }
   }
 
-  /// Runs `note` where it fails.
-  func onFailure(_ note: @escaping @Sendable () -> Void) -> Answer {
+  /// Calls `note` with what it gives.
+  func onEnd(_ note: @escaping @Sendable (Result<Value, Errno>) -> Void) -> Answer {
     switch self {
     case .ready(let result):
-      if case .failure = result { note() }
+      note(result)
       return self
     case .pending(let start):
       return .pending { completion in
         start { result in
-          if case .failure = result { note() }
+          note(result)
           completion(result)
         }
       }
+    }
+  }
+
+  /// Begins at once. What ends before this returns is ready: nobody has to wait for it.
+  static func begun(
+    _ begin: (@escaping @Sendable (Result<Value, Errno>) -> Void) -> any Cancellable
+  ) -> Answer {
+    let beginning = Monitor(Beginning<Value>.underWay)
+    let task = begin { result in
+      let completion = beginning.withLock { state -> Callback<Result<Value, Errno>>? in
+        defer { state = .ended(result) }
+        if case .awaited(let completion) = state { return completion }
+        return nil
+      }
+      completion?(result)
+    }
+    if case .ended(let result) = beginning.withLock({ $0 }) { return .ready(result) }
+    return .pending { completion in
+      let result = beginning.withLock { state -> Result<Value, Errno>? in
+        if case .ended(let result) = state { return result }
+        state = .awaited(Callback(completion))
+        return nil
+      }
+      if let result { completion(result) }
+      return { task.cancel() }
     }
   }
 
@@ -106,6 +131,13 @@ extension Answer where Value == Void {
       return { order.cancel() }
     }
   }
+}
+
+/// How far something is that was begun before anybody waits for it.
+private enum Beginning<Value: Sendable>: Sendable {
+  case underWay
+  case awaited(Callback<Result<Value, Errno>>)
+  case ended(Result<Value, Errno>)
 }
 
 /// Gives up whichever stage of a chain is under way.

@@ -197,6 +197,9 @@ final class Download {
     return handles.contains { $0.generation == store.generation } && !handles.contains { $0.isOpening }
   }
 
+  /// Seconds: a rate that would take longer says nothing of the end.
+  private static let longestGuess: Int64 = 86_400
+
   var status: TransferStatus {
     var status = record.status
     status.received = received
@@ -204,8 +207,10 @@ final class Download {
     if record.state == .downloading {
       status.rate = meter.rate
       if let rate = meter.rate, rate > 0, let total = record.total {
-        status.eta = max(0, (total - status.received + rate - 1) / rate)
+        let seconds = max(0, (total - status.received + rate - 1) / rate)
+        if seconds <= Self.longestGuess { status.eta = seconds }
       }
+      if let seconds = meter.stalled { status.error = "stalled for \(seconds) s" }
     }
     return status
   }

@@ -362,8 +362,9 @@ extension TransferStatus {
     }
   }
 
-  /// Whether `changed` moves.
+  /// Whether `changed` moves. What is downloading has no other error than that it is stalled, for a growing time.
   fileprivate func isNews(after other: TransferStatus?) -> Bool {
-    other.map { $0.state != state || $0.generation != generation || $0.error != error } ?? true
+    guard let other, other.state == state, other.generation == generation else { return true }
+    return state != .downloading && other.error != error
   }
 }

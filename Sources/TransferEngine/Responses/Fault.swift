@@ -45,7 +45,7 @@ package struct Fault: Hashable {
   init(_ failure: DiskFailure) {
     switch failure.kind {
     case .full, .runtimeFull: self.init(.noRoom, failure.message)
-    case .tooLarge: self.init(.lasting, "too large a file")
+    case .tooLarge: self.init(.lasting, "the file is larger than the disk or a limit (ulimit -f) allows")
     case .passing, .cut: self.init(.passing, failure.message)
     case .broken: self.init(.lasting, failure.message)
     }

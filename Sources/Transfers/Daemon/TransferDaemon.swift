@@ -66,9 +66,7 @@ package final class TransferDaemon: @unchecked Sendable {
     } else {
       listener = try UnixSocket.listen(at: path)
     }
-    let pidFile = DaemonPlace.pidFile(runtime: configuration.runtime)
-    // For people: it serves without that where the folder has no room left.
-    try? Directories.replace(pidFile, with: Array("\(getpid())\n".utf8), outlivesPower: false)
+    writeNumber()
     HTTPSession.blockBrokenPipeSignal()
     takeSpareDescriptor()
     let log = LogFile(Places.logFile(in: configuration.state))
@@ -95,8 +93,15 @@ package final class TransferDaemon: @unchecked Sendable {
     if configuration.inheritedSocket == nil { unlink(path) }
     driver.stop()
     for client in driver.clients.values { client.close() }
-    unlink(pidFile)
+    unlink(DaemonPlace.pidFile(runtime: configuration.runtime))
     return true
+  }
+
+  /// For people: it serves without that where the folder has no room left.
+  private func writeNumber() {
+    let file = DaemonPlace.pidFile(runtime: configuration.runtime)
+    if Directories.exists(file) && socketWatch != nil { return }
+    try? Directories.replace(file, with: Array("\(getpid())\n".utf8), outlivesPower: false)
   }
 
   /// Whether what `run` throws is that a disk is full.
@@ -116,12 +121,14 @@ package final class TransferDaemon: @unchecked Sendable {
   }
 
   /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
-  /// it any more, and the next one would wait for its lock.
+  /// it any more, and the next one would wait for its lock. Where only the file with its number goes (systemd-tmpfiles
+  /// cleans /tmp, but leaves sockets that are listened on) it is written again.
   private func watchSocket(_ path: String) {
     guard let watch = try? FileWatch(), watch.add(configuration.runtime, .vanishing) != nil else { return }
     socketWatch = watch
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
-      if !watch.events().isEmpty, access(path, F_OK) != 0 { self?.loop.stop() }
+      guard let self, !watch.events().isEmpty else { return }
+      if Directories.exists(path) { writeNumber() } else { loop.stop() }
     }
     // It may have gone before anybody watched.
     if access(path, F_OK) != 0 { loop.stop() }

@@ -42,7 +42,8 @@ final class RecordSaver: Sendable {
     guard isFirst else { return }
     flusher.async(after: Self.patience) { [self] in
       log.withLock { $0.isFlushDue = false }
-      TransferStore.flush(path)
+      // Where the disk refuses it, the log is brought into the file, which is another place.
+      if (try? TransferStore.flush(path)) == nil { log.withLock { $0.isToBeEmptied = true } }
       takeLogIn()
     }
   }

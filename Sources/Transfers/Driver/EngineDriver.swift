@@ -208,7 +208,7 @@ final class EngineDriver {
     case .remove(let key, let generation):
       twins.forget(key, generation)
       let (layout, log) = (layout, log)
-      answer(.names(key)) {
+      answer(.files(key)) {
         let isStranger = layout.hasStranger(key, generation)
         // Beside a later one nothing need tell its number.
         let removal =
@@ -223,13 +223,13 @@ final class EngineDriver {
       }
     case .flushNames(let key):
       let layout = layout
-      answer(.names(key)) {
+      answer(.files(key)) {
         layout.flushNames()
         return .removed(key)
       }
     case .forgetFormer(let key):
       let layout = layout
-      answer(.names(key)) {
+      answer(.files(key)) {
         layout.forgetFormer(key)
         return .removed(key)
       }

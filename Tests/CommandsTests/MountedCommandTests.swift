@@ -1,0 +1,79 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Commands on episodes and podcasts of a real mount.
+@Suite(.enabled(if: canMount, "this user cannot mount")) struct MountedCommandTests {
+  @Test func verifyFindsAnEpisodeWhoseTitleWasCorrected() throws {
+    let mount = try MountedCatalogue()
+    let path = try mount.episode(1)
+    #expect(try mount.run("get", path).end == .exit(0))
+    mount.publish(["Part One", "Part 2", "Part 3"])
+    #expect(try mount.run("refresh").end == .exit(0))
+    #expect(try mount.attribute("title", path) == "Part One")
+    let verify = try mount.run("verify", path)
+    #expect(verify.end == .exit(0) && verify.output.hasPrefix("1 episode checked"), "\(verify)")
+    let folder = try mount.run("verify", "--json", mount.root + "/Downloaded/\(MountedCatalogue.podcast)")
+    #expect(folder.output.contains("\"checked\": 1"), "\(folder)")
+  }
+
+  @Test func oneNameIsShownAndBothAreUnderstood() throws {
+    let mount = try MountedCatalogue()
+    let subscriptions = mount.root + "/Subscriptions"
+    #expect(rename("\(subscriptions)/\(MountedCatalogue.podcast)", subscriptions + "/Lights") == 0)
+    mount.origin.change("/1.mp3") { $0.behaviour.rate = 5_000 }
+    try mount.set("state", "downloading", try mount.episode(1, in: "Lights"))
+    let status = try mount.run("status").output
+    #expect(status.contains("  Lights: ") && !status.contains(MountedCatalogue.podcast), "\(status)")
+    for name in ["Lights", MountedCatalogue.podcast, "harbour lights"] {
+      #expect(try mount.run("refresh", name).output == "\(name): 0 new\n")
+    }
+    #expect(try mount.run("unsubscribe", MountedCatalogue.podcast).end == .exit(0))
+    #expect(try mount.run("subscribe", mount.origin.url("/feed.xml")).end == .exit(0))
+    #expect(rename("\(subscriptions)/\(MountedCatalogue.podcast)", subscriptions + "/Lights") == 0)
+    #expect(try mount.run("forget", MountedCatalogue.podcast).end == .exit(0))
+    #expect(try mount.run("list", "--names").output.isEmpty)
+  }
+
+  @Test func aStalledDownloadSaysSinceWhenAndGuessesNoEnd() throws {
+    let mount = try MountedCatalogue()
+    mount.origin.change("/1.mp3") { $0.behaviour.stallAfter = 50_000 }
+    let path = try mount.episode(1)
+    try mount.set("state", "downloading", path)
+    #expect(eventually { (try? mount.attribute("error", path))??.hasPrefix("stalled for ") == true })
+    #expect(try mount.attribute("rate", path) == nil && mount.attribute("eta", path) == nil)
+    let status = try mount.run("status").output.split(separator: "\n").first ?? ""
+    #expect(status.hasPrefix("downloading") && status.contains("(stalled for "), "\(status)")
+    #expect(!status.contains("/s"))
+    let lines = try screen(mount.environment, "status")
+    #expect(lines.first?.contains("  stalled for ") == true && lines.count == 2, "\(lines)")
+  }
+
+  @Test func aTerminalShowsWhatRunsAndCountsTheRest() throws {
+    let mount = try MountedCatalogue(options: "min_free=0,downloads=1")
+    for number in 1...3 { mount.origin.change("/\(number).mp3") { $0.behaviour.rate = 3_000 } }
+    for number in 1...3 { try mount.set("state", "downloading", try mount.episode(number)) }
+    #expect(eventually { (try? mount.run("status").output.hasPrefix("downloading")) == true })
+    let lines = try screen(mount.environment, "status", columns: 80, rows: 5)
+    #expect(lines.count == 3 && lines[0].contains("["), "\(lines)")
+    #expect(lines[1] == "… and 2 more" && lines[2].contains("2 queued"), "\(lines)")
+    #expect(lines.allSatisfy { $0.count <= 79 }, "\(lines)")
+    // Piped, all of them, in columns that have no blanks in them.
+    let piped = try mount.run("status").output.split(separator: "\n")
+    #expect(piped.count == 4)
+    #expect(
+      piped[1].split(separator: " ").prefix(6) == ["queued", "0.0%", "0B", "293KiB", "-", "-"], "\(piped)")
+  }
+
+  @Test func theDoctorGoesByTheOptionsOfTheMount() throws {
+    let mount = try MountedCatalogue(options: "min_free=1T")
+    let cache = mount.environment.home.path("cache/podcastfs")
+    let doctor = try mount.run("doctor").output
+    #expect(doctor.contains("for \(cache); min_free keeps 1.00 TiB"), "\(doctor)")
+    try mount.environment.home.write("config/podcastfs/config", "min_free = 1T\n")
+    let lenient = try MountedCatalogue()
+    try lenient.environment.home.write("config/podcastfs/config", "min_free = 1T\n")
+    #expect(try !lenient.run("doctor").output.contains("min_free keeps"))
+  }
+}
