@@ -90,7 +90,7 @@ extension FeedRefresh {
       state: state, announced: state.isAnnounced ? state.movedTo : nil, redirected: head.permanentLocation,
       now: now)
     try store.change(.refresh) { database, changes in
-      try change(in: database, &changes) { feed, archive, podcast in
+      try change(in: database, &changes) { feed, archive, podcast, changes in
         feed.answered(now: now)
         if isWhole {
           feed.lastWhole = now
@@ -127,7 +127,7 @@ extension FeedRefresh {
     do {
       let outcome = try FeedMerge(store: store, podcast: id, now: now).merge(document.episodes) {
         database, changes, merged in
-        try change(in: database, &changes) { feed, archive, podcast in
+        try change(in: database, &changes) { feed, archive, podcast, changes in
           take(head, of: document, isKept: !isCut && !isEmptied, digest: isEmptied ? nil : answer.digest, &feed)
           feed.nextRefresh = try next(head, feed, in: database)
           podcast.guid = document.guid ?? podcast.guid
@@ -157,11 +157,11 @@ extension FeedRefresh {
   /// Loads the podcast's records, and saves each once.
   private func change(
     in database: Database, _ changes: inout [CatalogChange],
-    _ body: (inout FeedRecord, inout ArchiveRecord, inout PodcastRecord) throws -> Void
+    _ body: (inout FeedRecord, inout ArchiveRecord, inout PodcastRecord, inout [CatalogChange]) throws -> Void
   ) throws {
     guard var known = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
     let old = known.podcast
-    try body(&known.feed, &known.archive, &known.podcast)
+    try body(&known.feed, &known.archive, &known.podcast, &changes)
     if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
       known.feed.error = EpisodeNumbers.fullMessage
     }
@@ -180,7 +180,7 @@ extension FeedRefresh {
   private func take(
     _ head: HTTPResponseHead, of document: FetchedFeed, isKept: Bool, digest: Int64?, _ feed: inout FeedRecord
   ) {
-    feed.notice = document.episodes.isEmpty ? document.channel.emptiness : nil
+    feed.notice = nil
     feed.answered(now: now)
     feed.lastWhole = now
     feed.firstRefresh = feed.firstRefresh ?? now

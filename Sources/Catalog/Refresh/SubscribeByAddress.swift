@@ -86,8 +86,9 @@ struct SubscribeByAddress: Sendable {
     do {
       return try found(unread, at: address, isNamed: true)
     } catch {
-      if error.links.isEmpty { throw error }
-      return try look(at: error.links, from: address, isPrivate: isTyped && unread.head.isFromPrivateHost)
+      let links = unread.body.map { FeedLinks.find(in: $0, baseURL: WebAddress(unread.head.effectiveURL)) } ?? []
+      if links.isEmpty { throw error }
+      return try look(at: links, from: address, isPrivate: isTyped && unread.head.isFromPrivateHost)
     }
   }
 
