@@ -40,6 +40,7 @@ let package = Package(
     system("CFuse3", "fuse3", "libfuse3-dev"),
     system("CLibXML2", "libxml-2.0", "libxml2-dev"),
     system("CSQLite", "sqlite3", "libsqlite3-dev"),
+    system("CZlib", "zlib", "zlib1g-dev"),
     .target(name: "CLinux"),
     // Loads libcurl when it is needed: only its headers are used here.
     .target(name: "CCurl", cSettings: [.define("_GNU_SOURCE")]),
@@ -48,7 +49,7 @@ let package = Package(
     library("PosixKit", ["CLinux", "WebValues"]),
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
-    library("FeedKit", ["CLibXML2", "PodcastModel", "PosixKit"]),
+    library("FeedKit", ["CLibXML2", "CZlib", "PodcastModel", "PosixKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
 
     // Values and rules.

@@ -14,6 +14,11 @@ enum ResultFuzzing {
       precondition(feed.episodes.count <= bytes.count)
       for episode in feed.episodes { precondition((episode.notes?.utf8.count ?? 0) <= bytes.count * 3) }
     }
+    if let copy = try? FileDescriptor.inMemory("result"), (try? copy.write(mark, at: 0)) != nil,
+      (try? copy.write(bytes, at: Int64(mark.count))) != nil, let list = try? FeedReader.list(in: copy)
+    {
+      precondition(list.feeds.count <= bytes.count)
+    }
     return 0
   }
 }

@@ -5,9 +5,9 @@ internal import PosixKit
 extension Catalog {
   /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does. A list may be a
   /// stranger's: none of its feeds may be on a private network until the user has typed its address.
-  /// - Throws: EINVAL where it is no OPML.
+  /// - Throws: EINVAL where it is no list.
   package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
-    let list = try Self.list(bytes)
+    let list = try list(bytes)
     return try store.change { database, changes in
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
       result.refused = list.refusals
@@ -27,15 +27,16 @@ extension Catalog {
   }
 
   /// The addresses of the feeds in a list, whether they are followed or not.
-  /// - Throws: EINVAL where it is no OPML.
+  /// - Throws: EINVAL where it is no list.
   package func feeds(inOPML bytes: [UInt8]) throws(CatalogError) -> [WebAddress] {
-    try Self.list(bytes).feeds.map(\.url)
+    try list(bytes).feeds.map(\.url)
   }
 
-  private static func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
+  private func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
     do throws(FeedError) {
-      return try OPMLDocument.parse(bytes: bytes)
+      return try feeds.fetcher.reader.list(bytes)
     } catch {
+      if case .storage(let reason) = error { throw CatalogError(reason.errno, reason.description) }
       throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
     }
   }

@@ -26,7 +26,7 @@ package final class Catalog: Sendable {
   ///   - logLimit: bytes of the write-ahead log, beyond which refreshes don't write.
   ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
   package init(
-    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader = .inThisProcess,
+    places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
     logLimit: Int64 = LogLimit.usual, archiveBytes: Int64 = PagesRead.archiveBytes
   ) throws(CatalogError) {
     self.settings = settings

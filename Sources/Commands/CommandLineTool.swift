@@ -53,6 +53,7 @@ package enum CommandLineTool {
     if first == GivenUp.word { return try GivenUp.run(Array(arguments.dropFirst())) }
     if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
     if first == FeedWorker.argument { return FeedWorker.run() }
+    if first == FeedWorker.probeArgument { return FeedWorker.probe() }
     if ["--help", "-h"].contains(first) {
       return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))
     }

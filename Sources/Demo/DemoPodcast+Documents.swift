@@ -85,15 +85,5 @@ extension DemoPodcast {
 
 extension String {
   /// For XML's text and attributes.
-  fileprivate var inXML: String {
-    reduce(into: "") { text, character in
-      switch character {
-      case "&": text += "&amp;"
-      case "<": text += "&lt;"
-      case ">": text += "&gt;"
-      case "\"": text += "&quot;"
-      default: text.append(character)
-      }
-    }
-  }
+  fileprivate var inXML: String { XMLText.escaped(self, keepsLines: true) }
 }

@@ -2,11 +2,13 @@ package import PosixKit
 
 /// Why something is no feed or no subscription list.
 package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// It is another kind of document: the name of its first element ("html"), nil where it has none.
-  case notAFeed(root: String?)
-  case notOPML(root: String?)
+  /// It is another kind of document.
+  case notAFeed(ForeignDocument)
+  case notAList(ForeignDocument)
   /// It has more bytes than are read.
   case tooLarge(limit: Int)
+  /// It is compressed, and nothing of it can be decompressed.
+  case damagedCompression
   /// The temporary file failed that keeps what has come.
   case storage(PosixError)
   case outOfMemory
@@ -17,11 +19,10 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch self {
-    case .notAFeed(nil), .notOPML(nil): "is not XML"
-    case .notAFeed("html"?): "is a web page, not a feed"
-    case .notAFeed(let root?): "is not a feed: its first element is <\(root)>"
-    case .notOPML(let root?): "is not OPML: its first element is <\(root)>"
+    case .notAFeed(let found): found.description(wanted: "a feed")
+    case .notAList(let found): found.description(wanted: "a list of subscriptions")
     case .tooLarge(let limit): "is larger than \(limit >> 20) MiB"
+    case .damagedCompression: "is compressed, but its compression is damaged"
     case .storage(let error): error.description
     case .outOfMemory: "takes too much memory"
     case .parserEnded(nil): "could not be read: its parser failed"

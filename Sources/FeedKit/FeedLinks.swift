@@ -5,15 +5,16 @@ package import PodcastModel
 package enum FeedLinks {
   /// How much of a page is looked at, in bytes.
   private static let limit = 1 << 20
+  /// Feeds that are taken of one page.
+  private static let most = 20
   private static let types: Set<String> = [
     "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml",
   ]
 
   /// The addresses of the feeds, absolute, in the page's order.
   /// - Parameter baseURL: where the page came from.
-  package static func find(in page: FeedBody, baseURL: WebAddress) -> [WebAddress] {
-    // A page that cannot be read back names none.
-    find(html: (try? page.prefix(limit)) ?? [], baseURL: baseURL)
+  static func find(_ page: UnsafeRawBufferPointer, baseURL: WebAddress) -> [WebAddress] {
+    page.prefix(limit).withContiguousStorageIfAvailable { find($0, baseURL) } ?? []
   }
 
   package static func find(html: [UInt8], baseURL: WebAddress) -> [WebAddress] {
@@ -35,7 +36,8 @@ package enum FeedLinks {
       let relations = tag.attribute("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
       let type = tag.attribute("type").map(MediaType.essence) ?? ""
       guard relations.contains("alternate"), types.contains(type),
-        let url = FeedAddress.absolute(href, base: base).map({ WebAddress($0) }), !found.contains(url)
+        let url = FeedAddress.absolute(href, base: base).map({ WebAddress($0) }), !found.contains(url),
+        found.count < most
       else { continue }
       found.append(url)
     }

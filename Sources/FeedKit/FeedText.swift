@@ -131,3 +131,12 @@ enum FeedText {
     return String(repaired)
   }
 }
+
+extension [UInt8] {
+  /// `withUnsafeBytes` for bodies that throw errors of one type.
+  func withBytes<Result, Failure>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try withUnsafeBufferPointer { bytes throws(Failure) in try body(UnsafeRawBufferPointer(bytes)) }
+  }
+}

@@ -26,6 +26,10 @@ package struct ParsedFeed: Hashable, Sendable {
   package var nextPageURL: WebAddress?
   /// `atom:link rel=self`: where the feed says that it is.
   package var selfURL: WebAddress?
+  /// Items of the document, with those that have nothing to play.
+  package var itemCount = 0
+  /// Those with an enclosure, also where they are not in `episodes`.
+  package var episodeCount = 0
   /// Items with an enclosure, in document order.
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
@@ -33,6 +37,14 @@ package struct ParsedFeed: Hashable, Sendable {
   package var ending = Ending.whole
 
   package init() {}
+
+  /// Why nothing of the feed can be played; nil where something can.
+  package var emptiness: String? {
+    if episodeCount > 0 || itemCount == 0 { return nil }
+    return itemCount == 1
+      ? "the feed has one item, and nothing to play in it"
+      : "the feed has \(itemCount) items, and nothing to play in them"
+  }
 
   /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.
   package enum Ending: UInt64, Sendable {
@@ -55,7 +67,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// In seconds.
   package var duration: Int?
   /// In document order; see `enclosure` for the one to play. Where an item has no `enclosure` elements,
-  /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`.
+  /// those of Atom links, else of `media:content`, else of `podcast:alternateEnclosure`. Where none of these is audio
+  /// or video, the next kind that has some follows.
   package var enclosures: [Enclosure] = []
   package var link: WebAddress?
   /// Show notes, often HTML. Those of a feed with very many of them wait in a temporary file.

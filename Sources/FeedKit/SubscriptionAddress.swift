@@ -2,21 +2,21 @@ package import PodcastModel
 
 /// Addresses that people and lists give for feeds.
 package enum SubscriptionAddress {
-  /// The feed's http or https address: `feed:`, `pcast:`, `itpc:` and the like are other words for http, and
-  /// may stand before the real scheme ("feed:https://…"); a host without a scheme is meant as https.
+  /// The feed's http or https address. `feed:`, `pcast:`, `itpc:` and the like are other words for http, and may stand
+  /// before the real scheme ("feed:https://…"), whose colon browsers leave out ("pcast://https//…"). A host without a
+  /// scheme is meant as https.
   /// - Returns: nil for anything else.
   package static func normalized(_ text: String) -> WebAddress? {
     var rest = Substring(FeedText.oneLine(text))
     while let colon = rest.firstIndex(of: ":"), aliases.contains(rest[..<colon].lowercased()) {
-      let after = rest[rest.index(after: colon)...]
-      let isWhole = after.lowercased().hasPrefix("http:") || after.lowercased().hasPrefix("https:")
-      if isWhole {
-        rest = after
+      let after = rest[rest.index(after: colon)...].drop { $0 == "/" }
+      if let scheme = ["https", "http"].first(where: { after.lowercased().hasPrefix($0 + "//") }) {
+        rest = Substring("\(scheme):\(after.dropFirst(scheme.count))")
       } else {
-        let host = after.drop { $0 == "/" }
+        let isWhole = after.lowercased().hasPrefix("http:") || after.lowercased().hasPrefix("https:")
         rest =
-          host.lowercased().hasPrefix("http:") || host.lowercased().hasPrefix("https:")
-          ? host : "http://\(host)"
+          isWhole || aliases.contains(after.prefix { $0 != ":" }.lowercased())
+          ? after : Substring("http://\(after)")
       }
     }
     if let absolute = FeedAddress.absolute(String(rest), base: nil) { return WebAddress(absolute) }

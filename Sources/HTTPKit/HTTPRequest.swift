@@ -6,8 +6,10 @@ package struct HTTPRequest: Sendable {
   /// Further header lines.
   package var headers: [(name: String, value: String)] = []
   package var userAgent: String?
-  /// Whether to ask for gzip and decode it (feeds), or for the bytes as they are (media).
+  /// Whether to ask for gzip (feeds), or for the bytes as they are (media).
   package var acceptsCompression = false
+  /// Whether a body is decompressed by what its Content-Encoding says; else it comes as it was sent.
+  package var decompresses = true
   /// Overrides the environment's `http_proxy` and `https_proxy`; empty for none.
   package var proxy: String?
   /// `http_proxy` and the like (libcurl-env(3)); nil for those of the process's environment.

@@ -42,7 +42,7 @@ extension HTTPTransfer {
     let encoded = asked.encoded
     set(CURLOPT_URL, encoded)
     set(CURLOPT_PROXY, proxyRules.address(for: encoded) ?? "")
-    isDigest = Self.origin(url).map { curl.digestOrigins.contains($0) } ?? false
+    isDigest = AddressParts(url).map { curl.digestOrigins.contains($0.origin) } ?? false
     set(CURLOPT_HTTPAUTH, isDigest ? podcastfs_curl_digest : podcastfs_curl_basic)
   }
 
@@ -55,6 +55,7 @@ extension HTTPTransfer {
     }
     if request.acceptsCompression {
       set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+      if !request.decompresses { set(CURLOPT_HTTP_CONTENT_DECODING, 0) }
     } else {
       lines.append("Accept-Encoding: identity")
     }

@@ -25,11 +25,11 @@ extension HTTPTransfer {
   /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
   /// comes then. Should that fail, the head is delivered with the body or at the end.
   func answersChallenge() -> Bool {
-    guard head.status == 401, AddressParts.userinfo(asked.forRequest) != nil,
-      let origin = Self.origin(asked.forRequest), head.offers("digest"), !head.offers("basic")
+    guard head.status == 401, let parts = asked.parts, parts.userinfo != nil, head.offers("digest"),
+      !head.offers("basic")
     else { return false }
     if !isDigest {
-      curl.digestOrigins.insert(origin)
+      curl.digestOrigins.insert(parts.origin)
       next = asked.forRequest
       ignored = 0
     }
@@ -52,7 +52,12 @@ extension HTTPTransfer {
     hasRefused = false
     waitingSince = nil
     words[0] = 0
-    let isOwn = Self.origin(next) == Self.origin(request.url.trimmed)
+    let isOwn =
+      if let own = AddressParts(request.url.trimmed), let parts = AddressParts(next) {
+        parts.hasOrigin(of: own)
+      } else {
+        false
+      }
     setURL(isOwn ? withCredentials(next) : next)
     setHeaders(leaves: !isOwn)
     setTimeLeft()
@@ -66,20 +71,10 @@ extension HTTPTransfer {
 
   /// Those of the request's address go on to the same host, and to no other.
   private func withCredentials(_ url: String) -> String {
-    guard let credentials = AddressParts.userinfo(request.url.trimmed), AddressParts.userinfo(url) == nil,
-      let authority = AddressParts.authority(of: url)
+    guard let credentials = AddressParts(request.url.trimmed)?.userinfo, let parts = AddressParts(url),
+      parts.userinfo == nil
     else { return url }
-    return "\(url[..<authority.startIndex])\(credentials)@\(url[authority.startIndex...])"
-  }
-
-  /// Scheme, host and port.
-  static func origin(_ url: String) -> String? {
-    guard let scheme = AddressParts.scheme(url), let authority = AddressParts.authority(of: url) else {
-      return nil
-    }
-    let host = InternationalHost.ascii(
-      authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "")
-    let usual = scheme == "https" ? ":443" : ":80"
-    return "\(scheme)://\(host.hasSuffix(usual) ? String(host.dropLast(usual.count)) : host)"
+    let start = parts.authority.startIndex
+    return "\(url[..<start])\(credentials)@\(url[start...])"
   }
 }

@@ -4,30 +4,15 @@ package enum FeedKey {
   /// own port, a slash at the end, a fragment, the spelling of user and password or the case of percent-encodings makes
   /// a difference.
   package static func text(_ address: WebAddress) -> String {
-    let whole = address.forRequest.prefix { $0 != "#" }
-    guard let colon = whole.firstIndex(of: ":"), whole[colon...].hasPrefix("://") else {
-      return String(whole)
-    }
-    let start = whole.index(colon, offsetBy: 3)
-    let end = whole[start...].firstIndex { $0 == "/" || $0 == "?" } ?? whole.endIndex
-    var authority = whole[start..<end]
-    var user = ""
-    if let at = authority.lastIndex(of: "@") {
-      user = PercentEncoding.userinfo(authority[..<at]) + "@"
-      authority = authority[authority.index(after: at)...]
-    }
-    var host = InternationalHost.ascii(authority)
+    guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
+    var host = InternationalHost.ascii(parts.place)
     for port in [":80", ":443", ":"] where host.hasSuffix(port) { host.removeLast(port.count) }
     if host.hasSuffix(".") { host.removeLast() }
-    var path = whole[end...]
-    var query: Substring = ""
-    if let mark = path.firstIndex(of: "?") {
-      query = path[mark...]
-      path = path[..<mark]
-    }
+    var path = parts.path
     while path.last == "/" { path.removeLast() }
-    if query == "?" { query = "" }
-    return user + host + upperCasingEscapes(String(path + query))
+    let user = parts.userinfo.map { PercentEncoding.userinfo($0) + "@" } ?? ""
+    let query = parts.query.flatMap { $0.isEmpty ? nil : "?" + $0 } ?? ""
+    return user + host + upperCasingEscapes(path + query)
   }
 
   private static func upperCasingEscapes(_ text: String) -> String {

@@ -12,11 +12,14 @@ package struct HTMLReader {
     case end(String)
     /// A comment, a declaration or a processing instruction.
     case comment
+    /// A CDATA section of XML, with its marks.
+    case section
   }
 
   private let bytes: Bytes
   private let readsTags: Bool
   private let readsReferences: Bool
+  private let readsSections: Bool
   private var position = 0
   private var start = 0
   /// From here on there is no ">": what looks like a tag is text.
@@ -25,10 +28,12 @@ package struct HTMLReader {
   /// - Parameters:
   ///   - tags: whether there may be any; else they are text.
   ///   - references: the same for character references.
-  package init(_ bytes: Bytes, tags: Bool = true, references: Bool = true) {
+  ///   - sections: whether the text is XML, which has CDATA sections.
+  package init(_ bytes: Bytes, tags: Bool = true, references: Bool = true, sections: Bool = false) {
     self.bytes = bytes
     readsTags = tags
     readsReferences = references
+    readsSections = sections
   }
 
   /// The last piece as it stands in the document.
@@ -79,22 +84,24 @@ package struct HTMLReader {
     let isEnd = first == UInt8(ascii: "/")
     let start = position + (isEnd ? 2 : 1)
     let nameEnd = endOfName(start)
-    guard nameEnd > start, nameEnd < bytes.count, Self.endsName(bytes[nameEnd]), let end = endOfTag(nameEnd)
+    guard nameEnd > start, nameEnd < bytes.count, HTMLTag.endsName(bytes[nameEnd]),
+      let end = endOfTag(nameEnd)
     else { return nil }
     position = end + 1
     let name = Self.lowercased(slice(start, nameEnd))
     return isEnd ? .end(name) : .start(HTMLTag(name: name, attributes: slice(nameEnd, end)))
   }
 
-  /// The first ">" that is in no quotes; where a quote is never closed, the first one. A "<" comes in no tag: so
-  /// each byte is looked at once for the "<" before it.
+  /// The first ">" that is in no quotes; where a quote is never closed, the first one. No tag begins within a tag: so
+  /// each byte is looked at once for the tag before it.
   private mutating func endOfTag(_ start: Int) -> Int? {
     var quote: UInt8 = 0
     var first: Int?
     var previous: UInt8 = 0
     var index = start
-    while index < bytes.count, bytes[index] != UInt8(ascii: "<") {
+    while index < bytes.count {
       let byte = bytes[index]
+      if byte == UInt8(ascii: "<"), quote == 0 || beginsTag(index) { break }
       if byte == UInt8(ascii: ">") {
         if quote == 0 { return index }
         first = first ?? index
@@ -110,7 +117,27 @@ package struct HTMLReader {
     return first
   }
 
+  private func beginsTag(_ position: Int) -> Bool {
+    guard position + 1 < bytes.count else { return false }
+    let next = bytes[position + 1]
+    return Self.isLetter(next) || next == UInt8(ascii: "/") || next == UInt8(ascii: "!")
+  }
+
+  /// At "<![CDATA[": up to its end, or that of the document.
+  private mutating func section() -> Piece {
+    while position < bytes.count {
+      position += 1
+      if bytes[position - 1] == UInt8(ascii: ">"), position >= start + 12,
+        bytes[position - 2] == UInt8(ascii: "]"), bytes[position - 3] == UInt8(ascii: "]")
+      {
+        break
+      }
+    }
+    return .section
+  }
+
   private mutating func comment() -> Piece? {
+    if readsSections, slice(position, bytes.count).starts(with: "<![CDATA[".utf8) { return section() }
     let isComment = slice(position, bytes.count).starts(with: "<!--".utf8)
     var index = position + 2
     while index < bytes.count {
@@ -152,13 +179,10 @@ package struct HTMLReader {
     }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
+  package static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte | 0x20) }
 
-  private static func isName(_ byte: UInt8) -> Bool {
-    isLetter(byte) || (48...58).contains(byte) || byte == UInt8(ascii: "-")
-  }
-
-  private static func endsName(_ byte: UInt8) -> Bool {
-    byte <= 0x20 || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/")
+  package static func isName(_ byte: UInt8) -> Bool {
+    isLetter(byte) || (48...58).contains(byte)
+      || [UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ".")].contains(byte)
   }
 }

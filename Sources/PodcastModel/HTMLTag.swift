@@ -2,48 +2,84 @@
 package struct HTMLTag {
   /// In lower case.
   package let name: String
-  private let attributes: HTMLReader.Bytes
+  private let rest: HTMLReader.Bytes
 
+  /// - Parameter attributes: what stands between its name and the ">".
   init(name: String, attributes: HTMLReader.Bytes) {
     self.name = name
-    self.attributes = attributes
+    rest = attributes
   }
 
   /// Whether anything but a slash stands behind its name.
-  var hasAttributes: Bool { !attributes.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") } }
+  var hasAttributes: Bool { !rest.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") } }
 
   /// Whether what stands in it behind its name can be attributes: else it may be no tag, but "1 <b 2 > 0".
   var isWellFormed: Bool {
-    !hasAttributes || attributes.contains(UInt8(ascii: "="))
+    !hasAttributes || rest.contains(UInt8(ascii: "="))
   }
 
-  /// The value of the first attribute of this name (lower case), with references resolved; nil where there is
-  /// none (WHATWG HTML §13.2.5.33).
+  /// Its attributes in their order (WHATWG HTML §13.2.5.33).
+  package var attributes: HTMLAttributes { HTMLAttributes(rest) }
+
+  /// The value of the first attribute of this name (lower case), with references resolved; nil where there is none.
   package func attribute(_ wanted: String) -> String? {
-    var rest = attributes[...]
+    for attribute in attributes where attribute.hasValue && attribute.name.count == wanted.utf8.count {
+      if attribute.name.lazy.map({ $0 | 0x20 }).elementsEqual(wanted.utf8) {
+        return TitleText.resolvingReferences(in: UnsafeBufferPointer(rebasing: attribute.value))
+      }
+    }
+    return nil
+  }
+
+  fileprivate static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
+
+  /// Whether a byte ends the name of a tag.
+  package static func endsName(_ byte: UInt8) -> Bool {
+    byte <= 0x20 || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/")
+  }
+}
+
+/// Walks over the attributes of a start tag.
+package struct HTMLAttributes: Sequence, IteratorProtocol {
+  package struct Attribute {
+    package let name: Slice<HTMLReader.Bytes>
+    package let value: Slice<HTMLReader.Bytes>
+    /// Whether a "=" follows the name.
+    package let hasValue: Bool
+    /// Whether it is as XML wants it: with a value in quotes, and a blank before it.
+    package let isWellFormed: Bool
+  }
+
+  private var rest: Slice<HTMLReader.Bytes>
+
+  init(_ bytes: HTMLReader.Bytes) { rest = bytes[...] }
+
+  package mutating func next() -> Attribute? {
     while true {
-      rest = rest.drop { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
-      let name = rest.prefix { !Self.isBlank($0) && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "/") }
-      if name.isEmpty {
-        if rest.isEmpty { return nil }
-        rest = rest.dropFirst()
-        continue
-      }
-      rest = rest[name.endIndex...].drop(while: Self.isBlank)
-      guard rest.first == UInt8(ascii: "=") else { continue }
-      rest = rest.dropFirst().drop(while: Self.isBlank)
-      var value = rest.prefix { !Self.isBlank($0) }
-      if let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
-        value = rest.dropFirst().prefix { $0 != quote }
-        rest = rest[value.endIndex...].dropFirst()
-      } else {
-        rest = rest[value.endIndex...]
-      }
-      if name.count == wanted.utf8.count, name.lazy.map({ $0 | 0x20 }).elementsEqual(wanted.utf8) {
-        return TitleText.resolvingReferences(in: UnsafeBufferPointer(rebasing: value))
-      }
+      let blanks = rest.prefix { HTMLTag.isBlank($0) || $0 == UInt8(ascii: "/") }
+      rest = rest[blanks.endIndex...]
+      let name = rest.prefix { !HTMLTag.isBlank($0) && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "/") }
+      if !name.isEmpty { return attribute(name, isApart: !blanks.isEmpty) }
+      if rest.isEmpty { return nil }
+      rest = rest.dropFirst()
     }
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte <= 0x20 }
+  private mutating func attribute(_ name: Slice<HTMLReader.Bytes>, isApart: Bool) -> Attribute {
+    rest = rest[name.endIndex...].drop(while: HTMLTag.isBlank)
+    guard rest.first == UInt8(ascii: "=") else {
+      return Attribute(name: name, value: name[name.endIndex...], hasValue: false, isWellFormed: false)
+    }
+    rest = rest.dropFirst().drop(while: HTMLTag.isBlank)
+    guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+      let value = rest.prefix { !HTMLTag.isBlank($0) }
+      rest = rest[value.endIndex...]
+      return Attribute(name: name, value: value, hasValue: true, isWellFormed: false)
+    }
+    let value = rest.dropFirst().prefix { $0 != quote }
+    rest = rest[value.endIndex...]
+    let isClosed = !rest.isEmpty
+    rest = rest.dropFirst()
+    return Attribute(name: name, value: value, hasValue: true, isWellFormed: isClosed && isApart)
+  }
 }

@@ -27,7 +27,7 @@ package enum PlainText {
       switch piece {
       case .text: output += reader.source
       case .reference(let text): output += text.utf8
-      case .comment, .end: output.append(0x20)
+      case .comment, .section, .end: output.append(0x20)
       case .start(let tag):
         output.append(0x20)
         if tag.hidesContent { reader.skipContent(of: tag.name) }
@@ -48,7 +48,7 @@ package enum PlainText {
 
 extension HTMLTag {
   /// Whether what follows up to its end tag is no text.
-  fileprivate var hidesContent: Bool { name == "script" || name == "style" }
+  var hidesContent: Bool { name == "script" || name == "style" }
 }
 
 /// Collects lines.
@@ -67,7 +67,7 @@ private struct PlainTextWriter {
     case .text: write(reader.source)
     case .reference("\u{A0}"): hasBlank = true
     case .reference(let text): write(Array(text.utf8))
-    case .comment: break
+    case .comment, .section: break
     case .start(let tag): start(tag, &reader)
     case .end("a"): endLink()
     case .end(let name): breakLines(around: name)

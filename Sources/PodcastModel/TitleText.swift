@@ -34,11 +34,15 @@ package enum TitleText {
     var reader = HTMLReader(bytes, references: false)
     var output: [UInt8] = []
     output.reserveCapacity(bytes.count)
+    /// The element whose content is no text.
+    var hiding: String?
     while let piece = reader.next() {
       number += 1
       switch piece {
+      case .end(let name) where name == hiding: hiding = nil
+      case _ where hiding != nil: break
       case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed && !literal.contains(number):
-        break
+        if tag.hidesContent { hiding = tag.name }
       case .end(let name) where tags.contains(name) && !literal.contains(number): break
       default: output += reader.source
       }
@@ -58,9 +62,8 @@ package enum TitleText {
       number += 1
       switch piece {
       case .start(let tag) where tags.contains(tag.name) && tag.isWellFormed:
-        if !endless.contains(tag.name), !(tag.hasAttributes || !hasText && tag.name == "p") {
-          literal.insert(number)
-        }
+        let isClosedLater = tag.hidesContent || !(tag.hasAttributes || !hasText && tag.name == "p")
+        if !endless.contains(tag.name), isClosedLater { literal.insert(number) }
         open[tag.name, default: []].append(number)
       case .end(let name) where tags.contains(name):
         if let start = open[name]?.popLast() { literal.remove(start) } else { literal.insert(number) }
@@ -76,6 +79,8 @@ package enum TitleText {
   /// Those that titles have.
   private static let tags: Set<String> = [
     "a", "abbr", "b", "big", "br", "cite", "code", "div", "em", "font", "i", "img", "mark", "p", "q", "s",
-    "small", "span", "strike", "strong", "sub", "sup", "tt", "u",
+    "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "script", "style", "iframe", "object", "h1",
+    "h2",
+    "h3", "h4", "h5", "h6", "center", "del", "ins",
   ]
 }

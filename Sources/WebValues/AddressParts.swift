@@ -1,36 +1,63 @@
-/// Where the parts of an address stand (RFC 3986 §3), read as leniently as they come.
-package enum AddressParts {
-  package static func host(_ url: String) -> String? {
-    guard let authority = authority(of: url) else { return nil }
-    var host = authority
-    if let at = host.lastIndex(of: "@") { host = host[host.index(after: at)...] }
-    if host.first == "[" {
-      guard let end = host.firstIndex(of: "]") else { return nil }
-      host = host[host.index(after: host.startIndex)..<end]
-    } else if let colon = host.firstIndex(of: ":") {
-      host = host[..<colon]
+/// The parts of an address (RFC 3986 §3), read as leniently as they come. Each is a slice of the address.
+package struct AddressParts {
+  /// In lower case.
+  package let scheme: String
+  /// Userinfo, host and port.
+  package let authority: Substring
+  /// What stands before the "@" of the authority; nil where it has none.
+  package let userinfo: Substring?
+  /// Host and port.
+  package let place: Substring
+  /// The path, and what follows it.
+  package let target: Substring
+  package let path: Substring
+  /// Without its "?"; nil where there is none.
+  package let query: Substring?
+  /// With its "#"; empty where there is none.
+  package let fragment: Substring
+
+  /// - Returns: nil for what does not begin with a scheme and `://`.
+  package init?(_ address: String) {
+    guard let colon = address.firstIndex(of: ":"), address[colon...].hasPrefix("://") else { return nil }
+    scheme = address[..<colon].lowercased()
+    let rest = address[address.index(colon, offsetBy: 3)...]
+    let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
+    self.authority = authority
+    let at = authority.lastIndex(of: "@")
+    userinfo = at.map { authority[..<$0] }
+    place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    target = rest[authority.endIndex...]
+    let whole = target.prefix { $0 != "#" }
+    fragment = target[whole.endIndex...]
+    path = whole.prefix { $0 != "?" }
+    query = path.endIndex < whole.endIndex ? whole[whole.index(after: path.endIndex)...] : nil
+  }
+
+  /// In lower case, an IPv6 address without its brackets; nil where it is empty.
+  package var host: String? {
+    if place.first == "[" {
+      guard let end = place.firstIndex(of: "]") else { return nil }
+      return place[..<end].dropFirst().lowercased()
     }
+    let host = place.prefix { $0 != ":" }
     return host.isEmpty ? nil : host.lowercased()
   }
 
-  package static func scheme(_ url: String) -> String? {
-    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
-    return url[..<colon].lowercased()
+  /// The port, or the usual one of http and https.
+  package var port: String {
+    let behindHost = place.lastIndex(of: "]").map { place[$0...] } ?? place
+    let port = behindHost.lastIndex(of: ":").map { behindHost[behindHost.index(after: $0)...] } ?? ""
+    return port.isEmpty ? scheme == "https" ? "443" : "80" : String(port)
   }
 
-  package static func isWeb(_ url: String) -> Bool {
-    guard let scheme = scheme(url), host(url) != nil else { return false }
-    return scheme == "http" || scheme == "https"
-  }
+  /// Whether it may be asked for: http or https, with a host.
+  package var isWeb: Bool { (scheme == "http" || scheme == "https") && host != nil }
 
-  /// Userinfo, host and port.
-  package static func authority(of url: String) -> Substring? {
-    guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
-    return url[url.index(colon, offsetBy: 3)...].prefix { $0 != "/" && $0 != "?" && $0 != "#" && $0 != "\\" }
-  }
+  /// The host as DNS knows it.
+  package var asciiHost: String? { host.map { InternationalHost.ascii($0) } }
 
-  package static func userinfo(_ url: String) -> Substring? {
-    guard let authority = authority(of: url), let at = authority.lastIndex(of: "@") else { return nil }
-    return authority[..<at]
-  }
+  /// Scheme, host and port (RFC 6454 §4), equal for all spellings of them.
+  package var origin: String { "\(scheme)://\(asciiHost ?? ""):\(port)" }
+
+  package func hasOrigin(of other: AddressParts) -> Bool { origin == other.origin }
 }

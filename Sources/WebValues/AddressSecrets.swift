@@ -5,42 +5,38 @@ enum AddressSecrets {
   private static let mark = "***"
 
   /// The address without its secrets; as it is where it has none.
-  /// - Parameter isListed: whether what merely looks like a token in the path is none.
-  static func hidden(in url: String, isListed: Bool) -> String {
-    var url = url
-    if let authority = AddressParts.authority(of: url), let at = authority.lastIndex(of: "@") {
-      url = String(url[..<authority.startIndex] + url[authority.index(after: at)...])
+  /// - Parameter isListed: whether segments of the path that look like a token are none.
+  static func hidden(in address: String, isListed: Bool) -> String {
+    guard let parts = AddressParts(address) else {
+      let path = address.prefix { $0 != "?" && $0 != "#" }
+      guard address[path.endIndex...].hasPrefix("?") else { return address }
+      let query = address[path.endIndex...].dropFirst().prefix { $0 != "#" }
+      return path + "?" + hiding(query) + address[query.endIndex...]
     }
-    let end = url.firstIndex { $0 == "?" || $0 == "#" } ?? url.endIndex
-    let path = hidingSegments(url[..<end], isListed: isListed)
-    guard end < url.endIndex, url[end] == "?" else { return path + url[end...] }
-    let query = url[url.index(after: end)...]
-    let fragment = query.firstIndex(of: "#") ?? query.endIndex
-    let fields = query[..<fragment].split(separator: "&", omittingEmptySubsequences: false).map { field in
+    let start = address[..<parts.authority.startIndex] + parts.place
+    let path = hidingSegments(parts.path, isListed: isListed)
+    return start + path + (parts.query.map { "?" + hiding($0) } ?? "") + parts.fragment
+  }
+
+  private static func hiding(_ query: Substring) -> String {
+    query.split(separator: "&", omittingEmptySubsequences: false).map { field in
       guard let equals = field.firstIndex(of: "="), isSecret(field[..<equals].lowercased()) else {
         return String(field)
       }
       return field[...equals] + mark
-    }
-    return path + "?" + fields.joined(separator: "&") + query[fragment...]
+    }.joined(separator: "&")
   }
 
-  /// Hides what follows `private`, JSON web tokens and, where the address is not listed, what may be a token.
-  private static func hidingSegments(_ text: Substring, isListed: Bool) -> String {
-    let whole = String(text)
-    guard let authority = AddressParts.authority(of: whole) else { return whole }
-    let path = whole[authority.endIndex...]
+  /// Hides what follows `private`, JSON web tokens and, where the address is not listed, what looks like a token.
+  private static func hidingSegments(_ path: Substring, isListed: Bool) -> String {
     var isPrivate = false
-    var isChanged = false
-    let segments = path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+    return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
       defer { isPrivate = segment == "private" }
       let isToken =
         segment.hasPrefix("eyJ") && segment.utf8.count >= 20 || isPrivate && !segment.isEmpty
         || !isListed && TokenShape.matches(segment)
-      if isToken { isChanged = true }
       return isToken ? Substring(mark) : segment
-    }
-    return isChanged ? whole[..<path.startIndex] + segments.joined(separator: "/") : whole
+    }.joined(separator: "/")
   }
 
   private static func isSecret(_ name: String) -> Bool {

@@ -32,9 +32,7 @@ extension CivilTime {
     let (days, second) = split(secondsSinceEpoch)
     let date = CivilDate(daysSinceEpoch: days)
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7 + 7) % 7]
-    let month = [
-      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ][date.month - 1]
+    let month = MonthNames.english[date.month - 1]
     let clock = padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
     return "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock) \(zone)"
   }

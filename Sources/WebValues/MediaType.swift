@@ -5,7 +5,11 @@ package enum MediaType {
   /// of the table; else by the ending of the address's path, where that is one of the table; else ".mp3", but
   /// for web pages.
   package static func fileExtension(type: String?, url: WebAddress) -> String {
-    if let type, let found = extensions[essence(type)] { return "." + found }
+    if let type, let found = extensions[essence(type)],
+      !(yieldsToEnding(essence(type)) && hasPlayableEnding(url))
+    {
+      return "." + found
+    }
     if let ending = pathEnding(of: url), let found = types[ending], isEnclosure(found) {
       return "." + (sameAs[ending] ?? ending)
     }
@@ -54,11 +58,33 @@ package enum MediaType {
     if let type {
       let essence = essence(type)
       if essence.hasPrefix("audio/") || essence.hasPrefix("video/") { return true }
-      if let found = extensions[essence] { return types[found].map(isPlayable) ?? false }
-      if !essence.isEmpty, !unspecific.contains(essence), essence.contains("/") { return false }
+      if let found = extensions[essence], !yieldsToEnding(essence) {
+        return types[found].map(isPlayable) ?? false
+      }
+      if !essence.isEmpty, !yieldsToEnding(essence), essence.contains("/") { return false }
     }
-    guard let ending = pathEnding(of: url) else { return false }
-    return types[ending].map(isPlayable) ?? false
+    return hasPlayableEnding(url)
+  }
+
+  /// Whether an enclosure is a list of addresses of streams (HLS, RFC 8216; DASH; M3U), which is no file to download.
+  package static func isPlaylist(type: String?, url: WebAddress) -> Bool {
+    if let type, playlists.contains(essence(type)) { return true }
+    return pathEnding(of: url).map { ["m3u8", "m3u", "mpd"].contains($0) } ?? false
+  }
+
+  private static let playlists: Set<String> = [
+    "application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
+    "audio/x-mpegurl", "application/dash+xml",
+  ]
+
+  /// Whether a type says less of an enclosure than an ending of audio or video: it says nothing, or it is that of the
+  /// episode's picture or page.
+  private static func yieldsToEnding(_ essence: String) -> Bool {
+    unspecific.contains(essence) || essence.hasPrefix("image/")
+  }
+
+  private static func hasPlayableEnding(_ url: WebAddress) -> Bool {
+    pathEnding(of: url).flatMap { types[$0] }.map(isPlayable) ?? false
   }
 
   /// Whether an enclosure is surely something else: a picture, a page, a torrent, a book.
@@ -79,12 +105,8 @@ package enum MediaType {
 
   /// The part after the last dot of the path's last component, lower-case; nil where there is none.
   private static func pathEnding(of address: WebAddress) -> String? {
-    var rest = Substring(address.forRequest)
-    if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
-    guard let slash = rest.lastIndex(of: "/") else { return nil }
-    let isHost = rest[..<slash].hasSuffix(":/")
-    let component = rest[rest.index(after: slash)...]
-    if isHost { return nil }
+    guard let path = address.parts?.path, let slash = path.lastIndex(of: "/") else { return nil }
+    let component = path[path.index(after: slash)...]
     guard let dot = component.lastIndex(of: ".") else { return nil }
     let ending = component[component.index(after: dot)...]
     guard (1...7).contains(ending.utf8.count) else { return nil }

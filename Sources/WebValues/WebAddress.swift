@@ -18,15 +18,18 @@ package struct WebAddress: Hashable, Sendable {
 }
 
 extension WebAddress {
+  /// nil where it does not begin with a scheme and `://`.
+  package var parts: AddressParts? { AddressParts(forRequest) }
+
   /// The host in lower case, without userinfo and port, an IPv6 address without its brackets; nil where there is
   /// none.
-  package var host: String? { AddressParts.host(forRequest) }
+  package var host: String? { parts?.host }
 
   /// The scheme in lower case, where the address begins with one and `//`.
-  package var scheme: String? { AddressParts.scheme(forRequest) }
+  package var scheme: String? { parts?.scheme }
 
   /// Whether it may be asked for at all: http or https, with a host.
-  package var isWeb: Bool { AddressParts.isWeb(forRequest) }
+  package var isWeb: Bool { parts?.isWeb ?? false }
 }
 
 extension WebAddress {
@@ -34,15 +37,13 @@ extension WebAddress {
   /// characters and bytes beyond ASCII behind it percent-encoded, as browsers do and feeds expect (RFC 3986 §2.1). What
   /// is encoded already stays.
   package var encoded: String {
-    guard let authority = AddressParts.authority(of: forRequest) else { return forRequest }
-    let at = authority.lastIndex(of: "@")
-    let user = at.map { PercentEncoding.userinfo(authority[..<$0]) + "@" } ?? ""
-    let place = at.map { authority[authority.index(after: $0)...] } ?? authority
+    guard let parts else { return forRequest }
+    let user = parts.userinfo.map { PercentEncoding.userinfo($0) + "@" } ?? ""
     var path: [UInt8] = []
-    for byte in forRequest[authority.endIndex...].utf8 {
+    for byte in parts.target.utf8 {
       if byte <= 32 || byte >= 127 { PercentEncoding.append(byte, to: &path) } else { path.append(byte) }
     }
-    return forRequest[..<authority.startIndex] + user + InternationalHost.ascii(place)
+    return forRequest[..<parts.authority.startIndex] + user + InternationalHost.ascii(parts.place)
       + String(decoding: path, as: UTF8.self)
   }
 }

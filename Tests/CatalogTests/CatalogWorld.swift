@@ -18,7 +18,7 @@ final class CatalogWorld: Sendable {
 
   /// - Parameter reader: by default the parser's process, as it ships.
   init(
-    reader: FeedReader = .program(Products.path("podcastfs")), archiveBytes: Int64 = PagesRead.archiveBytes,
+    reader: FeedReader = .shipped, archiveBytes: Int64 = PagesRead.archiveBytes,
     _ adjust: (inout Settings) -> Void = { _ in }
   ) throws {
     web = try FakeWeb()
@@ -43,7 +43,7 @@ final class CatalogWorld: Sendable {
     var settings = settings
     adjust(&settings)
     return try Catalog(
-      places: home.places, settings: settings, http: http, feedReader: .program(Products.path("podcastfs")))
+      places: home.places, settings: settings, http: http, feedReader: .shipped)
   }
 
   /// The catalogue's file, for what no call of it does.
@@ -94,4 +94,9 @@ func wait<T: Sendable>(
   let result: Result<T, CatalogError>? = results.wait(until: .after(patience)) { $0.first }
   task.cancel()
   return try #require(result, "no answer").get()
+}
+
+extension FeedReader {
+  /// The parser's process as it ships.
+  static var shipped: FeedReader { .program(Products.path("podcastfs")) }
 }

@@ -17,7 +17,9 @@ import Testing
       let bytes = try Directories.read("\(world.home.places.data)/\(name)")
       try Directories.replace("\(copy.places.data)/\(name)", with: bytes)
     }
-    return (copy, try Catalog(places: copy.places, settings: world.settings, http: world.http))
+    return (
+      copy, try Catalog(places: copy.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    )
   }
 
   @Test func whatWasToldAsDoneSurvivesAKill() throws {
@@ -44,7 +46,8 @@ import Testing
     let path = "\(world.home.places.data)/catalog.sqlite"
     let limit: Int64 = 1 << 20
     let catalog = try Catalog(
-      places: world.home.places, settings: world.settings, http: world.http, logLimit: limit)
+      places: world.home.places, settings: world.settings, http: world.http, feedReader: .shipped,
+      logLimit: limit)
     defer { catalog.close() }
     let listed = try catalog.subscribe(feedURL: "\(world.web.address)/feed")
     let items = (0..<3).map { number in
@@ -116,7 +119,7 @@ import Testing
     try Directories.replace(path, with: bytes)
     let world = try CatalogWorld()
     let error = #expect(throws: CatalogError.self) {
-      try Catalog(places: home.places, settings: Settings(), http: world.http)
+      try Catalog(places: home.places, settings: Settings(), http: world.http, feedReader: .shipped)
     }
     #expect(error?.errno == .EIO)
     #expect(try Directories.read(path) == bytes)

@@ -234,7 +234,8 @@ import Testing
     try Directories.replace(
       "\(copy.places.data)/catalog.sqlite",
       with: try Directories.read("\(world.home.places.data)/catalog.sqlite"))
-    let restored = try Catalog(places: copy.places, settings: world.settings, http: world.http)
+    let restored = try Catalog(
+      places: copy.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { restored.close() }
     #expect(try restored.subscriptions().count == 1)
   }

@@ -275,7 +275,8 @@ import Testing
     try Database(path: path).script("CREATE TABLE podcast (x); PRAGMA user_version = 15")
     #expect(CatalogCondition(ofFile: path) == .otherVersion(15))
     let world = try CatalogWorld()
-    let catalog = try Catalog(places: home.places, settings: world.settings, http: world.http)
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { catalog.close() }
     #expect(catalog.note?.contains("\(path).version-15") == true)
     let log = String(decoding: try Directories.read(home.places.logFile), as: UTF8.self)
@@ -283,7 +284,8 @@ import Testing
     _ = try catalog.subscribe(feedURL: "http://a.example/")
     let old = try Database(path: path + ".version-15")
     #expect(try old.exists("SELECT 1 FROM sqlite_schema WHERE sql = 'CREATE TABLE podcast (x)'"))
-    let again = try Catalog(places: home.places, settings: world.settings, http: world.http)
+    let again = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { again.close() }
     #expect(try again.note == nil && again.subscriptions().count == 1)
   }

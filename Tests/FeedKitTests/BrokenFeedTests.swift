@@ -5,7 +5,7 @@ import Testing
 /// Feeds that are not well-formed, or not in the encoding that they say.
 @Suite struct BrokenFeedTests {
   private func parse(_ bytes: [UInt8], charset: String? = nil) throws -> ParsedFeed {
-    try FeedParser.parse(bytes: bytes, httpCharset: charset)
+    try FeedReader.shipped.parse(bytes, charset: charset)
   }
 
   private func item(_ title: String, _ url: String = "https://h/1.mp3") -> String {

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct FeedParserTests {
   private func parse(_ text: String, baseURL: WebAddress? = nil) throws -> ParsedFeed {
-    try FeedParser.parse(bytes: Array(text.utf8), baseURL: baseURL)
+    try FeedReader.shipped.parse(Array(text.utf8), baseURL: baseURL)
   }
 
   private func rss(_ items: String, channel: String = "", attributes: String = "") -> String {
@@ -128,26 +128,6 @@ import Testing
     #expect(feed.warnings.contains { $0.contains("breaks off") } == (ending != .whole))
   }
 
-  @Test func `Atom's texts may be written in base64`() throws {
-    let feed = try parse(
-      """
-      <feed xmlns="http://purl.org/atom/ns#" version="0.3"><title mode="base64">S8O2bG4=</title>
-      <entry><title mode="base64" type="text/html"> VG9tICZhbXA7
-      IEplcnJ5 </title><content mode="base64">PHA+SGk8L3A+</content>
-      <link rel="enclosure" href="https://h/1.mp3"/></entry>
-      <entry><title mode="base64">not base64!</title><link rel="enclosure" href="https://h/2.mp3"/></entry></feed>
-      """)
-    #expect(feed.title == "Köln" && feed.episodes.map(\.title) == ["Tom & Jerry", "not base64!"])
-    #expect(feed.episodes[0].notes == "<p>Hi</p>")
-    // Without its namespace, and as the type.
-    let plain = try parse(
-      """
-      <feed><title type="base64">S8O2bG4=</title><entry><title type="BASE64">VG9t</title>
-      <link rel="enclosure" href="https://h/1.mp3"/></entry></feed>
-      """)
-    #expect(plain.title == "Köln" && plain.episodes.map(\.title) == ["Tom"])
-  }
-
   @Test func `What is neither audio nor video gets its own ending and is told`() throws {
     let feed = try parse(
       rss(
@@ -216,16 +196,80 @@ import Testing
     #expect(try parse(rss(item)).episodes.isEmpty)
   }
 
-  @Test(arguments: ["html", "opml", "svg"])
-  func `Another document is no feed`(root: String) {
-    #expect(throws: FeedError.notAFeed(root: root)) { try parse("<\(root)><body/></\(root)>") }
+  @Test(arguments: [
+    ("", "is empty"), ("  \n ", "is empty"), ("<html><body/></html>", "is a web page, not a feed"),
+    ("<!DOCTYPE html>\n<p>Hi<br>", "is a web page, not a feed"),
+    ("<opml><head><title>x</title></head></opml>", "is a list of subscriptions (OPML), not a feed"),
+    ("<svg/>", "is XML of another kind (its first element is <svg>), not a feed"),
+    ("plain text", "is plain text, not a feed"), ("a <b> c", "is plain text, not a feed"),
+    ("{\"a\": 1}", "is JSON, not a feed"), ("\u{0}\u{1}\u{2}", "is binary data, not a feed"),
+    ("ID3\u{4}\u{0}", "is audio or video, not a feed"), ("%PDF-1.7", "is a PDF document, not a feed"),
+    ("PK\u{3}\u{4}<yl->", "is compressed in a way that can't be read, or an archive, not a feed"),
+    ("<", "is plain text, not a feed"), ("<?xml version='1.0'?>", "is plain text, not a feed"),
+  ])
+  func `What is no feed is named in words`(text: String, words: String) throws {
+    let error = #expect(throws: FeedError.self) { try parse(text) }
+    #expect(error?.description == words)
   }
 
-  @Test(arguments: [
-    "", "   ", "plain text", "{\"a\": 1}", "\u{0}\u{1}\u{2}", "<", "<?xml version='1.0'?>", "<!--", "&",
-  ])
-  func `What is not XML is no feed`(text: String) {
-    #expect(throws: FeedError.notAFeed(root: nil)) { try parse(text) }
+  @Test func `A page names its feeds`() throws {
+    let error = #expect(throws: FeedError.self) {
+      try parse(
+        """
+        <!doctype html><head><link rel="alternate" type="application/rss+xml" href="/blog">
+        <link rel=alternate type="application/atom+xml" href="https://o/pod"></head>
+        """, baseURL: "https://h/page")
+    }
+    guard case .notAFeed(let found) = error else { return }
+    #expect(found.feeds == ["https://h/blog", "https://o/pod"])
+  }
+
+  @Test func `Of all that an item names the first audio or video is played`() throws {
+    let feed = try parse(
+      rss(
+        """
+        <item><enclosure url="https://h/1.torrent" type="application/x-bittorrent"/><media:group>
+          <media:content url="https://h/1.mp4" type="video/mp4"/><media:content url="https://h/2.mp4"/></media:group></item>
+        <item><enclosure url="https://h/x.jpg" type="image/jpeg"/><media:content url="https://h/2.mp3"/></item>
+        <item><enclosure url="https://h/x.pdf" type="application/pdf"/><atom:link rel="enclosure" href="https://h/3.mp3"/></item>
+        <item><enclosure url="https://h/x.m3u8" type="audio/mpeg"/><podcast:alternateEnclosure type="audio/mpeg">
+          <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
+        <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
+        <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
+        <item><link rel="enclosure" type="audio/ogg" length="9"> https://h/6 </link></item>
+        """))
+    #expect(
+      feed.episodes.compactMap(\.enclosure?.url) == [
+        "https://h/1.mp4", "https://h/2.mp3", "https://h/3.mp3", "https://h/4.mp3", "https://h/5.mp3",
+        "https://h/6",
+      ])
+    #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
+    #expect(feed.episodes.last?.enclosure?.length == 9)
+    #expect(feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out"])
+  }
+
+  @Test func `A guid may be the page, an id the guid, and a date a term of Dublin Core`() throws {
+    let feed = try parse(
+      rss(
+        """
+        <item><guid>https://h/page</guid><enclosure url="https://h/1.mp3"/></item>
+        <item><guid isPermaLink="false">https://h/page</guid><enclosure url="https://h/2.mp3"/></item>
+        <item><id>i3</id><dcterms:created>2024-01-03T10:00:00Z</dcterms:created><enclosure url="https://h/3.mp3"/>
+          <dcterms:modified>2025-01-03T10:00:00Z</dcterms:modified></item>
+        <item><guid>https://h/g</guid><link>https://h/l</link><title>A <script>x()</script>B</title>
+          <enclosure url="http:https://h/4.mp3"/></item>
+        """))
+    #expect(feed.episodes.map(\.link) == ["https://h/page", nil, nil, "https://h/l"])
+    #expect(feed.episodes[2].guid == "i3" && feed.episodes[2].published == 1_704_276_000)
+    #expect(feed.episodes[3].title == "A B" && feed.episodes[3].enclosure?.url == "https://h/4.mp3")
+  }
+
+  @Test func `A feed with nothing to play says so`() throws {
+    let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
+    #expect(blog.emptiness == "the feed has one item, and nothing to play in it")
+    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it"))
+    #expect(try parse(rss("")).emptiness == nil)
+    #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }
 
   @Test func `Too many bytes are refused`() throws {

@@ -7,7 +7,7 @@ import Testing
 
 /// Feeds that are parsed in processes of their own.
 @Suite struct FeedReaderTests {
-  private let reader = FeedReader.program(Products.path("podcastfs"))
+  private let reader = FeedReader.shipped
 
   private func body(_ bytes: [UInt8]) throws -> FeedBody {
     let body = try FeedBody()
@@ -47,10 +47,10 @@ import Testing
   }
 
   @Test func `What is wrong with a document is said as it is elsewhere`() throws {
-    #expect(throws: FeedError.notAFeed(root: "html")) {
+    #expect(throws: FeedError.notAFeed(ForeignDocument(.webPage))) {
       try reader.parse(try body("<html><p>x</p></html>"), baseURL: nil, httpCharset: nil)
     }
-    #expect(throws: FeedError.notAFeed(root: nil)) {
+    #expect(throws: FeedError.notAFeed(ForeignDocument(.nothing))) {
       try reader.parse(try body(""), baseURL: nil, httpCharset: nil)
     }
   }
@@ -145,8 +145,8 @@ import Testing
     try input.write(Array("<rss><channel>\(items.joined())</channel></rss>".utf8), at: 0)
     let output = try FileDescriptor.inMemory("out")
     let job = try FileDescriptor.inMemory("job")
-    // No address, no charset, somebody waits.
-    try job.write([0, 0, 0], at: 0)
+    // No address, no charset, somebody waits, for a feed.
+    try job.write([0, 0, 0, 0], at: 0)
     let (end, hasSaid) = try HelperProcess.run(
       Products.path("podcastfs"), ["podcastfs", FeedWorker.argument], input: input, output: output,
       third: job, until: .after(1000)
@@ -164,6 +164,47 @@ import Testing
     let feed = try reader.parse(try body(bytes), baseURL: "https://h/", httpCharset: nil)
     #expect(feed.episodes.map(\.title) == (0..<2000).map { String($0) })
     #expect(try feed == FeedParser.parse(bytes: bytes, baseURL: "https://h/"))
+  }
+
+  @Test func `A parser's process can open no file and no socket, and start no process`() throws {
+    let outcome = try ChildProcess.run([Products.path("podcastfs"), FeedWorker.probeArgument])
+    #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+    // The probe would notice: outside it can do all three.
+    #expect(Sandbox.gaps() == ["open a file", "open a socket", "start a process"])
+  }
+
+  /// Decoders of these are files, which must be open before the process can open none.
+  @Test(arguments: [
+    ("koi8-r", [0xC1, 0xC2], "аб"), ("Shift_JIS", [0x93, 0xFA], "日"), ("big5", [0xA4, 0xA4], "中"),
+  ])
+  func `Rare encodings are read, well-formed or not`(name: String, bytes: [UInt8], title: String) throws {
+    for end in ["</title></channel></rss>", " & x</title></channel></rss>"] {
+      let start = "<?xml version='1.0' encoding='\(name)'?><rss><channel><title>"
+      let feed = try reader.parse(Array(start.utf8) + bytes + Array(end.utf8))
+      #expect(feed.title?.hasPrefix(title) == true)
+    }
+  }
+
+  @Test func `A body is read however it is compressed`() throws {
+    let bytes = Array("<rss><channel><title>T</title></channel></rss>".utf8)
+    let gzip = try Compression.gzip(bytes)
+    let bodies: [([UInt8], String?)] = [
+      (bytes, "gzip"), (bytes, "UTF-8"), (gzip, nil), (gzip, "gzip"), (try Compression.gzip(gzip), "gzip"),
+      (gzip + Array("junk".utf8), "gzip"), (gzip.dropLast(8), "gzip"),
+      (Array(gzip.dropFirst(10).dropLast(8)), "deflate"), (bytes, "deflate"),
+      (try Compression.gzip(Array(bytes.prefix(20))) + Compression.gzip(Array(bytes.dropFirst(20))), nil),
+    ]
+    for (index, (coded, coding)) in bodies.enumerated() {
+      let body = try FeedBody(coding: coding)
+      try coded.withUnsafeBytes { try body.append($0) }
+      #expect(try reader.parse(body, baseURL: nil, httpCharset: nil).title == "T", "\(index)")
+    }
+    #expect(throws: FeedError.damagedCompression) {
+      try reader.parse([0x1F, 0x8B, 8, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    }
+    let bomb = try Compression.gzip([UInt8](repeating: 0x20, count: 1 << 20))
+    let body = try FeedBody(limit: 1 << 16)
+    #expect(throws: FeedError.tooLarge(limit: 1 << 16)) { try bomb.withUnsafeBytes { try body.append($0) } }
   }
 
   @Test func `A body has the same digest in whatever pieces it comes, and another one has another`() throws {

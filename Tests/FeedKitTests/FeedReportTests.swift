@@ -77,7 +77,7 @@ import Testing
     var pieces = ""
     report.writeJSON { pieces += $0 }
     #expect(pieces == report.json.indentedText && pieces.hasSuffix("\"episodes\": []\n}"))
-    #expect(throws: FeedError.self) { try FeedParser.parse(file: Fixtures.root + "no such file") }
+    #expect(throws: FeedError.self) { try FeedBody(file: Fixtures.root + "no such file") }
   }
 
   @Test func `The text of a feed shows its episodes as they will be named`() throws {

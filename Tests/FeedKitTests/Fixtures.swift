@@ -1,4 +1,7 @@
+import FeedKit
 import FoundationEssentials
+import PodcastModel
+import TestSupport
 
 /// Files beside the tests' sources.
 enum Fixtures {
@@ -16,6 +19,17 @@ enum Fixtures {
 
   static func decoded<Value: Decodable>(_ path: String, as type: Value.Type) throws -> Value {
     try JSONDecoder().decode(type, from: Data(try bytes(path)))
+  }
+}
+
+extension FeedReader {
+  /// The parser's process as it ships.
+  static let shipped = FeedReader.program(Products.path("podcastfs"))
+
+  func parse(_ bytes: [UInt8], baseURL: WebAddress? = nil, charset: String? = nil) throws -> ParsedFeed {
+    let body = try FeedBody()
+    try bytes.withUnsafeBytes { try body.append($0) }
+    return try parse(body, baseURL: baseURL, httpCharset: charset)
   }
 }
 

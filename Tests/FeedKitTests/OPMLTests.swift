@@ -7,7 +7,6 @@ import Testing
     struct Feed: Decodable {
       var title: String?
       var url: String
-      var folders: [String]
     }
 
     var feeds: [Feed]
@@ -16,10 +15,9 @@ import Testing
   @Test(arguments: Fixtures.names(in: "opml"))
   func `A real list gives its feeds in order`(name: String) throws {
     let expected = try Fixtures.decoded("expected/opml/\(name).expected.json", as: Expected.self)
-    let document = try OPMLDocument.parse(bytes: Fixtures.bytes("opml/" + name))
+    let document = try FeedReader.shipped.list(Fixtures.bytes("opml/" + name))
     #expect(document.feeds.map(\.url.forRequest) == expected.feeds.map(\.url))
     #expect(document.feeds.map(\.title) == expected.feeds.map(\.title))
-    #expect(document.feeds.map(\.folders) == expected.feeds.map(\.folders))
     #expect(document.warnings == [])
   }
 
@@ -32,11 +30,11 @@ import Testing
       <outline text="Again" xmlUrl="https://h/a"/><outline text="A note"/><outline type="rss" xmlUrl="pcast://h/d"/>
       </body></opml>
       """
-    let document = try OPMLDocument.parse(bytes: Array(text.utf8))
+    let document = try FeedReader.shipped.list(Array(text.utf8))
     #expect(document.title == "My & list")
     #expect(
       document.feeds == [
-        .init(url: "https://h/a", title: "A", htmlURL: "https://h/", folders: ["Folder", "Sub"]),
+        .init(url: "https://h/a", title: "A", htmlURL: "https://h/"),
         .init(url: "http://h/b?x=1&y=2", title: "B &amp b"), .init(url: "https://h/a", title: "Again"),
         .init(url: "http://h/d"),
       ])
@@ -47,86 +45,51 @@ import Testing
       ])
   }
 
-  @Test func `Names with quotes that are not escaped are kept whole`() throws {
-    let text = """
-      <opml version="2.0"><body><outline type="rss" text="The "Best" Show" xmlUrl="https://h/best"/>
-      <outline type="rss" text="Say "hi"" title="Say "hi"" xmlUrl="https://h/hi" htmlUrl="https://h/"/>
-      <outline type="rss" text="A="b" c" xmlUrl='https://h/third'/><outline type="rss" text="Lost "one"" /></body></opml>
-      """
-    let document = try OPMLDocument.parse(bytes: Array(text.utf8))
-    #expect(document.feeds.map(\.title) == ["The \"Best\" Show", "Say \"hi\"", "A=\"b\" c"])
-    #expect(document.feeds.map(\.url) == ["https://h/best", "https://h/hi", "https://h/third"])
-    #expect(document.warnings.contains("“Lost \"one\"” has no address"))
-  }
-
-  /// Wherever a list is damaged, each of its entries is a feed, or told by its name.
-  @Test func `Whatever is lost is told by its name`() throws {
-    func read(_ entries: String) throws -> OPMLDocument {
-      try OPMLDocument.parse(bytes: Array("<opml version=\"2.0\"><body>\(entries)".utf8))
-    }
-    let end = "</body></opml>"
-    // A quote is not closed: in the address, the name, the last attribute.
-    let address = try read(
-      """
-      <outline type="rss" text="One" xmlUrl="https://h/1/>
-      <outline type="rss" text="Two" xmlUrl="https://h/2"/>\(end)
-      """)
-    #expect(address.feeds.map(\.url) == ["https://h/1", "https://h/2"])
-    #expect(address.feeds.map(\.title) == ["One", "Two"])
-    let page = try read(
-      """
-      <outline text="One" xmlUrl="https://h/1" htmlUrl="https://h/>
-      <outline text="Two" xmlUrl="https://h/2"/><outline text="Three" xmlUrl="https://h/3"/>\(end)
-      """)
-    #expect(page.feeds.map(\.url) == ["https://h/1", "https://h/2", "https://h/3"])
-    for attributes in ["", " type=\"rss\""] {
-      let name = try read(
+  @Test func `Entries without a feed's address are named`() throws {
+    let document = try FeedReader.shipped.list(
+      Array(
         """
-        <outline\(attributes) text="Lost one xmlUrl="https://h/1"/>
-        <outline\(attributes) text="Two" xmlUrl="https://h/2"/>\(end)
-        """)
-      #expect(name.feeds.map(\.url) == ["https://h/2"])
-      #expect(name.warnings.contains { $0.hasPrefix("“Lost one”") }, "\(name.warnings)")
-      #expect(name.refusals == 1)
-    }
-    // Addresses that nobody says to be a feed's.
-    let others = try read(
-      """
-      <outline text="A link" url="https://h/1"/><outline text="A page" htmlUrl="https://h/"/>
-      <outline text="Folder" htmlUrl="https://h/"><outline text="In it" xmlUrl="https://h/2"/></outline>
-      <outline text="Misspelt" type="podcast" feedUrl="https://h/3"/><outline text="A note"/>\(end)
-      """)
-    #expect(others.feeds.map(\.title) == ["In it"])
-    #expect(others.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link", "“A page", "“Misspelt"])
-    // Some programs write the episodes of a feed into its outline.
-    let episodes = try read(
-      """
-      <outline type="rss" text="One" xmlUrl="https://h/1">
-      <outline type="podcast-episode" text="Episode" url="https://h/e" enclosureUrl="https://h/e.mp3"/></outline>
-      <outline text="A link" url="https://h/2"/>\(end)
-      """)
-    #expect(episodes.feeds.map(\.title) == ["One"])
-    #expect(episodes.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link"])
-    // Many are each told.
-    let many = try read((0..<300).map { "<outline text=\"Lost \($0)\" type=\"rss\"/>" }.joined() + end)
-    #expect(many.warnings.count == 300 && many.refusals == 300)
+        <opml version="2.0"><body>
+        <outline text="A link" url="https://h/1"/><outline text="A page" htmlUrl="https://h/"/>
+        <outline text="Folder" htmlUrl="https://h/"><outline text="In it" xmlUrl="https://h/2"/></outline>
+        <outline text="Misspelt" type="podcast" feedUrl="https://h/3"/><outline text="A note"/>
+        <outline type="rss" text="One" xmlUrl="https://h/4">
+        <outline type="podcast-episode" text="Episode" url="https://h/e" enclosureUrl="https://h/e.mp3"/></outline>
+        <outline type="rss" text="Not followed" xmlUrl="https://h/5" subscribed="0"/></body></opml>
+        """.utf8))
+    #expect(document.feeds.map(\.title) == ["In it", "One"])
+    #expect(document.warnings.map { String($0.prefix { $0 != "”" }) } == ["“A link", "“A page", "“Misspelt"])
+    #expect(document.refusals == 3)
   }
 
-  @Test func `A list that is cut tells what it was cut in`() throws {
+  @Test func `A list that is cut keeps what came whole`() throws {
     let start = "<opml version=\"2.0\"><body><outline text=\"One\" xmlUrl=\"https://h/1\"/>\n"
     let last = "<outline type=\"rss\" text=\"Lost two\" title=\"Lost two\" xmlUrl=\"https://h/second/feed\"/>"
-    for length in "<outline ".utf8.count..<last.utf8.count {
-      let document = try OPMLDocument.parse(bytes: Array(start.utf8) + last.utf8.prefix(length))
+    for length in stride(from: 9, to: last.utf8.count, by: 7) {
+      let document = try FeedReader.shipped.list(Array(start.utf8) + last.utf8.prefix(length))
       #expect(document.feeds.map(\.url) == ["https://h/1"], "\(last.prefix(length))")
-      #expect(document.refusals == 1, "\(last.prefix(length)): \(document.warnings)")
-      let isNamed = last.prefix(length).contains("Lost two\"")
-      #expect(!isNamed || document.warnings.contains { $0.hasPrefix("“Lost two”") }, "\(document.warnings)")
     }
+  }
+
+  @Test(arguments: [
+    "<outline text='A' xmlUrl='https://h/a'/><outline text='B' xmlUrl='https://h/b'/>",
+    "<body><outline text='A' xmlUrl='https://h/a'/><outline text='B' xmlUrl='https://h/b'/></body>",
+    "https://h/a\r\n\r\n# a comment\n  https://h/b  \n", "\u{FEFF}https://h/a\nhttps://h/b",
+  ])
+  func `A list may be bare outlines, or an address a line`(text: String) throws {
+    let document = try FeedReader.shipped.list(Array(text.utf8))
+    #expect(document.feeds.map(\.url) == ["https://h/a", "https://h/b"] && document.refusals == 0)
+  }
+
+  @Test func `A line that is no address is refused`() throws {
+    let document = try FeedReader.shipped.list(Array("https://h/a\nwords only\n".utf8))
+    #expect(document.feeds.count == 1 && document.refusals == 1)
+    #expect(document.warnings == ["“words only” is no address of a feed"])
   }
 
   @Test(arguments: ["", "text", "<rss><channel/></rss>", "<html><outline xmlUrl='https://h/'/></html>"])
   func `Another document is no list`(text: String) {
-    #expect(throws: FeedError.self) { try OPMLDocument.parse(bytes: Array(text.utf8)) }
+    #expect(throws: FeedError.self) { try FeedReader.shipped.list(Array(text.utf8)) }
   }
 
   @Test func `What is written is read again, whatever the titles hold`() throws {
@@ -135,7 +98,7 @@ import Testing
       .init(url: "https://u:p@h/feed"), .init(url: "https://h/x", title: "bell\u{7}\u{FFFE}tab\tx"),
     ]
     let text = OPMLDocument(title: "Mine & yours", feeds: feeds).text(created: 1_704_276_000)
-    let read = try OPMLDocument.parse(bytes: Array(text.utf8))
+    let read = try FeedReader.shipped.list(Array(text.utf8))
     #expect(read.title == "Mine & yours" && read.warnings == [])
     #expect(read.feeds.map(\.url) == feeds.map(\.url))
     #expect(read.feeds.map(\.title) == [feeds[0].title, "https://h/feed", "belltab x"])
@@ -152,7 +115,9 @@ import Testing
     ("file:///etc/passwd", nil),
     ("mailto:a@b.c", nil), ("feed:", nil), ("https://u:p@h:80/f", "https://u:p@h:80/f"),
     ("https://[::1]:8080/f", "https://[::1]:8080/f"), ("https://h:x/f", nil), ("https://:80/f", nil),
-    ("http:///f", nil), ("feed:feed:feed:", nil),
+    ("http:///f", nil), ("feed:feed:feed:", nil), ("pcast://https//h.example/f", "https://h.example/f"),
+    ("pcast://http//127.0.0.1:8123/f", "http://127.0.0.1:8123/f"), ("itpc:https//h/f", "https://h/f"),
+    ("http:https://h/f", "https://h/f"), ("https:/h/f", "https://h/f"),
   ])
   func `Addresses of feeds are taken in the forms that people give`(text: String, expected: WebAddress?) {
     #expect(SubscriptionAddress.normalized(text) == expected)

@@ -16,7 +16,8 @@ import Testing
     (nil, "https://h/a.htm", ".html"), ("video/x-ms-asf", "https://h/a", ".asf"),
     (nil, "https://h/a.ASF", ".asf"),
     ("video/x-ms-wmv", "https://h/a", ".wmv"), ("application/octet-stream", "https://h/a.wmv", ".wmv"),
-    ("image/png", "https://h/a", ".png"), ("audio/mpeg", "https://h/a.m4a", ".mp3"),
+    ("image/png", "https://h/a", ".png"), ("image/jpeg", "https://h/a.mp3", ".mp3"),
+    ("audio/mpeg", "https://h/a.m4a", ".mp3"),
     ("application/pdf", "https://h/a", ".pdf"),
     ("application/zip", "https://h/a.zip", ".zip"), ("application/octet-stream", "https://h/a.zip", ".zip"),
     (nil, "https://h/a.rar", ".rar"), ("audio/mpeg", "https://h/a.zip", ".mp3"),
@@ -47,7 +48,7 @@ import Testing
     (nil, "https://h/a.mp3?x", true), (nil, "https://h/a", false),
     ("application/pdf", "https://h/a.mp3", false),
     ("image/png", "https://h/a.png", false), ("application/ogg", "https://h/a", true),
-    ("mp3", "https://h/a.mp3", true),
+    ("mp3", "https://h/a.mp3", true), ("image/jpeg", "https://h/a.mp3", true),
   ])
   func `Audio and video are told from other enclosures`(type: String?, url: WebAddress, expected: Bool) {
     #expect(MediaType.isAudioOrVideo(type: type, url: url) == expected)

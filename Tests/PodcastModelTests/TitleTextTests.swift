@@ -12,6 +12,9 @@ import Testing
     ("<b>A</b> or <b>?", "A or <b>?"),
     ("<span class='x'>Cut", "Cut"), ("<em>Foo <b>bar</b></em>", "Foo bar"), ("<I>Foo</i>", "Foo"),
     ("<a href=\"x\">Link</a>, <br/> <i >so</i>", "Link,  so"), ("List<String> of <w>", "List<String> of <w>"),
+    ("A<script>alert('x')</script> B", "A B"), ("<style>p{}</style>C", "C"),
+    ("Using <script> well", "Using <script> well"),
+    ("<h2>Head</h2> <iframe src='x'></iframe>line", "Head line"),
   ])
   func `A title is shown as it was meant`(title: String, expected: String) {
     #expect(TitleText.plain(title) == expected)

@@ -152,6 +152,12 @@ static inline void podcastfs_store_release(uint64_t *at, uint64_t value) {
   __atomic_store_n(at, value, __ATOMIC_RELEASE);
 }
 
+/// What `podcastfs_enter_sandbox` could put in force: no new privileges (prctl(2)), Landlock, a filter of system calls.
+enum { PODCASTFS_SANDBOX_PRIVILEGES = 1, PODCASTFS_SANDBOX_FILES = 2, PODCASTFS_SANDBOX_CALLS = 4 };
+/// From here on this process can use its memory and the descriptors below `descriptors`; it can open no file and no
+/// socket and start no process. Returns what is in force, as the kernel has it.
+int podcastfs_enter_sandbox(int descriptors);
+
 /// renameat2(2) with RENAME_NOREPLACE.
 int podcastfs_rename_to_new(const char *path, const char *new_path);
 

@@ -88,7 +88,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     self.head = head
     guard head.status == 200 else { return .proceed }
     do throws(FeedError) {
-      body = try FeedBody()
+      body = try FeedBody(coding: head.contentEncoding)
       return .proceed
     } catch {
       self.error = error
@@ -144,6 +144,8 @@ struct FeedFailure: Error, Sendable {
   var isAnotherShow = false
   /// The server's wish, in seconds.
   var retryAfter: Int64?
+  /// What a page that is no feed names as feeds.
+  var links: [WebAddress] = []
   /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
   var mayBeTheNetworks = false
 
@@ -172,6 +174,7 @@ struct FeedFailure: Error, Sendable {
     } else {
       let host = WebAddress(head.effectiveURL).host ?? "the server"
       self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
+      if case .notAFeed(let found) = error { links = found.feeds }
       mayBeTheNetworks = true
     }
   }

@@ -39,7 +39,7 @@ final class FeedFetcher: Sendable {
 
   private let requests: RequestMaker
   private let http: HTTPClient
-  private let reader: FeedReader
+  let reader: FeedReader
   private let running = Monitor(Running())
 
   init(requests: RequestMaker, http: HTTPClient, reader: FeedReader) {
@@ -106,6 +106,8 @@ final class FeedFetcher: Sendable {
 
   private func request(_ question: Question) -> HTTPRequest {
     var request = requests.request(question.address, seconds: Self.timeout, bytes: question.bytes)
+    // What servers say of a feed's compression is often wrong: `FeedBody` looks at the bytes.
+    request.decompresses = false
     request.headers = [
       ("Accept", "application/rss+xml, application/atom+xml, application/xml;q=0.9, */*;q=0.5")
     ]

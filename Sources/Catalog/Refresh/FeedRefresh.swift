@@ -180,7 +180,7 @@ extension FeedRefresh {
   private func take(
     _ head: HTTPResponseHead, of document: FetchedFeed, isKept: Bool, digest: Int64?, _ feed: inout FeedRecord
   ) {
-    feed.notice = nil
+    feed.notice = document.episodes.isEmpty ? document.emptiness : nil
     feed.answered(now: now)
     feed.lastWhole = now
     feed.firstRefresh = feed.firstRefresh ?? now

@@ -73,6 +73,7 @@ final class IncomingEpisode: Sendable {
     print.add(published)
     print.add(enclosure.length)
     for number in [parsed.duration, parsed.season, parsed.episode] { print.add(number) }
+    print.add(parsed.episodeType)
     print.add(parsed.explicit)
     return print.value
   }
@@ -81,7 +82,8 @@ final class IncomingEpisode: Sendable {
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
     "duration",
-    "season", "number", "explicit", "link", "image_url", "transcripts", "chapters_url", "notes_length",
+    "season", "number", "type", "explicit", "link", "image_url", "transcripts", "chapters_url",
+    "notes_length",
   ]
 
   /// Gives a row what the feed says, in the order of `columns`.
@@ -98,6 +100,7 @@ final class IncomingEpisode: Sendable {
     row.add(parsed.duration)
     row.add(parsed.season)
     row.add(parsed.episode)
+    row.add(parsed.episodeType)
     row.add(parsed.explicit)
     row.add(parsed.link?.forRequest)
     row.add(parsed.imageURL?.forRequest)

@@ -86,9 +86,8 @@ struct SubscribeByAddress: Sendable {
     do {
       return try found(unread, at: address, isNamed: true)
     } catch {
-      let links = unread.body.map { FeedLinks.find(in: $0, baseURL: WebAddress(unread.head.effectiveURL)) } ?? []
-      if links.isEmpty { throw error }
-      return try look(at: links, from: address, isPrivate: isTyped && unread.head.isFromPrivateHost)
+      if error.links.isEmpty { throw error }
+      return try look(at: error.links, from: address, isPrivate: isTyped && unread.head.isFromPrivateHost)
     }
   }
 

@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside (`CatalogStore`).
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 103
+  static let version: Int64 = 104
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -119,6 +119,7 @@ enum Schema {
       fingerprint INTEGER NOT NULL,              -- of what the feed said
       enclosure_url TEXT NOT NULL,
       media_type TEXT, feed_length INTEGER, duration INTEGER, season INTEGER, number INTEGER,
+      type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
       notes_length INTEGER NOT NULL DEFAULT 0
     );

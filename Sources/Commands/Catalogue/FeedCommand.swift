@@ -39,12 +39,13 @@ enum FeedCommand: Command {
     do {
       if let url = SubscriptionAddress.normalized(source), source.contains(":") {
         let response = try fetch(url)
-        let feed = try FeedParser.parse(
-          bytes: response.body, baseURL: WebAddress(response.head.effectiveURL),
-          httpCharset: response.head.charset)
+        let body = try FeedBody(coding: response.head.contentEncoding)
+        try response.body.withUnsafeBytes { try body.append($0) }
+        let feed = try FeedReader.program().parse(
+          body, baseURL: WebAddress(response.head.effectiveURL), httpCharset: response.head.charset)
         return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
       }
-      let feed = try FeedParser.parse(file: source)
+      let feed = try FeedReader.program().parse(try FeedBody(file: source), baseURL: nil, httpCharset: nil)
       return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
     } catch FeedError.storage(let error) {
       let words = error.description
@@ -58,6 +59,7 @@ enum FeedCommand: Command {
     let settings = try CommandSettings.load().settings
     var request = HTTPRequest(url: url.forRequest)
     request.acceptsCompression = true
+    request.decompresses = false
     // The user names the address himself.
     request.allowsPrivateHosts = true
     request.userAgent = settings.effectiveUserAgent

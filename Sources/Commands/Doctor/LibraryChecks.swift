@@ -1,5 +1,6 @@
 internal import FeedKit
 internal import HTTPKit
+internal import PosixKit
 internal import SQLiteKit
 
 /// Whether the libraries can do what is asked of them.
@@ -8,8 +9,24 @@ package enum LibraryChecks {
     [
       curl(),
       .fine("libxml2 \(XMLLibrary.version)"),
+      sandbox(),
       sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
+  }
+
+  /// What a process that parses feeds can still do, as it finds out itself.
+  private static func sandbox() -> Finding {
+    let outcome = try? ChildProcess.run([HelperProcess.thisProgram, FeedWorker.probeArgument])
+    return sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started")
+  }
+
+  package static func sandbox(status: Int32, words: String) -> Finding {
+    let name = "sandbox of the parser of feeds"
+    guard status == 0 else {
+      return .problem(
+        "\(name): \(words)", mend: "use a Linux kernel with Landlock or seccomp (5.13 or later)")
+    }
+    return .fine("\(name)\(words.isEmpty ? "" : " (\(words))"): no files, no network, no programs")
   }
 
   private static func curl() -> Finding {

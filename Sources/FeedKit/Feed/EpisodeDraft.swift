@@ -11,13 +11,18 @@ struct EpisodeDraft {
   private var imageRank = 0
   private var notesRank = 0
   private var notes: [UInt8] = []
-  /// The same thing in several forms: only the first kind that has any counts.
+  /// The same thing in several forms.
   private var enclosures: [ParsedEpisode.Enclosure] = []
   private var mediaContents: [ParsedEpisode.Enclosure] = []
   private var linked: [ParsedEpisode.Enclosure] = []
   private var alternates: [ParsedEpisode.Enclosure] = []
   private var alternate: (type: String?, length: Int64?) = (nil, nil)
-  private var hasUnusable = false
+  /// `<link rel="enclosure">` whose text is the address: what its attributes say.
+  var linkedText: (type: String?, length: Int64?)?
+  /// A guid that is an address, which is the item's page where no other is named.
+  private var permalink: WebAddress?
+  /// Why an enclosure of the item was left out.
+  private var leftOut: String?
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
@@ -32,8 +37,9 @@ struct EpisodeDraft {
 
   /// The episode, which is taken out; nil for an item with nothing to play.
   mutating func finish(_ warnings: inout FeedWarnings, _ spool: inout TextSpool) -> ParsedEpisode? {
-    guard let found = firstKind else {
-      warnings.add(hasUnusable ? "an enclosure has no usable address" : "an item has no enclosure")
+    let found = candidates
+    guard !found.isEmpty else {
+      warnings.add(leftOut ?? "an item has no enclosure")
       return nil
     }
     var result = ParsedEpisode(index: 0)
@@ -46,14 +52,22 @@ struct EpisodeDraft {
     }
     if !notes.isEmpty { result.spooledNotes = notes.withUnsafeBufferPointer { spool.store($0) } }
     if result.guid == nil { result.guid = about }
+    if result.link == nil { result.link = permalink }
     return result
   }
 
-  private var firstKind: [ParsedEpisode.Enclosure]? {
-    if !enclosures.isEmpty { return enclosures }
-    if !linked.isEmpty { return linked }
-    if !mediaContents.isEmpty { return mediaContents }
-    return alternates.isEmpty ? nil : alternates
+  /// The `enclosure` elements, else Atom's links, else `media:content`, else `podcast:alternateEnclosure`. Where the
+  /// first kind has neither audio nor video, the first kind that has some follows it.
+  private var candidates: [ParsedEpisode.Enclosure] {
+    if let first = enclosures.first, enclosures.count == 1, Self.isPlayable(first) { return enclosures }
+    let kinds = [enclosures, linked, mediaContents, alternates].filter { !$0.isEmpty }
+    guard let first = kinds.first else { return [] }
+    let playable = kinds.first { $0.contains(where: Self.isPlayable) } ?? first
+    return playable == first ? first : first + playable
+  }
+
+  private static func isPlayable(_ enclosure: ParsedEpisode.Enclosure) -> Bool {
+    MediaType.isAudioOrVideo(type: enclosure.type, url: enclosure.url)
   }
 
   mutating func setTitle(_ title: String, rank: Int) {
@@ -63,6 +77,9 @@ struct EpisodeDraft {
   mutating func setGuid(_ guid: String, rank: Int) {
     if rank > guidRank { (episode.guid, guidRank) = (guid, rank) }
   }
+
+  /// RSS 2.0: a guid is a permanent address unless `isPermaLink` says that it is none.
+  mutating func setPermalink(_ address: WebAddress?) { permalink = permalink ?? address }
 
   mutating func setPublished(_ date: Int64?, rank: Int) {
     if rank > dateRank, let date { (episode.published, dateRank) = (date, rank) }
@@ -142,6 +159,20 @@ extension EpisodeDraft {
     }
   }
 
+  /// The text of a link element.
+  mutating func addLinkText(_ text: Bytes, _ absolute: Resolver) {
+    guard let attributes = linkedText else {
+      episode.link = episode.link ?? absolute(text)
+      return
+    }
+    linkedText = nil
+    let found = enclosure(text, attributes.type, nil, absolute)
+    if var found, linked.count < Self.most {
+      found.length = attributes.length
+      linked.append(found)
+    }
+  }
+
   mutating func beginAlternate(_ element: XMLElement) {
     alternate = (element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber))
   }
@@ -170,7 +201,11 @@ extension EpisodeDraft {
   ) -> ParsedEpisode.Enclosure? {
     guard let trimmed = address.map(FeedText.trimmed), !trimmed.isEmpty else { return nil }
     guard let url = absolute(trimmed) else {
-      hasUnusable = true
+      leftOut = "an enclosure has no usable address"
+      return nil
+    }
+    if MediaType.isPlaylist(type: type, url: url) {
+      leftOut = "an item has only a stream or playlist (HLS), which is no file: left out"
       return nil
     }
     let isSame = FeedText.isSame(url.forRequest, trimmed)

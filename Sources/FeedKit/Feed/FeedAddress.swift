@@ -27,23 +27,27 @@ enum FeedAddress {
     guard let first = reference.utf8.first else { return nil }
     if let scheme = scheme(of: reference) {
       guard scheme == "http" || scheme == "https" else { return nil }
-      let rest = reference.utf8.dropFirst(scheme.utf8.count + 1)
-      guard rest.starts(with: "//".utf8), hasHost(rest.dropFirst(2)) else { return nil }
-      return scheme + ":" + String(Substring(rest))
+      let rest = Substring(reference.utf8.dropFirst(scheme.utf8.count + 1))
+      // "http:https://h/" and "http:/h/", as some write it.
+      let lower = rest.lowercased()
+      if lower.hasPrefix("http:") || lower.hasPrefix("https:") { return absolute(String(rest), base: nil) }
+      let place = rest.drop { $0 == "/" }
+      guard rest.hasPrefix("/"), !rest.hasPrefix("///"), hasHost(place.utf8) else { return nil }
+      return scheme + "://" + place
     }
     guard let base, let root = absolute(base, base: nil) else { return nil }
     if reference.hasPrefix("//") {
       return absolute(String(root.prefix { $0 != ":" }) + ":" + reference, base: nil)
     }
-    let (authority, path) = split(root)
+    guard let parts = AddressParts(root) else { return nil }
+    let (authority, path) = (root[..<parts.target.startIndex], parts.path)
     switch first {
     case UInt8(ascii: "/"): return authority + withoutDots(reference)
-    case UInt8(ascii: "?"): return authority + String(path.prefix { $0 != "?" && $0 != "#" }) + reference
-    case UInt8(ascii: "#"): return authority + String(path.prefix { $0 != "#" }) + reference
+    case UInt8(ascii: "?"): return authority + path + reference
+    case UInt8(ascii: "#"): return root[..<parts.fragment.startIndex] + reference
     default:
-      let folder = path.prefix { $0 != "?" && $0 != "#" }
-      let end = folder.lastIndex(of: "/").map { folder.index(after: $0) } ?? folder.startIndex
-      let merged = folder[..<end] + reference
+      let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+      let merged = path[..<end] + reference
       return authority + withoutDots(merged.hasPrefix("/") ? String(merged) : "/" + merged)
     }
   }
@@ -130,18 +134,11 @@ enum FeedAddress {
   private static func scheme(of text: String) -> String? {
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
     let name = text[..<colon]
-    guard let first = name.utf8.first, XMLWindow.isNameStart(first) else { return nil }
+    guard let first = name.utf8.first, HTMLReader.isLetter(first) else { return nil }
     let isScheme = name.utf8.allSatisfy { byte in
-      XMLWindow.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
+      HTMLReader.isName(byte) && byte != UInt8(ascii: "_") || byte == UInt8(ascii: "+")
     }
     return isScheme ? name.lowercased() : nil
-  }
-
-  /// Parts "https://host/path" into "https://host" and "/path".
-  private static func split(_ address: String) -> (authority: String, path: Substring) {
-    let start = address.utf8.index(address.startIndex, offsetBy: address.hasPrefix("https") ? 8 : 7)
-    let end = address[start...].firstIndex { $0 == "/" || $0 == "?" || $0 == "#" } ?? address.endIndex
-    return (String(address[..<end]), address[end...])
   }
 
   /// RFC 3986 §5.2.4, for a path that begins with "/"; query and fragment stay.

@@ -23,6 +23,15 @@ extension FeedBuilder {
     case .link where element.attributeBytes("href") != nil:
       draft.addLink(element, absolute)
       ignore()
+    case .link:
+      let isEnclosure = element.attribute("rel")?.lowercased() == "enclosure"
+      draft.linkedText =
+        isEnclosure
+        ? (element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber)) : nil
+      capture(kind)
+    case .guid:
+      guidIsPermalink = element.attribute("ispermalink")?.lowercased() != "false"
+      capture(kind)
     case .itunesImage:
       draft.setImage(
         (element.attributeBytes("href") ?? element.attributeBytes("url")).flatMap(absolute), rank: 2)
@@ -37,7 +46,7 @@ extension FeedBuilder {
       if draft.wants(kind) { capture(kind, element, keepsMarkup: true) } else { ignore() }
     case .atomTitle:
       capture(kind, element)
-    case .title, .itunesTitle, .dcTitle, .guid, .atomID, .link, .pubDate, .date, .dcDate, .atomPublished,
+    case .title, .itunesTitle, .dcTitle, .atomID, .pubDate, .date, .dcDate, .dcModified, .atomPublished,
       .atomUpdated, .itunesDuration, .itunesSeason, .podcastSeason, .itunesEpisode, .podcastEpisode,
       .itunesEpisodeType, .itunesExplicit:
       capture(kind)
@@ -54,12 +63,15 @@ extension FeedBuilder {
     case .itunesTitle: draft.setTitle(FeedText.title(text), rank: 3)
     case .mediaTitle: draft.setTitle(FeedText.title(text), rank: 2)
     case .dcTitle: draft.setTitle(FeedText.title(text), rank: 1)
-    case .guid: draft.setGuid(FeedText.string(text), rank: 2)
+    case .guid:
+      draft.setGuid(FeedText.string(text), rank: 2)
+      // An address without a scheme is more often a plain number.
+      if guidIsPermalink { draft.setPermalink(FeedAddress.absolute(text, base: nil).map { WebAddress($0) }) }
     case .atomID: draft.setGuid(FeedText.string(text), rank: 1)
-    case .link: draft.episode.link = draft.episode.link ?? absolute(text)
+    case .link: draft.addLinkText(text, absolute)
     case .pubDate, .atomPublished: draft.setPublished(DateText.seconds(text), rank: 3)
     case .dcDate, .date: draft.setPublished(DateText.seconds(text), rank: 2)
-    case .atomUpdated: draft.setPublished(DateText.seconds(text), rank: 1)
+    case .atomUpdated, .dcModified: draft.setPublished(DateText.seconds(text), rank: 1)
     case .itunesDuration: draft.episode.duration = draft.episode.duration ?? DurationText.seconds(text)
     case .contentEncoded, .description, .itunesSummary, .itunesSubtitle, .atomContent, .atomSummary,
       .mediaDescription:

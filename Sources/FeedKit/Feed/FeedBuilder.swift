@@ -25,7 +25,10 @@ final class FeedBuilder: XMLReceiver {
   /// How many elements are open within one that means nothing to us.
   @exclusivity(unchecked) private var ignoredDepth = 0
   @exclusivity(unchecked) private var itemCount = 0
-  @exclusivity(unchecked) private var episodeCount = 0
+  @exclusivity(unchecked) private(set) var episodeCount = 0
+  /// The last episode: handed on when it is sure that the document has not broken off within it.
+  @exclusivity(unchecked) private var held: ParsedEpisode?
+  @exclusivity(unchecked) var guidIsPermalink = false
   /// Who gets the episodes; nil where they are kept in `feed`.
   private let episodes: EpisodeReceiver?
   @exclusivity(unchecked) private var spool: TextSpool
@@ -35,7 +38,6 @@ final class FeedBuilder: XMLReceiver {
   @exclusivity(unchecked) private var capturedDepth = 0
   @exclusivity(unchecked) private var keepsMarkup = false
   @exclusivity(unchecked) private(set) var capturedIsHTML = false
-  @exclusivity(unchecked) private var capturedIsBase64 = false
   @exclusivity(unchecked) private var buffer: [UInt8] = []
   /// The most bytes that are collected now.
   @exclusivity(unchecked) private var bufferLimit = 0
@@ -64,6 +66,7 @@ final class FeedBuilder: XMLReceiver {
   override func restart() {
     episodes?.restart()
     episodeCount = 0
+    held = nil
     feed = ParsedFeed()
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
@@ -78,17 +81,32 @@ final class FeedBuilder: XMLReceiver {
 
   /// The document broke off amid its last item.
   func leaveOutLastItem() {
-    if feed.episodes.last?.index == itemCount - 1 { feed.episodes.removeLast() }
+    guard held?.index == itemCount - 1 else { return }
+    held = nil
+    episodeCount -= 1
+  }
+
+  private func handOn() {
+    guard let episode = held.take() else { return }
+    if let episodes { episodes.take(episode) } else { feed.episodes.append(consume episode) }
   }
 
   /// The document has ended.
   /// - Throws: where texts were lost that had to wait in a file.
-  func finish() throws(PosixError) { try spool.finish() }
+  func finish() throws(PosixError) {
+    handOn()
+    (feed.itemCount, feed.episodeCount) = (itemCount, episodeCount)
+    if let emptiness = feed.emptiness { warnings.add(emptiness) }
+    try spool.finish()
+  }
 
   override func startElement(_ element: XMLElement) {
     if ignoredDepth > 0 {
       ignoredDepth += 1
     } else if isCapturing {
+      if XMLName.isEqual(element.localName, "script") || XMLName.isEqual(element.localName, "style") {
+        return ignore()
+      }
       capturedDepth += 1
       if keepsMarkup { appendStartTag(element) }
     } else {
@@ -121,7 +139,6 @@ final class FeedBuilder: XMLReceiver {
     } else if isCapturing {
       isCapturing = false
       spend(buffer.count)
-      if capturedIsBase64, let text = buffer.withUnsafeBufferPointer(Base64Text.decoded) { buffer = text }
       buffer.withUnsafeBufferPointer { store(captured, $0, contexts.last ?? .document) }
       buffer.removeAll(keepingCapacity: true)
     } else {
@@ -168,7 +185,6 @@ final class FeedBuilder: XMLReceiver {
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
     capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
-    capturedIsBase64 = ["mode", "type"].contains { element?.attribute($0)?.lowercased() == "base64" }
   }
 
   func enter(_ context: Context, _ element: XMLElement) {
@@ -202,9 +218,10 @@ final class FeedBuilder: XMLReceiver {
 
   private func endItem() {
     guard let episode = draft.finish(&warnings, &spool) else { return }
+    handOn()
     if episodeCount < limits.episodes {
       episodeCount += 1
-      if let episodes { episodes.take(episode) } else { feed.episodes.append(consume episode) }
+      held = episode
     } else {
       warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
     }

@@ -17,7 +17,7 @@ enum FeedElement: UInt8 {
   // Media RSS
   case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
   // content and Dublin Core
-  case contentEncoded, creator, dcDate, dcTitle, dcLanguage
+  case contentEncoded, creator, dcDate, dcModified, dcTitle, dcLanguage
 
   /// Whether its text is show notes or a description.
   var isLong: Bool {
@@ -49,7 +49,7 @@ enum FeedElement: UInt8 {
     "rss": .rss, "rdf": .rdf, "channel": .channel, "item": .item, "image": .image, "title": .title,
     "link": .link, "description": .description, "language": .language,
     "managingeditor": .managingEditor, "url": .url, "ttl": .ttl, "category": .category, "pubdate": .pubDate,
-    "guid": .guid, "enclosure": .enclosure, "date": .date,
+    "guid": .guid, "id": .atomID, "enclosure": .enclosure, "date": .date,
   ]
 
   private static let atomNames: [String: FeedElement] = [
@@ -81,6 +81,7 @@ enum FeedElement: UInt8 {
   ]
 
   private static let dublinCoreNames: [String: FeedElement] = [
-    "creator": .creator, "date": .dcDate, "title": .dcTitle, "language": .dcLanguage,
+    "creator": .creator, "date": .dcDate, "created": .dcDate, "issued": .dcDate, "available": .dcDate,
+    "modified": .dcModified, "title": .dcTitle, "language": .dcLanguage,
   ]
 }

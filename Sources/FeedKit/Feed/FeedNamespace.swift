@@ -13,7 +13,7 @@ enum FeedNamespace {
     case "podcast": return .podcast
     case "media": return .media
     case "content": return .content
-    case "dc": return .dublinCore
+    case "dc", "dcterms": return .dublinCore
     case "atom", "atom10", "a10": return .atom
     case "rdf": return .rdf
     default: return .unknown

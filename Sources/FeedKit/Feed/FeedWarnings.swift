@@ -1,4 +1,4 @@
-/// What a reader of `podcastfs feed` should know, each once, with how often it was.
+/// Warnings for a reader of `podcastfs feed`, each once, with how often it was.
 struct FeedWarnings {
   /// Others are left out.
   private let most: Int
@@ -15,6 +15,9 @@ struct FeedWarnings {
       counts.append((text, 1))
     }
   }
+
+  /// How many different ones there are.
+  var count: Int { counts.count }
 
   var lines: [String] { counts.map { $0.count == 1 ? $0.text : "\($0.text) (\($0.count) times)" } }
 }

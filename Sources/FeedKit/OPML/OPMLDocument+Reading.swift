@@ -5,80 +5,94 @@ extension OPMLDocument {
   package static let byteLimit = 16 << 20
   /// Bytes that entities of its own may stand for together.
   private static let entityLimit = 65_536
+  /// More feeds are left out, with a warning.
+  fileprivate static let feedLimit = 100_000
 
-  /// Reads OPML 1.0 or 2.0, also where it is not well-formed. An outline that is meant as a feed but has no
-  /// usable address becomes a warning.
-  /// - Throws: `FeedError.notOPML` for any other document.
-  package static func parse(bytes: [UInt8], httpCharset: String? = nil) throws(FeedError) -> OPMLDocument {
-    let builder = OPMLBuilder()
-    let reader = XMLDocumentReader(
-      receiver: builder, httpCharset: httpCharset, byteLimit: byteLimit, entityLimit: entityLimit)
-    let repairs = try bytes.withUnsafeBufferPointer { all throws(FeedError) in
-      try reader.read(.memory(UnsafeRawBufferPointer(all)))
-    }
-    guard builder.isOPML else { throw .notOPML(root: builder.rootName) }
-    builder.finish()
-    var document = builder.document
-    document.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
-    document.refusals = builder.warnings.lines.count
-    return document
+  /// Reads OPML 1.0 or 2.0, outlines without a document around them, or one address a line, in this process. An
+  /// entry that has no usable address becomes a warning.
+  /// - Throws: `FeedError.notAList` for any other document.
+  package static func parse(bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
+    try bytes.withBytes { all throws(FeedError) in try parse(XMLDocument(all, httpCharset: nil)) }
   }
+
+  static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
+    let builder = OPMLBuilder()
+    let reader = XMLDocumentReader(receiver: builder, byteLimit: byteLimit, entityLimit: entityLimit)
+    let repairs = try reader.read(document)
+    if builder.isList {
+      var list = builder.document
+      list.refusals = builder.warnings.count
+      list.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
+      return list
+    }
+    let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.rootName)
+    if foreign.kind == .text, let list = document.withText({ OPMLDocument(lines: FeedText.string($0)) }) {
+      return list
+    }
+    throw .notAList(foreign)
+  }
+
+  /// One address a line; lines that begin with # are comments.
+  /// - Returns: nil where no line is an address.
+  private init?(lines text: String) {
+    self.init()
+    var warnings = FeedWarnings(most: FeedWarnings.mostOfList)
+    for line in text.split(whereSeparator: \.isNewline) {
+      let entry = FeedText.oneLine(String(line))
+      if entry.isEmpty || entry.hasPrefix("#") { continue }
+      if let url = SubscriptionAddress.normalized(entry), feeds.count < Self.feedLimit {
+        feeds.append(Feed(url: url))
+      } else {
+        warnings.add("“\(entry.prefix(80))” is no address of a feed")
+      }
+    }
+    if feeds.isEmpty { return nil }
+    self.warnings = warnings.lines
+    refusals = warnings.count
+  }
+}
+
+extension FeedWarnings {
+  /// Each entry that is lost is named, up to so many.
+  fileprivate static let mostOfList = 10_000
 }
 
 /// Makes an `OPMLDocument` of outlines, however deep they are.
 private final class OPMLBuilder: XMLReceiver {
-  /// More feeds are left out, with a warning.
-  private static let feedLimit = 100_000
-  /// Each entry that is lost is told by its name: so many of them.
-  private static let warningLimit = 10_000
-  /// Bytes of the text between entries that are looked at: what cannot be read as an entry is text.
-  private static let strayLimit = 1 << 18
-
   /// An element that is open.
   private struct Open {
-    /// Of an outline; nil for other elements.
-    var name: String?
     /// What to say of an outline that holds no others: it has an address, but none of a feed.
     var loss: String?
-    /// What is in it are its episodes.
+    /// The outlines in it are its episodes.
     var isFeed = false
   }
 
   var document = OPMLDocument()
-  var warnings = FeedWarnings(most: OPMLBuilder.warningLimit)
+  var warnings = FeedWarnings(most: FeedWarnings.mostOfList)
   private(set) var rootName: String?
   private var open: [Open] = []
   private var isInTitle = false
   private var buffer: [UInt8] = []
-  private var stray: [UInt8] = []
 
-  var isOPML: Bool { rootName == "opml" }
+  /// Some programs write outlines without `opml` and `body` around them.
+  var isList: Bool { rootName == "opml" || rootName == "outline" || rootName == "body" }
 
   override func restart() {
     document = OPMLDocument()
-    warnings = FeedWarnings(most: Self.warningLimit)
-    (rootName, open, isInTitle, buffer, stray) = (nil, [], false, [], [])
+    warnings = FeedWarnings(most: FeedWarnings.mostOfList)
+    (rootName, open, isInTitle, buffer) = (nil, [], false, [])
   }
-
-  /// The document has ended.
-  func finish() { tellStrayEntries() }
 
   override func startElement(_ element: XMLElement) {
     if rootName == nil { rootName = String(cString: element.localName).lowercased() }
     isInTitle = open.count == 2 && XMLName.isEqual(element.localName, "title")
-    tellStrayEntries()
-    guard XMLName.isEqual(element.localName, "outline") else {
-      open.append(Open())
-      return
-    }
-    if let last = open.indices.last { open[last].loss = nil }
-    let title = element.attribute("title") ?? element.attribute("text")
-    open.append(Open(name: title.map(FeedText.oneLine) ?? ""))
-    addFeed(element, title)
+    let isOutline = XMLName.isEqual(element.localName, "outline")
+    if isOutline, let last = open.indices.last { open[last].loss = nil }
+    open.append(Open())
+    if isOutline { addFeed(element, element.attribute("title") ?? element.attribute("text")) }
   }
 
   override func endElement() {
-    tellStrayEntries()
     if isInTitle, !buffer.isEmpty {
       document.title = document.title ?? buffer.withUnsafeBufferPointer { FeedText.title($0) }
     }
@@ -88,33 +102,14 @@ private final class OPMLBuilder: XMLReceiver {
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if isInTitle {
-      if buffer.count < 4096 { buffer.append(contentsOf: bytes) }
-    } else if !stray.isEmpty || bytes.contains(UInt8(ascii: "<")) {
-      stray.append(contentsOf: bytes.prefix(Self.strayLimit - min(stray.count, Self.strayLimit)))
-    }
-  }
-
-  /// What began as an entry and ended as text: the document was cut within it, or it has no end.
-  private func tellStrayEntries() {
-    guard !stray.isEmpty else { return }
-    for entry in OPMLStrayEntry.all(in: stray) {
-      warnings.add("\(Self.quoted(entry.name)) is cut off, or has no end")
-    }
-    stray.removeAll(keepingCapacity: true)
-  }
-
-  private static func quoted(_ title: String?) -> String {
-    title.map { "“\(FeedText.oneLine($0))”" } ?? "an outline without a name"
+    if isInTitle, buffer.count < 4096 { buffer.append(contentsOf: bytes) }
   }
 
   private func addFeed(_ element: XMLElement, _ title: String?) {
     let type = element.attribute("type")?.lowercased()
-    let name = Self.quoted(title)
+    let name = title.map { "“\(FeedText.oneLine($0))”" } ?? "an outline without a name"
     guard let address = element.attribute("xmlurl") ?? feedAddress(element, type) else {
-      if let title, let damaged = OPMLStrayEntry.nameBeforeAddress(title) {
-        warnings.add("\(Self.quoted(damaged)) has a quote that is not closed: its address can't be read")
-      } else if type == "rss" || type == "atom" {
+      if type == "rss" || type == "atom" {
         warnings.add("\(name) has no address")
       } else if element.hasAttribute(where: Self.isAddress), let last = open.indices.last,
         open.dropLast().last?.isFeed != true
@@ -124,19 +119,20 @@ private final class OPMLBuilder: XMLReceiver {
       return
     }
     if let last = open.indices.last { open[last].isFeed = true }
+    // Overcast lists also what it no longer follows.
+    if element.attribute("subscribed") == "0" { return }
     guard let url = SubscriptionAddress.normalized(address) else {
       return warnings.add("\(name) has an address that is neither http nor https")
     }
-    guard document.feeds.count < Self.feedLimit else {
-      return warnings.add("has more than \(Self.feedLimit) feeds: the rest is left out")
+    guard document.feeds.count < OPMLDocument.feedLimit else {
+      return warnings.add("has more than \(OPMLDocument.feedLimit) feeds: the rest is left out")
     }
     document.feeds.append(
-      Feed(
+      OPMLDocument.Feed(
         url: url, title: title.map(FeedText.oneLine), name: Self.name(element, title),
         htmlURL: element.attributeBytes("htmlurl").flatMap {
           FeedAddress.absolute($0, base: nil).map { WebAddress($0) }
-        },
-        folders: open.dropLast().compactMap(\.name).filter { !$0.isEmpty }))
+        }))
   }
 
   private static func isAddress(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -156,6 +152,4 @@ private final class OPMLBuilder: XMLReceiver {
   private func feedAddress(_ element: XMLElement, _ type: String?) -> String? {
     type == "rss" || type == "atom" ? element.attribute("url") : nil
   }
-
-  private typealias Feed = OPMLDocument.Feed
 }

@@ -9,7 +9,7 @@ extension OPMLDocument {
       <?xml version="1.0" encoding="UTF-8"?>
       <opml version="2.0">
         <head>
-          <title>\(Self.escaped(title ?? "Subscriptions"))</title>
+          <title>\(XMLText.escaped(title ?? "Subscriptions"))</title>
           <dateCreated>\(CivilTime.rfc822(created))</dateCreated>
           <docs>http://opml.org/spec2.opml</docs>
         </head>
@@ -22,26 +22,10 @@ extension OPMLDocument {
 
   /// The line of one feed.
   package static func outline(of feed: Feed) -> String {
-    let title = escaped(PrintableText.line(feed.title ?? feed.url.shown))
-    let name = feed.name.map { escaped(PrintableText.line($0)) } ?? title
-    let page = feed.htmlURL.map { " htmlUrl=\"\(escaped($0.forRequest))\"" } ?? ""
+    let title = XMLText.escaped(PrintableText.line(feed.title ?? feed.url.shown))
+    let name = feed.name.map { XMLText.escaped(PrintableText.line($0)) } ?? title
+    let page = feed.htmlURL.map { " htmlUrl=\"\(XMLText.escaped($0.forRequest))\"" } ?? ""
     return
-      "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(escaped(feed.url.forRequest))\"\(page)/>\n"
-  }
-
-  /// For text and attributes; what XML cannot hold is left out.
-  private static func escaped(_ text: String) -> String {
-    var output = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": output += "&amp;".unicodeScalars
-      case "<": output += "&lt;".unicodeScalars
-      case ">": output += "&gt;".unicodeScalars
-      case "\"": output += "&quot;".unicodeScalars
-      case "\n", "\r", "\t": output.append(" ")
-      default: if XMLRepairer.isAllowed(scalar.value) { output.append(scalar) }
-      }
-    }
-    return String(output)
+      "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(XMLText.escaped(feed.url.forRequest))\"\(page)/>\n"
   }
 }

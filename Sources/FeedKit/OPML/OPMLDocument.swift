@@ -1,6 +1,6 @@
 package import PodcastModel
 
-/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml).
+/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses.
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?
   /// In the document's order; an address that comes twice is here twice.
@@ -24,18 +24,11 @@ package struct OPMLDocument: Hashable, Sendable {
     package var name: String?
     /// The podcast's web page.
     package var htmlURL: WebAddress?
-    /// The names of the outlines that it is in, the outermost first.
-    package var folders: [String] = []
-
-    package init(
-      url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil,
-      folders: [String] = []
-    ) {
+    package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
       self.url = url
       self.title = title
       self.name = name
       self.htmlURL = htmlURL
-      self.folders = folders
     }
   }
 }

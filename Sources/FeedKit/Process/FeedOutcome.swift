@@ -1,12 +1,13 @@
 internal import PosixKit
 
-/// What the process that parsed has to say, as it goes to the one that asked: the episodes, one by one while the rest
-/// is still parsed, then what came of the whole.
+/// What a parser's process made of a feed: the episodes, one by one while the rest is still parsed, then the whole.
 typealias FeedOutcome<Item> = Result<(feed: ParsedFeed, items: [Item]), FeedError>
+/// What it made of a list of subscriptions.
+typealias ListOutcome = Result<OPMLDocument, FeedError>
 
-/// The parts of what goes between them. Before each stands its number.
+/// The parts of what the process writes. Before each stands its number.
 private enum FeedPart: UInt64 {
-  case episode, restart, feed, notAFeed, tooLarge, storage, other
+  case episode, restart, feed, list, notAFeed, notAList, tooLarge, storage, other
 }
 
 /// At the file's start: another program's file is not taken for one.
@@ -24,8 +25,7 @@ extension FeedOutcome {
     from file: TextFile, progress: HelperProgress?, notesInMemory: Int,
     _ make: (consuming ParsedEpisode) -> Item?
   ) throws(RecordReader.Damaged) where Success == (feed: ParsedFeed, items: [Item]), Failure == FeedError {
-    var record = try RecordReader(file, progress: progress)
-    guard try record.number() == mark else { throw RecordReader.Damaged() }
+    var record = try RecordReader(beginning: file, progress: progress)
     var items: [Item] = []
     var room = notesInMemory
     var part = try FeedPart(&record)
@@ -38,20 +38,33 @@ extension FeedOutcome {
       }
       part = try FeedPart(&record)
     }
-    switch part {
-    case .feed: self = .success((try ParsedFeed(from: &record), items))
-    case .notAFeed:
-      self = .failure(
-        .notAFeed(root: try record.optional { record throws(RecordReader.Damaged) in try record.text() }))
-    case .tooLarge: self = .failure(.tooLarge(limit: Int(clamping: try record.number())))
-    case .storage:
-      let errno = Errno(rawValue: Int32(clamping: try record.signed()))
-      let operation = try record.text()
-      let subject = try record.optional { record throws(RecordReader.Damaged) in try record.text() }
-      self = .failure(.storage(PosixError(errno, operation, subject)))
-    case .other, .episode, .restart: self = .failure(.outOfMemory)
+    if part == .feed {
+      self = .success((try ParsedFeed(from: &record), items))
+    } else {
+      self = .failure(try FeedError(part, &record))
     }
     guard try record.number() == end else { throw RecordReader.Damaged() }
+  }
+}
+
+extension ListOutcome {
+  /// Reads the same for a list.
+  init(from file: TextFile, progress: HelperProgress?) throws(RecordReader.Damaged) {
+    var record = try RecordReader(beginning: file, progress: progress)
+    let part = try FeedPart(&record)
+    if part == .list {
+      self = .success(try OPMLDocument(from: &record))
+    } else {
+      self = .failure(try FeedError(part, &record))
+    }
+    guard try record.number() == end else { throw RecordReader.Damaged() }
+  }
+}
+
+extension RecordReader {
+  fileprivate init(beginning file: TextFile, progress: HelperProgress?) throws(Damaged) {
+    try self.init(file, progress: progress)
+    guard try number() == mark else { throw Damaged() }
   }
 }
 
@@ -62,7 +75,43 @@ extension FeedPart {
   }
 }
 
-/// Writes what a parser's process has to say, and tells who reads it.
+extension FeedError {
+  fileprivate init(_ part: FeedPart, _ record: inout RecordReader) throws(RecordReader.Damaged) {
+    switch part {
+    case .notAFeed: self = .notAFeed(try ForeignDocument(from: &record))
+    case .notAList: self = .notAList(try ForeignDocument(from: &record))
+    case .tooLarge: self = .tooLarge(limit: Int(clamping: try record.number()))
+    case .storage:
+      let errno = Errno(rawValue: Int32(clamping: try record.signed()))
+      let operation = try record.text()
+      self = .storage(PosixError(errno, operation, try record.optionalText()))
+    case .other: self = .outOfMemory
+    case .episode, .restart, .feed, .list: throw RecordReader.Damaged()
+    }
+  }
+
+  fileprivate func write(to record: inout RecordWriter) throws(PosixError) {
+    switch self {
+    case .notAFeed(let found):
+      record.write(FeedPart.notAFeed.rawValue)
+      try found.write(to: &record)
+    case .notAList(let found):
+      record.write(FeedPart.notAList.rawValue)
+      try found.write(to: &record)
+    case .tooLarge(let limit):
+      record.write(FeedPart.tooLarge.rawValue)
+      record.write(UInt64(limit))
+    case .storage(let error):
+      record.write(FeedPart.storage.rawValue)
+      record.write(Int64(error.errno.rawValue))
+      record.write(error.operation)
+      record.write(error.subject) { $0.write($1) }
+    case .outOfMemory, .damagedCompression, .parserEnded, .tooSlow: record.write(FeedPart.other.rawValue)
+    }
+  }
+}
+
+/// Writes what a parser's process has made, and tells the process that reads it.
 final class FeedOutcomeWriter {
   @exclusivity(unchecked) private var record: RecordWriter
   /// Why it can't be written.
@@ -91,29 +140,27 @@ final class FeedOutcomeWriter {
     }
   }
 
-  /// - Parameter outcome: the feed without its episodes, or what is wrong with it.
-  func finish(_ outcome: Result<ParsedFeed, FeedError>) throws(PosixError) {
+  /// - Parameter feed: the feed without its episodes, which have gone before; or what is wrong with it.
+  func finish(_ feed: Result<ParsedFeed, FeedError>) throws(PosixError) {
+    try finish(feed, .feed) { (feed, record) throws(PosixError) in try feed.write(to: &record) }
+  }
+
+  func finish(_ list: Result<OPMLDocument, FeedError>) throws(PosixError) {
+    try finish(list, .list) { (list, record) throws(PosixError) in try list.write(to: &record) }
+  }
+
+  private func finish<Value>(
+    _ outcome: Result<Value, FeedError>, _ part: FeedPart,
+    _ write: (Value, inout RecordWriter) throws(PosixError) -> Void
+  ) throws(PosixError) {
     if let failure { throw failure }
     switch outcome {
-    case .success(let feed):
-      begin(.feed)
-      try feed.write(to: &record)
-    case .failure(.notAFeed(let root)), .failure(.notOPML(let root)):
-      begin(.notAFeed)
-      record.write(root) { $0.write($1) }
-    case .failure(.tooLarge(let limit)):
-      begin(.tooLarge)
-      record.write(UInt64(limit))
-    case .failure(.storage(let error)):
-      begin(.storage)
-      record.write(Int64(error.errno.rawValue))
-      record.write(error.operation)
-      record.write(error.subject) { $0.write($1) }
-    case .failure(.outOfMemory), .failure(.parserEnded), .failure(.tooSlow): begin(.other)
+    case .success(let value):
+      record.write(part.rawValue)
+      try write(value, &record)
+    case .failure(let error): try error.write(to: &record)
     }
     record.write(end)
     try record.flush()
   }
-
-  private func begin(_ part: FeedPart) { record.write(part.rawValue) }
 }

@@ -1,7 +1,7 @@
 package import PodcastModel
 package import PosixKit
 
-/// Parses feeds that strangers sent, in a process of its own for each: one that crashes the parser, or takes all
+/// Reads what strangers sent, in a process of its own for each document: one that crashes the parser, or takes all
 /// memory or time, costs itself and nothing else.
 package struct FeedReader: Sendable {
   private enum Place: Sendable {
@@ -15,7 +15,7 @@ package struct FeedReader: Sendable {
   /// Bytes of all show notes of a feed that are kept in memory; the rest stays in a temporary file.
   private static let notesInMemory = FeedLimits().notesInMemory
 
-  /// In the process that asks, which is trusting.
+  /// In the process that asks: for measuring and fuzzing.
   package static let inThisProcess = FeedReader(place: .thisProcess)
 
   /// In processes of `path`, which must call `FeedWorker` for its argument; of this very program by default.
@@ -48,9 +48,8 @@ package struct FeedReader: Sendable {
   ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
     switch place {
     case .thisProcess:
-      var feed = try body.withFile { file throws(FeedError) in
-        try FeedParser.parse(file, baseURL: baseURL, httpCharset: httpCharset)
-      }
+      var feed = try FeedParser.parse(
+        bytes: try body.bytes(), baseURL: baseURL, httpCharset: httpCharset)
       let items = feed.episodes.compactMap(make)
       feed.episodes = []
       return (feed, items)
@@ -63,36 +62,64 @@ package struct FeedReader: Sendable {
   private func parse<Item>(
     _ body: FeedBody, _ job: FeedJob, _ program: String, _ make: (consuming ParsedEpisode) -> Item?
   ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
-    let (end, outcome): (HelperProcess.End, FeedOutcome<Item>?)
-    do {
-      // What comes out is about as long as what goes in.
-      let result = try TextFile(inMemory: body.isInMemory)
-      (end, outcome) = try Self.run(program, body, job, result) { progress in
-        try? FeedOutcome(from: result, progress: progress, notesInMemory: Self.notesInMemory, make)
-      }
-    } catch {
-      throw .storage(error)
+    let result = try Self.resultFile(of: body)
+    let outcome = try Self.run(program, body, job, result) { progress in
+      try? FeedOutcome(from: result, progress: progress, notesInMemory: Self.notesInMemory, make)
     }
-    switch end {
-    case .timedOut, .signalled(Self.processorTimeSignal): throw .tooSlow
-    case .signalled(let signal): throw .parserEnded(signal: signal)
-    case .exited, .abandoned: break
+    return try outcome.get()
+  }
+
+  /// Reads a list of subscriptions, and waits for that.
+  /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
+  package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
+    guard case .program(let program) = place else { return try OPMLDocument.parse(bytes: bytes) }
+    let body = try FeedBody(limit: OPMLDocument.byteLimit)
+    try bytes.withBytes { all throws(FeedError) in try body.append(all) }
+    let job = FeedJob(baseURL: nil, httpCharset: nil, isBehind: false, wantsList: true)
+    let result = try Self.resultFile(of: body)
+    let outcome = try Self.run(program, body, job, result) { progress in
+      try? ListOutcome(from: result, progress: progress)
     }
-    guard end == .exited(0), let outcome else { throw .parserEnded(signal: nil) }
     return try outcome.get()
   }
 
   private static func run<Result>(
     _ program: String, _ body: FeedBody, _ job: FeedJob, _ result: TextFile,
     while reading: (HelperProgress) -> Result?
-  ) throws(PosixError) -> (HelperProcess.End, Result?) {
-    let jobFile = try FileDescriptor.inMemory("podcastfs-job")
-    try job.write(to: jobFile)
-    return try body.withFile { input throws(PosixError) in
-      try HelperProcess.run(
-        program, ["podcastfs", FeedWorker.argument], input: input, output: result.descriptor, third: jobFile,
-        until: .after(patience), while: reading)
+  ) throws(FeedError) -> Result {
+    let (end, outcome): (HelperProcess.End, Result?)
+    do throws(PosixError) {
+      let jobFile = try FileDescriptor.inMemory("podcastfs-job")
+      try job.write(to: jobFile)
+      (end, outcome) = try body.withFile { input throws(PosixError) in
+        try HelperProcess.run(
+          program, ["podcastfs", FeedWorker.argument], input: input, output: result.descriptor,
+          third: jobFile,
+          until: .after(patience), while: reading)
+      }
+    } catch {
+      throw .storage(error)
     }
+    switch end {
+    case .timedOut, .signalled(processorTimeSignal): throw .tooSlow
+    case .signalled(let signal): throw .parserEnded(signal: signal)
+    case .exited, .abandoned: break
+    }
+    guard end == .exited(0), let outcome else { throw .parserEnded(signal: nil) }
+    return outcome
+  }
+
+  /// What comes out is about as long as what goes in.
+  private static func resultFile(of body: FeedBody) throws(FeedError) -> TextFile {
+    do { return try TextFile(inMemory: body.isInMemory) } catch { throw .storage(error) }
+  }
+
+  /// Reads what a parser's process wrote of a list, whatever that is.
+  package static func list(in result: consuming FileDescriptor) throws(FeedError) -> OPMLDocument {
+    guard let outcome = try? ListOutcome(from: TextFile(result), progress: nil) else {
+      throw .parserEnded(signal: nil)
+    }
+    return try outcome.get()
   }
 
   /// SIGXCPU.

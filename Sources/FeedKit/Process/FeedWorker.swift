@@ -1,48 +1,69 @@
 internal import Glibc
 internal import PosixKit
 
-/// The process that parses one feed: `podcastfs` in a mode that no user calls. It gets the feed as its standard
-/// input and the job as descriptor 3, writes what it makes of them on its standard output, and touches nothing
-/// else.
+/// The process that parses one document: `podcastfs` in a mode that no user calls. Its standard input is the
+/// document, descriptor 3 the job. It writes what it makes of them on its standard output, and can reach nothing else
+/// (see `Sandbox`).
 package enum FeedWorker {
   /// The argument that calls it.
   package static let argument = "--parse-feed"
+  /// The argument that has it try what its sandbox leaves open, and say so on its standard error.
+  package static let probeArgument = "--probe-sandbox"
   /// Seconds on a processor: some hundred times as long as the largest honest feed takes.
   static let processorSeconds = 20
   /// Bytes of memory: the largest feed that is taken, several times over.
   private static let memory = 512 << 20
-
   /// A third of what others get of a processor, where nobody waits for this one (nice(2)).
   private static let courtesy: Int32 = 5
 
-  /// - Returns: the exit status; 0 also where the document is no feed, which the output says.
+  /// - Returns: the exit status; 0 also where the document is another one, which the output says.
   package static func run() -> Int32 {
     let limits = FeedLimits()
     ResourceLimits.confine(
       ResourceLimits.Confinement(
         memory: memory, processorSeconds: processorSeconds,
         fileSize: limits.output(ofDocument: limits.document)))
-    let writer = FeedOutcomeWriter(descriptor: 1)
     do {
       let job = try FeedJob(from: TextFile(FileDescriptor(owning: HelperProcess.thirdDescriptor)))
       if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
-      try writer.finish(outcome(of: job, writer.episodes))
+      let input = FileDescriptor(owning: 0)
+      let size = Int(try input.status().st_size)
+      let mapped = size == 0 ? nil : try SharedMemory(input, size: size, writable: false)
+      defer { withExtendedLifetime(mapped) {} }
+      let bytes =
+        mapped.map { UnsafeRawBufferPointer($0.bytes) } ?? UnsafeRawBufferPointer(start: nil, count: 0)
+      // Decoders of rare encodings are files: they are opened before.
+      let document = XMLDocument(bytes, httpCharset: job.httpCharset)
+      Sandbox.enter(closingFrom: HelperProcess.progressDescriptor + 1)
+      try answer(job, document)
       return 0
     } catch {
       return 1
     }
   }
 
-  private static func outcome(
-    of job: FeedJob, _ episodes: EpisodeReceiver
-  ) -> Result<ParsedFeed, FeedError> {
-    Result { () throws(FeedError) in
-      // No text waits in a file: there are no others here.
-      var limits = FeedLimits()
-      limits.notesInMemory = .max
-      return try FeedParser.parse(
-        FileDescriptor(owning: 0), baseURL: job.baseURL, httpCharset: job.httpCharset, limits: limits,
-        episodes: episodes)
+  private static func answer(_ job: FeedJob, _ document: XMLDocument) throws(PosixError) {
+    let writer = FeedOutcomeWriter(descriptor: 1)
+    if job.wantsList {
+      return try writer.finish(Result { () throws(FeedError) in try OPMLDocument.parse(document) })
     }
+    // No text waits in a file: no file can be opened.
+    var limits = FeedLimits()
+    limits.notesInMemory = .max
+    let feed = Result { () throws(FeedError) in
+      try FeedParser.parse(document, baseURL: job.baseURL, limits: limits, episodes: writer.episodes)
+    }
+    try writer.finish(feed)
+  }
+
+  /// - Returns: the exit status: 0 where the process can no longer do what it should not.
+  package static func probe() -> Int32 {
+    let protections = Sandbox.enter(closingFrom: 3)
+    let gaps = Sandbox.gaps()
+    var words = gaps.map { "can " + $0 }
+    if !protections.contains(.files) { words.append("without Landlock") }
+    if !protections.contains(.calls) { words.append("without seccomp") }
+    _ = words.joined(separator: ", ").withCString { write(STDERR_FILENO, $0, strlen($0)) }
+    return gaps.isEmpty ? 0 : 1
   }
 }

@@ -1,7 +1,7 @@
 internal import PodcastModel
 internal import PosixKit
 
-// How a feed goes from the process that parsed it to the one that asked.
+// How what a document holds goes from the process that parsed it to the one that asked.
 extension ParsedFeed {
   /// All but the episodes, which have gone before.
   func write(to record: inout RecordWriter) throws(PosixError) {
@@ -17,6 +17,7 @@ extension ParsedFeed {
     try record.write(categories) { $0.write($1) }
     try record.write(warnings) { $0.write($1) }
     record.write(ending.rawValue)
+    for count in [itemCount, episodeCount] { record.write(UInt64(count)) }
   }
 
   /// All but the episodes.
@@ -40,6 +41,8 @@ extension ParsedFeed {
     warnings = try record.list { record throws(RecordReader.Damaged) in try record.text() }
     guard let ending = Ending(rawValue: try record.number()) else { throw RecordReader.Damaged() }
     self.ending = ending
+    itemCount = Int(truncatingIfNeeded: try record.number())
+    episodeCount = Int(truncatingIfNeeded: try record.number())
   }
 }
 
@@ -95,8 +98,47 @@ extension ParsedEpisode {
   }
 }
 
+extension OPMLDocument {
+  func write(to record: inout RecordWriter) throws(PosixError) {
+    record.write(title) { $0.write($1) }
+    try record.write(feeds) { record, feed in
+      record.write(feed.url)
+      for text in [feed.title, feed.name] { record.write(text) { $0.write($1) } }
+      record.write(feed.htmlURL) { $0.write($1) }
+    }
+    try record.write(warnings) { $0.write($1) }
+    record.write(UInt64(refusals))
+  }
+
+  init(from record: inout RecordReader) throws(RecordReader.Damaged) {
+    title = try record.optionalText()
+    feeds = try record.list { record throws(RecordReader.Damaged) in
+      let url = try record.address()
+      let (title, name) = (try record.optionalText(), try record.optionalText())
+      return Feed(url: url, title: title, name: name, htmlURL: try record.optionalAddress())
+    }
+    warnings = try record.list { record throws(RecordReader.Damaged) in try record.text() }
+    refusals = Int(truncatingIfNeeded: try record.number())
+  }
+}
+
+extension ForeignDocument {
+  func write(to record: inout RecordWriter) throws(PosixError) {
+    record.write(kind.rawValue)
+    record.write(root) { $0.write($1) }
+    try record.write(feeds) { $0.write($1) }
+  }
+
+  init(from record: inout RecordReader) throws(RecordReader.Damaged) {
+    guard let kind = Kind(rawValue: try record.number()) else { throw RecordReader.Damaged() }
+    self.kind = kind
+    root = try record.optionalText()
+    feeds = try record.list { record throws(RecordReader.Damaged) in try record.address() }
+  }
+}
+
 extension RecordReader {
-  fileprivate mutating func optionalText() throws(Damaged) -> String? { try flag() ? try text() : nil }
+  mutating func optionalText() throws(Damaged) -> String? { try flag() ? try text() : nil }
 
   fileprivate mutating func optionalAddress() throws(Damaged) -> WebAddress? {
     try flag() ? try address() : nil

@@ -20,7 +20,7 @@ struct OpenElements {
   }
 
   /// How many elements end with the innermost one of this name; nil where none is open.
-  func depth(of name: ArraySlice<UInt8>) -> Int? {
+  func depth(of name: some Collection<UInt8>) -> Int? {
     for index in starts.indices.reversed() where self.name(at: index).elementsEqual(name) {
       return starts.count - index
     }

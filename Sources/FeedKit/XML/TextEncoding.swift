@@ -41,8 +41,13 @@ enum TextEncoding: Hashable {
     case "", "binary", "none", "unicode": return nil
     default:
       if key.hasPrefix("utf-") || key.hasPrefix("utf1") || key.hasPrefix("ucs") { return nil }
-      return TextDecoder.isKnown(key) ? .other(key) : nil
+      return isName(key) && TextDecoder.isKnown(key) ? .other(key) : nil
     }
+  }
+
+  /// Decoders are files: what a stranger writes must be a mere name.
+  private static func isName(_ key: String) -> Bool {
+    key.utf8.count <= 40 && key.utf8.allSatisfy { HTMLReader.isName($0) && $0 != UInt8(ascii: ".") }
   }
 
   /// The encoding that the XML declaration names.

@@ -1,204 +1,236 @@
 internal import PodcastModel
 
-/// Rewrites a document that is not well-formed as the well-formed one that was most likely meant: references
-/// become numeric, what cannot be one becomes text; so do angle brackets that begin no tag; attributes get
-/// quotes; elements are closed where they must end. Comments, processing instructions and document types are
-/// left out, CDATA sections become text. Works on UTF-8 in pieces.
-final class XMLRepairer {
-  /// What the next bytes belong to.
-  enum Mode {
-    case prolog
-    case content
-    case section
-    case comment
-    case instruction
-    case documentType
-    case epilog
-  }
+/// Rewrites a document that is not well-formed as the well-formed one that was most likely meant. `HTMLReader` parts it
+/// into pieces: references become numeric, other ampersands and angle brackets become text, controls go, bytes that are
+/// no UTF-8 are read as windows-1252, elements are closed where they must end. Comments, processing instructions and
+/// document types are left out; CDATA sections become text.
+struct XMLRepairer {
+  /// Bytes before a document's first element in which that is looked for.
+  private static let longestProlog = 16_384
+  private static let pieceSize = 65_536
+  private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "outline", "html"]
 
-  var mode = Mode.prolog
-  var output: [UInt8] = []
-  var repairs = XMLRepairs()
-  var openElements = OpenElements()
-  private var pending: [UInt8] = []
-  private var bracketDepth = 0
-  /// Bytes of the document before `pending`.
-  private var dealtWith = 0
-  /// Up to here in the document a quote was looked for that no longer comes: not to be looked for again and again.
-  private var unquotedEnd = 0
-  private var hasLookedForStart = false
+  private(set) var repairs = XMLRepairs()
+  private var reader: HTMLReader
+  private var openElements = OpenElements()
+  private var output: [UInt8] = []
+  private var isWrapped = false
   private let emit: (UnsafeRawBufferPointer) -> Void
 
-  init(emit: @escaping (UnsafeRawBufferPointer) -> Void) { self.emit = emit }
-
-  func consume(_ bytes: UnsafeRawBufferPointer) {
-    pending.append(contentsOf: bytes)
-    process(atEnd: false)
+  /// - Parameters:
+  ///   - document: in UTF-8, but for single bytes.
+  ///   - emit: gets the new document, piece by piece.
+  init(_ document: HTMLReader.Bytes, emit: @escaping (UnsafeRawBufferPointer) -> Void) {
+    reader = HTMLReader(document, sections: true)
+    self.emit = emit
   }
 
-  /// Closes what is still open.
-  func finish() {
-    process(atEnd: true)
-    repairs.missingEndTags += openElements.count
-    repairs.isWithinItem = ["item", "entry"].contains(where: openElements.contains)
-    if !openElements.isEmpty {
-      // The root, and the channel within it.
-      let isWithin = mode != .content || openElements.count > 2 || repairs.isWithinItem
-      repairs.ending = isWithin ? .withinElement : .betweenItems
+  mutating func run() {
+    skipProlog()
+    while let piece = reader.next() {
+      switch piece {
+      case .text: copyText(reader.source)
+      case .section: copySection(reader.source)
+      case .reference(let text):
+        for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
+          output += "&#\(scalar.value);".utf8
+        }
+      case .start(let tag): copyStart(tag)
+      case .end: copyEnd()
+      case .comment: break
+      }
+      if output.count > Self.pieceSize { flush() }
+      if openElements.isEmpty { break }
     }
+    noteEnding()
     while !openElements.isEmpty { closeLast() }
     flush()
   }
 
-  private func process(atEnd: Bool) {
-    var window = XMLWindow(bytes: pending, atEnd: atEnd)
-    while step(&window) {
-      if output.count > 65_536 { flush() }
+  /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
+  /// messages, which may be HTML, stand before many feeds.
+  private mutating func skipProlog() {
+    var start: HTMLReader?
+    var skipped = 0
+    var junk = 0
+    var previous = reader
+    while skipped < Self.longestProlog, let piece = reader.next() {
+      switch piece {
+      case .start(let tag) where Self.roots.contains(tag.name):
+        (reader, repairs.skippedBytes) = (previous, junk)
+        if tag.name == "outline" { wrap() }
+        return
+      case .start:
+        if start == nil { (start, repairs.skippedBytes) = (previous, junk) }
+        junk += reader.source.count
+      case .comment: break
+      default: junk += reader.source.count { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+      }
+      skipped += reader.source.count
+      previous = reader
     }
-    pending.removeFirst(window.position)
-    dealtWith += window.position
-    flush()
+    if let start { reader = start }
+    // Text has no elements: it is not copied.
+    while start == nil, let piece = reader.next() {
+      if case .start = piece { start = previous }
+      previous = reader
+    }
+    if let start { reader = start }
   }
 
-  private func flush() {
+  /// Bare outlines are one document where another element holds them.
+  private mutating func wrap() {
+    isWrapped = true
+    output += "<body>".utf8
+    openElements.append("body".utf8)
+  }
+
+  private mutating func noteEnding() {
+    if isWrapped, openElements.count == 1 { return }
+    repairs.missingEndTags += openElements.count
+    repairs.isWithinItem = ["item", "entry"].contains(where: openElements.contains)
+    if openElements.isEmpty { return }
+    // The root, and the channel within it.
+    repairs.ending = openElements.count > 2 || repairs.isWithinItem ? .withinElement : .betweenItems
+  }
+
+  private mutating func flush() {
     output.withUnsafeBytes(emit)
     output.removeAll(keepingCapacity: true)
   }
+}
 
-  /// Deals with the next piece.
-  /// - Returns: false where more bytes are needed, or all are done.
-  private func step(_ window: inout XMLWindow) -> Bool {
-    guard let byte = window.peek() else { return false }
-    switch mode {
-    case .prolog: return stepProlog(&window)
-    case .content: return byte == UInt8(ascii: "<") ? stepMarkup(&window) : copyText(&window)
-    case .section: return copySection(&window)
-    case .comment: return skip(&window, through: "-->", then: openElements.isEmpty ? .prolog : .content)
-    case .instruction: return skip(&window, through: ">", then: openElements.isEmpty ? .prolog : .content)
-    case .documentType: return skipDocumentType(&window)
-    case .epilog:
-      window.position = window.bytes.count
-      return false
-    }
-  }
-
-  /// Before the first element: everything but markup is left out, and so is what a server's own messages
-  /// put before the document.
-  private func stepProlog(_ window: inout XMLWindow) -> Bool {
-    let start = window.position
-    if !hasLookedForStart {
-      hasLookedForStart = true
-      window.position = Self.likelyStart(window) ?? start
-    }
-    _ = window.skip { $0 != UInt8(ascii: "<") }
-    repairs.skippedBytes += window.position - start
-    if window.peek() == nil { return false }
-    return stepMarkup(&window)
-  }
-
-  /// Where the document begins, if one that we read does so soon.
-  private static func likelyStart(_ window: XMLWindow) -> Int? {
-    var scan = window
-    while scan.position - window.position < 16_384 {
-      _ = scan.skip { $0 != UInt8(ascii: "<") }
-      if scan.peek() == nil { return nil }
-      for start: StaticString in [
-        "<?xml", "<rss", "<feed", "<rdf:RDF", "<channel", "<opml", "<html", "<!DOCTYPE",
-      ]
-      where scan.starts(with: start) {
-        return scan.position
-      }
-      scan.position += 1
-    }
-    return nil
-  }
-
-  /// At a "<".
-  private func stepMarkup(_ window: inout XMLWindow) -> Bool {
-    guard let next = window.peek(1) else {
-      return window.atEnd ? markupAsText(&window) : false
-    }
-    switch next {
-    case UInt8(ascii: "?"):
-      mode = .instruction
-      window.position += 2
-      return true
-    case UInt8(ascii: "!"): return stepDeclaration(&window)
-    case UInt8(ascii: "/"): return copyEndTag(&window)
-    case _ where XMLWindow.isNameStart(next): return copyStartTag(&window)
-    default: return markupAsText(&window)
-    }
-  }
-
-  /// At "<!".
-  private func stepDeclaration(_ window: inout XMLWindow) -> Bool {
-    if window.starts(with: "<!--") {
-      mode = .comment
-      window.position += 4
-      return true
-    }
-    if window.starts(with: "<![CDATA[") {
-      if openElements.isEmpty { return markupAsText(&window) }
-      mode = .section
-      window.position += 9
-      return true
-    }
-    if !window.atEnd, window.remaining < 9 { return false }
-    guard openElements.isEmpty else { return markupAsText(&window) }
-    mode = .documentType
-    bracketDepth = 0
-    window.position += 2
-    return true
-  }
-
-  /// Takes a "<" for what it says.
-  func markupAsText(_ window: inout XMLWindow) -> Bool {
-    window.position += 1
-    if openElements.isEmpty {
-      repairs.skippedBytes += 1
+/// Tags.
+extension XMLRepairer {
+  private mutating func copyStart(_ tag: HTMLTag) {
+    let source = reader.source
+    let name = source.dropFirst().prefix { !HTMLTag.endsName($0) }
+    closeBefore(tag.name)
+    guard openElements.count < OpenElements.depthLimit else { return }
+    output.append(UInt8(ascii: "<"))
+    output += name
+    copyAttributes(of: tag)
+    if source.dropLast().last == UInt8(ascii: "/") || Self.voidElements.contains(tag.name) {
+      output += "/>".utf8
     } else {
-      repairs.angleBrackets += 1
-      output += "&#60;".utf8
+      output.append(UInt8(ascii: ">"))
+      openElements.append(name)
     }
-    return true
   }
 
-  private func skip(_ window: inout XMLWindow, through end: StaticString, then next: Mode) -> Bool {
-    if window.skip(through: end) {
-      mode = next
-      return true
+  /// Copies the end tag with those of the elements that end with it, or leaves it out.
+  private mutating func copyEnd() {
+    let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
+    guard let depth = openElements.depth(of: name) else {
+      repairs.strayEndTags += 1
+      return
     }
-    return false
+    repairs.missingEndTags += depth - 1
+    for _ in 0..<depth { closeLast() }
   }
 
-  /// Up to the ">" that is not within the internal subset.
-  private func skipDocumentType(_ window: inout XMLWindow) -> Bool {
-    while let byte = window.peek() {
-      window.position += 1
-      switch byte {
-      case UInt8(ascii: "["): bracketDepth += 1
-      case UInt8(ascii: "]"): bracketDepth -= 1
-      case UInt8(ascii: ">") where bracketDepth <= 0:
-        mode = .prolog
-        return true
-      default: break
-      }
+  /// Ends what cannot hold an element of this name: items stand in a channel or beside it, in nothing else.
+  private mutating func closeBefore(_ name: String) {
+    guard name == "item" || name == "entry" else { return }
+    let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
+      openElements.depth(of: Array($0.utf8))
     }
-    return false
+    guard let depth = containers.min(), depth > 1 else { return }
+    repairs.missingEndTags += depth - 1
+    for _ in 0..<depth - 1 { closeLast() }
   }
 
-  /// Whether quotes in the tag at the position may be closed within it.
-  func mayBeQuoted(_ window: XMLWindow) -> Bool { dealtWith + window.position >= unquotedEnd }
-
-  /// No end was found for the quotes of the tag at the position, however far it was looked for.
-  func noteUnquoted(_ window: XMLWindow, looked length: Int) {
-    unquotedEnd = max(unquotedEnd, dealtWith + window.position + length)
-  }
-
-  func closeLast() {
+  private mutating func closeLast() {
     output += "</".utf8
     output += openElements.lastName
     output.append(UInt8(ascii: ">"))
     openElements.removeLast()
+  }
+
+  /// Writes the attributes with quotes, without those that come twice or have no valid name.
+  private mutating func copyAttributes(of tag: HTMLTag) {
+    var names: [HTMLReader.Bytes.SubSequence] = []
+    for attribute in tag.attributes {
+      let isGood =
+        attribute.name.first.map(HTMLReader.isLetter) == true && attribute.name.allSatisfy(HTMLReader.isName)
+        && attribute.name.last != UInt8(ascii: ":") && !names.contains { $0.elementsEqual(attribute.name) }
+      if !isGood || !attribute.isWellFormed { repairs.attributes += 1 }
+      guard isGood, names.count < 100 else { continue }
+      names.append(attribute.name)
+      output.append(UInt8(ascii: " "))
+      output += attribute.name
+      output += "=\"".utf8
+      var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
+      while let piece = value.next() {
+        if case .reference(let text) = piece {
+          for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
+            output += "&#\(scalar.value);".utf8
+          }
+        } else {
+          copyText(value.source)
+        }
+      }
+      output.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// Elements of HTML that have no end tag, where show notes stand in a feed unescaped.
+  private static let voidElements: Set<String> = ["br", "hr", "img", "wbr", "input"]
+}
+
+/// Text.
+extension XMLRepairer {
+  /// Copies a text whose ampersands and angle brackets are no markup.
+  private mutating func copyText(_ text: HTMLReader.Bytes) {
+    copy(text[...], isMarkup: true)
+  }
+
+  /// Copies what is in a CDATA section.
+  private mutating func copySection(_ section: HTMLReader.Bytes) {
+    let content = section.dropFirst("<![CDATA[".utf8.count)
+    copy(content.suffix(3).elementsEqual("]]>".utf8) ? content.dropLast(3) : content, isMarkup: false)
+  }
+
+  private mutating func copy(_ text: HTMLReader.Bytes.SubSequence, isMarkup: Bool) {
+    var position = text.startIndex
+    while position < text.endIndex {
+      let byte = text[position]
+      switch byte {
+      case UInt8(ascii: "&"):
+        if isMarkup { repairs.ampersands += 1 }
+        output += "&#38;".utf8
+      case UInt8(ascii: "<"):
+        if isMarkup { repairs.angleBrackets += 1 }
+        output += "&#60;".utf8
+      case UInt8(ascii: ">"): output += "&#62;".utf8
+      case UInt8(ascii: "\""): output += "&#34;".utf8
+      case 9, 10, 13, 0x20..<0x80: output.append(byte)
+      case 0..<0x20: repairs.controls += 1
+      default:
+        position += copyCharacter(text[position...])
+        continue
+      }
+      position += 1
+    }
+  }
+
+  /// Copies the character beyond ASCII at the start of a text (RFC 3629 §4).
+  /// - Returns: how many bytes it has.
+  private mutating func copyCharacter(_ text: HTMLReader.Bytes.SubSequence) -> Int {
+    let length =
+      switch text[text.startIndex] {
+      case 0xC2...0xDF: 2
+      case 0xE0...0xEF: 3
+      case 0xF0...0xF4: 4
+      default: 1
+      }
+    let character = text.prefix(length)
+    guard length > 1, let scalar = String(validating: character, as: UTF8.self)?.unicodeScalars.first else {
+      repairs.wrongEncoding += 1
+      Windows1252.append(text[text.startIndex], to: &output)
+      return 1
+    }
+    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.controls += 1 }
+    return length
   }
 }

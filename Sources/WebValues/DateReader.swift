@@ -42,55 +42,55 @@ struct DateReader {
     return parts.seconds
   }
 
-  /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order.
+  /// "Wed, 03 Jan 2024 10:00:00 +0000", with any part but day, month and year missing, in nearly any order and in
+  /// many languages; also "2025년 11월 4일" and "04 tháng 11 2025".
+  /// - Returns: nil also where a word stands between bare numbers that it may give another meaning.
   mutating func rfc822() -> Int64? {
-    var day: Int?
-    var month: Int?
-    var isTentative = false
-    var year: Int?
-    var clockParts: DateParts?
-    while let byte = peek, year == nil || clockParts == nil {
+    var found = FoundParts()
+    while let byte = peek, found.year == nil || found.clock == nil {
       if isLetter(byte) {
-        let word = letters()
-        // Before the day it may be a weekday: "mar., 05 août 2014".
-        if month == nil || day != nil && isTentative, let found = MonthNames.number(word) {
-          month = found
-          isTentative = day == nil
-        }
+        take(letters(), &found)
       } else if isDigit(byte) {
         let start = position
         guard let number = digits() else { return nil }
-        if peek == UInt8(ascii: ":"), clockParts == nil {
+        if peek == UInt8(ascii: ":"), found.clock == nil {
           position = start
           var parts = DateParts(year: 1970, month: 1, day: 1)
           clock(into: &parts, digitsPerPart: 4)
+          if found.isAfternoon, parts.hour < 12 { parts.hour += 12 }
           parts.offset = zone() ?? 0
-          clockParts = parts
-        } else if day == nil, number.count <= 2 {
-          day = number.value
-        } else if year == nil {
-          // "03/01/2024" and "03.01.2024": day, month, year.
-          if month == nil, number.count <= 2 { month = number.value } else { year = century(number) }
+          found.clock = parts
+        } else {
+          found.take(number.value, digits: number.count, unit: unit())
         }
       } else {
         position += 1
       }
     }
-    guard var day, var month, let year else { return nil }
-    // "01/25/2024" can only be the American order.
-    if month > 12, day <= 12 { swap(&day, &month) }
-    var parts = clockParts ?? DateParts(year: 1970, month: 1, day: 1)
-    (parts.year, parts.month, parts.day) = (year, month, day)
-    return parts.seconds
+    return found.seconds
   }
 
-  /// A year of two digits: 50 to 99 are the last century's, three count from 1900 (RFC 5322 §4.3).
-  private func century(_ number: (value: Int, count: Int)) -> Int {
-    switch number.count {
-    case 1, 2: number.value + (number.value < 50 ? 2000 : 1900)
-    case 3: number.value + 1900
-    default: number.value
+  private mutating func take(_ word: [UInt8], _ found: inout FoundParts) {
+    switch String(decoding: word, as: UTF8.self) {
+    case "th" where peek.map(isDigit) == true: found.month = digits()?.value ?? found.month
+    case "tháng", "thg":
+      skipBlanks()
+      found.month = digits()?.value ?? found.month
+    case "t" where peek.map(isDigit) == true: _ = digits()
+    case "thứ":
+      skipBlanks()
+      _ = digits()
+    case "오후", "下午", "午後": found.isAfternoon = true
+    default: found.take(word)
     }
+  }
+
+  /// What a number is that has one of these characters behind it: year, month or day.
+  private mutating func unit() -> FoundParts.Unit? {
+    guard let byte = peek, byte >= 0x80, position + 3 <= bytes.count else { return nil }
+    let unit = FoundParts.units[String(decoding: bytes[position..<position + 3], as: UTF8.self)]
+    if unit != nil { position += 3 }
+    return unit
   }
 
   /// "10:00", "10:00:00", "10:00:00.123", "1000", also with "AM" or "PM" after it.
@@ -154,19 +154,90 @@ struct DateReader {
     return count == 0 ? nil : (value, count)
   }
 
-  /// A word, lower-case where it is ASCII.
+  /// A word in lower case.
   private mutating func letters() -> [UInt8] {
     var word: [UInt8] = []
-    while let byte = peek, isLetter(byte), word.count < 24 {
+    var isASCII = true
+    while let byte = peek, isLetter(byte), word.count < 48 {
+      if byte >= 0x80 { isASCII = false }
       word.append(byte < 0x80 ? byte | 0x20 : byte)
       position += 1
     }
-    return word
+    return isASCII ? word : Array(String(decoding: word, as: UTF8.self).lowercased().utf8)
   }
 
   private func isDigit(_ byte: UInt8) -> Bool { byte >= 48 && byte <= 57 }
 
   private func isLetter(_ byte: UInt8) -> Bool {
     byte >= 0x80 || (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
+  }
+}
+
+/// The parts of a date as they come, in any order.
+private struct FoundParts {
+  enum Unit { case year, month, day }
+
+  static let units: [String: Unit] = [
+    "년": .year, "年": .year, "월": .month, "月": .month, "일": .day, "日": .day,
+  ]
+
+  /// Where the month's number comes from.
+  private enum MonthSource { case word, wordBeforeDay, bareNumber }
+
+  var year: Int?
+  var clock: DateParts?
+  var isAfternoon = false
+  var month: Int? { didSet { source = .word } }
+  private var day: Int?
+  private var source = MonthSource.word
+  /// A word between the numbers that was not understood.
+  private var hasStrayWord = false
+
+  mutating func take(_ word: [UInt8]) {
+    guard let number = MonthNames.number(word) else {
+      if day != nil, year == nil { hasStrayWord = true }
+      return
+    }
+    // Before the day it may be a weekday ("mar., 05 août 2014"); a number before it was the day ("3ª feira, 04 de").
+    if month != nil {
+      guard day != nil, source != .word else { return }
+      if source == .bareNumber { day = month }
+    }
+    month = number
+    source = day == nil ? .wordBeforeDay : .word
+  }
+
+  mutating func take(_ value: Int, digits: Int, unit: Unit?) {
+    switch unit {
+    case .year: year = value
+    case .month: month = value
+    case .day: day = value
+    case nil where day == nil && digits <= 2: day = value
+    case nil where year == nil && month == nil && digits <= 2:
+      // "03/01/2024" and "03.01.2024": day, month, year.
+      month = value
+      source = .bareNumber
+    case nil where year == nil:
+      year = Self.century(value, digits: digits)
+    case nil: break
+    }
+  }
+
+  var seconds: Int64? {
+    guard var day, var month, let year, source != .bareNumber || !hasStrayWord else { return nil }
+    // "01/25/2024" can only be the American order.
+    if month > 12, day <= 12 { swap(&day, &month) }
+    var parts = clock ?? DateParts(year: 1970, month: 1, day: 1)
+    (parts.year, parts.month, parts.day) = (year, month, day)
+    return parts.seconds
+  }
+
+  /// A year of two digits: 50 to 99 are the last century's, three count from 1900 (RFC 5322 §4.3).
+  private static func century(_ value: Int, digits: Int) -> Int {
+    switch digits {
+    case 1, 2: value + (value < 50 ? 2000 : 1900)
+    case 3: value + 1900
+    default: value
+    }
   }
 }

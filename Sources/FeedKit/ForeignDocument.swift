@@ -1,0 +1,79 @@
+package import PodcastModel
+
+/// What a document is that is not the one that was wanted.
+package struct ForeignDocument: Hashable, Sendable {
+  package enum Kind: UInt64, Sendable {
+    case nothing, webPage, feed, list, otherXML, json, text, media, picture, portable, archive, data
+  }
+
+  package var kind: Kind
+  /// The name of its first element, of letters and digits; only where it is XML of another kind.
+  package var root: String?
+  /// The feeds that a web page names, in its order.
+  package var feeds: [WebAddress] = []
+
+  package init(_ kind: Kind, root: String? = nil) {
+    self.kind = kind
+    self.root = root
+  }
+
+  /// - Parameters:
+  ///   - head: the document's first bytes, 1 KiB where it has so much.
+  ///   - root: the name of its first element, as far as it was read as XML.
+  init(head: some Collection<UInt8>, root: String?) {
+    let head = Array(head.prefix(1024))
+    let start = head.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }
+    let text = String(decoding: start, as: UTF8.self).lowercased()
+    if head.isEmpty {
+      kind = .nothing
+    } else if let found = Self.signatures.first(where: { head.starts(with: $0.bytes) })?.kind {
+      kind = found
+    } else if head.count > 11, head[4..<8].elementsEqual("ftyp".utf8) {
+      kind = .media
+    } else if root == "opml" {
+      kind = .list
+    } else if root == "html" || text.contains("<!doctype html") || text.contains("<html")
+      || text.contains("<head>")
+    {
+      kind = .webPage
+    } else if let root, ["rss", "feed", "rdf", "channel"].contains(root) {
+      kind = .feed
+    } else if head.contains(where: { $0 < 9 || $0 > 13 && $0 < 0x20 }) {
+      kind = .data
+    } else if start.isEmpty {
+      kind = .nothing
+    } else if text.hasPrefix("<"), let root, root.utf8.count <= 40, root.utf8.allSatisfy(HTMLReader.isName) {
+      (kind, self.root) = (.otherXML, root)
+    } else if text.hasPrefix("{") || text.hasPrefix("[") {
+      kind = .json
+    } else {
+      kind = .text
+    }
+  }
+
+  private static let signatures: [(bytes: [UInt8], kind: Kind)] = [
+    (Array("ID3".utf8), .media), ([0xFF, 0xFB], .media), ([0xFF, 0xF3], .media), (Array("OggS".utf8), .media),
+    (Array("fLaC".utf8), .media), (Array("RIFF".utf8), .media), ([0x1A, 0x45, 0xDF, 0xA3], .media),
+    ([0x89, 0x50, 0x4E, 0x47], .picture), ([0xFF, 0xD8, 0xFF], .picture), (Array("GIF8".utf8), .picture),
+    (Array("%PDF".utf8), .portable), ([0x50, 0x4B, 3, 4], .archive), ([0x1F, 0x8B], .archive),
+    ([0xFD, 0x37, 0x7A], .archive), ([0x28, 0xB5, 0x2F, 0xFD], .archive), (Array("BZh".utf8), .archive),
+  ]
+
+  /// "is a web page, not a feed".
+  func description(wanted: String) -> String {
+    switch kind {
+    case .nothing: "is empty"
+    case .webPage: "is a web page, not \(wanted)"
+    case .feed: "is a feed, not \(wanted)"
+    case .list: "is a list of subscriptions (OPML), not \(wanted)"
+    case .otherXML: "is XML of another kind (its first element is <\(root ?? "?")>), not \(wanted)"
+    case .json: "is JSON, not \(wanted)"
+    case .text: "is plain text, not \(wanted)"
+    case .media: "is audio or video, not \(wanted)"
+    case .picture: "is a picture, not \(wanted)"
+    case .portable: "is a PDF document, not \(wanted)"
+    case .archive: "is compressed in a way that can't be read, or an archive, not \(wanted)"
+    case .data: "is binary data, not \(wanted)"
+    }
+  }
+}
