@@ -56,7 +56,8 @@ struct UnreadAnswer: Sendable {
     if feed.ending == .whole { return answer }
     let cut =
       breakOff.map { CatalogError($0) }
-      ?? CatalogError(.EIO, "the feed from \(WebAddress(head.effectiveURL).host ?? "the server") is incomplete")
+      ?? CatalogError(
+        .EIO, "the feed from \(WebAddress(head.effectiveURL).host ?? "the server") is incomplete")
     if feed.episodes.isEmpty { throw FeedFailure(cut) }
     // Those that never close their first elements say the same again, and are taken for whole then.
     if breakOff != nil || feed.ending != .betweenItems { answer.digest = nil }

@@ -84,7 +84,8 @@ final class FeedFetcher: Sendable {
     defer { running.withLock { _ = $0.requests.removeValue(forKey: number) } }
     started(task)
     // The request has a bound of its own.
-    return try (outcome.wait(until: .distantFuture) { $0 } ?? .failure(FeedFailure(HTTPError.cancelled))).get()
+    return try (outcome.wait(until: .distantFuture) { $0 } ?? .failure(FeedFailure(HTTPError.cancelled)))
+      .get()
   }
 
   /// Asks, and parses what comes.

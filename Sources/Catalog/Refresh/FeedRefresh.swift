@@ -34,7 +34,9 @@ struct FeedRefresh: Sendable {
       // What a person asks for is asked for whole: some servers go on saying 304 after a change.
       var isConditional = !isForced && state.feed.isConditional(now: now, isDoubtful: state.isDoubtful)
       var answer = try ask(isConditional: isConditional)
-      if answer.head.status == 304, isConditional, !RedirectedFeed.isAboutSame(notModified: answer.head, state) {
+      if answer.head.status == 304, isConditional,
+        !RedirectedFeed.isAboutSame(notModified: answer.head, state)
+      {
         isConditional = false
         answer = try ask(isConditional: false)
       }
@@ -113,7 +115,9 @@ extension FeedRefresh {
     let head = answer.head
     if let refusal = try RedirectedFeed(
       feed: document, head: head, state: state, store: store, now: now
-    ).refusal() { throw refusal }
+    ).refusal() {
+      throw refusal
+    }
     // What is missing of a feed that broke off says nothing: it has not been withdrawn.
     let isCut = answer.cut != nil
     if let cut = answer.cut, state.failures == 0 {
@@ -128,7 +132,8 @@ extension FeedRefresh {
       let outcome = try FeedMerge(store: store, podcast: id, now: now).merge(document.episodes) {
         database, changes, merged in
         try change(in: database, &changes) { feed, archive, podcast, changes in
-          take(head, of: document, isKept: !isCut && !isEmptied, digest: isEmptied ? nil : answer.digest, &feed)
+          take(
+            head, of: document, isKept: !isCut && !isEmptied, digest: isEmptied ? nil : answer.digest, &feed)
           feed.nextRefresh = try next(head, feed, in: database)
           podcast.guid = document.guid ?? podcast.guid
           if hadNone || !isCut { podcast.take(document, isWhole: !isCut) }
@@ -226,7 +231,8 @@ extension FeedRefresh {
         feed.error = failure.error.message
         feed.failures = failures
         feed.nextRefresh = times.next(
-          now: now, afterFailures: failures, isGone: isLost, isAway: isInnocent, retryAfter: failure.retryAfter)
+          now: now, afterFailures: failures, isGone: isLost, isAway: isInnocent,
+          retryAfter: failure.retryAfter)
         feed.notBefore = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
         feed.claimedUntil = nil
         feed.isAway = failure.mayBeTheNetworks

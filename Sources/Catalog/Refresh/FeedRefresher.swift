@@ -152,7 +152,8 @@ final class FeedRefresher: Sendable {
 
   func refreshing(_ state: FeedState, isForced: Bool, isBackground: Bool) -> FeedRefresh {
     FeedRefresh(
-      store: store, fetcher: fetcher, network: network, log: log, usualInterval: settings.refresh, state: state,
+      store: store, fetcher: fetcher, network: network, log: log, usualInterval: settings.refresh,
+      state: state,
       now: wallClockSeconds(), isForced: isForced, isBackground: isBackground)
   }
 

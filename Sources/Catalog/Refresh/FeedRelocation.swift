@@ -89,7 +89,8 @@ extension FeedRelocation {
       question, isFirst: false, now: now, isBackground: true
     ).content, try isSame(document, as: state, at: address, store, now: now) {
       isMoved = try store.change(.refresh) { database, changes in
-        try FeedRecord.change(state.id, in: database) { try $0.move(to: address, in: database, &changes) } ?? false
+        try FeedRecord.change(state.id, in: database) { try $0.move(to: address, in: database, &changes) }
+          ?? false
       }
     }
     if isMoved { return try Forgetting.finish(store) }
@@ -118,7 +119,8 @@ extension FeedRelocation {
 extension FeedRecord {
   /// Whether another podcast, which the user follows, has an address. Says so in the error of the podcast that has moved
   /// there: both directories stay.
-  fileprivate mutating func isWhereAFollowedOneIs(_ address: WebAddress, in database: Database) throws -> Bool {
+  fileprivate mutating func isWhereAFollowedOneIs(_ address: WebAddress, in database: Database) throws -> Bool
+  {
     guard let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
       listed.podcast.id != podcast
     else { return false }

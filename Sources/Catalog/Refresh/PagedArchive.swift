@@ -51,7 +51,8 @@ struct PagedArchive: Sendable {
   ) throws(FeedFailure) -> WebAddress? {
     guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
     do {
-      if !answer.head.redirects.isEmpty, let known = try store.read({ try FeedState(podcast: podcast, in: $0) }),
+      if !answer.head.redirects.isEmpty,
+        let known = try store.read({ try FeedState(podcast: podcast, in: $0) }),
         let refusal = try RedirectedFeed(
           feed: document, head: answer.head, state: known, store: store, now: now
         ).refusalOfPage()
@@ -60,7 +61,8 @@ struct PagedArchive: Sendable {
       }
       if let cut = answer.cut {
         // What has come of it stays, and the page is asked for again.
-        try FeedMerge(store: store, podcast: podcast, now: now).merge(document.episodes) { _, changes, merged in
+        try FeedMerge(store: store, podcast: podcast, now: now).merge(document.episodes) {
+          _, changes, merged in
           changes += merged.changes(of: podcast)
         }
         throw FeedFailure(cut)

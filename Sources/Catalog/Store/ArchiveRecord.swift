@@ -58,7 +58,8 @@ struct ArchiveRecord: Sendable {
     try database.run(
       Self.saving,
       values: [
-        podcast, nextPage?.forRequest, bytes, readsWhole, failures, gone, error, notBefore, retryAfter, readdressed,
+        podcast, nextPage?.forRequest, bytes, readsWhole, failures, gone, error, notBefore, retryAfter,
+        readdressed,
       ])
   }
 
@@ -82,14 +83,18 @@ extension ArchiveRecord {
 
   /// Notes the page behind the first, where there is something to find. A feed that is seen for the first time is read to
   /// its end; later all that has come since is.
-  mutating func note(_ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64) {
+  mutating func note(
+    _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64
+  ) {
     // Where the first that came broke off before it named the next page, the next that comes does.
     let isFirst = isFirst || readsWhole && nextPage == nil
     if isCut, isFirst, document.nextPageURL == nil {
       if nextPage == nil { readsWhole = true }
       return
     }
-    if nextPage == nil { if !isCut { readsWhole = false } } else if !merged.outcome.newEpisodes.isEmpty {
+    if nextPage == nil {
+      if !isCut { readsWhole = false }
+    } else if !merged.outcome.newEpisodes.isEmpty {
       // What is still to be read has moved on to later pages: a page that brings nothing new is not the end.
       readsWhole = true
     }
@@ -132,7 +137,8 @@ extension ArchiveRecord {
     }
     let wait =
       isGone
-      ? Self.day << Int64(max(gone - 1, 0)) : min(Self.patience << Int64(min(max(failures - 1, 0), 10)), Self.day)
+      ? Self.day << Int64(max(gone - 1, 0))
+      : min(Self.patience << Int64(min(max(failures - 1, 0), 10)), Self.day)
     error = "older episodes could not be fetched yet: \(failure.error.message)"
     retryAfter = failure.retryAfter.map { now + min(max($0, 0), 7 * Self.day) }
     notBefore = max(isEarly ? notBefore ?? 0 : now + wait, retryAfter ?? 0)

@@ -64,7 +64,8 @@ struct FeedRecord: Sendable {
 // Its row.
 extension FeedRecord {
   private enum Column: Int, ColumnList {
-    case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest, readAgain
+    case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest,
+      readAgain
     case cameFrom, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh, lastWhole, notBefore
     case claimedUntil, failures, error, notice, isAway, isCut, movedTo, movedSince, isAnnounced
   }
@@ -104,9 +105,11 @@ extension FeedRecord {
   /// In the order of `Column`.
   private var values: [any Bindable] {
     [
-      podcast, feedURL.forRequest, FeedKey.text(feedURL), mayBePrivate, isPrivate, isFollowed, etag, lastModified,
+      podcast, feedURL.forRequest, FeedKey.text(feedURL), mayBePrivate, isPrivate, isFollowed, etag,
+      lastModified,
       digest, readAgain, cameFrom?.forRequest, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh,
-      lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, isCut, movedTo?.forRequest, movedSince,
+      lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, isCut, movedTo?.forRequest,
+      movedSince,
       isAnnounced,
     ]
   }

@@ -21,7 +21,8 @@ struct FeedState: Sendable {
   subscript<Value>(dynamicMember fact: KeyPath<FeedRecord, Value>) -> Value { feed[keyPath: fact] }
 
   init?(podcast id: Int64, in database: Database) throws {
-    guard let feed = try FeedRecord.load(id, in: database), let podcast = try PodcastRecord.load(id, in: database)
+    guard let feed = try FeedRecord.load(id, in: database),
+      let podcast = try PodcastRecord.load(id, in: database)
     else { return nil }
     self.feed = feed
     self.podcast = podcast

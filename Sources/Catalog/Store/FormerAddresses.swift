@@ -10,10 +10,12 @@ enum FormerAddresses {
   }
 
   /// Notes that a podcast is at another address from now on.
-  static func moved(_ podcast: Int64, from old: WebAddress, to new: WebAddress, in database: Database) throws {
+  static func moved(_ podcast: Int64, from old: WebAddress, to new: WebAddress, in database: Database) throws
+  {
     if FeedKey.text(old) != FeedKey.text(new) {
       try database.run(
-        "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(old), podcast)
+        "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(old),
+        podcast)
     }
     try take(new, in: database)
   }

@@ -30,7 +30,8 @@ struct PodcastRecord: Hashable, Sendable {
   var isListed = false
 
   private enum Column: Int, ColumnList {
-    case id, name, nameKey, isProvisional, title, hasTitle, author, link, language, categories, description, imageURL
+    case id, name, nameKey, isProvisional, title, hasTitle, author, link, language, categories, description,
+      imageURL
     case explicit, guid, changed, isListed
   }
 
@@ -58,7 +59,8 @@ struct PodcastRecord: Hashable, Sendable {
   /// In the order of `names`.
   private var values: [any Bindable] {
     [
-      name, UniqueNames.key(name), isProvisional, title, hasTitle, author, link?.forRequest, language, categories,
+      name, UniqueNames.key(name), isProvisional, title, hasTitle, author, link?.forRequest, language,
+      categories,
       description, imageURL?.forRequest, explicit, guid, changed, isListed,
     ]
   }
