@@ -2,37 +2,45 @@ internal import PosixKit
 
 // Who hears of changes, and who waits until they have.
 extension Catalog {
-  /// Hands `observer` the commits of all processes, this one included, in the order of their numbers, on a thread
-  /// of the catalogue's own, until `close()`.
-  /// - Parameters:
-  ///   - first: what was read before this call was as of this commit (`commits()`); nil for commits from now on.
-  ///   - observer: calls `done` once, on any thread, when what it shows includes the commit.
-  package func observe(
-    since first: Int64? = nil,
-    commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void
+  /// Calls `observer` when there may be new commits, by this process or another one, on a thread of the catalogue's own,
+  /// until `close()`.
+  /// - Parameter observer: reads them (`commits(after:)`), and calls `done` once, on any thread, when it shows them.
+  package func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
+    notices.observe(observer)
+  }
+
+  /// Calls `body` with the commits of all processes, in order.
+  /// - Parameter first: the number of the last one that is left out; nil for commits from now on.
+  package func observeCommits(
+    since first: Int64? = nil, _ body: @escaping @Sendable (CatalogCommit) -> Void
   ) {
-    notices.observe(since: first, observer, count: { [store] in try? store.commits() }) { [store] number in
-      try? store.read { try ChangeLog.commits(after: number, in: $0) }
+    let last = Monitor((try? first ?? commits()) ?? 0)
+    observe { [store] done in
+      let seen = last.withLock { $0 }
+      let commits = try? store.read { try ChangeLog.commits(after: seen, in: $0) }
+      for commit in commits ?? [] {
+        last.withLock { $0 = commit.number }
+        body(commit)
+      }
+      done()
     }
   }
 
-  /// Calls `observer` with each single change.
-  package func observe(_ observer: @escaping @Sendable (CatalogChange) -> Void) {
-    observe(commits: { commit, done in
-      for change in commit.changes { observer(change) }
-      done()
-    })
+  /// Calls `body` with each single change from now on.
+  package func observeChanges(_ body: @escaping @Sendable (CatalogChange) -> Void) {
+    observeCommits { commit in for change in commit.changes { body(change) } }
   }
-
-  /// Calls `body` when the observers of this process have seen all that it has committed so far: at once where
-  /// they have, or where there are none.
-  package func whenSeen(_ body: @escaping @Sendable () -> Void) { notices.whenSeen(body) }
 
   /// How many commits there have been that were told of.
   package func commits() throws(CatalogError) -> Int64 { try store.commits() }
 
-  /// Waits until every process that shows the catalogue has seen all that has been committed so far. For commands: a
-  /// script that calls one looks at the mount next. A mount that is stopped costs this second once a command.
+  /// The commits after `number`, by all processes, in order.
+  package func commits(after number: Int64) throws(CatalogError) -> [CatalogCommit] {
+    try store.read { try ChangeLog.commits(after: number, in: $0) }
+  }
+
+  /// Waits until every process that shows the catalogue shows all that has been committed so far. For commands: a script
+  /// that calls one looks at the mount next. A mount that is stopped costs this second once a command.
   /// - Returns: false where one has not within `seconds`.
   @discardableResult
   package func waitUntilSeen(seconds: Double = 1) -> Bool {

@@ -86,7 +86,7 @@ package final class Catalog: Sendable {
   /// - Parameter held: what the cache has or is to have, and how much each would be missed, from 1 on: what is
   ///   forgotten is none of it.
   package func startScheduler(held: @escaping @Sendable () -> [MediaKey: Int] = { [:] }) {
-    observe { [feeds, texts] change in
+    observeChanges { [feeds, texts] change in
       switch change {
       case .subscriptions, .subscription: feeds.scheduler.wake()
       case .refreshed, .everything:

@@ -144,15 +144,6 @@ package final class EpisodeReader: Sendable {
     return contains(range) && isSound(range) ? count : nil
   }
 
-  /// Calls `body` with the data file's descriptor where it has all bytes and none of them is doubted or known as damaged.
-  package func lendWhole(_ body: (Int32) -> Int32?) -> Int32? {
-    lookAtTime()
-    guard isWhole, findings.withLock({ $0.doubt == .none && $0.damaged.isEmpty }), let total,
-      let size = try? data.status().st_size, size == total
-    else { return nil }
-    return body(data.rawValue)
-  }
-
   /// Whether both have the same file open, not two that had the same name.
   package func isOfSameFile(as other: EpisodeReader) -> Bool {
     guard let own = try? data.status(), let its = try? other.data.status() else { return false }

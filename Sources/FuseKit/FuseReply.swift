@@ -1,5 +1,4 @@
 internal import CFuse3
-internal import CLinux
 internal import Glibc
 package import PosixKit
 
@@ -30,21 +29,11 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     fuse_reply_entry(take(), &parameters)
   }
 
-  /// There is no such name.
-  /// - Parameter timeout: how long the kernel may answer so by itself, in seconds.
-  package consuming func missing(timeout: Double) {
-    var parameters = fuse_entry_param()
-    parameters.entry_timeout = timeout
-    fuse_reply_entry(take(), &parameters)
-  }
-
   /// - Returns: false where the creator has gone (it was interrupted): it will send no release.
   @discardableResult
   package consuming func created(_ entry: FuseEntry, _ options: FuseOpenOptions) -> Bool {
     var parameters = entry.parameters
     var info = options.info
-    podcastfs_fuse_set_backing(options.backing ?? 0)
-    defer { podcastfs_fuse_set_backing(0) }
     return fuse_reply_create(take(), &parameters, &info) == 0
   }
 
@@ -62,8 +51,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   @discardableResult
   package consuming func opened(_ options: FuseOpenOptions) -> Bool {
     var info = options.info
-    podcastfs_fuse_set_backing(options.backing ?? 0)
-    defer { podcastfs_fuse_set_backing(0) }
     return fuse_reply_open(take(), &info) == 0
   }
 
@@ -109,10 +96,8 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
   /// - Parameters:
   ///   - plus: whether the kernel wants each entry's attributes with it (READDIRPLUS).
   ///   - entry: the entry at an index; nil past the last. Its node 0 means "only the name" ("." and "..").
-  ///   - given: called for each index that fitted.
   package consuming func directory(
-    size: Int, from offset: Int64, plus: Bool, entry: (Int) -> (name: String, entry: FuseEntry)?,
-    given: (Int) -> Void = { _ in }
+    size: Int, from offset: Int64, plus: Bool, entry: (Int) -> (name: String, entry: FuseEntry)?
   ) {
     let request = take()
     withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
@@ -131,7 +116,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
           : fuse_add_direntry(request, base + used, size - used, name, &parameters.attr, next)
         if needed > size - used { break }
         used += needed
-        given(index)
         index += 1
       }
       fuse_reply_buf(request, base, used)

@@ -62,10 +62,6 @@ package final class FuseSession: @unchecked Sendable {
       handler.release()
       throw FuseMountError("cannot mount on \(mountPoint)" + (reason.isEmpty ? "" : ": \(reason)"))
     }
-    var channel = fuse_custom_io()
-    channel.writev = podcastfs_fuse_send
-    channel.read = podcastfs_fuse_receive
-    fuse_session_custom_io(session, &channel, fuse_session_fd(session))
     if connection != nil { greet() }
   }
 
@@ -104,12 +100,7 @@ package final class FuseSession: @unchecked Sendable {
         hasServed = true
         memory?[.served] = 1
       }
-      // The kernel takes files only from who may administer the system.
-      if head.isGreeting && geteuid() == 0 && KernelRequest.offersPassthrough(buffer) {
-        podcastfs_fuse_ask_passthrough(1)
-      }
       fuse_session_process_buf(session, &buffer)
-      podcastfs_fuse_ask_passthrough(0)
       memory?.noteDone(thread: thread)
       if head.isGreeting { serving.withLockNotifying { $0.isGreeted = true } }
     }
@@ -150,12 +141,6 @@ package final class FuseSession: @unchecked Sendable {
   /// - Throws: `PosixError`: EINVAL where it can't.
   package func resume() throws(PosixError) { try notify(KernelRequest.resend, "resume the mount") }
 
-  /// Has the kernel look up again every name that it knows (Linux 6.16).
-  /// - Returns: false where it can't.
-  package func forgetNames() -> Bool {
-    (try? notify(KernelRequest.newEpoch, "forget names")) != nil
-  }
-
   /// Wakes somebody who waits in poll(2): he asks again.
   /// - Parameter number: the kernel's for him.
   package func wakePoll(_ number: UInt64) { try? notify(KernelRequest.poll, "wake who waits", number) }
@@ -194,18 +179,7 @@ package final class FuseSession: @unchecked Sendable {
     }
   }
 
-  // MARK: Files that the kernel reads itself
-
-  /// Lends a file to the kernel, which reads from it by itself what is opened with its number (`FuseOpenOptions.backing`),
-  /// until `endBacking`, and what is open then until it is closed.
-  /// - Returns: nil where the kernel takes none: before Linux 6.9, from anybody but root, or from such a file system.
-  package func back(with descriptor: Int32) -> Int32? {
-    guard geteuid() == 0 else { return nil }
-    let number = podcastfs_fuse_back(connection, descriptor)
-    return number > 0 ? number : nil
-  }
-
-  package func endBacking(_ number: Int32) { podcastfs_fuse_end_backing(connection, number) }
+  // MARK: What the kernel is told to forget
 
   /// The kernel forgets the attributes of `node`; with `data`, its pages too (directories: the listing).
   /// Not from a thread that answers requests where `data` (a reader of it may hold the page).
@@ -225,13 +199,6 @@ package final class FuseSession: @unchecked Sendable {
       if result == -ENOSYS || result == -EINVAL {
         fuse_lowlevel_notify_inval_entry(session, parent, name, count)
       }
-    }
-  }
-
-  /// The kernel hears that the name has gone.
-  package func deleted(name: String, node: UInt64, in parent: UInt64) {
-    _ = PosixThread.whileWaitingForItself {
-      fuse_lowlevel_notify_delete(session, parent, node, name, name.utf8.count)
     }
   }
 }

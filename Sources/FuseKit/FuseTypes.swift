@@ -71,8 +71,6 @@ package struct FuseOpenOptions: Sendable {
   package var cachesListing = false
   /// Don't send a flush at close(2).
   package var skipsFlush = false
-  /// The kernel's number of the file that it reads itself (`FuseSession.back`).
-  package var backing: Int32?
 
   package init(handle: UInt64) { self.handle = handle }
 }

@@ -43,8 +43,8 @@ struct KernelRequest {
     }
   }
 
-  /// FUSE_NOTIFY_RESEND and FUSE_NOTIFY_INC_EPOCH.
-  static let (resend, newEpoch): (Int32, Int32) = (7, 8)
+  /// FUSE_NOTIFY_RESEND.
+  static let resend: Int32 = 7
 
   /// FUSE_NOTIFY_POLL.
   static let poll: Int32 = 1
@@ -58,11 +58,6 @@ struct KernelRequest {
   /// FUSE_HAS_RESEND, among the flags of a greeting (struct fuse_init_in: version, subversion, read-ahead, flags, further
   /// flags).
   static func offersResending(_ greeting: [UInt8]) -> Bool { furtherFlags(greeting) & (1 << 7) != 0 }
-
-  /// FUSE_PASSTHROUGH, there too.
-  static func offersPassthrough(_ greeting: fuse_buf) -> Bool {
-    furtherFlags(Array(UnsafeRawBufferPointer(start: greeting.mem, count: greeting.size))) & (1 << 5) != 0
-  }
 
   private static func furtherFlags(_ greeting: [UInt8]) -> UInt32 {
     guard greeting.count >= headerSize + 20 else { return 0 }

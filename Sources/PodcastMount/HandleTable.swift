@@ -1,4 +1,3 @@
-internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
@@ -8,7 +7,6 @@ final class HandleTable: Sendable {
   struct File: Sendable {
     var node: NodeID
     var file: any OpenFile
-    var way = ReadingWays.Way.direct
   }
   /// How something was opened.
   struct Opening: Sendable {
@@ -24,7 +22,6 @@ final class HandleTable: Sendable {
     var request: UInt64 = 0
     /// Where its reader is, as the file itself has said; 0 where it has not.
     var place: UInt64 = 0
-    var way = ReadingWays.Way.direct
     /// See `OpenFile.generation`.
     var generation: UInt32 = 0
   }
@@ -43,10 +40,6 @@ final class HandleTable: Sendable {
     var requests: [UInt64: UInt64] = [:]
     /// The kernel's numbers for those who waited in poll(2) then.
     var polls: [UInt64] = []
-    var ways = ReadingWays()
-    /// What the announcer has open.
-    var announced: [UInt64: (node: NodeID, way: ReadingWays.Way)] = [:]
-    var session: FuseSession?
   }
   private let state: Monitor<State>
   private let memory: LastingMemory?
@@ -66,19 +59,14 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes and is read from a file of the kernel's and its generation,
-  /// request, who waits in poll(2), place or that file.
+  /// Number, node, user and thread, whether it sniffs and writes and its generation, request, who waits in poll(2), place.
   private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
     let number = record.values[0]
-    let isBacked = record.values[3] & 4 != 0
-    let opening = Opening(
+    state.inheritedFiles[number] = Opening(
       node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
       thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
-      writes: record.values[3] & 2 != 0, request: record.values[4], place: isBacked ? 0 : record.values[6],
-      way: isBacked ? .backed(Int32(truncatingIfNeeded: record.values[6])) : .pages,
+      writes: record.values[3] & 2 != 0, request: record.values[4], place: record.values[6],
       generation: UInt32(truncatingIfNeeded: record.values[3] >> 32))
-    state.inheritedFiles[number] = opening
-    state.ways.inherit(opening.node, opening.way)
     state.requests[record.values[4]] = number
     if record.values[5] != 0 { state.polls.append(record.values[5]) }
     state.records[number] = record.index
@@ -92,39 +80,23 @@ final class HandleTable: Sendable {
     state.records[number] = record.index
   }
 
-  /// - Returns: its number, and how the kernel is to read it.
-  func add(_ file: any OpenFile, _ opening: Opening) -> (number: UInt64, way: ReadingWays.Way) {
+  /// - Returns: its number.
+  func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
     state.withLock { state in
       let number = takeNumber(&state)
-      let session = state.session
-      let way = state.ways.open(opening.node, isDirect: file.isDirect) {
-        session.flatMap { session in file.lend { session.back(with: $0) } }
-      }
-      state.files[number] = File(node: opening.node, file: file, way: way)
+      state.files[number] = File(node: opening.node, file: file)
       if opening.writes { state.writers.insert(number) }
-      var flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
-      var backing: UInt64 = 0
-      if case .backed(let file) = way { (flags, backing) = (flags | 4, UInt64(file)) }
+      let flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
       state.records[number] = memory?.add(
-        .openFile, [number, opening.node.rawValue, caller, flags, opening.request, 0, backing])
+        .openFile, [number, opening.node.rawValue, caller, flags, opening.request, 0, 0])
       keepPlace(of: number, state)
-      return (number, way)
+      return number
     }
   }
 
-  /// The announcer opens a node for a moment.
-  func addAnnounced(_ node: NodeID) -> (number: UInt64, way: ReadingWays.Way) {
-    state.withLock { state in
-      let number = takeNumber(&state)
-      let way = state.ways.open(node, isDirect: true) { nil }
-      state.announced[number] = (node, way)
-      return (number, way)
-    }
-  }
-
-  /// Files are lent to the kernel by `session` from here on.
-  func attach(to session: FuseSession) { state.withLock { $0.session = session } }
+  /// A number that nothing has.
+  func takeNumber() -> UInt64 { state.withLock { takeNumber(&$0) } }
 
   func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
     state.withLock { state in
@@ -137,7 +109,6 @@ final class HandleTable: Sendable {
 
   private func keepPlace(of number: UInt64, _ state: State) {
     guard let memory, let record = state.records[number], let file = state.files[number] else { return }
-    if case .backed = file.way { return }
     file.file.keepPlace { memory.set(record, 6, to: $0) }
   }
 
@@ -154,16 +125,9 @@ final class HandleTable: Sendable {
 
   func removeFile(_ handle: UInt64) -> File? {
     let (file, record) = state.withLockNotifying { state in
-      let inherited = state.inheritedFiles.removeValue(forKey: handle)
+      state.inheritedFiles[handle] = nil
       state.writers.remove(handle)
-      let file = state.files.removeValue(forKey: handle)
-      let closed =
-        file.map { ($0.node, $0.way) } ?? inherited.map { ($0.node, $0.way) }
-        ?? state.announced.removeValue(forKey: handle).map { ($0.node, $0.way) }
-      if let (node, way) = closed, let unused = state.ways.close(node, way) {
-        state.session?.endBacking(unused)
-      }
-      return (file, state.records.removeValue(forKey: handle))
+      return (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
     }
     if let record { memory?.remove(record) }
     return file
@@ -197,7 +161,7 @@ final class HandleTable: Sendable {
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
       guard let opening = state.inheritedFiles.removeValue(forKey: handle) else { return false }
-      state.files[handle] = File(node: opening.node, file: file, way: opening.way)
+      state.files[handle] = File(node: opening.node, file: file)
       keepPlace(of: handle, state)
       return true
     }

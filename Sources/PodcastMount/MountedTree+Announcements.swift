@@ -2,70 +2,60 @@ internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// Answers to the announcer's own requests, none of which does anything: see `Announcer`.
+/// Answers to the emitter's own requests, none of which changes anything: see `InotifyEmitter`.
 extension MountedTree {
-  /// The announcement that a request is about.
-  func announcement(_ name: String?, in parent: UInt64?, _ caller: FuseCaller) -> Difference.Name? {
-    guard let found = announcer.announcement(from: caller.thread) else { return nil }
-    if let name, name != found.name, found.event != .moved(to: name) { return nil }
-    if let parent, parent != announcer.number(of: found.directory) { return nil }
-    return found
-  }
-
-  /// A name that is to appear is not there yet, one that is to disappear still is.
-  func lookup(_ announced: Difference.Name, as name: String, reply: consuming FuseReply) {
-    switch announced.event {
-    case .moved:
-      if name != announced.name { return reply.fail(.ENOENT) }
-      reply.entry(gone(announced.node, isDirectory: true))
-    case .appeared: reply.fail(.ENOENT)
-    case .vanished: reply.entry(gone(announced.node, isDirectory: announced.isDirectory))
-    case .replaced, .uncertain:
-      let caller = Caller(user: tree.owner.user, thread: 0)
-      fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
-        reply.entry(self.entry(attributes))
-      }
-    }
-  }
-
-  /// An entry that holds for the one call that takes it away, or leads through it.
-  func gone(_ node: NodeID, isDirectory: Bool) -> FuseEntry {
-    var attributes = NodeAttributes(
-      node: node, isDirectory: isDirectory, permissions: isDirectory ? 0o755 : 0o644)
-    attributes.timeout = 0
-    attributes.size = isDirectory ? 4096 : 1
-    if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
-    var entry = self.entry(attributes, number: announcer.number(of: node))
-    entry.generation = incarnations.last(of: node)
-    entry.attributeTimeout = 0
-    entry.entryTimeout = 0
+  /// What is being made known, where a request of the emitter's thread is about that name.
+  func announced(_ name: String, in parent: UInt64, _ caller: FuseCaller) -> InotifyEmitter.Entry? {
+    guard let entry = emitter.entry(from: caller.thread), entry.name.name == name,
+      numbers.number(entry.name.directory) == parent
+    else { return nil }
     return entry
   }
 
-  /// open(O_CREAT): what is there is what is made, or what was there.
-  func create(_ announced: Difference.Name, reply: consuming FuseReply) {
-    let caller = Caller(user: tree.owner.user, thread: 0)
-    fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
-      self.create(self.entry(attributes), attributes.node, reply)
-    } failing: { reply, _ in
-      self.create(self.gone(announced.node, isDirectory: announced.isDirectory), announced.node, reply)
+  /// A name that is to appear is not there yet, one that is to disappear still is.
+  func lookup(_ announced: InotifyEmitter.Entry, reply: consuming FuseReply) {
+    switch announced.name.event {
+    case .appeared: reply.fail(.ENOENT)
+    case .vanished: reply.entry(shortLived(announced))
+    case .replaced:
+      fulfil(reply, current(announced)) { reply, attributes in reply.entry(self.entry(attributes)) }
     }
   }
 
-  /// It is closed at once.
-  private func create(_ entry: FuseEntry, _ node: NodeID, _ reply: consuming FuseReply) {
-    let (handle, way) = handles.addAnnounced(node)
-    var options = FuseOpenOptions(handle: handle)
-    if case .backed(let file) = way { options.backing = file } else { options.isDirect = true }
-    if !reply.created(entry, options) { _ = handles.removeFile(handle) }
+  private func current(_ announced: InotifyEmitter.Entry) -> Answer<NodeAttributes> {
+    let caller = Caller(user: tree.owner.user, thread: 0)
+    return tree.lookup(announced.name.name, in: announced.name.directory, for: caller)
   }
 
-  func makeDirectory(_ announced: Difference.Name, reply: consuming FuseReply) {
-    let caller = Caller(user: tree.owner.user, thread: 0)
-    fulfil(reply, tree.lookup(announced.name, in: announced.directory, for: caller)) { reply, attributes in
+  /// An entry that holds for the one call that removes or makes it.
+  private func shortLived(_ announced: InotifyEmitter.Entry) -> FuseEntry {
+    let (node, isDirectory) = (announced.name.node, announced.name.isDirectory)
+    var attributes = NodeAttributes(
+      node: node, isDirectory: isDirectory, permissions: isDirectory ? 0o755 : 0o644)
+    attributes.size = isDirectory ? 4096 : 1
+    if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
+    attributes.timeout = 0
+    var entry = self.entry(attributes, number: announced.number)
+    entry.generation = incarnations.last(of: node)
+    return entry
+  }
+
+  /// open(O_CREAT): what is there is what is made, or what was there. It is closed at once.
+  func create(_ announced: InotifyEmitter.Entry, reply: consuming FuseReply) {
+    var options = FuseOpenOptions(handle: handles.takeNumber())
+    options.isDirect = true
+    fulfil(reply, current(announced)) { [options] reply, attributes in
+      reply.created(self.entry(attributes), options)
+    } failing: { [options] reply, _ in
+      reply.created(self.shortLived(announced), options)
+    }
+  }
+
+  func makeDirectory(_ announced: InotifyEmitter.Entry, reply: consuming FuseReply) {
+    fulfil(reply, current(announced)) { reply, attributes in
       reply.entry(self.entry(attributes))
     } failing: { reply, _ in
-      reply.entry(self.gone(announced.node, isDirectory: announced.isDirectory))
+      reply.entry(self.shortLived(announced))
     }
   }
 }

@@ -7,11 +7,18 @@ extension MountedTree {
   package func openDirectory(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
     if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
-    fulfil(reply, tree.openDirectory(numbers.node(node), for: self.caller(caller))) { reply, directory in
+    let node = numbers.node(node)
+    let isKept = kernel.hasListing(of: node)
+    fulfil(reply, tree.openDirectory(node, for: self.caller(caller), isKept: isKept)) { reply, directory in
       let handle = self.handles.add(directory, request: caller.request)
       var options = FuseOpenOptions(handle: handle)
       options.cachesListing = directory.isCacheable
-      options.keepsCache = directory.isCacheable
+      options.keepsCache = isKept
+      if !isKept && directory.isCacheable {
+        self.kernel.noteListing(of: node)
+        // It has changed since it was looked up.
+        if !directory.isCurrent { self.kernel.forgetListing(of: node) }
+      }
       if !reply.opened(options) { self.handles.removeDirectory(handle) }
     }
   }
@@ -26,7 +33,8 @@ extension MountedTree {
     }
     // From the beginning (also once more: rewinddir(3)) it is as it is now.
     if !directory.isRead || offset == 0 && !directory.isCurrent {
-      return fulfil(reply, directory.read()) { reply, _ in
+      let read = inFlight.during(.looking(in: directory.node), directory.read())
+      return fulfil(reply, read) { reply, _ in
         self.answer(directory, offset: offset, size: size, plus: plus, reply)
       }
     }
@@ -55,32 +63,21 @@ extension MountedTree {
         items = directory.items(from: wanted, count: Self.batch)
       }
       guard wanted - first < items.count else { return nil }
-      return (items[wanted - first].name, self.listed(items[wanted - first], in: directory.node))
-    } given: { index in
-      // Only what has been given counts as known.
-      let wanted = index - dots.count - first
-      if plus, items.indices.contains(wanted), items[wanted].attributes.isDirectory {
-        self.directories.note(self.numbers.number(items[wanted].attributes.node))
-      }
+      return (items[wanted - first].name, self.listed(items[wanted - first]))
     }
-    // A listing that was under way while its directory changed has put what was before into the kernel's cache
-    // after that was told to forget.
-    if !directory.isCurrent { notifier.forgetListing(of: directory.node) }
   }
 
   /// So many items are looked at together: about as many as fit into one answer.
   private static let batch = 128
 
-  private func listed(_ item: DirectoryItem, in directory: NodeID) -> FuseEntry {
+  private func listed(_ item: DirectoryItem) -> FuseEntry {
     let attributes = item.attributes
     var entry = FuseEntry(
       // What has no lasting attributes is looked up when it is asked for.
       node: attributes.timeout == 0 ? 0 : numbers.number(attributes.node),
       attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
-      entryTimeout: attributes.entryTimeout)
-    // See `lookup`.
-    if attributes.isDirectory && announcer.isToTell(of: item.name, in: directory) { entry.entryTimeout = 0 }
+      entryTimeout: attributes.timeout)
     entry.generation = incarnations[attributes.node]
     return entry
   }

@@ -6,9 +6,9 @@ extension MountedTree {
   package func setAttribute(
     node: UInt64, name: String, value: [UInt8], flags: Int32, caller: FuseCaller, reply: consuming FuseReply
   ) {
-    let answer = tree.setExtendedAttribute(
-      name, to: value, of: numbers.node(node), flags: flags, for: self.caller(caller))
-    fulfil(reply, answer) { reply, _ in reply.succeed() }
+    let node = numbers.node(node)
+    let answer = tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: self.caller(caller))
+    fulfil(reply, verb(.looking(in: node), answer)) { reply, _ in reply.succeed() }
   }
 
   package func attribute(

@@ -13,19 +13,13 @@ extension MountedTree {
     let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
       let known = self.numbers.node(node)
-      let (handle, way) = self.handles.add(
-        file, self.opening(known, caller, sniffs: sniffs, writes: writes))
+      let handle = self.handles.add(file, self.opening(known, caller, sniffs: sniffs, writes: writes))
       var options = FuseOpenOptions(handle: handle)
-      if case .backed(let file) = way {
-        // The kernel has nothing else beside.
-        options.backing = file
-      } else {
-        options.isDirect = file.isDirect
-        options.keepsCache = file.keepsCache
-        options.isStream = file.isStream
-      }
+      options.isDirect = file.isDirect
+      options.keepsCache = file.keepsCache
+      options.isStream = file.isStream
       options.skipsFlush = !writes
-      if file.changesAttributes { self.notifier.forgetAttributes(of: node) }
+      if file.changesAttributes { self.kernel.forgetAttributes(of: node) }
       if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }
     }
   }

@@ -6,34 +6,15 @@ internal import PosixKit
 extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
-    if let announced = announcement(name, in: parent, caller) {
-      return lookup(announced, as: name, reply: reply)
-    }
-    if let ended = announcer.ended(name, in: parent, from: caller.thread) {
-      return reply.entry(gone(ended, isDirectory: true))
-    }
+    if let entry = announced(name, in: parent, caller) { return lookup(entry, reply: reply) }
     let parent = numbers.node(parent)
-    fulfil(reply, tree.lookup(name, in: parent, for: self.caller(caller))) { reply, attributes in
-      var entry = self.entry(attributes)
-      // Where another directory of that name is still to end, the kernel must not take this one for it.
-      if attributes.isDirectory && self.announcer.isToTell(of: name, in: parent) { entry.entryTimeout = 0 }
-      reply.entry(entry)
-    } failing: { reply, errno in
-      // A name that appears is told to the kernel, wherever it appears. One that has just gone is taken away once more,
-      // for those who watch.
-      if errno == .ENOENT && self.tree.tells(of: name, in: parent)
-        && !self.announcer.isToTell(of: name, in: parent)
-      {
-        return reply.missing(timeout: 3600)
-      }
-      reply.fail(errno)
-    }
+    let answer = inFlight.during(
+      .looking(in: parent), tree.lookup(name, in: parent, for: self.caller(caller)))
+    fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
-  package func forget(node: UInt64, count: UInt64) {
-    let known = numbers.node(node)
-    if known.isDirectory, directories.forget(node, count) { tree.kernelForgot(known) }
-  }
+  /// Nodes have numbers that say by themselves what they stand for: nothing is to be forgotten.
+  package func forget(node: UInt64, count: UInt64) {}
 
   package func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply) {
     fulfil(reply, tree.attributes(of: numbers.node(node))) { reply, attributes in
@@ -45,15 +26,15 @@ extension MountedTree {
     node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    if let announced = announcement(nil, in: nil, caller), announced.event == .replaced {
+    if emitter.entry(from: caller.thread)?.name.event == .replaced {
       return attributes(node: node, handle: handle, caller: caller, reply: reply)
     }
-    if announcer.isOwn(caller) { return reply.fail(.EIO) }
+    if emitter.isOwn(caller) { return reply.fail(.EIO) }
+    let known = numbers.node(node)
     let onlyTimes = changes.isDisjoint(with: [.mode, .owner, .group, .size])
     let answer = tree.change(
-      numbers.node(node), size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes,
-      for: self.caller(caller))
-    fulfil(reply, answer) { reply, attributes in
+      known, size: changes.contains(.size) ? size : nil, onlyTimes: onlyTimes, for: self.caller(caller))
+    fulfil(reply, inFlight.during(.looking(in: known), answer)) { reply, attributes in
       reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
     }
   }

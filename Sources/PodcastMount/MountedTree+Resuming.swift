@@ -4,17 +4,8 @@ internal import PosixKit
 
 /// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
 extension MountedTree {
-  /// To be called when requests are served again, with nothing told yet of what has changed meanwhile.
-  /// - Parameter forgetsNames: whether the kernel looks up all names again.
-  package func resume(_ session: FuseSession, forgetsNames: Bool) {
-    // What was there may have changed while nobody told.
-    for number in directories.all + [NodeID.root.rawValue] {
-      notifier.forgetListing(of: numbers.node(number))
-    }
-    if !forgetsNames {
-      for node in tree.nodesOfTransfers { notifier.forgetListing(of: node) }
-    }
-    announcer.resume()
+  /// To be called when requests are served again. What the kernel keeps of before lives for a moment only.
+  package func resume(_ session: FuseSession) {
     tree.tellWhatWasMissed()
     for number in handles.takePolls() { session.wakePoll(number) }
     // Readers go on to count as such, also where they pause.

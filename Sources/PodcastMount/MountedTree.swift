@@ -3,23 +3,15 @@ internal import PodcastModel
 package import PodcastTree
 package import PosixKit
 
-/// A name in a directory.
-struct MadeName: Hashable, Sendable {
-  let name: String
-  let directory: NodeID
-}
-
 /// The tree as a FUSE file system: decodes, asks the tree, answers; parks what the tree can't answer at once.
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
   let numbers: KernelNumbers
-  let notifier: KernelNotifier
-  /// Names that the kernel is making: by mkdir(2) or rename(2).
-  let makes = Monitor<Set<MadeName>>([])
-  let directories: KnownDirectories
-  let announcer: Announcer
   let incarnations: Incarnations
+  let inFlight = InFlightOperations()
+  let kernel: KernelCache
+  let emitter: InotifyEmitter
 
   /// - Parameters:
   ///   - mountPoint: where it will be seen.
@@ -30,32 +22,26 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)
     numbers = KernelNumbers(memory: memory, records)
-    directories = KnownDirectories(memory: memory, records)
     incarnations = Incarnations(memory: memory, records)
-    notifier = KernelNotifier(numbers)
-    announcer = Announcer(
-      tree: tree, numbers: numbers, notifier: notifier, mountPoint: mountPoint, isShared: isShared,
-      memory: memory, records)
+    kernel = KernelCache(numbers, inFlight)
+    emitter = InotifyEmitter(
+      tree: tree, numbers: numbers, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
+      isShared: isShared, memory: memory, records)
     tree.observe(self)
   }
 
-  /// Says where the kernel is told what to forget.
-  /// - Parameters:
-  ///   - device: the mount's, as proc(5) writes it in mountinfo: "0:52".
-  ///   - runtime: the directory for what the next process needs to know; nil where there will be none.
-  ///   - takesOver: whether there was a process before.
-  package func attach(to session: FuseSession, device: String?, runtime: String?, takesOver: Bool) {
-    notifier.attach(session)
-    handles.attach(to: session)
-    announcer.begin(
-      device: device, connection: session.connection, runtime: runtime, takesOver: takesOver)
+  /// Says where notifications go.
+  /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
+  package func attach(to session: FuseSession, device: String?) {
+    kernel.attach(session)
+    emitter.begin(device: device, connection: session.connection)
     tree.takeUpCommits()
   }
 
-  /// Before the mount goes: nothing is told to the kernel from here on.
+  /// Before the mount goes: the kernel hears of nothing from here on.
   package func detach() {
-    announcer.stop()
-    notifier.attach(nil)
+    emitter.stop()
+    kernel.attach(nil)
   }
 
   // MARK: ViewObserver
@@ -69,60 +55,36 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       if name.event == .vanished && came.contains(name.node) { continue }
       if name.event == .vanished {
         incarnations.end(name.node)
-        let number = numbers.number(name.node)
-        if number != name.node.rawValue { ended[name.node] = number }
+        ended[name.node] = numbers.number(name.node)
       }
       // A result that is found again needs its number, a subscription that has ended none.
       let isNew = name.node.kind == .result && name.event != .vanished
-      guard isNew || name.node.kind == .subscription && name.event == .vanished,
-        let other = numbers.release(name.node), isNew, let path = tree.path(of: other), let own = path.last
-      else { continue }
-      difference.names.append(
-        Difference.Name(
-          name: own, directory: .subscriptions, event: .replaced, isDirectory: true, node: other))
-    }
-    let makes = makes.withLock { $0 }
-    if !makes.isEmpty {
-      let made = difference.names.filter { name in
-        name.event == .appeared && makes.contains(MadeName(name: name.name, directory: name.directory))
+      guard isNew || name.node.kind == .subscription && name.event == .vanished else { continue }
+      if let other = numbers.release(name.node), isNew, let own = tree.path(of: other)?.last {
+        difference.names.append(
+          Difference.Name(
+            name: own, directory: .subscriptions, event: .replaced, isDirectory: true, node: other))
       }
-      announcer.hasTold(made)
-      if !made.isEmpty { difference.names.removeAll { made.contains($0) } }
     }
-    notifier.tell(difference)
-    announcer.announce(difference, ended: ended, in: directories)
+    kernel.send(difference)
+    emitter.announce(difference, ended: ended)
   }
-
-  package func lists(
-    _ directory: NodeID, _ names: @escaping @Sendable (_ add: (String, NodeID) -> Void) -> Void
-  ) {
-    announcer.lists(directory, names)
-  }
-
-  package func listsNoMore(_ directory: NodeID) { announcer.listsNoMore(directory) }
 
   package func moved(_ node: NodeID, to other: NodeID) {
     numbers.move(node, to: other)
     // Its inode number and what it lists, too.
-    notifier.forgetListing(of: other)
+    kernel.forgetListing(of: other)
+    kernel.forgetAttributes(of: numbers.number(other))
   }
 
-  package func knows(_ directory: NodeID) -> Bool { directories.contains(numbers.number(directory)) }
-
-  package func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
-    notifier.settle(except: directories, body)
-  }
-
-  /// What is open, parked or still to be told. Programs have directories open for as long as they like; the kernel
-  /// remembers as many as it has room for.
+  /// What is open, parked or still to be announced. Programs have directories open for as long as they like.
   package var gauges: [Gauge] {
     [
       Gauge("handles", handles.count),
       // One is that of whoever asks.
       Gauge("parked replies", ParkedReply.count, limit: 1),
-      Gauge("untold names", notifier.count), Gauge("unannounced names", announcer.count),
-      Gauge("names being made", makes.withLock { $0.count }),
-      Gauge("moved directories", numbers.count, limit: directories.count),
+      Gauge("unannounced names", emitter.count), Gauge("held folders", inFlight.count),
+      Gauge("moved directories", numbers.count, limit: 1000),
     ]
   }
 
@@ -176,11 +138,10 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
 
   /// - Parameter number: the kernel's for the node.
   func entry(_ attributes: NodeAttributes, number: UInt64) -> FuseEntry {
-    if attributes.isDirectory { directories.note(number) }
     var entry = FuseEntry(
       node: number, attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
-      entryTimeout: attributes.entryTimeout)
+      entryTimeout: attributes.timeout)
     entry.generation = incarnations[attributes.node]
     return entry
   }

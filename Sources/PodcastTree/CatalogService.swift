@@ -55,12 +55,9 @@ package protocol CatalogService: AnyObject, Sendable {
 
   /// How many commits there have been.
   func commits() throws -> Int64
-  /// Hands over the commits of all processes in order; the observer calls `done` when it shows the commit.
-  func observe(
-    since first: Int64?,
-    commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void)
-  /// Calls `body` when the observers of this process have seen all that it has committed so far.
-  func whenSeen(_ body: @escaping @Sendable () -> Void)
+  func commits(after number: Int64) throws -> [CatalogCommit]
+  /// Calls `observer` when there may be new commits, by whatever process; it calls `done` when it shows them.
+  func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void)
 }
 
 extension Catalog: CatalogService {}

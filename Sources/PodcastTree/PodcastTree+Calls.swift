@@ -101,23 +101,6 @@ extension PodcastTree {
     self.node(node)?.open(writes: writes, for: caller) ?? .failure(.ENOENT)
   }
 
-  /// Whether the kernel may remember that a name is not there: it is told of every name that appears. But not while
-  /// `setfattr` has the directory locked, which brings hidden episodes back.
-  package func tells(of name: String, in directory: NodeID) -> Bool {
-    // It comes with the feed, and is not listed.
-    if name == FolderIcon.name { return false }
-    if name.hasPrefix(".") { return true }
-    return world.withLock { world in
-      guard world.listings[directory]?.isCacheable == true else {
-        return false
-      }
-      return directory.kind != .subscription || world.subscriptionByID[directory.row]?.hiddenCount == 0
-    }
-  }
-
-  /// The kernel knows nothing of a directory any more.
-  package func kernelForgot(_ directory: NodeID) { world.withLock { $0.forgetEvicted(directory) } }
-
   // MARK: Verbs
 
   package func makeDirectory(
@@ -125,7 +108,7 @@ extension PodcastTree {
   ) -> Answer<NodeAttributes> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
     guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    return locking([parent], folder.makeDirectory(name))
+    return folder.makeDirectory(name)
   }
 
   package func create(
@@ -133,27 +116,23 @@ extension PodcastTree {
   ) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
     guard let folder = folder(parent) else { return .failure(.ENOTDIR) }
-    return locking([parent], folder.create(name))
+    return folder.create(name)
   }
 
   package func remove(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
-    let removal = find(name, in: parent, for: caller).then { target -> Answer<Void> in
+    return find(name, in: parent, for: caller).then { target in
       if target.isDirectory { return .failure(.EISDIR) }
       return self.folder(parent)?.remove(name, target) ?? .failure(.ENOTDIR)
     }
-    return locking([parent], removal)
   }
 
   package func removeDirectory(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<Void> {
     guard owner.admits(caller) else { return .failure(.EACCES) }
-    return locking(
-      [parent],
-      find(name, in: parent, for: caller).then { target in
-        guard target.isDirectory else { return .failure(.ENOTDIR) }
-        let removal = self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
-        return self.locking([target.identity], removal)
-      })
+    return find(name, in: parent, for: caller).then { target in
+      guard target.isDirectory else { return .failure(.ENOTDIR) }
+      return self.folder(parent)?.removeDirectory(name, target) ?? .failure(.ENOTDIR)
+    }
   }
 
   /// - Parameter flags: of renameat2(2).
@@ -165,13 +144,10 @@ extension PodcastTree {
     let exchange: UInt32 = 2
     if flags & exchange != 0 { return .failure(.EINVAL) }
     if parent == newParent && name == newName { return .value(()) }
-    return locking(
-      [parent, newParent],
-      find(name, in: parent, for: caller).then { target in
-        guard target.isDirectory else { return .failure(.EPERM) }
-        let move = self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
-        return self.locking([target.identity], move)
-      })
+    return find(name, in: parent, for: caller).then { target in
+      guard target.isDirectory else { return .failure(.EPERM) }
+      return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
+    }
   }
 
   /// chmod, chown, utimes, truncate.
@@ -236,8 +212,7 @@ extension PodcastTree {
     // All that can be set is always there.
     if flags & 1 != 0 { return .failure(.EEXIST) }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
-    return locking(
-      [node], found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller))
+    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
   }
 
   /// Ours are computed: none can be removed.

@@ -22,7 +22,7 @@ extension PodcastTree {
 
   /// `.podcastfs/gauges`: a line for each, with its count, its limit and its name.
   func gaugesText() -> [UInt8] {
-    let all = gauges + verbGauges + [Gauge("asked of the daemon", transfers.underWay)] + observerGauges
+    let all = gauges + [Gauge("asked of the daemon", transfers.underWay)] + observerGauges
     return Array(all.map { "\($0.count) \($0.limit) \($0.name)\n" }.joined().utf8)
   }
 

@@ -35,11 +35,11 @@ package final class PodcastTree: Sendable {
   let dropMarks: DropMarks
   let listReaders = RecentPrograms()
   let events: EventLog
+  /// The last commit that was taken in.
+  private let lastCommit = Monitor<Int64?>(nil)
   /// The last commit that a process before has told of; nil where there was none.
   private let lastCommitTold: Int64?
   let texts: OpenTexts
-  /// Directories that the kernel locks for verbs under way, and how many of these.
-  private let locked = Monitor<[NodeID: Int]>([:])
   private let observer = Monitor(Observer())
   private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
 
@@ -70,10 +70,6 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
-    let shown = (memory?.records ?? []).filter { $0.kind == .knownDirectory }
-    if !shown.isEmpty {
-      world.withLock { $0.inherited = Set(shown.map { NodeID(rawValue: $0.values[0]) }) }
-    }
     let dropped = dropMarks.all
     if !dropped.isEmpty {
       world.withLock { world in
@@ -92,7 +88,7 @@ package final class PodcastTree: Sendable {
       loader.async { self.transferChanged(key) }
     } settle: { [weak self] done in
       guard let self else { return done() }
-      loader.async { self.showTransfers(done) }
+      loader.async { done() }
     }
     // What the process before has not told any more is told by this one: to who watches, too (`takeUpCommits`).
     if lastCommitTold == nil {
@@ -103,11 +99,16 @@ package final class PodcastTree: Sendable {
     loadDownloads()
   }
 
+  /// - Parameter seen: commits after this one are taken in; nil where the catalogue can't be read at this moment.
   private func followCommits(since seen: Int64?) {
+    lastCommit.withLock { $0 = seen }
     if let seen { events.note(commit: seen) }
-    catalog.observe(since: seen) { [weak self] commit, done in
+    catalog.observe { [weak self] done in
       guard let self else { return done() }
-      loader.async { self.takeIn(commit, done) }
+      loader.async {
+        self.takeInCommits()
+        done()
+      }
     }
   }
 
@@ -117,23 +118,21 @@ package final class PodcastTree: Sendable {
     if let lastCommitTold { followCommits(since: lastCommitTold) }
   }
 
-  /// Takes in a commit of the catalogue; it counts as seen when every directory shows it and the kernel has been
-  /// told, except of names in directories that the kernel locks for a verb that waits for this.
-  private func takeIn(_ commit: CatalogCommit, _ done: @escaping @Sendable () -> Void) {
-    // A refresh that has changed something: its feed is another one.
-    if commit.changes.count > 1 {
-      for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
+  /// Takes in what has been committed since the last call, by any process: from then on every directory shows it. On the
+  /// loader's thread.
+  func takeInCommits() {
+    let seen = lastCommit.withLock { $0 }
+    guard let seen else { return lastCommit.withLock { $0 = try? catalog.commits() } }
+    for commit in (try? catalog.commits(after: seen)) ?? [] {
+      // A refresh that has changed something: its feed is another one.
+      if commit.changes.count > 1 {
+        for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
+      }
+      for change in commit.changes { catalogChanged(change) }
+      lastCommit.withLock { $0 = commit.number }
+      events.note(commit: commit.number)
     }
-    for change in commit.changes { catalogChanged(change) }
-    events.note(commit: commit.number)
-    let once = Once(done)
-    settle(except: locked.withLock { Set($0.keys) }) { once.run() }
-    loader.async(after: Self.patience) { once.run() }
   }
-
-  /// How long a commit waits for the kernel to take in what has changed, in seconds: a directory whose lock is held
-  /// by a program must not hold up verbs elsewhere.
-  static let patience = 1.0
 
   /// Sees to what the configuration wants to be here.
   package func keepWhatIsWanted() {
@@ -167,13 +166,8 @@ package final class PodcastTree: Sendable {
 
   /// The kernel moves a node to the name of what it has become.
   func moved(_ node: NodeID, to other: NodeID) {
-    // Names that it knows of the one are in the other now.
-    world.withLock { $0.noteKnown(other) }
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
-
-  /// Whether somebody may watch a directory.
-  func isKnown(_ directory: NodeID) -> Bool { observer.withLock { $0.kernel }?.knows(directory) ?? false }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
 
@@ -182,80 +176,27 @@ package final class PodcastTree: Sendable {
     observer.withLock { $0.kernel }?.changed(difference)
   }
 
-  /// A directory's listing is in memory from here on, and others' are no longer.
-  func lists(_ directory: NodeID, _ listing: Listing, insteadOf others: [NodeID]) {
-    guard let kernel = observer.withLock({ $0.kernel }) else { return }
-    for other in others { kernel.listsNoMore(other) }
-    kernel.lists(directory) { add in for item in listing.items { add(item.name, item.target.identity) } }
-  }
-
-  /// Calls `body` once, on any thread, when the kernel has been told of all that has changed so far.
-  /// - Parameter directories: those whose lock the kernel holds for whoever waits for this.
-  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
-    guard let kernel = observer.withLock({ $0.kernel }) else { return body() }
-    kernel.settle(except: directories) { body() }
-  }
-
   // MARK: Commits
 
-  /// Changes the catalogue by `work`; ends when that has come back as a commit.
+  /// Changes the catalogue by `work`; ends when every directory shows it.
   func commit<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) -> Answer<Value> {
-    Answer.on(loader, work).then { value in self.seen.map { value } }
-  }
-
-  /// Ends when this mount shows what it has committed before. Other mounts follow by themselves.
-  var seen: Answer<Void> {
-    .pending { completion in
-      let once = Once { completion(.success(())) }
-      self.catalog.whenSeen { once.run() }
-      self.loader.async(after: 2 * Self.patience) { once.run() }
-      return {}
+    .on(loader) {
+      let value = try work()
+      self.takeInCommits()
+      return value
     }
   }
 
-  /// The directories that the kernel locks for a verb while `answer` is awaited.
-  func locking<Value: Sendable>(_ directories: Set<NodeID>, _ answer: Answer<Value>) -> Answer<Value> {
-    guard case .pending(let start) = answer else { return answer }
-    return .pending { completion in
-      self.locked.withLock { locked in for directory in directories { locked[directory, default: 0] += 1 } }
-      return start { result in
-        self.locked.withLock { locked in
-          for directory in directories {
-            let left = (locked[directory] ?? 1) - 1
-            locked[directory] = left > 0 ? left : nil
-          }
-        }
-        completion(result)
-      }
-    }
-  }
-
-  /// Verbs that are under way.
-  var verbGauges: [Gauge] {
-    [Gauge("locked directories", locked.withLock { $0.count })]
-  }
+  /// Ends when every directory shows what has been committed before.
+  var seen: Answer<Void> { .on(loader) { self.takeInCommits() } }
 
   /// Gives an order to the transfers; ends when what it has changed is shown.
   func order(
     of key: MediaKey, _ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable
   ) -> Answer<Void> {
     Answer<Void>.order(begin).then {
-      .pending { completion in
-        self.loader.async {
-          self.transferChanged(key)
-          self.showTransfers { completion(.success(())) }
-        }
-        return {}
-      }
+      .on(self.loader) { self.transferChanged(key) }
     }
-  }
-
-  /// Calls `done` when every directory shows what the transfers have told so far, and the kernel knows. On the loader's
-  /// thread.
-  private func showTransfers(_ done: @escaping @Sendable () -> Void) {
-    let once = Once(done)
-    settle(except: locked.withLock { Set($0.keys) }) { once.run() }
-    loader.async(after: Self.patience) { once.run() }
   }
 }
 
@@ -263,30 +204,7 @@ package final class PodcastTree: Sendable {
 package protocol ViewObserver: AnyObject, Sendable {
   /// Called from the tree's own thread, in order.
   func changed(_ difference: Difference)
-  /// A directory's listing is in memory: what changes in it is told in full from here on.
-  /// - Parameter names: calls what it is given with each name that it lists, and what that leads to. For any thread, soon.
-  func lists(_ directory: NodeID, _ names: @escaping @Sendable (_ add: (String, NodeID) -> Void) -> Void)
-  /// A directory's listing had to make room.
-  func listsNoMore(_ directory: NodeID)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
-  /// Whether the kernel has a directory in memory: somebody may watch it, listed or not.
-  func knows(_ directory: NodeID) -> Bool
-  /// Calls `body` when the kernel has taken in all differences so far.
-  /// - Parameter directories: names in these are not waited for.
-  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void)
   var gauges: [Gauge] { get }
-}
-
-/// Runs its body the first time it is run.
-final class Once: Sendable {
-  private let body: Monitor<Callback<Void>?>
-  init(_ body: @escaping @Sendable () -> Void) { self.body = Monitor(Callback(body)) }
-  func run() {
-    let first = body.withLock { body -> Callback<Void>? in
-      defer { body = nil }
-      return body
-    }
-    first?()
-  }
 }

@@ -11,12 +11,11 @@ internal import Glibc
 package final class LastingMemory: Sendable {
   /// What a record is about. The numbers are kept as long as the layout's.
   package enum Kind: UInt64, Sendable {
-    case knownDirectory = 1
     case movedNode = 2
     case openFile = 3
     case openDirectory = 4
     case dropAtClose = 5
-    /// A thread that makes names, or takes them away, for those who watch.
+    /// The thread that makes and removes names for those who watch.
     case announcer = 6
     case endedDirectory = 7
   }

@@ -70,8 +70,6 @@ final class RemoteEpisode: OpenEpisode {
 
   var isWhole: Bool { all.first { $0.isWhole ? true : nil } ?? false }
 
-  func lendWhole(_ body: (Int32) -> Int32?) -> Int32? { current?.lendWhole(body) }
-
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void
   ) -> any Cancellable {

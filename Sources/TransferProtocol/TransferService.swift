@@ -87,9 +87,6 @@ package protocol OpenEpisode: AnyObject, Sendable {
   func countCached(at offset: Int64, upTo count: Int) -> Int
   /// Whether every byte is here.
   var isWhole: Bool { get }
-  /// Calls `body` with the descriptor of the file that has exactly the episode's bytes; nil where not all are here, or any
-  /// is in doubt.
-  func lendWhole(_ body: (Int32) -> Int32?) -> Int32?
   /// Ends when `readCached` of that range would answer, or with the failure; at the latest after
   /// `read_timeout` without a single new byte.
   func whenAvailable(

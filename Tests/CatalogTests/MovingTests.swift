@@ -37,7 +37,7 @@ import Testing
     let other = try catalog.subscribe(feedURL: "\(world.web.address)/b")
     #expect(other.name == "127.0.0.1")
     let heard = Monitor<[CatalogChange]>([])
-    catalog.observe { change in heard.withLockNotifying { $0.append(change) } }
+    catalog.observeChanges { change in heard.withLockNotifying { $0.append(change) } }
     try world.refresh(listed.podcast.id)
     try world.refresh(other.podcast.id)
     #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Real title"])

@@ -80,7 +80,7 @@ import Testing
         try Directories.names(in: threads).contains { thread in
           let text = String(
             decoding: (try? Directories.read("\(threads)/\(thread)/stat")) ?? [], as: UTF8.self)
-          return text.contains("(names) D")
+          return text.contains("(kernel-names) D")
         }
       })
     kill(process, SIGSEGV)
@@ -187,85 +187,5 @@ import Testing
     #expect(isDone.wait(until: .after(patience)) { $0 ? true : nil } == true)
     #expect(try fixture.attribute("state", "\(second)/\(name)") == "paused")
     #expect(try fixture.list(fixture.root + "2/Downloading").count == 1)
-  }
-
-  /// A watcher of one mount's folder and of the subscriptions there, with the other's folder and the names in it.
-  /// - Parameter isFirst: in the one in which it was moved there.
-  private func watchedInOne(
-    _ count: Int, isFirst: Bool = false
-  ) throws -> (MountFixture, watcher: RunningProcess, other: String, names: [String]) {
-    let fixture = try MountFixture(size: 1000)
-    fixture.publish(count: 1) { feed, origin in
-      feed.items = (1...count).map { number in
-        TestFeed.Item(
-          "Part \(number)", url: origin.url("/\(number).mp3"), guid: "guid-\(number)",
-          published: 1_704_067_200 + Int64(number) * 3600, length: 1000)
-      }
-    }
-    let (first, second) = (fixture.root, fixture.root + "2")
-    try fixture.mount()
-    try fixture.makeSearch()
-    #expect(rename(fixture.podcastPath, "\(first)/Subscriptions/Harbour Lights") == 0)
-    #expect(try fixture.list("\(first)/Subscriptions/Harbour Lights").count >= count)
-    mkdir(second, 0o755)
-    try fixture.mount(at: second)
-    let (one, other) = isFirst ? (first, second) : (second, first)
-    let folder = "\(one)/Subscriptions/Harbour Lights"
-    let names = try fixture.list(folder)
-    let watcher = try RunningProcess(
-      "inotifywait", ["--monitor", "--format", "%e %f", "\(one)/Subscriptions", folder],
-      environment: fixture.environment.variables)
-    #expect(eventually { watcher.errors.contains("Watches established") }, "\(watcher.errors)")
-    return (fixture, watcher, "\(other)/Subscriptions/Harbour Lights", names)
-  }
-
-  /// That each name was told to be gone once, and then that the folder was.
-  private func expectEnd(_ watcher: RunningProcess, _ names: [String]) {
-    #expect(eventually { watcher.output.contains("DELETE,ISDIR Harbour Lights\n") })
-    #expect(eventually { watcher.output.contains("DELETE_SELF") })
-    let events = watcher.output.split(separator: "\n").map(String.init)
-    let within = events.filter { $0.hasPrefix("DELETE ") }.map { String($0.dropFirst(7)) }
-    #expect(within.sorted() == names, "\(within.count) of \(names.count)")
-    let last = events.lastIndex { $0.hasPrefix("DELETE ") } ?? 0
-    let own = events.firstIndex { $0.hasPrefix("DELETE_SELF") || $0.hasPrefix("DELETE,ISDIR") } ?? 0
-    #expect(last < own, "\(events.suffix(5))")
-    // What was hidden there does not come again; the first look's may be told still, each before its own end.
-    var gone: Set<Substring> = []
-    let again = events.filter { event in
-      if event.hasPrefix("DELETE ") { gone.insert(event.dropFirst(7)) }
-      return event.hasPrefix("CREATE ") && gone.contains(event.dropFirst(7))
-    }
-    #expect(again.isEmpty, "\(again.prefix(5))")
-  }
-
-  /// Who is in it stays there, whoever gave it the other name.
-  @Test func aFolderThatIsRenamedInOneIsToldAsRenamedInTheOther() throws {
-    let (fixture, watcher, other, _) = try watchedInOne(3)
-    let renamed = fixture.root + "/Subscriptions/Lights"
-    let inside = open(fixture.root + "2/Subscriptions/Harbour Lights", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    defer { close(inside) }
-    #expect(rename(other, renamed) == 0)
-    #expect(eventually { watcher.output.contains("MOVED_TO,ISDIR Lights\n") }, "\(watcher.output)")
-    #expect(
-      watcher.output.contains("MOVED_FROM,ISDIR Harbour Lights\n") && watcher.output.contains("MOVE_SELF"))
-    #expect(!watcher.output.contains("DELETE"), "\(watcher.output)")
-    #expect(Directories.linkTarget("/proc/self/fd/\(inside)") == fixture.root + "2/Subscriptions/Lights")
-    // The watch of the folder itself goes on.
-    #expect(unlink("\(renamed)/2024-01-01 - Part 1.mp3") == 0)
-    #expect(eventually { watcher.output.contains("DELETE 2024-01-01 - Part 1.mp3\n") }, "\(watcher.output)")
-  }
-
-  @Test(arguments: [false, true])
-  func whoWatchesAFolderHearsOfAllThatGoesBeforeItGoesItself(_ isFirst: Bool) throws {
-    let (fixture, watcher, other, names) = try watchedInOne(400, isFirst: isFirst)
-    let removal = try RunningProcess("rm", ["-r", other], environment: fixture.environment.variables)
-    #expect(removal.wait() == .exit(0), "\(removal.errors)")
-    expectEnd(watcher, names)
-  }
-
-  @Test(arguments: [false, true]) func whoWatchesAFolderHearsOfAllThatGoesWithIt(_ isFirst: Bool) throws {
-    let (fixture, watcher, _, names) = try watchedInOne(300, isFirst: isFirst)
-    #expect(try fixture.run("unsubscribe", "Harbour Lights").end == .exit(0))
-    expectEnd(watcher, names)
   }
 }

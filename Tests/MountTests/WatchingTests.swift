@@ -168,12 +168,11 @@ import Testing
       "mkdir", ["\(fixture.root)/Search/slow"], environment: fixture.environment.variables)
     #expect(fixture.origin.wait { $0.count > asked })
     #expect(rmdir("\(second)/Search/\(MountFixture.search)") == 0)
-    let states = ["paused", "remote"]
-    for state in states {
-      try fixture.set("state", state, "\(second)/Subscriptions/Harbour Lights/\(MountFixture.names[0])")
-    }
     let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
-    #expect(eventually(within: 5) { watcher.output.contains("DELETE \(name)") }, "\(watcher.output)")
+    for (state, event) in [("paused", "CREATE"), ("remote", "DELETE")] {
+      try fixture.set("state", state, "\(second)/Subscriptions/Harbour Lights/\(MountFixture.names[0])")
+      #expect(eventually { watcher.output.contains("\(event) \(name)") }, "\(watcher.output)")
+    }
     #expect(search.wait(seconds: 0) == nil, "the search ended before this was told: \(search.errors)")
     search.signal(SIGTERM)
     #expect(search.wait(seconds: 10) == .signal(SIGTERM))

@@ -19,7 +19,7 @@ import Testing
     let memory = try LastingMemory()
     let before = HandleTable(memory: memory, [])
     let opening = HandleTable.Opening(node: .status, user: 1000, thread: 1, request: 7)
-    let (handle, _) = before.add(ClosableFile(), opening)
+    let handle = before.add(ClosableFile(), opening)
     let now = HandleTable(memory: memory, memory.records)
     let file = ClosableFile()
     #expect(now.restore(handle, file))

@@ -184,38 +184,4 @@ import TransferProtocol
     // Nothing is kept for nobody.
     #expect(memory[.isFollowed] == 0)
   }
-
-  /// Of a directory that a process before has shown, those who watch hear of what is different from what they know, not of
-  /// all that is there.
-  @Test func whatAProcessBeforeHasShownIsNotNew() throws {
-    let memory = try LastingMemory()
-    let first = try fixture(memory)
-    let result = try #require(first.catalog.results(showing: TreeFixture.podcast).first)
-    let subscription = try first.catalog.subscribe(result: result, name: "Lights")
-    _ = memory.add(.knownDirectory, [NodeID.subscriptions.rawValue, 1])
-    let second = try TreeFixture(memory: memory, after: first)
-    second.kernel.directories.withLock { _ = $0.insert(.subscriptions) }
-    try settle(second)
-    second.catalog.announce(.subscription(subscription.id, podcast: TreeFixture.podcast))
-    #expect(second.awaitName("Lights", in: .subscriptions))
-    try settle(second)
-    var names = second.kernel.take().names.filter { $0.directory == .subscriptions }
-    #expect(names.allSatisfy { $0.event == .uncertain })
-    #expect(Set(names.map(\.name)) == ["Lights", "subscriptions.opml"])
-    let other = NodeID(.subscription, subscription.id + 1)
-    second.tree.tellNews(in: [.subscriptions, .downloading, .latest]) { directory in
-      // Of one nothing is known.
-      if directory == .latest { return nil }
-      return directory == .downloading
-        ? [:] : ["Lights": other, "A": other, "subscriptions.opml": .subscriptionList]
-    }
-    try settle(second)
-    names = second.kernel.take().names
-    #expect(names.map(\.name) == ["A", "Lights", "Lights"])
-    #expect(names.map(\.event) == [.vanished, .vanished, .appeared])
-    #expect(names.map(\.node) == [other, other, NodeID(.subscription, subscription.id)])
-    second.catalog.announce(.subscription(subscription.id, podcast: TreeFixture.podcast))
-    try settle(second)
-    #expect(second.kernel.take().names.isEmpty)
-  }
 }

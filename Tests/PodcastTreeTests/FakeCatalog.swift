@@ -14,11 +14,8 @@ final class FakeCatalog: CatalogService {
     var episodes: [Int64: [Episode]] = [:]
     var folderTimes = FolderTimes()
     var hiddenInSearch: [Int64: Set<Int64>] = [:]
-    var observer: (@Sendable (CatalogCommit, @escaping @Sendable () -> Void) -> Void)?
-    /// Commits, and how many of them the observer shows.
-    var commits: Int64 = 0
-    var seen: Int64 = 0
-    var waiting: [(commit: Int64, body: @Sendable () -> Void)] = []
+    var observer: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+    var commits: [CatalogCommit] = []
     /// What the directory service knows: podcasts by number, which every search finds.
     var directory: [Int64] = []
     var searchFailure: CatalogError?
@@ -266,39 +263,20 @@ final class FakeCatalog: CatalogService {
     state.withLock { $0.episodes.values.flatMap { $0 }.filter { ids.contains($0.id) } }
   }
 
-  func commits() -> Int64 { state.withLock { $0.commits } }
+  func commits() -> Int64 { state.withLock { Int64($0.commits.count) } }
+  func commits(after number: Int64) -> [CatalogCommit] {
+    state.withLock { Array($0.commits[Int(number)...]) }
+  }
 
-  func observe(
-    since first: Int64?,
-    commits observer: @escaping @Sendable (CatalogCommit, _ done: @escaping @Sendable () -> Void) -> Void
-  ) {
+  func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
     state.withLock { $0.observer = observer }
   }
 
   func announce(_ changes: CatalogChange...) {
-    let (observer, number) = state.withLock { state in
-      state.commits += 1
-      return (state.observer, state.commits)
+    let observer = state.withLock { state in
+      state.commits.append(CatalogCommit(number: Int64(state.commits.count + 1), changes: changes))
+      return state.observer
     }
-    observer?(CatalogCommit(number: number, changes: changes)) { [weak self] in self?.seen(number) }
-  }
-
-  private func seen(_ number: Int64) {
-    let bodies = state.withLock { state in
-      state.seen = max(state.seen, number)
-      let ready = state.waiting.filter { $0.commit <= state.seen }
-      state.waiting.removeAll { $0.commit <= state.seen }
-      return ready.map(\.body)
-    }
-    for body in bodies { body() }
-  }
-
-  func whenSeen(_ body: @escaping @Sendable () -> Void) {
-    let isNow = state.withLock { state in
-      if state.seen >= state.commits || state.observer == nil { return true }
-      state.waiting.append((state.commits, body))
-      return false
-    }
-    if isNow { body() }
+    observer? {}
   }
 }

@@ -147,7 +147,6 @@ final class FakeEpisode: OpenEpisode {
 
   func countCached(at offset: Int64, upTo count: Int) -> Int { min(count, Int(max(0, (size ?? 0) - offset))) }
   var isWhole: Bool { size != nil }
-  func lendWhole(_ body: (Int32) -> Int32?) -> Int32? { nil }
 
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void

@@ -183,7 +183,7 @@ import TransferProtocol
     #expect(try fixture.attribute("user.podcastfs.played", nodes[50]) == "1")
   }
 
-  /// More folders than are kept in memory: the kernel has their listings, and reads none where nothing has changed.
+  /// More folders than are kept in memory, of which the kernel still has the listings.
   @Test func aFolderWhoseListingHadToMakeRoomIsOpenedUnread() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)
@@ -208,7 +208,7 @@ import TransferProtocol
     let names = try fixture.list(first)
     #expect(try fixture.list(second).count == 15_000)
     fixture.catalog.rowsRead.withLock { $0 = 0 }
-    guard case .ready(.success(let again)) = tree.openDirectory(first, for: me) else {
+    guard case .ready(.success(let again)) = tree.openDirectory(first, for: me, isKept: true) else {
       Issue.record("it is made anew, or read")
       return
     }
@@ -221,18 +221,6 @@ import TransferProtocol
     #expect(try fixture.list(second).count == 15_000)
     try wait(tree.remove(names[0], in: first, for: me))
     #expect(try fixture.list(first) == Array(names.dropFirst()))
-  }
-
-  /// Of a feed that comes to who has opened its folder, the kernel can't know a name yet.
-  @Test func ofAFolderThatIsFilledTheKernelForgetsNoName() throws {
-    let fixture = try TreeFixture()
-    let podcast = try fixture.searched()
-    fixture.kernel.directories.withLock { _ = $0.insert(podcast) }
-    #expect(try fixture.list(podcast).count == 3)
-    let told = fixture.kernel.take()
-    #expect(told.filled == [podcast])
-    // Who watches hears of them all the same.
-    #expect(told.names.filter { $0.directory == podcast }.count == 3)
   }
 
   @Test func aThousandDownloadsAreOrderedAndDroppedOneByOne() throws {

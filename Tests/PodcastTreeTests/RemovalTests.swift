@@ -170,23 +170,6 @@ import TransferProtocol
     #expect(eventually { fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key] })
   }
 
-  @Test func whatIsHiddenCanAppearWithoutTheKernelsKnowing() throws {
-    let fixture = try TreeFixture()
-    let (tree, me) = (fixture.tree, fixture.me)
-    _ = try fixture.list(try fixture.searched())
-    let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
-    try wait(tree.rename("Harbour Lights", in: search, to: "Lights", in: .subscriptions, flags: 0, for: me))
-    let podcast = try wait(tree.lookup("Lights", in: .subscriptions, for: me)).node
-    _ = try fixture.list(podcast)
-    #expect(tree.tells(of: "Other.mp3", in: podcast))
-    try wait(tree.remove(name, in: podcast, for: me))
-    // setxattr(2) locks the directory while the names come back: the kernel can't be told before it returns.
-    #expect(!tree.tells(of: "Other.mp3", in: podcast))
-    try wait(tree.setExtendedAttribute("user.podcastfs.hidden", to: Array("0".utf8), of: podcast, for: me))
-    #expect(fixture.kernel.excepted.withLock { $0.contains(podcast) })
-    #expect(tree.tells(of: "Other.mp3", in: podcast))
-  }
-
   @Test func namesThatNoDirectoryCanHaveAreLeftOut() throws {
     let fixture = try TreeFixture()
     fixture.catalog.state.withLock { state in
@@ -233,7 +216,7 @@ import TransferProtocol
     #expect(try fixture.list(.subscriptions) == ["Lights", "subscriptions.opml"])
     #expect(try fixture.list(second) == ["Harbour Lights"])
     // The kernel has moved the name.
-    let told = fixture.kernel.take().names.filter { $0.event == .uncertain }
+    let told = fixture.kernel.take().names.filter { $0.event == .replaced }
     #expect(told.contains { $0.name == "Other" && $0.directory == .subscriptions })
     #expect(told.contains { $0.name == "Harbour Lights" && $0.directory == second })
   }

@@ -23,47 +23,6 @@ import Testing
     #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
   }
 
-  /// Somebody may watch it all the same.
-  @Test func aSearchThatNobodyHasListedTellsOfWhatLeavesItAndOfNothingElse() throws {
-    let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { state in
-      for id: Int64 in [8, 9] {
-        state.podcasts[id] = Podcast(
-          id: id, feedURL: "http://feeds.example/\(id)", title: "\(id)", name: "\(id)")
-        state.directory.append(id)
-      }
-    }
-    let search = try wait(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me)).node
-    fixture.kernel.directories.withLock { _ = $0.insert(search) }
-    let results = fixture.catalog.state.withLock { $0.results[search.row] ?? [] }
-    let gone = try #require(results.first { $0.name == "8" })
-    _ = fixture.kernel.take()
-    // As another mount does it.
-    fixture.catalog.hideResult(gone.id)
-    #expect(fixture.kernel.await { $0.names.contains { $0.directory == search } })
-    let told = fixture.kernel.take().names.filter { $0.directory == search }
-    #expect(told.map(\.name) == ["8"] && told.map(\.event) == [.vanished])
-    #expect(try fixture.list(search) == ["9", "Harbour Lights"])
-  }
-
-  /// What was hidden in it is not told as come back, for want of a place where that is remembered.
-  @Test func aResultThatIsRemovedWithAllThatWasInItTellsOfNoNewNames() throws {
-    let fixture = try TreeFixture()
-    let search = try wait(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me)).node
-    let result = try wait(fixture.tree.lookup("Harbour Lights", in: search, for: fixture.me)).node
-    let names = try fixture.list(result)
-    fixture.kernel.directories.withLock { $0.formUnion([search, result]) }
-    _ = fixture.kernel.take()
-    // As another mount does it.
-    let episodes = fixture.catalog.summaries(ofPodcast: TreeFixture.podcast) { $0.id }
-    for episode in episodes { fixture.catalog.hideInSearch(result: result.row, episode: episode) }
-    fixture.catalog.hideResult(result.row)
-    try fixture.tree.awaitIdle()
-    let told = fixture.kernel.take().names
-    #expect(told.allSatisfy { $0.event == .vanished }, "\(told)")
-    #expect(Set(told.map(\.name)).isSuperset(of: names.filter { $0.hasSuffix(".mp3") }))
-  }
-
   @Test func aFailingSearchGivesItsErrnoAndLeavesNothing() throws {
     let fixture = try TreeFixture()
     fixture.catalog.state.withLock { $0.searchFailure = CatalogError(.ENETUNREACH, "no network") }

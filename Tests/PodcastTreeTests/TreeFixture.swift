@@ -118,26 +118,11 @@ final class FakeKernel: ViewObserver {
       told.attributes += difference.attributes
       told.listings += difference.listings
       told.names += difference.names
-      told.filled.formUnion(difference.filled)
       told.states += difference.states
     }
   }
 
   func moved(_ node: NodeID, to other: NodeID) {}
-  func lists(_ directory: NodeID, _ names: @escaping @Sendable ((String, NodeID) -> Void) -> Void) {}
-  func listsNoMore(_ directory: NodeID) {}
-
-  /// Directories that are in its memory.
-  let directories = Monitor<Set<NodeID>>([])
-  func knows(_ directory: NodeID) -> Bool { directories.withLock { $0.contains(directory) } }
-
-  /// Directories whose lock was held by verbs that waited for this.
-  let excepted = Monitor<Set<NodeID>>([])
-
-  func settle(except directories: Set<NodeID>, _ body: @escaping @Sendable () -> Void) {
-    excepted.withLock { $0.formUnion(directories) }
-    body()
-  }
 
   var gauges: [Gauge] { [] }
 

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/uio.h>
 
 #pragma clang assume_nonnull begin
 
@@ -131,18 +130,6 @@ static inline void podcastfs_set_request(uint64_t number) { podcastfs_served_req
 extern _Thread_local uint64_t podcastfs_served_poll;
 static inline uint64_t podcastfs_poll_number(void) { return podcastfs_served_poll; }
 static inline void podcastfs_set_poll_number(uint64_t number) { podcastfs_served_poll = number; }
-
-// FUSE that libfuse 3.14 doesn't know: what it sends and receives goes through these (fuse_session_custom_io).
-ssize_t podcastfs_fuse_receive(int device, void *_Nullable buffer, size_t size, void *_Nullable unused);
-ssize_t podcastfs_fuse_send(int device, struct iovec *_Nullable parts, int count, void *_Nullable unused);
-/// Whether the answer to the greeting that the calling thread is about to give asks for FUSE_PASSTHROUGH.
-void podcastfs_fuse_ask_passthrough(int asks);
-/// The file that stands behind what the calling thread is about to answer as opened or created; 0 for none.
-void podcastfs_fuse_set_backing(int32_t backing);
-/// Gives a file to the kernel (FUSE_DEV_IOC_BACKING_OPEN): its number there, or -1.
-int32_t podcastfs_fuse_back(int device, int file);
-/// Takes it back; who has it open keeps it.
-void podcastfs_fuse_end_backing(int device, int32_t backing);
 
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {

@@ -17,7 +17,7 @@ extension CatalogStore {
       let result = try body(database, &changes)
       return (result, changes.isEmpty ? nil : try ChangeLog.append(changes, in: database))
     }
-    if let commit { notices.announce(commit) }
+    if commit != nil { notices.announce() }
     if !waitsForDisk { flushSoon() }
     return result
   }

@@ -62,16 +62,18 @@ struct MountProcess {
       connection: inheritance?.connection)
     let mount = MountTable.mount(on: request.mountPoint)
     let device = mount?.device
-    mounted.attach(
-      to: session, device: device, runtime: memory == nil ? nil : request.places.runtime,
-      takesOver: inheritance != nil)
-    let forgetsNames = inheritance == nil ? false : takeBack(session)
+    mounted.attach(to: session, device: device)
+    // What the process before had not answered is given again before a request is read: those that this process had read
+    // by then would come once more too, and be carried out twice at the same time.
+    if inheritance != nil {
+      do { try session.resume() } catch { request.log.write("\(error)") }
+    }
     session.serve(threads: Self.threads) { Signals.requestEnd() }
     if inheritance == nil {
       request.log.write("mounted on \(request.mountPoint)")
       memory?[.device] = mount?.deviceNumber ?? 0
     } else {
-      mounted.resume(session, forgetsNames: forgetsNames)
+      mounted.resume(session)
     }
     let succession = Succession(
       request, call: call, memory: memory, connection: session.connection, device: device)
@@ -120,15 +122,6 @@ struct MountProcess {
     succession.end(inheritance)
     request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
     return 0
-  }
-
-  /// Has the kernel give again what the process before had not answered. Before a request is read: those that this process
-  /// had read by then would come once more too, and be carried out twice at the same time.
-  /// - Returns: whether the kernel looks up all names again.
-  private func takeBack(_ session: FuseSession) -> Bool {
-    let forgetsNames = session.forgetNames()
-    do { try session.resume() } catch { request.log.write("\(error)") }
-    return forgetsNames
   }
 
   /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One

@@ -91,9 +91,6 @@ final class EpisodeFile: OpenFile {
     return { waiting.cancel() }
   }
 
-  /// What is read so counts as not read (`Sweeps`).
-  func lend(_ body: (Int32) -> Int32?) -> Int32? { isDirect ? nil : episode.lendWhole(body) }
-
   func close() {
     episode.close()
     onClose(self)

@@ -12,9 +12,6 @@ package protocol OpenFile: AnyObject, Sendable {
   var size: Int64? { get }
   /// Whether the kernel has to ask anew for what it knows of the node, before the open is answered.
   var changesAttributes: Bool { get }
-  /// Calls `body` with the descriptor of a file that has exactly its bytes, all of them, and will never have others, and
-  /// returns what that gives; nil where there is none.
-  func lend(_ body: (Int32) -> Int32?) -> Int32?
   /// Which representation of its bytes it gives; 0 where that is not known, or there is but one.
   var generation: UInt32 { get }
   /// Whether a read would be answered at once.
@@ -50,7 +47,6 @@ extension OpenFile {
   }
   package var changesAttributes: Bool { false }
   package var generation: UInt32 { 0 }
-  package func lend(_ body: (Int32) -> Int32?) -> Int32? { nil }
   package var isReadable: Bool { true }
   package func whenPollable(_ notice: @escaping @Sendable () -> Void) {}
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {

@@ -220,7 +220,6 @@ extension PodcastTree {
     attributes.modified = FileTime(episode.published)
     attributes.changed = attributes.modified
     attributes.links = UInt32(max(1, world.linkCount(of: episode)))
-    if let state = status?.state, state == .queued || state == .downloading { attributes.timeout = 1 }
     return attributes
   }
 

@@ -214,9 +214,7 @@ extension PodcastTree {
 
   /// Hides an episode of the subscriptions, and stops or drops its download.
   func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    Answer<Void>.on(loader) { try self.catalog.hide(episode: episode.id) }.then {
-      self.dropDownload(of: episode)
-    }.then { self.seen }
+    commit { try self.catalog.hide(episode: episode.id) }.then { self.dropDownload(of: episode) }
   }
 
   /// Stops or drops a download: now, or when the last reader closes it.

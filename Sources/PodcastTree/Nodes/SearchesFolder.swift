@@ -132,7 +132,7 @@ struct SearchFolder: FolderNode {
       for (name, directory) in [(name, id), (newName, NodeID.subscriptions)] {
         difference.names.append(
           Difference.Name(
-            name: name, directory: directory, event: .uncertain, isDirectory: true, node: target.identity))
+            name: name, directory: directory, event: .replaced, isDirectory: true, node: target.identity))
         difference.listings.append(directory)
       }
       tree.tell(difference)

@@ -8,8 +8,6 @@ struct SidecarNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
   var hasVerbs: Bool { false }
-  /// Seconds that the kernel keeps what it is shown.
-  fileprivate static let attributeTimeout: Int64 = 60
 
   func attributes() -> Answer<NodeAttributes> {
     if let found = inMemory { return .value(tree.world.withLock { tree.attributes(of: found, $0) }) }
@@ -50,7 +48,7 @@ struct SidecarNode: TreeNode {
         if let found, isBarred || found.copy.fetched > wallClockSeconds() - SidecarStore.lifetime {
           // It may have come, also by another process, since the kernel was shown a size: as long as that may be kept, it
           // is read past the kernel's pages, which would be filled up to it.
-          let isRecent = found.copy.fetched > wallClockSeconds() - 2 * Self.attributeTimeout
+          let isRecent = found.copy.fetched > wallClockSeconds() - 2 * Int64(NodeAttributes.lifetime)
           return .value(TextFile(found.bytes, isDirect: isRecent, changesAttributes: true))
         }
         if isBarred { return .failure(.EIO) }
@@ -85,7 +83,6 @@ extension PodcastTree {
     let isCover = sidecar.node.kind == .cover
     attributes.modified = FileTime(isCover ? copy?.fetched ?? sidecar.modified : sidecar.modified)
     attributes.changed = attributes.modified
-    attributes.timeout = Double(SidecarNode.attributeTimeout)
     return attributes
   }
 

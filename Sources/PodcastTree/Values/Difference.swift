@@ -21,10 +21,6 @@ package struct Difference: Hashable, Sendable {
 
   package enum Event: Hashable, Sendable {
     case appeared, vanished, replaced
-    /// A directory has another name in the same directory. Made of the two names that are told to the kernel.
-    case moved(to: String)
-    /// It may be any of these, or none: for the kernel, not for those who watch.
-    case uncertain
   }
 
   /// Nodes whose attributes are others.
@@ -34,8 +30,6 @@ package struct Difference: Hashable, Sendable {
   /// Directories that list something else, or in another order.
   package var listings: [NodeID] = []
   package var names: [Name] = []
-  /// Directories in which there was no name before: the kernel has none of them to forget.
-  package var filled: Set<NodeID> = []
   /// Names of episodes whose state has changed: for those who watch, not for the kernel.
   package var states: [Name] = []
 
@@ -50,7 +44,6 @@ package struct Difference: Hashable, Sendable {
     bytes += other.bytes
     listings += other.listings
     names += other.names
-    filled.formUnion(other.filled)
     states += other.states
   }
 
@@ -75,38 +68,6 @@ package struct Difference: Hashable, Sendable {
       }
     }
     if !names.isEmpty { listings.append(directory) }
-  }
-
-  /// Of a directory of which no more is known than which names it had, and what they led to.
-  init(in directory: NodeID, from old: [String: NodeID], to new: Listing) {
-    var gone = old
-    var came: [Name] = []
-    for item in new.items {
-      let before = gone[item.name]
-      let (now, isDirectory) = (item.target.identity, item.target.isDirectory)
-      // Another directory of the same name.
-      if let before, before != now, isDirectory || before.isDirectory {
-        came.append(
-          Name(name: item.name, directory: directory, event: .appeared, isDirectory: isDirectory, node: now))
-        continue
-      }
-      gone[item.name] = nil
-      if before == now { continue }
-      let event: Event = before == nil ? .appeared : .replaced
-      came.append(
-        Name(name: item.name, directory: directory, event: event, isDirectory: isDirectory, node: now))
-    }
-    names = gone.sorted { $0.key < $1.key }.map { name, node in
-      Name(name: name, directory: directory, event: .vanished, isDirectory: node.isDirectory, node: node)
-    }
-    names += came
-    if !names.isEmpty { listings.append(directory) }
-  }
-
-  /// Of a directory of which it is not known what the kernel has been shown.
-  init(ofUnknown directory: NodeID, _ listing: Listing) {
-    for item in listing.items { add(item.name, .uncertain, item.target, in: directory) }
-    listings.append(directory)
   }
 
   /// Of one name.

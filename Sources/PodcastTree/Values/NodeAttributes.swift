@@ -10,8 +10,11 @@ package struct NodeAttributes: Hashable, Sendable {
   package var stored: Int64 = 0
   package var modified = FileTime(0)
   package var changed = FileTime(0)
-  /// Seconds.
-  package var timeout: Double = 3600
+  /// How long the kernel may believe all this, in seconds.
+  package var timeout = NodeAttributes.lifetime
+
+  /// Seconds that the kernel keeps what it is shown, so that a change by whomever is seen within that time.
+  package static let lifetime = 1.0
 
   package init(node: NodeID, isDirectory: Bool, permissions: UInt32) {
     self.node = node
@@ -23,12 +26,6 @@ package struct NodeAttributes: Hashable, Sendable {
   mutating func setSize(_ size: Int64) {
     self.size = size
     stored = size
-  }
-
-  /// How long the kernel may believe that a name leads here, in seconds.
-  package var entryTimeout: Double {
-    if timeout == 0 { return 0 }
-    return isDirectory ? 3600 : max(1, timeout)
   }
 
   /// st_blocks: never 0 for a file with a size, because `tar -S` takes such files for zeros.

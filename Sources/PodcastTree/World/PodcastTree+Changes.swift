@@ -38,7 +38,6 @@ extension PodcastTree {
     try ownersChanged(of: world.withLock { Array($0.downloads.statuses.keys) })
     let podcasts = world.withLock { world in
       Set(world.shelves.keys).union(world.listings.keys.compactMap { world.podcast(shownBy: $0) })
-        .union(world.evicted.keys.compactMap { world.podcast(shownBy: $0) })
         .union(world.downloads.podcasts)
     }
     for id in podcasts { try podcastChanged(id) }
@@ -47,7 +46,6 @@ extension PodcastTree {
   // MARK: Searches
 
   private func searchesChanged() throws {
-    keepListing(of: .search)
     readFolderTimes()
     let searches = try catalog.searches()
     let podcasts = world.withLock { world -> Set<Int64> in
@@ -69,7 +67,6 @@ extension PodcastTree {
   }
 
   private func resultsChanged(_ id: Int64) throws {
-    keepListing(of: NodeID(.search, id))
     let folders = try catalog.results(ofSearch: id).map { Folder($0) }
     let search = try catalog.search(id)
     let (podcasts, gone) = world.withLock { world -> (Set<Int64>, [NodeID]) in
@@ -146,21 +143,18 @@ extension PodcastTree {
   }
 
   private func setSubscriptions(_ folders: [Folder]) throws {
-    keepListing(of: .subscriptions)
     readFolderTimes()
-    let (gone, came, within) = world.withLock { world -> (Set<Int64>, Set<Int64>, [Difference.Name]) in
+    let (gone, came) = world.withLock { world -> (Set<Int64>, Set<Int64>) in
       let old = Set((world.subscriptions ?? []).map(\.podcast))
       let new = Set(folders.map(\.podcast))
-      var within: [Difference.Name] = []
       for folder in world.subscriptions ?? [] where !new.contains(folder.podcast) {
-        within += end(of: NodeID(.subscription, folder.id), &world)
+        world.forget(NodeID(.subscription, folder.id))
       }
       world.setSubscriptions(folders)
       world.subscriptionListSize = nil
-      return (old.subtracting(new), new.subtracting(old), within)
+      return (old.subtracting(new), new.subtracting(old))
     }
     var difference = remake([.subscriptions])
-    difference.states += within
     // Its time may be another although it lists the same here.
     difference.attributes += [.subscriptions, .subscriptionList]
     if !gone.isEmpty { difference.add(latest { $0.remove { gone.contains($0.podcast) } }) }
@@ -205,29 +199,25 @@ extension PodcastTree {
   private func podcastChanged(_ id: Int64) throws {
     details.forget(podcast: id)
     let old = world.withLock { $0.shelves[id] }
-    let isShown = isShown(podcast: id)
     // Of one that nothing in memory shows they are read when something does.
-    if isShown || world.withLock({ $0.appearances[id] != nil }) { try readAppearances(of: id) }
+    if old != nil || world.withLock({ $0.appearances[id] != nil }) { try readAppearances(of: id) }
     try knownChanged(of: id)
     try coverChanged(of: id)
+    if try catalog.podcast(id) == nil { removeEmptyFolder(id) }
     // Of one that is gone (or is another's by now) there is nothing more to be read.
-    if isShown, try catalog.podcast(id) != nil {
-      if old?.isFetched ?? false {
-        for folder in world.withLock({ $0.folders(showing: id) }) { keepListing(of: folder) }
-      }
+    if let old, try catalog.podcast(id) != nil {
       let new = try readShelf(id)
       let (folders, changed) = world.withLock { world -> ([NodeID], [NodeID]) in
         let changed = new.episodes.filter { episode in
-          old?.episode(episode.id).map { !episode.looks(like: $0) } ?? false
+          old.episode(episode.id).map { !episode.looks(like: $0) } ?? false
         }
         return (world.folders(showing: id), changed.map { world.node(of: $0) })
       }
-      var difference = remake(
-        folders.filter { $0.kind != .downloadedPodcast }, areFilled: old.map { !$0.isFetched } ?? false)
+      var difference = remake(folders.filter { $0.kind != .downloadedPodcast })
       if new.episodes.count > 1000 { SpareMemory.giveBackSoon(on: loader) }
       difference.attributes += changed + folders
       tell(difference)
-      if let old { recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id) }
+      recordNew(new.episodes.map(\.id).filter { old.episode($0) == nil }, of: id)
     }
     tell(try timesChanged(of: id))
     if world.withLock({ $0.subscriptionOfPodcast[id] != nil }) { tell(latest { $0.isStale = true }) }
@@ -256,7 +246,8 @@ extension PodcastTree {
   /// Costs as much as there are new ones.
   private func episodesCame(_ podcast: Int64, _ ids: ClosedRange<Int64>) throws {
     try podcastRefreshed(podcast)
-    if isShown(podcast: podcast), let record = try catalog.podcast(podcast) {
+    // Somebody may watch a folder that is not in memory.
+    if let record = try catalog.podcast(podcast) {
       let listed = try catalog.episodes(Array(ids)).map {
         ListedEpisode($0.summary, of: record, settings.sidecars)
       }
@@ -273,15 +264,6 @@ extension PodcastTree {
     }
     recordNew(Array(ids), of: podcast)
     if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { tell(latest { $0.isStale = true }) }
-  }
-
-  /// Whether its episodes are in memory, or the kernel may know some of their names, or somebody may watch for them.
-  private func isShown(podcast: Int64) -> Bool {
-    let (isInMemory, folders) = world.withLock { world in
-      let folders = world.folders(showing: podcast)
-      return (world.shelves[podcast] != nil || folders.contains { world.evicted[$0] != nil }, folders)
-    }
-    return isInMemory || folders.contains { $0.kind != .downloadedPodcast && isKnown($0) }
   }
 
   /// New episodes of a subscription, to who reads the events.

@@ -11,7 +11,7 @@ extension PodcastTree {
     let made = world.withLock { world -> Listing? in
       guard let items = folder.items(world) else { return nil }
       let listing = Listing(items)
-      store(listing, of: id, &world)
+      world.store(listing, of: id)
       return listing
     }
     guard let made else { throw Errno.ENOENT }
@@ -20,37 +20,20 @@ extension PodcastTree {
     return made
   }
 
-  /// Makes new values of directories after a change, where they are in memory or the kernel may know them.
-  /// - Parameter areFilled: whether there was no name in them before.
+  /// Makes new values of directories after a change, where they are in memory.
   /// - Returns: what is different in them.
-  func remake(_ nodes: some Sequence<NodeID>, areFilled: Bool = false) -> Difference {
+  func remake(_ nodes: some Sequence<NodeID>) -> Difference {
     var difference = Difference()
     for node in nodes {
       guard let folder = folder(node) else { continue }
-      let isKnown = isKnown(node)
       difference.add(
         world.withLock { world -> Difference in
-          let old = world.listings[node]
-          if old == nil && !isKnown && world.evicted[node] == nil { return Self.touched(node) }
+          guard let old = world.listings[node] else { return Self.touched(node) }
           guard let items = folder.items(world) else {
             world.forget(node)
             return Difference()
           }
           var new = Listing(items)
-          guard let old else {
-            if world.inherited.contains(node) {
-              store(new, of: node, &world)
-              return Difference(ofUnknown: node, new)
-            }
-            world.forgetEvicted(node)
-            // Nobody knows what was there: all that is has to be looked up again, and nothing of it is news.
-            if !areFilled { return Difference(ofUnknown: node, new) }
-            var change = Difference(in: node, from: Listing([]), to: new) { world.node(of: $0) }
-            change.filled = [node]
-            // Whoever waits for it lists it now.
-            store(new, of: node, knownAs: Listing([]), &world)
-            return change
-          }
           new.version = old.version + 1
           var change = Difference(in: node, from: old, to: new) { world.node(of: $0) }
           if change.listings.isEmpty && change.attributes.isEmpty { return change }
@@ -61,24 +44,6 @@ extension PodcastTree {
         })
     }
     return difference
-  }
-
-  /// Makes the listing of a directory that nobody has listed, of what it showed so far: somebody may watch it all the
-  /// same, and is told what has changed. To be called before the world changes.
-  func keepListing(of node: NodeID) {
-    guard let folder = folder(node), isKnown(node) else { return }
-    world.withLock { world in
-      guard world.listings[node] == nil, !world.inherited.contains(node), let items = folder.items(world)
-      else { return }
-      store(Listing(items), of: node, &world)
-    }
-  }
-
-  /// - Parameter known: what those who watch it know; nil for what it lists.
-  private func store(_ listing: Listing, of node: NodeID, knownAs known: Listing? = nil, _ world: inout World)
-  {
-    let madeRoom = world.store(listing, of: node)
-    lists(node, known ?? listing, insteadOf: madeRoom)
   }
 
   /// Nobody has listed it, but its time may have been looked at.
@@ -125,21 +90,15 @@ extension PodcastTree {
     return difference
   }
 
-  /// Forgets a directory that is no more.
-  /// - Returns: what was in it, for those who watch it: the kernel forgets that with the directory.
-  func end(of node: NodeID, _ world: inout World) -> [Difference.Name] {
-    let listing = isKnown(node) ? world.listings[node] : nil
-    world.forget(node)
-    guard let listing else { return [] }
-    return Difference(in: node, from: listing, to: Listing([])) { world.node(of: $0) }.names
-  }
-
   // MARK: Readers
 
-  /// A directory as it is now. Where the kernel has kept its listing, and that holds, nothing is read before it asks.
-  package func openDirectory(_ node: NodeID, for caller: Caller) -> Answer<OpenDirectory> {
+  /// A directory as it is now.
+  /// - Parameter isKept: whether the kernel's copy of its listing is right: then nothing is read before it asks.
+  package func openDirectory(
+    _ node: NodeID, for caller: Caller, isKept: Bool = false
+  ) -> Answer<OpenDirectory> {
     guard let folder = folder(node) else { return .failure(self.node(node) == nil ? .ENOENT : .ENOTDIR) }
-    if world.withLock({ $0.isUnchanged(node, now: wallClockSeconds()) }) {
+    if isKept {
       return .value(OpenDirectory(node: node, listing: nil, caller: caller, tree: self))
     }
     return listing(of: folder, for: caller).map {

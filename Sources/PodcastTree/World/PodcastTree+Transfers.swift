@@ -79,10 +79,8 @@ extension PodcastTree {
     let difference = world.withLock { world -> Difference? in
       let name = world.downloads.downloaded[podcast]?.name
       guard let name, world.downloads.removeEmpty(podcast) else { return nil }
-      let within = end(of: NodeID(.downloadedPodcast, podcast), &world)
-      var difference = set([(name, nil)], in: .downloaded, &world)
-      difference.states += within
-      return difference
+      world.forget(NodeID(.downloadedPodcast, podcast))
+      return set([(name, nil)], in: .downloaded, &world)
     }
     if let difference { tell(difference) }
     return difference != nil

@@ -46,11 +46,7 @@ struct World: Sendable {
   var listings: [NodeID: Listing] = [:]
   /// Directories that were listed, the one last asked for at the end.
   private var listingUse: [NodeID] = []
-  /// Directories whose listing had to make room: the kernel may know names in them, and what it has kept of their
-  /// listing holds. Each with when a refresh of its podcast is due: `.max` for never, 0 where that is not known.
-  private(set) var evicted: [NodeID: Int64] = [:]
-  /// Directories that a process before has shown to the kernel, and this one has not: some are as before.
-  var inherited: Set<NodeID> = []
+
   /// So many names are kept; the directory asked for last always is.
   static let namesInMemory = 25_000
 
@@ -155,48 +151,24 @@ struct World: Sendable {
     listingUse.append(node)
   }
 
-  /// - Returns: directories whose listing has made room.
-  mutating func store(_ listing: Listing, of node: NodeID) -> [NodeID] {
+  mutating func store(_ listing: Listing, of node: NodeID) {
     listings[node] = listing
-    evicted[node] = nil
-    inherited.remove(node)
     touch(node)
     var total = listings.values.reduce(0) { $0 + $1.items.count }
-    var madeRoom: [NodeID] = []
     while total > Self.namesInMemory, let oldest = listingUse.first, oldest != node {
       listingUse.removeFirst()
-      guard let dropped = listings[oldest] else { continue }
       // A view's listing is no more than the view, which stays.
-      if oldest.kind == .fixed { continue }
+      guard let dropped = listings[oldest], oldest.kind != .fixed else { continue }
       total -= dropped.items.count
       listings[oldest] = nil
-      let podcast = podcast(shownBy: oldest).flatMap { shelves[$0] }
-      evicted[oldest] = podcast?.nextRefresh ?? .max
-      madeRoom.append(oldest)
     }
     prune()
-    return madeRoom
   }
 
   /// A directory that is no more.
   mutating func forget(_ node: NodeID) {
     listings[node] = nil
-    evicted[node] = nil
-    inherited.remove(node)
     listingUse.removeAll { $0 == node }
-  }
-
-  /// The kernel may know names in a directory whose listing is not in memory.
-  mutating func noteKnown(_ node: NodeID) {
-    if listings[node] == nil && evicted[node] == nil { evicted[node] = 0 }
-  }
-
-  /// The kernel knows nothing of a directory any more.
-  mutating func forgetEvicted(_ node: NodeID) { evicted[node] = nil }
-
-  /// Whether a directory lists what it listed last, without a look at its rows.
-  func isUnchanged(_ node: NodeID, now: Int64) -> Bool {
-    evicted[node].map { $0 > now } ?? false
   }
 
   /// What is known of podcasts of which nothing in memory shows anything any more.

@@ -81,10 +81,7 @@ struct CatalogModel {
     // At its beginning, between two of its commits, or at its end.
     let wanted = Int.random(in: 0...3, using: &random)
     let commits = Monitor(0)
-    catalog.observe(commits: { _, done in
-      commits.withLockNotifying { $0 += 1 }
-      done()
-    })
+    catalog.observeCommits { _ in commits.withLockNotifying { $0 += 1 } }
     let task = catalog.refresh(podcast: podcast, cause: .forced) { _ in
       commits.withLockNotifying { $0 += 4 }
     }

@@ -1,0 +1,244 @@
+internal import FuseKit
+internal import Glibc
+internal import PodcastTree
+internal import PosixKit
+
+/// Lets those who watch a folder (inotify: file managers, Samba) hear of what appears in it, disappears from it and
+/// becomes complete.
+///
+/// inotify hears only of what is done through the kernel; a notification to the kernel makes no event. So this process
+/// makes the name itself, through its own mount: `open` with O_CREAT and O_EXCL, or `mkdir`. The lookup of that is
+/// answered with "no such file", and the creation with what is there already; watchers get IN_CREATE. In the same way
+/// `unlink` and `rmdir` of what has gone give IN_DELETE, and `utimensat` IN_ATTRIB for another state. None of these does
+/// anything. From any other thread than this one's they mean what they always do.
+///
+/// Only for folders that somebody watches, in batches. What comes and goes within a batch, the order across folders and
+/// the moments around a process's death are not promised.
+final class InotifyEmitter: Sendable {
+  /// A name that those who watch are to hear of.
+  struct Entry: Sendable {
+    var name: Difference.Name
+    /// The kernel's number of the node that the name leads, or has led, to.
+    let number: UInt64
+  }
+  private struct State {
+    var pending: [NodeID: [String: Entry]] = [:]
+    var count = 0
+    var isScheduled = false
+    /// When programs may be looked through again for watches.
+    var notBefore = MonotonicTime(nanoseconds: 0)
+    /// What the thread makes known at this moment, and its number.
+    var current: Entry?
+    var thread: Int32 = 0
+    /// The mount's device, as the kernel numbers it; nil before `begin` and after `stop`.
+    var device: UInt64?
+  }
+  private let state = Monitor(State())
+  private let tree: PodcastTree
+  private let numbers: KernelNumbers
+  private let kernel: KernelCache
+  private let inFlight: InFlightOperations
+  private let mountPoint: String
+  private let isShared: Bool
+  private let memory: LastingMemory?
+  /// The threads of the processes before.
+  private let predecessors: Set<Int32>
+  private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024)
+  /// Seconds in which further changes join a batch.
+  private static let delay = 0.05
+  /// Seconds at most between two looks for watches, and until the next try in a folder that a request holds.
+  private static let longestRest = 2.0
+  /// More names at once are a new folder rather than news.
+  private static let limit = 20_000
+  /// How often a name is tried: see `perform`.
+  private static let attempts = 3
+
+  init(
+    tree: PodcastTree, numbers: KernelNumbers, kernel: KernelCache, inFlight: InFlightOperations,
+    mountPoint: String, isShared: Bool, memory: LastingMemory?, _ records: [LastingMemory.Record]
+  ) {
+    self.tree = tree
+    self.numbers = numbers
+    self.kernel = kernel
+    self.inFlight = inFlight
+    self.mountPoint = mountPoint
+    self.isShared = isShared
+    self.memory = memory
+    let inherited = records.filter { $0.kind == .announcer }
+    predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
+    for record in inherited { memory?.remove(record.index) }
+  }
+
+  /// - Parameter device: the mount's, as in mountinfo: "0:52".
+  func begin(device: String?, connection: Int32) {
+    let numbers = device?.split(separator: ":").compactMap { UInt64($0) } ?? []
+    guard numbers.count == 2 else { return }
+    queue.async { [self] in
+      // It waits in the kernel for this mount, which the next process may have to answer.
+      PosixThread.leaveDescriptors(but: connection)
+      let thread = PosixThread.currentID
+      _ = memory?.add(.announcer, [UInt64(thread)])
+      state.withLock { $0.thread = thread }
+    }
+    state.withLock { $0.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
+  }
+
+  func stop() {
+    state.withLock { state in
+      state.device = nil
+      state.pending = [:]
+      state.count = 0
+    }
+  }
+
+  // MARK: What has changed
+
+  /// - Parameter ended: folders that have gone, with the kernel's numbers for them where these were not their own.
+  func announce(_ difference: Difference, ended: [NodeID: UInt64]) {
+    let names = inFlight.others(of: difference.names) + difference.states
+    if names.isEmpty { return }
+    let isNeeded = state.withLock { state in
+      if state.device == nil || state.count + names.count > Self.limit { return false }
+      for name in names {
+        let number = ended[name.node] ?? numbers.number(name.node)
+        Self.add(Entry(name: name, number: number), to: &state)
+      }
+      defer { state.isScheduled = true }
+      return !state.isScheduled
+    }
+    if isNeeded { schedule(after: Self.delay) }
+  }
+
+  private static func add(_ entry: Entry, to state: inout State) {
+    let (folder, name) = (entry.name.directory, entry.name.name)
+    let old = state.pending[folder]?[name]
+    switch (old?.name.event, entry.name.event) {
+    case (nil, _): state.pending[folder, default: [:]][name] = entry
+    case (.appeared, .vanished): state.pending[folder]?[name] = nil
+    case (.vanished, .appeared):
+      // Under this name there is something else now.
+      state.pending[folder]?[name] = entry
+      state.pending[folder]?[name]?.name.event = .replaced
+    case (_, .replaced): break
+    default: state.pending[folder]?[name] = entry
+    }
+    state.count += (state.pending[folder]?[name] == nil ? 0 : 1) - (old == nil ? 0 : 1)
+  }
+
+  /// What is still to be announced.
+  var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
+
+  private func schedule(after seconds: Double) {
+    let rest = state.withLock { $0.notBefore }.seconds(since: .now)
+    queue.async(after: max(seconds, rest)) { [self] in run() }
+  }
+
+  private func run() {
+    let (device, pending) = state.withLock { state in
+      state.isScheduled = false
+      return (state.device, state.pending)
+    }
+    guard let device, !pending.isEmpty else { return }
+    let begun = Self.processorTime
+    let watched = Watches.find(on: device)
+    // The look through all programs' descriptors takes a twentieth of the time.
+    let rest = min((Self.processorTime - begun) * 20, Self.longestRest)
+    state.withLock { $0.notBefore = .after(rest) }
+    var isLeft = false
+    for (folder, names) in pending {
+      // Who watches a folder hears of its end, whoever watches the one that it is in.
+      let told = names.values.filter {
+        isWatched(folder, numbers.number(folder), watched) || ends($0, watched)
+      }
+      if !told.isEmpty, inFlight.holds(folder) {
+        isLeft = true
+        continue
+      }
+      take(names, of: folder)
+      if let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
+    }
+    let isNeeded = state.withLock { state in
+      defer { if isLeft { state.isScheduled = true } }
+      return isLeft && !state.isScheduled
+    }
+    if isNeeded { schedule(after: Self.longestRest) }
+  }
+
+  private func take(_ names: [String: Entry], of folder: NodeID) {
+    state.withLock { state in
+      for name in names.keys where state.pending[folder]?.removeValue(forKey: name) != nil {
+        state.count -= 1
+      }
+      if state.pending[folder]?.isEmpty ?? false { state.pending[folder] = nil }
+    }
+  }
+
+  private func ends(_ entry: Entry, _ watched: Watches.Found) -> Bool {
+    entry.name.isDirectory && entry.name.event == .vanished
+      && isWatched(entry.name.node, entry.number, watched)
+  }
+
+  private func isWatched(_ folder: NodeID, _ number: UInt64, _ watched: Watches.Found) -> Bool {
+    watched.inodes.contains(folder.inode) || watched.inodes.contains(number)
+      || isShared && watched.isPartial
+  }
+
+  private func path(of folder: NodeID) -> String? {
+    tree.path(of: folder).map { ([mountPoint] + $0).joined(separator: "/") }
+  }
+
+  /// That the calling thread has used, in seconds.
+  private static var processorTime: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  // MARK: Making it known
+
+  /// Does to a name what it is to be heard of. Somebody who looked at it just when it changed may have left it in the
+  /// kernel's cache as it is now, and the call would end there: then the kernel forgets it, and the call is made again.
+  private func perform(_ entry: Entry, in parent: String) {
+    let name = entry.name
+    // A folder that has another name by now: rmdir(2) would end it for those who are in it.
+    let canBeRenamed = name.node.kind == .subscription || name.node.kind == .search
+    if canBeRenamed, name.event == .vanished, tree.path(of: name.node) != nil { return }
+    state.withLock { $0.current = $0.device == nil ? nil : entry }
+    defer { state.withLock { $0.current = nil } }
+    for _ in 0..<Self.attempts {
+      if state.withLock({ $0.current == nil }) { return }
+      if PosixThread.whileWaitingForItself({ Self.call(name, "\(parent)/\(name.name)") }) { return }
+      switch (name.event, Errno.current) {
+      case (.appeared, .EEXIST), (.vanished, .ENOENT), (.replaced, .ENOENT):
+        kernel.forget(name.name, in: numbers.number(name.directory))
+      default: return
+      }
+    }
+  }
+
+  private static func call(_ name: Difference.Name, _ path: String) -> Bool {
+    switch (name.event, name.isDirectory) {
+    case (.appeared, true): return mkdir(path, 0o755) == 0
+    case (.appeared, false):
+      let descriptor = Glibc.open(path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o644)
+      if descriptor >= 0 { Glibc.close(descriptor) }
+      return descriptor >= 0
+    case (.vanished, true): return rmdir(path) == 0
+    case (.vanished, false): return unlink(path) == 0
+    case (.replaced, _): return utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) == 0
+    }
+  }
+
+  // MARK: What the file system asks
+
+  /// Whether a request that would change something is this thread's, or that of a process before and sent again by the
+  /// kernel: it changes nothing.
+  func isOwn(_ caller: FuseCaller) -> Bool {
+    caller.isRepeated && predecessors.contains(caller.thread) || entry(from: caller.thread) != nil
+  }
+
+  /// What is being made known, where a request comes from this thread.
+  func entry(from thread: Int32) -> Entry? {
+    state.withLock { $0.thread == thread ? $0.current : nil }
+  }
+}

@@ -1,0 +1,118 @@
+internal import FuseKit
+internal import PodcastTree
+internal import PosixKit
+
+/// What the kernel keeps of the tree, and how it is told to forget it.
+///
+/// Entries, attributes and listings live `NodeAttributes.lifetime` seconds in the kernel. So what a refresh or another
+/// mount changes is seen in time without any notification. What the mount's own verbs change is seen at the next call:
+/// their notifications are sent before they are answered (`whenSent`).
+///
+/// The kernel takes a folder's lock to forget a name in it, and waits for pages that are being read. So nothing is sent on
+/// a thread that answers requests. Names in folders that a request holds are left to a thread of their own, and so are
+/// pages. These threads have no descriptor but the connection: a thread that waits for a lock outlives its killed process,
+/// and the next process answers the request that holds the lock.
+final class KernelCache: Sendable {
+  private struct State {
+    var session: FuseSession?
+    /// Until when the kernel's copy of a folder's listing is right.
+    var listings: [NodeID: MonotonicTime] = [:]
+  }
+  private let state = Monitor(State())
+  private let numbers: KernelNumbers
+  private let inFlight: InFlightOperations
+  private let prompt = WorkQueue(name: "kernel", stackSize: 128 * 1024)
+  private let held = WorkQueue(name: "kernel-names", stackSize: 128 * 1024)
+  private let pages = WorkQueue(name: "kernel-pages", stackSize: 128 * 1024)
+  private let timer = WorkQueue(name: "kernel-timer", stackSize: 128 * 1024)
+  /// Seconds that a verb waits for its notifications: a request that came just now may hold one of the folders.
+  private static let patience = 0.1
+  /// More listings are not remembered: the kernel asks for the others again.
+  private static let listingLimit = 2000
+
+  init(_ numbers: KernelNumbers, _ inFlight: InFlightOperations) {
+    self.numbers = numbers
+    self.inFlight = inFlight
+  }
+
+  /// - Parameter session: nil from when the mount goes: nothing is sent from then on.
+  func attach(_ session: FuseSession?) {
+    state.withLock { $0.session = session }
+    guard let connection = session?.connection else { return }
+    for queue in [prompt, held, pages] { queue.async { PosixThread.leaveDescriptors(but: connection) } }
+  }
+
+  private var session: FuseSession? { state.withLock { $0.session } }
+
+  // MARK: Notifications
+
+  /// Sends what is different. Names that have appeared are not kept by the kernel: it keeps no failed lookups.
+  func send(_ difference: Difference) {
+    let names = inFlight.others(of: difference.names).filter { $0.event != .appeared }
+    let (nodes, folders) = (Set(difference.attributes), Set(difference.listings))
+    state.withLock { state in
+      for folder in folders { state.listings[folder] = nil }
+      for name in names { state.listings[name.directory] = nil }
+    }
+    if !difference.bytes.isEmpty {
+      let bytes = Set(difference.bytes)
+      pages.async { [self] in
+        for node in bytes { session?.invalidate(node: numbers.number(node), data: true) }
+      }
+    }
+    if names.isEmpty && nodes.isEmpty && folders.isEmpty { return }
+    prompt.async { [self] in
+      for node in nodes.subtracting(folders) { session?.invalidate(node: numbers.number(node), data: false) }
+      for folder in folders { session?.invalidate(node: numbers.number(folder), data: true) }
+      let isHeld = Dictionary(grouping: names) { inFlight.holds($0.directory) }
+      if let names = isHeld[true] { held.async { [self] in forget(names) } }
+      forget(isHeld[false] ?? [])
+    }
+  }
+
+  private func forget(_ names: [Difference.Name]) {
+    for name in names { session?.invalidate(name: name.name, in: numbers.number(name.directory)) }
+  }
+
+  /// Calls `body` once, when all that was given to `send` before has been sent, but for what has to wait for a lock.
+  func whenSent(_ body: @escaping @Sendable () -> Void) {
+    let first = Monitor<Callback<Void>?>(Callback(body))
+    let run: @Sendable () -> Void = {
+      let body = first.withLock { first in
+        defer { first = nil }
+        return first
+      }
+      body?()
+    }
+    prompt.async(run)
+    timer.async(after: Self.patience, run)
+  }
+
+  /// At once, on the calling thread: before an answer that depends on it.
+  func forgetAttributes(of node: UInt64) { session?.invalidate(node: node, data: false) }
+
+  /// At once, on the calling thread: it waits for the folder's lock.
+  func forget(_ name: String, in folder: UInt64) { session?.invalidate(name: name, in: folder) }
+
+  // MARK: Listings
+
+  /// Whether the kernel may go on with the listing that it has of a folder.
+  func hasListing(of folder: NodeID) -> Bool {
+    state.withLock { state in state.listings[folder].map { $0 > .now } ?? false }
+  }
+
+  /// The kernel is about to be given a folder's listing.
+  func noteListing(of folder: NodeID) {
+    state.withLock { state in
+      if state.listings.count >= Self.listingLimit {
+        let now = MonotonicTime.now
+        state.listings = state.listings.filter { $0.value > now }
+      }
+      if state.listings.count < Self.listingLimit {
+        state.listings[folder] = .after(NodeAttributes.lifetime)
+      }
+    }
+  }
+
+  func forgetListing(of folder: NodeID) { state.withLock { $0.listings[folder] = nil } }
+}
