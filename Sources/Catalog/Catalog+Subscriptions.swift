@@ -31,7 +31,7 @@ extension Catalog {
     feedURL: String, title: String? = nil, name: String? = nil
   ) throws(CatalogError) -> ListedPodcast {
     guard let url = SubscriptionAddress.normalized(feedURL) else {
-      throw CatalogError(.EINVAL, "no address of a feed")
+      throw CatalogError(.EINVAL, "not a feed address")
     }
     return try store.change { database, changes in
       let podcast = try PodcastRow.recordNamed(url, title: title, mayBePrivate: true, in: database)
@@ -68,6 +68,24 @@ extension Catalog {
       guard let podcast = try SubscriptionRows.rename(id, to: name, in: database) else { return }
       changes.append(.subscription(id, podcast: podcast))
     }
+  }
+
+  /// Gives a subscription another address of the same show, as one with a new token. Episodes, names and marks stay; the
+  /// feed is asked for when a mount next looks for due ones.
+  /// - Parameter id: the subscription's.
+  /// - Throws: EINVAL for no address, EEXIST where another subscription has it.
+  package func setFeedURL(_ address: String, ofSubscription id: Int64) throws(CatalogError) {
+    guard let url = SubscriptionAddress.normalized(address) else {
+      throw CatalogError(.EINVAL, "no address of a feed")
+    }
+    try store.change { database, changes in
+      guard let listed = try ListedRow.subscription(id, in: database) else {
+        throw CatalogError.unknown("subscription")
+      }
+      try FeedRecord.readdress(listed.podcast.id, to: url, in: database, &changes)
+      changes.append(.subscription(id, podcast: listed.podcast.id))
+    }
+    try Forgetting.finish(store)
   }
 
   /// The subscription whose feed has this address, written in any way that means the same.

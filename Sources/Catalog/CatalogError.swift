@@ -102,7 +102,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     case 404: " (not found)"
     case 410: " (gone)"
     case 429: " (asked too often)"
-    case 500...599: " (the server fails)"
+    case 500...599: " (server error)"
     default: ""
     }
   }

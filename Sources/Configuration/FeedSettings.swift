@@ -15,18 +15,29 @@ package struct FeedSettings: Hashable, Sendable {
 
   package init() {}
 
+  package static let options: [Option<FeedSettings>] = [
+    .init("user_agent", "TEXT", nil, "what its requests are sent as", .section) {
+      $0.userAgent = try SettingValue.line($1, $2)
+    },
+    .init("refresh", "SECONDS", nil, "between its refreshes; below 900 means 900", .section) {
+      $0.refresh = try SettingValue.refresh($1, $2)
+    },
+    .init(
+      "keep", "N|Nd", nil,
+      "the newest N episodes, or those of N days, are downloaded before anybody opens them", .section
+    ) {
+      $0.keep =
+        $2.hasSuffix("d")
+        ? .days(try SettingValue.number($1, String($2.dropLast()), 1...36_500))
+        : .newest(try SettingValue.number($1, $2, 1...10_000))
+    },
+  ]
+
   /// Takes a line of the section.
   mutating func set(_ key: String, _ value: String) throws(SettingsError) {
-    switch key {
-    case "user_agent": userAgent = try SettingValue.line(key, value)
-    case "refresh": refresh = max(try SettingValue.number(key, value, 0...Int(Int32.max)), 900)
-    case "keep":
-      if value.hasSuffix("d") {
-        keep = .days(try SettingValue.number(key, String(value.dropLast()), 1...36_500))
-      } else {
-        keep = .newest(try SettingValue.number(key, value, 1...10_000))
-      }
-    default: throw SettingsError("unknown key in a feed's section: \(key)")
+    guard let option = Self.options.first(where: { $0.help.key == key }) else {
+      throw SettingsError("unknown key in a feed's section: \(key)")
     }
+    try option.set(value, in: &self)
   }
 }

@@ -26,7 +26,10 @@ package struct MountOptions: Hashable, Sendable {
   /// - Returns: whether it is.
   /// - Throws: `SettingsError` for a value that cannot be used.
   package mutating func take(_ option: OptionList.Option) throws(SettingsError) -> Bool {
-    if let value = option.value, try takeOwner(option.key, value) { return true }
+    if let value = option.value, let known = Self.options.first(where: { $0.help.key == option.key }) {
+      try known.set(value, in: &self)
+      return true
+    }
     if Self.flags.contains(option.key) && option.value == nil
       || Self.valued.contains(option.key) && option.value != nil
     {
@@ -37,30 +40,40 @@ package struct MountOptions: Hashable, Sendable {
     return Self.isForOthers(option.key)
   }
 
-  private mutating func takeOwner(_ key: String, _ value: String) throws(SettingsError) -> Bool {
-    switch key {
-    case "uid":
-      guard let user = UInt32(value) ?? Account(value)?.user else {
-        throw SettingValue.bad(key, value, "a user's name or number")
+  /// Those that podcastfs sees to itself.
+  package static let options: [Option<MountOptions>] = [
+    .init("uid", "USER", "who mounts", "who seems to own what is shown, and may use its verbs", .mountOnly) {
+      guard let user = UInt32($2) ?? Account($2)?.user else {
+        throw SettingValue.bad($1, $2, "a user's name or number")
       }
-      shownUser = user
-    case "gid":
-      guard let group = Account.group(value) else {
-        throw SettingValue.bad(key, value, "a group's name or number")
+      $0.shownUser = user
+    },
+    .init("gid", "GROUP", "who mounts", "its group", .mountOnly) {
+      guard let group = Account.group($2) else {
+        throw SettingValue.bad($1, $2, "a group's name or number")
       }
-      shownGroup = group
-    case "umask":
-      guard let bits = UInt32(value, radix: 8), bits <= 0o777 else {
-        throw SettingValue.bad(key, value, "permissions in octal, like 022")
+      $0.shownGroup = group
+    },
+    .init("umask", "BITS", "0", "permissions to remove, in octal", .mountOnly) {
+      guard let bits = UInt32($2, radix: 8), bits <= 0o777 else {
+        throw SettingValue.bad($1, $2, "permissions in octal, like 022")
       }
-      mask = bits
-    case "setuid":
-      guard !value.isEmpty else { throw SettingValue.bad(key, value, "a user's name or number") }
-      account = value
-    default: return false
-    }
-    return true
-  }
+      $0.mask = bits
+    },
+    .init("setuid", "USER", nil, "for root: mount as this user, with that user's home and files", .mountOnly)
+    {
+      guard !$2.isEmpty else { throw SettingValue.bad($1, $2, "a user's name or number") }
+      $0.account = $2
+    },
+  ]
+
+  /// The most used of those that are passed on.
+  static let flagHelp: [OptionHelp] = [
+    .init("allow_other", nil, nil, "other users may look in, too", .mountOnly),
+    .init("allow_root", nil, nil, "root may look in, too", .mountOnly),
+    .init("auto_unmount", nil, nil, "the mount goes when its process dies", .mountOnly),
+    .init("fsname", "NAME", "podcastfs", "what df shows as the device", .mountOnly),
+  ]
 
   private static let flags: Set<String> = [
     "allow_other", "allow_root", "auto_unmount", "ro", "rw", "suid", "nosuid", "dev", "nodev", "exec",

@@ -32,12 +32,12 @@ enum SettingValue {
     return Int64((number * Double(1 << shift)).rounded())
   }
 
-  /// On or off; without a value on.
-  static func flag(_ key: String, _ text: String?) throws(SettingsError) -> Bool {
-    switch text?.lowercased() {
-    case nil, "on", "yes", "true", "1": return true
+  /// On or off.
+  static func flag(_ key: String, _ text: String) throws(SettingsError) -> Bool {
+    switch text.lowercased() {
+    case "on", "yes", "true", "1": return true
     case "off", "no", "false", "0": return false
-    default: throw bad(key, text ?? "", "on or off")
+    default: throw bad(key, text, "on or off")
     }
   }
 
@@ -68,6 +68,55 @@ enum SettingValue {
     return text
   }
 
+  /// Two letters (ISO 3166-1).
+  static func country(_ key: String, _ text: String) throws(SettingsError) -> String {
+    let code = text.lowercased()
+    guard code.utf8.count == 2, code.utf8.allSatisfy({ (97...122).contains($0) }) else {
+      throw bad(key, text, "a country's two letters, like us or de")
+    }
+    return code
+  }
+
+  /// As libcurl takes it: the scheme may be missing.
+  static func proxy(_ key: String, _ text: String) throws(SettingsError) -> String {
+    if text.isEmpty { return text }
+    let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+    let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+    let place = parts[parts.count - 1].split(separator: "/", omittingEmptySubsequences: false)[0]
+    // Behind the password, which may have an "@".
+    let host = place.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
+    let colon = host.hasSuffix("]") ? nil : host.lastIndex(of: ":")
+    let port = colon.map { host[host.index(after: $0)...] }
+    let isHost = !host[..<(colon ?? host.endIndex)].isEmpty && !text.contains { $0.isWhitespace }
+    let isPort = port.map { UInt16($0) ?? 0 > 0 } ?? true
+    if parts.count == 2 && !schemes.contains(parts[0].lowercased()) || !isHost || !isPort {
+      // It may hold a password.
+      throw SettingsError("\(key) cannot be used: it takes http://HOST:PORT or socks5://HOST:PORT")
+    }
+    return text
+  }
+
+  /// Bytes per second; nil for no bound.
+  static func rate(_ key: String, _ text: String) throws(SettingsError) -> Int64? {
+    let rate = text == "none" ? 0 : try size(key, text)
+    return rate == 0 ? nil : rate
+  }
+
+  /// Seconds between refreshes.
+  static func refresh(_ key: String, _ text: String) throws(SettingsError) -> Int {
+    max(try number(key, text, 0...Int(Int32.max)), 900)
+  }
+
+  static func names(_ text: String) -> [String] { text.split(separator: ":").map(String.init) }
+
+  static func sidecars(_ key: String, _ text: String) throws(SettingsError) -> Set<Settings.Sidecar> {
+    var sidecars: Set<Settings.Sidecar> = []
+    for name in names(text) where name != "none" {
+      sidecars.insert(try choice(key, name, Settings.Sidecar.self))
+    }
+    return sidecars
+  }
+
   static func bad(_ key: String, _ text: String, _ wanted: String) -> SettingsError {
     SettingsError("\(key)=\(text) cannot be used: it takes \(wanted)")
   }
@@ -78,4 +127,14 @@ enum SettingValue {
     else { return nil }
     return Double(text)
   }
+}
+
+/// An option or a line of the configuration file that cannot be used: one line that says which and why.
+package struct SettingsError: Error, Hashable, Sendable, CustomStringConvertible {
+  package var description: String
+
+  package init(_ description: String) { self.description = description }
+
+  /// With where it stands: "FILE:LINE: …".
+  func at(_ place: String) -> SettingsError { SettingsError("\(place): \(description)") }
 }

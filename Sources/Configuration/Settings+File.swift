@@ -38,17 +38,9 @@ extension Settings {
       feeds[feed] = settings
       return
     }
-    switch key {
-    // Secrets stay off command lines, which all users of a machine can read.
-    case "podcastindex_key": podcastIndexKey = try SettingValue.line(key, value)
-    case "podcastindex_secret":
-      guard !value.isEmpty else { throw SettingsError("podcastindex_secret is empty") }
-      podcastIndexSecret = value
-    default:
-      if try !set(key, value) {
-        let keys = OptionHelp.all.filter { $0.place != .mountOnly }.map(\.key)
-        throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
-      }
+    if try !set(key, value, from: [.anywhere, .fileOnly]) {
+      let keys = Self.options.map(\.help.key)
+      throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
     }
   }
 

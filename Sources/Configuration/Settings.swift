@@ -1,4 +1,7 @@
-/// Every option of Documentation/Configuration.md, with its default.
+/// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
+package let podcastfsVersion = "0.1.0"
+
+/// Every option, with its default: `Settings.options` has what they are called.
 package struct Settings: Hashable, Sendable {
   // Search
   package var searchURL: String?
@@ -56,6 +59,9 @@ package struct Settings: Hashable, Sendable {
   package static let appleSearchURL = "https://itunes.apple.com/search"
 
   package init() {}
+
+  /// What requests are sent as: the setting, else the program and its version.
+  package var effectiveUserAgent: String { userAgent ?? "podcastfs/\(podcastfsVersion)" }
 
   /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }

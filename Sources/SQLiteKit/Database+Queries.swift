@@ -141,6 +141,6 @@ extension Database {
   }
 
   private func failure(_ code: Int32, _ sql: String) -> DatabaseError {
-    DatabaseError(code: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    DatabaseError(code: code, of: handle, sql: sql)
   }
 }

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import Glibc
 package import PosixKit
 
 /// What SQLite refused: its result code, its words and the statement; never the values bound to it.
@@ -10,6 +11,8 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   package var message: String
   /// The statement with its placeholders; nil where none was run.
   package var sql: String?
+  /// Whether its disk takes nothing: after an error ext4 is read-only, though files stay open for writing.
+  package var isOfReadOnlyDisk = false
   /// The one of the database's files that is at fault, where that is known; the message names it.
   package var file: String?
 
@@ -17,6 +20,24 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     self.code = code
     self.message = message
     self.sql = sql
+  }
+
+  /// The last error of a connection.
+  init(code: Int32, of connection: OpaquePointer?, sql: String) {
+    self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), sql: sql)
+    if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {
+      isOfReadOnlyDisk = Self.isReadOnly(String(cString: path))
+    }
+  }
+
+  /// SQLite keeps no errno of a write that failed. The file itself must not be opened: closing it ends SQLite's locks.
+  private static func isReadOnly(_ path: String) -> Bool {
+    let probe = "\(path).probe.\(getpid())"
+    if mkdir(probe, 0o700) == 0 {
+      rmdir(probe)
+      return false
+    }
+    return Errno.current == .EROFS
   }
 
   /// The file's schema is of a later version than this program knows.
@@ -71,6 +92,7 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     case SQLITE_FULL: .ENOSPC
     // The file that its processes share could not grow.
     case SQLITE_IOERR where code >> 8 == 19: .ENOSPC
+    case SQLITE_IOERR where isOfReadOnlyDisk: .EROFS
     case SQLITE_BUSY, SQLITE_LOCKED: .EBUSY
     case SQLITE_READONLY: .EROFS
     case SQLITE_PERM, SQLITE_AUTH, SQLITE_CANTOPEN: .EACCES
@@ -81,7 +103,10 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
   }
 
   /// For people: without the statement.
-  package var description: String { file == nil ? "database: \(message) (\(code))" : message }
+  package var description: String {
+    if isOfReadOnlyDisk { return "the disk of the database has become read-only" }
+    return file == nil ? "database: \(message) (\(code))" : message
+  }
 
   package var debugDescription: String {
     "database: \(message) (\(code))" + (sql.map { " in: \($0)" } ?? "")

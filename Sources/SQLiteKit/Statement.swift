@@ -43,6 +43,6 @@ final class Statement {
   }
 
   private func failure(_ code: Int32) -> DatabaseError {
-    DatabaseError(code: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))), sql: sql)
+    DatabaseError(code: code, of: sqlite3_db_handle(handle), sql: sql)
   }
 }

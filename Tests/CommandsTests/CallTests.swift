@@ -35,7 +35,7 @@ import Testing
   @Test func whatIsSaidOfAListNamesItsFile() throws {
     let list = try environment.home.write("list.opml", "no list")
     let result = try run("import", list)
-    #expect(result.errors == "podcastfs: \(list): the list of subscriptions is not XML\n")
+    #expect(result.errors.hasPrefix("podcastfs: \(list): the list of subscriptions is "), "\(result.errors)")
   }
 
   @Test func optionsOfEveryCommandMayStandBeforeIt() throws {
@@ -73,7 +73,7 @@ import Testing
 
   @Test func aDirectoryIsNoFeedAndIsNamed() throws {
     let result = try run("feed", "/")
-    #expect(result.end == .exit(1) && result.errors.hasPrefix("podcastfs: /: "), "\(result.errors)")
+    #expect(result.end == .exit(1) && result.errors.contains("/: Is a directory"), "\(result.errors)")
   }
 
   @Test func withoutADemonstrationItsCommandsSaySo() throws {

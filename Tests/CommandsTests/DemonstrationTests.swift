@@ -33,6 +33,8 @@ import Testing
       try ExtendedAttributes.set("user.podcastfs.state", of: episode, to: "downloading")
     }
     #expect(try run("status").output.contains("1 downloading"))
+    #expect(try run("pause", "--all").end == .exit(0))
+    #expect(try run("status").output.contains("4 paused"))
     let doctor = try run("doctor")
     #expect(doctor.end == .exit(0), "\(doctor.output)")
     #expect(doctor.output.contains("the search service at 127.0.0.1 answers"), "\(doctor.output)")

@@ -36,7 +36,8 @@ import TransferProtocol
     #expect(
       LibraryChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
     #expect(LibraryChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
-    #expect(LibraryChecks.all().allSatisfy { !$0.isProblem })
+    // The sandbox is asked of this process's own program, which is no podcastfs here.
+    #expect(LibraryChecks.all().allSatisfy { !$0.isProblem || $0.text.contains("sandbox") })
   }
 
   @Test func aPlaceThatCannotBeMadeIsAProblemThatNamesItsVariable() throws {
@@ -130,7 +131,7 @@ import TransferProtocol
     let page = origin.serve(
       "/page", OriginResource(Array("<html>Welcome</html>".utf8), mediaType: "text/html"))
     settings.searchURL = page
-    #expect(NetworkCheck.run(settings).text.contains("is no list of podcasts"))
+    #expect(NetworkCheck.run(settings).text.contains("is not a list of podcasts"))
     settings.searchURL = directory.url
     directory.behave(.with { $0.status = 429 })
     #expect(!NetworkCheck.run(settings).isProblem)

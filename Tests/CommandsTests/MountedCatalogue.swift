@@ -10,15 +10,15 @@ final class MountedCatalogue {
   let root: String
   static let podcast = "Harbour Lights"
 
-  /// - Parameter size: of each episode, in bytes.
-  init(size: Int64 = 300_000, options: String = "min_free=0") throws {
+  /// - Parameter variables: further ones for the programs.
+  init(options: String = "min_free=0", variables: [String: String] = [:]) throws {
     origin = try OriginServer()
     directory = DirectoryService(on: origin)
-    environment = try TestEnvironment(["PODCASTFS_SEARCH_URL": directory.url])
+    environment = try TestEnvironment(["PODCASTFS_SEARCH_URL": directory.url].merging(variables) { $1 })
     root = environment.home.path("mnt")
     try Directories.create(root)
     for number in 1...3 {
-      origin.serve("/\(number).mp3", OriginResource(TestBody(seed: UInt64(number), size: size)))
+      origin.serve("/\(number).mp3", OriginResource(TestBody(seed: UInt64(number), size: 300_000)))
     }
     publish()
     let result = try run("mount", "-o", options, root)

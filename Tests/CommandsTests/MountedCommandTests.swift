@@ -66,6 +66,43 @@ import Testing
       piped[1].split(separator: " ").prefix(6) == ["queued", "0.0%", "0B", "293KiB", "-", "-"], "\(piped)")
   }
 
+  @Test func allDownloadsArePausedResumedAndDropped() throws {
+    let mount = try MountedCatalogue()
+    for number in 2...3 { mount.origin.change("/\(number).mp3") { $0.behaviour.rate = 3_000 } }
+    let paths = try (1...3).map { try mount.episode($0) }
+    #expect(try mount.run("get", paths[0]).end == .exit(0))
+    for path in paths[1...] { try mount.set("state", "downloading", path) }
+    func states() throws -> [String?] { try paths.map { try mount.attribute("state", $0) } }
+    #expect(try mount.run("pause", "--all").end == .exit(0))
+    #expect(try states() == ["cached", "paused", "paused"])
+    #expect(try mount.run("resume", "--all").end == .exit(0))
+    #expect(try states()[1...].allSatisfy { ["queued", "downloading"].contains($0) })
+    #expect(try mount.run("cancel", "--all").end == .exit(0))
+    #expect(try states() == ["cached", "remote", "remote"])
+    #expect(try mount.run("cancel", "--all").end == .exit(0))
+    #expect(try mount.run("pause", "--all", paths[1]).end == .exit(64))
+    _ = try mount.run("unmount")
+    _ = try mount.run("unmount", mount.root)
+    let unmounted = try mount.run("pause", "--all")
+    #expect(unmounted.end == .exit(1) && unmounted.errors.contains("nothing is mounted"), "\(unmounted)")
+  }
+
+  /// ext4 does that after an error (errors=remount-ro): permissions and open files stay as they were.
+  @Test(.enabled(if: TestDisk.isPossible, Comment(rawValue: TestDisk.requirement)))
+  func onADiskThatBecameReadOnlyOrdersAndTheDoctorSaySo() throws {
+    let disk = try TestDisk()
+    let mount = try MountedCatalogue(variables: ["XDG_STATE_HOME": disk.path])
+    let path = try mount.episode(1)
+    try mount.set("keep", "1", path)
+    #expect(try ChildProcess.run(["mount", "-o", "remount,abort", disk.path]).status == 0)
+    let error = #expect(throws: PosixError.self) { try mount.set("state", "downloading", path) }
+    #expect(error?.errno == .EROFS)
+    let doctor = try mount.run("doctor").output
+    #expect(doctor.contains("\(disk.path)/podcastfs cannot be written: Read-only file system"), "\(doctor)")
+    _ = try mount.run("unmount", "--lazy", mount.root)
+    mount.environment.signalDaemon(SIGKILL)
+  }
+
   @Test func theDoctorGoesByTheOptionsOfTheMount() throws {
     let mount = try MountedCatalogue(options: "min_free=1T")
     let cache = mount.environment.home.path("cache/podcastfs")

@@ -71,11 +71,6 @@ import Testing
     #expect(try run("help", "options").output.contains("podcastindex_secret=SECRET"))
   }
 
-  @Test func theDocumentationAndTheHelpHaveTheSameOptions() throws {
-    let keys = OptionHelp.all.filter { $0.place == .anywhere }.map(\.key)
-    #expect(keys.sorted() == Settings.keys.sorted())
-  }
-
   @Test func theDoctorTellsMachinesToo() throws {
     let result = try run("doctor", "--json")
     let json = try JSONValue(parsing: Array(result.output.utf8))

@@ -36,6 +36,24 @@ import Testing
     for command in CommandLineTool.commands { #expect(words.contains(command.name), "\(command.name)") }
   }
 
+  /// Words that only the project understood, or that are not English: they do not come back.
+  @Test func helpAndManualsUseWordsThatEverybodyKnows() throws {
+    let old = [
+      "operand", "mend ", "mended", " is here", "are here", "is told", "are told", "taken away", "takes away",
+      "can't be had", "goes on", "go on with", "no longer", "come up", "how far it is", "wholly",
+      "belong into",
+    ]
+    let topics = CommandLineTool.commands.map { [$0.name] } + [["options"], []]
+    let pages = ["podcastfs", "podcastfs.conf", "podcastfs-transferd", "mount.podcastfs"].map {
+      ["--manual", $0]
+    }
+    for words in topics + pages {
+      let text = try Products.run("podcastfs", ["help"] + words, in: environment).output
+      let line = text.split { $0 == "\n" }.joined(separator: " ")
+      for word in old { #expect(!line.contains(word), "\(words): \(word)") }
+    }
+  }
+
   @Test func theDoctorBreaksAtWords() throws {
     let lines = try screen(environment, "doctor", columns: 60)
     #expect(fits(lines, 60).isEmpty, "\(lines)")

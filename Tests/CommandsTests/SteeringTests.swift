@@ -173,7 +173,7 @@ struct SteeringTests {
     let path = try episode("a.mp3", "remote")
     let result = try run("verify", path)
     #expect(result.end == .exit(1) && result.output.isEmpty)
-    #expect(result.errors == "podcastfs: \(path): not here: nothing to check\n")
+    #expect(result.errors == "podcastfs: \(path): nothing of it is downloaded\n")
   }
 
   @Test func aQuietVerifySaysNothingWhereAllIsWell() throws {

@@ -99,7 +99,7 @@ import Testing
     _ = try fixture.list(fixture.podcastPath)
     _ = try Directories.read(fixture.podcastPath + "/cover.jpg")
     #expect(try fixture.run("get", fixture.podcastPath).end == .exit(0))
-    #expect(eventually { said().contains("are here") })
+    #expect(eventually { said().contains("downloaded") })
     #expect(said().contains("--\n3 episodes of Harbour Lights are here\nPart "))
     #expect(said().contains("--icon=\(fixture.root)/Downloaded/Harbour Lights/cover.jpg\n"), "\(said())")
   }

@@ -128,7 +128,7 @@ import Testing
     #expect(try eventually { try fixture.attribute("state", fixture.episode(3)) == "downloading" })
     get.signal(SIGINT)
     #expect(get.wait() == .signal(SIGINT))
-    #expect(get.errors.contains("the downloads go on"))
+    #expect(get.errors.contains("the downloads continue"))
     #expect(try fixture.attribute("state", fixture.episode(3)) == "downloading")
   }
 
@@ -175,7 +175,7 @@ import Testing
     for file in [program, daemon] { chmod(file, 0o755) }
     let doctor = try RunningProcess(program, ["doctor"], environment: fixture.environment.variables)
     #expect(doctor.wait() == .exit(1))
-    #expect(doctor.output.contains("PROBLEM  \(daemon) does not come up"), "\(doctor.output)")
+    #expect(doctor.output.contains("PROBLEM  \(daemon) does not start"), "\(doctor.output)")
   }
 
   @Test(.enabled(if: getuid() == 0)) func theDoctorSeesAFullRuntimeFolder() throws {

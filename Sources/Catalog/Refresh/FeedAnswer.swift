@@ -33,10 +33,9 @@ struct UnreadAnswer: Sendable {
   /// Parses the body, unless it is the known one. Takes its time.
   /// - Parameters:
   ///   - known: the digest of a body that need not be read again.
-  ///   - isFirst: nothing of the podcast is known yet.
   ///   - isBackground: nobody waits for it.
   func read(
-    known: Int64?, isFirst: Bool, now: Int64, by reader: FeedReader, isBackground: Bool
+    known: Int64?, now: Int64, by reader: FeedReader, isBackground: Bool
   ) throws(FeedFailure) -> FeedAnswer {
     guard let body else { return FeedAnswer(head: head) }
     if breakOff == nil, body.digest == known {
@@ -46,7 +45,7 @@ struct UnreadAnswer: Sendable {
     do throws(FeedError) {
       (channel, episodes) = try reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBackground
-      ) { IncomingEpisode($0, now: now, isFirst: isFirst) }
+      ) { IncomingEpisode($0, now: now) }
     } catch {
       throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
     }

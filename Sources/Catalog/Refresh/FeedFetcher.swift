@@ -91,18 +91,17 @@ final class FeedFetcher: Sendable {
   /// Asks, and parses what comes.
   /// - Parameters:
   ///   - known: the digest of a body that need not be read again.
-  ///   - isFirst: nothing of the podcast is known yet.
   ///   - isBackground: nobody waits for it.
   func fetch(
-    _ question: Question, known: Int64? = nil, isFirst: Bool, now: Int64, isBackground: Bool
+    _ question: Question, known: Int64? = nil, now: Int64, isBackground: Bool
   ) throws(FeedFailure) -> FeedAnswer {
-    try read(try ask(question), known: known, isFirst: isFirst, now: now, isBackground: isBackground)
+    try read(try ask(question), known: known, now: now, isBackground: isBackground)
   }
 
   func read(
-    _ answer: UnreadAnswer, known: Int64? = nil, isFirst: Bool, now: Int64, isBackground: Bool
+    _ answer: UnreadAnswer, known: Int64? = nil, now: Int64, isBackground: Bool
   ) throws(FeedFailure) -> FeedAnswer {
-    try answer.read(known: known, isFirst: isFirst, now: now, by: reader, isBackground: isBackground)
+    try answer.read(known: known, now: now, by: reader, isBackground: isBackground)
   }
 
   private func request(_ question: Question) -> HTTPRequest {

@@ -10,6 +10,8 @@ struct FeedMerge: Sendable {
   let store: CatalogStore
   let podcast: Int64
   let now: Int64
+  /// Episodes are to be heard in order (`itunes:type`): see `EpisodeNaming`.
+  var isSerial = false
 
   /// What is written in one transaction at the most: some tens of milliseconds.
   private static let pieceEpisodes = 1000
@@ -52,7 +54,7 @@ struct FeedMerge: Sendable {
     var merged = Merged()
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-      let plan = MergePlan(incoming, known: known, now: now)
+      let plan = MergePlan(incoming, known: known, isSerial: isSerial, now: now)
       merged.reachesBack = merged.reachesBack || plan.reachesBack
       merged.isReaddressed = merged.isReaddressed || plan.isReaddressed
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }

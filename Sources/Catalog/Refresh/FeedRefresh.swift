@@ -71,7 +71,7 @@ struct FeedRefresh: Sendable {
 
   private func fetch(_ question: FeedFetcher.Question) throws(FeedFailure) -> FeedAnswer {
     try fetcher.fetch(
-      question, known: state.feed.saysMore(now: now) ? nil : state.digest, isFirst: hadNone, now: now,
+      question, known: state.feed.saysMore(now: now) ? nil : state.digest, now: now,
       isBackground: isBackground)
   }
 
@@ -129,7 +129,9 @@ extension FeedRefresh {
       state: state, announced: isCut ? nil : document.newFeedURL,
       redirected: isCut || isEmptied ? nil : head.permanentLocation, now: now)
     do {
-      let outcome = try FeedMerge(store: store, podcast: id, now: now).merge(document.episodes) {
+      let outcome = try FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial).merge(
+        document.episodes
+      ) {
         database, changes, merged in
         try change(in: database, &changes) { feed, archive, podcast, changes in
           take(

@@ -86,7 +86,7 @@ extension FeedRelocation {
       address: address, podcast: state, privateHosts: state.isPrivate ? .allowed : .refused)
     var isMoved = false
     if case .feed(let document)? = try? fetcher.fetch(
-      question, isFirst: false, now: now, isBackground: true
+      question, now: now, isBackground: true
     ).content, try isSame(document, as: state, at: address, store, now: now) {
       isMoved = try store.change(.refresh) { database, changes in
         try FeedRecord.change(state.id, in: database) { try $0.move(to: address, in: database, &changes) }
@@ -126,6 +126,30 @@ extension FeedRecord {
     else { return false }
     error = "has moved to “\(listed.name)”, which you follow"
     return true
+  }
+
+  /// Gives the feed another address of the same show, as the user says: one with a new token. The next answer is read
+  /// whole, and soon.
+  /// - Throws: EEXIST where the user follows another podcast at that address.
+  static func readdress(
+    _ id: Int64, to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    if let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
+      listed.podcast.id != id
+    {
+      throw CatalogError.alreadyFollowed(listed.name)
+    }
+    guard var state = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
+    _ = try state.feed.move(to: address, in: database, &changes)
+    state.feed.forgetAnswer()
+    (state.feed.cameFrom, state.feed.mayBePrivate, state.feed.error) = (nil, true, nil)
+    (state.feed.failures, state.feed.nextRefresh, state.feed.notBefore) = (0, nil, nil)
+    try state.feed.save(in: database)
+    state.archive.nextPage = nil
+    try state.archive.save(in: database)
+    let old = state.podcast
+    state.podcast.isListed = false
+    try state.podcast.save(replacing: old, in: database)
   }
 
   /// Changes the feed's address. Another podcast at that address is forgotten where nobody follows it; searches then show

@@ -42,7 +42,7 @@ struct PagedArchive: Sendable {
     let question = FeedFetcher.Question(
       address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
       privateHosts: state.isPrivate ? .allowed : .refused, bytes: PagesRead.pageBytes)
-    return try fetcher.fetch(question, isFirst: false, now: now, isBackground: true)
+    return try fetcher.fetch(question, now: now, isBackground: true)
   }
 
   /// - Returns: the page after this one, if it is to be read.
@@ -61,7 +61,7 @@ struct PagedArchive: Sendable {
       }
       if let cut = answer.cut {
         // What has come of it stays, and the page is asked for again.
-        try FeedMerge(store: store, podcast: podcast, now: now).merge(document.episodes) {
+        try merge(of: document).merge(document.episodes) {
           _, changes, merged in
           changes += merged.changes(of: podcast)
         }
@@ -76,6 +76,10 @@ struct PagedArchive: Sendable {
     }
   }
 
+  private func merge(of document: FetchedFeed) -> FeedMerge {
+    FeedMerge(store: store, podcast: podcast, now: now, isSerial: document.isSerial)
+  }
+
   private func store(
     _ document: FetchedFeed, bytes: Int, of state: FeedState, _ pages: inout PagesRead
   ) throws -> WebAddress? {
@@ -84,7 +88,7 @@ struct PagedArchive: Sendable {
     let soon = pages.areEnough ? wallClockSeconds() + ArchiveRecord.patience : nil
     var following: WebAddress?
     var isTooLong = false
-    try FeedMerge(store: store, podcast: podcast, now: now).merge(document.episodes) {
+    try merge(of: document).merge(document.episodes) {
       database, changes, merged in
       guard var state = try FeedState(podcast: podcast, in: database) else { return }
       let goesOn = state.archive.readsWhole || !merged.outcome.newEpisodes.isEmpty

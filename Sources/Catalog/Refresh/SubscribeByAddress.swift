@@ -28,7 +28,7 @@ struct SubscribeByAddress: Sendable {
   func run() {
     do throws(CatalogError) {
       let addresses = SubscriptionAddress.typed(address)
-      if addresses.isEmpty { throw CatalogError(.EINVAL, "no address of a feed") }
+      if addresses.isEmpty { throw CatalogError(.EINVAL, "not a feed address") }
       for address in addresses {
         if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
       }
@@ -67,7 +67,7 @@ struct SubscribeByAddress: Sendable {
         failure = error
       }
     }
-    throw failure?.error ?? CatalogError(.EINVAL, "no address of a feed")
+    throw failure?.error ?? CatalogError(.EINVAL, "not a feed address")
   }
 
   private func look(at address: WebAddress) throws(FeedFailure) -> Found {
@@ -121,7 +121,7 @@ struct SubscribeByAddress: Sendable {
   private func found(
     _ unread: UnreadAnswer, at address: WebAddress, isNamed: Bool
   ) throws(FeedFailure) -> Found {
-    let answer = try feeds.fetcher.read(unread, isFirst: true, now: wallClockSeconds(), isBackground: false)
+    let answer = try feeds.fetcher.read(unread, now: wallClockSeconds(), isBackground: false)
     guard case .feed(let document) = answer.content else {
       throw FeedFailure(status: answer.head, now: wallClockSeconds())
     }
@@ -129,14 +129,21 @@ struct SubscribeByAddress: Sendable {
   }
 
   private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
+    let claimedUntil = wallClockSeconds() + FeedRefresher.claimTime
+    let renewed = try renewed(by: found)
     let (listed, state) = try feeds.store.change { database, changes in
+      if let renewed, let listed = try ListedRow.subscription(renewed, in: database) {
+        let podcast = listed.podcast.id
+        try FeedRecord.readdress(podcast, to: found.address, in: database, &changes)
+        _ = try FeedRecord.change(podcast, in: database) { $0.claimedUntil = claimedUntil }
+        changes.append(.subscription(renewed, podcast: podcast))
+        return (listed, try FeedState(podcast: podcast, in: database))
+      }
       let podcast = try PodcastRow.recordNamed(
         found.address, title: found.document.title, mayBePrivate: isTyped && found.isNamed, in: database)
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       // A mount that hears of the subscription must not fetch the same feed at the same time.
-      _ = try FeedRecord.change(podcast, in: database) {
-        $0.claimedUntil = wallClockSeconds() + FeedRefresher.claimTime
-      }
+      _ = try FeedRecord.change(podcast, in: database) { $0.claimedUntil = claimedUntil }
       changes.append(.subscription(listed.id, podcast: podcast))
       return (listed, try FeedState(podcast: podcast, in: database))
     }
@@ -151,8 +158,20 @@ struct SubscribeByAddress: Sendable {
         error.errno,
         "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")
     }
-    var known = listed
-    known.podcast = try feeds.store.read { try PodcastRow.podcast(state.id, in: $0) } ?? listed.podcast
-    return known
+    // With the name that the feed's title has made.
+    return try feeds.store.read { try ListedRow.subscription(listed.id, in: $0) } ?? listed
+  }
+
+  /// The subscription whose feed this is too, by its episodes, at an address that differs by its token alone.
+  private func renewed(by found: Found) throws(CatalogError) -> Int64? {
+    try feeds.store.read { database in
+      try SubscriptionRows.subscriptions(likeAddress: found.address, in: database).first { id in
+        guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else { return false }
+        let known = try KnownEpisodes(podcast: podcast, in: database)
+        let both = ShowEvidence.Episodes(
+          of: found.document.episodes.map(\.traits), and: known.all.map(\.traits))
+        return both.areSame(both.common)
+      }
+    }
   }
 }

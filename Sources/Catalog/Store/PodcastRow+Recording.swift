@@ -10,7 +10,7 @@ extension PodcastRow {
     _ url: WebAddress, title: String?, mayBePrivate: Bool, in database: Database
   ) throws -> Int64 {
     guard var found = FoundPodcast(feed: url.forRequest, title: title) else {
-      throw CatalogError(.EINVAL, "no address of a feed")
+      throw CatalogError(.EINVAL, "not a feed address")
     }
     found.isListed = false
     return try record(found, mayBePrivate: mayBePrivate, isNamed: true, in: database)

@@ -48,10 +48,7 @@ struct CatalogSession {
   func wait<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any Cancellable
   ) throws -> Value {
-    let outcome = Monitor<Result<Value, CatalogError>?>(nil)
-    let task = start { result in outcome.withLockNotifying { $0 = result } }
-    guard let result = outcome.wait(until: .after(300), for: { $0 }) else {
-      task.cancel()
+    guard let result = Waiting.result(within: 300, start) else {
       throw CommandFailure("no answer within five minutes")
     }
     return try result.get()

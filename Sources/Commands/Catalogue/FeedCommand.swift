@@ -57,22 +57,12 @@ enum FeedCommand: Command {
 
   private static func fetch(_ url: WebAddress) throws -> HTTPResponse {
     let settings = try CommandSettings.load().settings
-    var request = HTTPRequest(url: url.forRequest)
+    var request = HTTPRequest(url: url.forRequest, settings)
     request.acceptsCompression = true
     request.decompresses = false
-    // The user names the address himself.
-    request.allowsPrivateHosts = true
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
-    request.connectTimeout = settings.connectTimeout
     request.stallTimeout = settings.stallTimeout
     request.maximumBody = Int64(FeedLimits().document)
-    let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
-    let client = HTTPClient(name: "feed-http")
-    let task = client.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
-    guard let result = outcome.wait(until: .after(300), for: { $0 }) else {
-      task.cancel()
+    guard let result = Waiting.answer(to: request, within: 300) else {
       throw CommandFailure("no answer within five minutes")
     }
     let response = try result.get()

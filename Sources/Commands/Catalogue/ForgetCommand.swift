@@ -14,8 +14,8 @@ enum ForgetCommand: Command {
   static let usage = """
     podcastfs forget NAME|FEED-URL…
 
-    Takes the podcast out of Subscriptions/, of all searches and of the catalogue, with its texts and marks, and
-    drops its downloads. NAME is a directory's in Subscriptions/ or Downloaded/, or the path of one.
+    Removes the podcast from Subscriptions/, from all searches and from the catalogue, with its texts and marks, and
+    drops its downloads. NAME is a folder's in Subscriptions/ or Downloaded/, a folder's path, or the podcast's title.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -10,8 +10,8 @@ enum ImportCommand: Command {
   static let usage = """
     podcastfs import [--json] [--quiet] FILE.opml
 
-    Follows every feed in the list (-: standard input) and removes none. Bad entries are told and the good ones kept; the status is 1
-    then.
+    Follows every feed in the list (-: standard input) and removes none. Bad entries are reported, good ones kept; the
+    status is 1 then.
 
       --json   {"added", "known", "refused", "problems": []}
     """

@@ -16,7 +16,7 @@ enum SearchCommand: Command {
       --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
                      "language", "description", "categories"}]}, null for what is not known
       --limit N      the most results, 1 to 200
-      --country CC   the directory's country, two letters
+      --country CC   the country to search in, two letters
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

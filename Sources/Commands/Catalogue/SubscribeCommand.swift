@@ -59,7 +59,7 @@ enum UnsubscribeCommand: Command {
   static let usage = """
     podcastfs unsubscribe NAME|FEED-URL…
 
-    NAME is the directory's in Subscriptions/. Downloads stay until the cache needs the room.
+    NAME is the folder's in Subscriptions/, or the podcast's title. Downloads stay until the cache needs the room.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -9,10 +9,10 @@ enum DoctorCommand: Command {
     podcastfs doctor [--json] [--quiet]
 
     Checks what podcastfs needs: FUSE, libraries, directories, mounts, its daemon, the search service. Status 0 where
-    all is well, 1 where something is to be mended.
+    all is well, 1 where there is a problem.
 
-      --json    [{"status", "words", "mend"}], status ok, note or problem
-      --quiet   only what is to be mended
+      --json    [{"status", "words", "mend"}], status ok, note or problem; the last is the fix
+      --quiet   problems only
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

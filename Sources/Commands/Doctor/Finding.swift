@@ -4,7 +4,7 @@ package enum Finding: Hashable, Sendable {
   case fine(String)
   /// Nothing is wrong, but it is good to know.
   case note(String)
-  /// What is wrong, and how to mend it.
+  /// What is wrong, and the fix.
   case problem(String, mend: String)
 
   package var isProblem: Bool {
@@ -37,7 +37,7 @@ package enum Finding: Hashable, Sendable {
     switch self {
     case .fine(let words): "ok       \(words)"
     case .note(let words): "note     \(words)"
-    case .problem(let words, let mend): "PROBLEM  \(words)\n         mend it: \(mend)"
+    case .problem(let words, let mend): "PROBLEM  \(words)\n         fix: \(mend)"
     }
   }
 }

@@ -26,7 +26,9 @@ package enum MountChecks {
     var findings: [Finding] = []
     if !canKeep {
       findings.append(
-        .note("a mount ends with its process here: handing it over takes Linux 6.9 (this is \(kernel))"))
+        .note(
+          "a mount ends with its process: another process can take it over from Linux 6.9 on (this is \(kernel))"
+        ))
     } else if Keeper.program == nil {
       findings.append(
         .problem(
@@ -73,6 +75,6 @@ package enum MountChecks {
   package static func table(_ path: String, isRoot: Bool) -> Finding? {
     if isRoot || access(path, R_OK) == 0 { return nil }
     return .problem(
-      "\(path) is missing: a mount cannot be taken away", mend: "as root: ln -s ../proc/self/mounts \(path)")
+      "\(path) is missing: nobody but root can unmount", mend: "as root: ln -s ../proc/self/mounts \(path)")
   }
 }

@@ -9,20 +9,11 @@ package enum NetworkCheck {
   package static func run(_ settings: Settings) -> Finding {
     let address = settings.searchURL ?? Settings.appleSearchURL
     var request = HTTPRequest(
-      url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1")
-    request.userAgent = settings.effectiveUserAgent
-    request.proxy = settings.proxy
-    request.certificateAuthorities = settings.certificateAuthorities
-    // The user's own setting: it may be on any address.
-    request.allowsPrivateHosts = true
+      url: address + (address.contains("?") ? "&" : "?") + "term=podcast&media=podcast&limit=1", settings)
     request.connectTimeout = min(settings.connectTimeout, 10)
     request.totalTimeout = 15
     request.maximumBody = 1 << 20
-    let answer = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
-    let client = HTTPClient(name: "doctor")
-    client.fetch(request) { result in answer.withLockNotifying { $0 = result } }
-    defer { client.stop() }
-    return finding(answer.wait(until: .after(20)) { $0 }, host: WebAddress(address).host ?? address)
+    return finding(Waiting.answer(to: request, within: 20), host: WebAddress(address).host ?? address)
   }
 
   package static func finding(_ answer: Result<HTTPResponse, HTTPError>?, host: String) -> Finding {
@@ -33,11 +24,12 @@ package enum NetworkCheck {
         _ = try ServiceAnswers.podcasts(in: response.body, of: "apple")
       } catch {
         return .problem(
-          "what \(host) answers is no list of podcasts", mend: "set search_url to a service as Apple's")
+          "the answer of \(host) is not a list of podcasts",
+          mend: "set search_url to a service with Apple's format")
       }
       return .fine("the search service at \(host) answers")
     case .success(let response) where response.head.status == 403 || response.head.status == 429:
-      return .note("the search service at \(host) asks for a pause (HTTP \(response.head.status))")
+      return .note("the search service at \(host) asks to wait (HTTP \(response.head.status))")
     case .success(let response):
       return .problem("the search service at \(host) answers with HTTP \(response.head.status)", mend: mend)
     case .failure(let error): return .problem("the search service: \(error)", mend: mend)

@@ -34,8 +34,8 @@ package enum PlaceChecks {
       let isThere = access(places.configurationFile, F_OK) == 0
       findings.append(
         isThere
-          ? .fine("\(places.configurationFile) is understood")
-          : .fine("no configuration file (\(places.configurationFile)): the defaults hold"))
+          ? .fine("\(places.configurationFile) is valid")
+          : .fine("no configuration file (\(places.configurationFile)): defaults are used"))
       let inForce = settingsInForce(settings, places, environment)
       findings.append(room(at: places.cache, minimum: inForce.map(\.minimumFree).max() ?? 0))
       if let finding = answeringDaemon(places, settings) { findings.append(finding) }
@@ -64,13 +64,13 @@ package enum PlaceChecks {
     case .obstructed(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
-        mend: "see to that file: what is known is in the others")
+        mend: "move that file away: the catalogue itself is in the others")
     case .misplaced(let why):
       return .problem("the catalogue \(path) cannot be used: \(why)", mend: "nothing in it is damaged")
     case .unreadable(let why):
       return .problem(
         "the catalogue \(path) cannot be read: \(why)",
-        mend: "bring it back from a backup, or move it away and import a list of the subscriptions; what is "
+        mend: "restore it from a backup, or move it away and import a list of the subscriptions; what is "
           + "cached stays")
     }
   }
@@ -166,7 +166,7 @@ package enum PlaceChecks {
     }
     if isUp { return .fine("\(path) starts") }
     return .problem(
-      "\(path) does not come up",
+      "\(path) does not start",
       mend: "run it by hand: \(path) --state \(trial) --cache \(trial)/cache --runtime \(trial)")
   }
 
@@ -186,7 +186,7 @@ package enum PlaceChecks {
   package static func storeRoom(_ path: String) -> Finding? {
     guard let left = DiskSpace.available(at: path), left < 1 << 20 else { return nil }
     return .problem(
-      "only \(HumanText.size(left)) are free in \(path): nothing can be remembered",
+      "only \(HumanText.size(left)) are free in \(path): nothing can be saved",
       mend: "delete what is not needed on that disk, or make it larger")
   }
 
@@ -206,7 +206,7 @@ package enum PlaceChecks {
     var findings: [Finding] = []
     if let why = DaemonPlace.failure(in: state) {
       findings.append(
-        .problem("the transfer daemon could not start: \(why)", mend: "mend that, then open an episode again")
+        .problem("the transfer daemon could not start: \(why)", mend: "fix that, then open an episode again")
       )
     }
     switch TransferStore.condition(in: state) {
@@ -217,13 +217,14 @@ package enum PlaceChecks {
         .problem(
           "the store of downloads cannot be read: \(why)",
           mend:
-            "nothing is to be done: the transfer daemon sets it aside and goes on with what the cache holds"))
+            "none is needed: the transfer daemon sets it aside and continues with what is in the cache"))
     }
     let damaged = TransferStore.damagedName(in: state)
     if access(damaged, F_OK) == 0 {
       findings.append(
         .note(
-          "a damaged store of downloads was set aside as \(damaged); what the cache holds was taken up anew"))
+          "a damaged store of downloads was set aside as \(damaged); downloads in the cache were found again")
+      )
     }
     for path in TransferStore.strangersAside(in: state) {
       findings.append(

@@ -27,7 +27,7 @@ enum Completion: String {
   }
 
   private static var optionKeys: [String] {
-    OptionHelp.all.filter { $0.place != .fileOnly }.map { $0.value == nil ? $0.key : $0.key + "=" }
+    OptionHelp.all.filter { $0.place != .fileOnly }.map { $0.placeholder == nil ? $0.key : $0.key + "=" }
   }
 
   // MARK: bash

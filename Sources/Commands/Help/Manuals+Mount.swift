@@ -5,8 +5,8 @@ extension Manuals {
     ("Subscriptions/PODCAST/", "The podcasts that are followed; refreshed on their own."),
     ("Subscriptions/subscriptions.opml", "The list of them."),
     ("Latest/", "The newest episodes of all subscriptions."),
-    ("Downloading/", "What is queued, under way, paused or failed."),
-    ("Downloaded/PODCAST/", "Only what is wholly here: safe offline."),
+    ("Downloading/", "Downloads that run, wait, are paused or have failed."),
+    ("Downloaded/PODCAST/", "Complete downloads only: safe offline."),
     (".podcastfs/status.json, events, log", "Open by name, and are not listed."),
   ]
 
@@ -14,7 +14,7 @@ extension Manuals {
     ("mkdir Search/QUERY", "Searches. Words like country:de and limit:20 set those parameters."),
     ("rmdir Search/QUERY", "Forgets the search."),
     ("mv Search/QUERY/PODCAST Subscriptions/", "Follows the podcast."),
-    ("rmdir Subscriptions/PODCAST", "Follows it no longer."),
+    ("rmdir Subscriptions/PODCAST", "Stops following it."),
     ("cp LIST.opml Subscriptions/", "Follows all of a list."),
     ("rm EPISODE", "Stops or drops its download; in Search/ hides it."),
     (
@@ -27,7 +27,7 @@ extension Manuals {
   static let files = [
     ("~/.config/podcastfs/config", "Configuration: podcastfs.conf(5)."),
     ("~/.local/share/podcastfs/", "Catalogue and subscriptions."),
-    ("~/.local/state/podcastfs/", "What is wanted, and podcastfs.log."),
+    ("~/.local/state/podcastfs/", "The state of downloads, and podcastfs.log."),
     ("~/.cache/podcastfs/", "Episodes: safe to delete at any time."),
   ]
 }

@@ -20,9 +20,9 @@ enum Manuals {
     page.paragraph(
       """
       podcastfs mounts podcasts: make a directory named after what you look for, browse podcasts as directories and \
-      episodes as files, and play or copy any of them with any program. Opening an episode that is not here yet starts \
-      its download in the background; reading streams what has come and waits for the rest. The download goes on after \
-      the reader has closed, after the mount has ended, and after a reboot.
+      episodes as files, and play or copy any of them with any program. Opening an episode that is not downloaded yet \
+      starts its download in the background; reading streams what has arrived and waits for the rest. The download \
+      continues after the reader has closed, after the mount has ended, and after a reboot.
       """)
     page.section("The mount")
     for (form, words) in tree { page.entry(form, words) }
@@ -72,11 +72,7 @@ enum Manuals {
     }
     page.section("Single feeds")
     page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
-    page.entry("user_agent=TEXT", "What its requests are sent as.")
-    page.entry("refresh=SECONDS", "Between its refreshes.")
-    page.entry(
-      "keep=N, keep=Nd",
-      "The newest N episodes, or those of N days, are downloaded before anybody opens them.")
+    for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("Example")
     page.literal(
       """

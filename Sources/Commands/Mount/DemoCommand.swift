@@ -68,7 +68,14 @@ enum DemoCommand: Command {
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
     request.settings.searchURL = catalogue.searchURL
-    try places.configure(searchURL: catalogue.searchURL, options: options)
-    return try MountProcess(request).run(ready: ready)
+    try places.configure(searchURL: catalogue.searchURL)
+    return try MountProcess(request).run {
+      // For the commands that enter its places.
+      if let mount = MountTable.mount(on: request.mountPoint) {
+        try? MountRecord.write(
+          request.mountPoint, device: mount.device, isRevived: false, places: request.places)
+      }
+      ready()
+    }
   }
 }

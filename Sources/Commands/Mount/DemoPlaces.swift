@@ -27,15 +27,12 @@ struct DemoPlaces {
     if isAlone || owners == [.demonstration] { demo.enter() }
   }
 
-  /// Gives the commands that enter them the demonstration's search service, and the options of its mount.
-  func configure(searchURL: String, options: [String]) throws {
-    let given = options.flatMap { OptionList($0).options }.filter { Settings.keys.contains($0.key) }
-    let lines = given.map { "\($0.key) = \"\($0.value ?? "on")\"" } + ["search_url = \(searchURL)"]
+  /// Gives the commands that enter them the demonstration's search service.
+  func configure(searchURL: String) throws {
     let places = try Places()
     try Directories.create(String(places.configurationFile.dropLast("/config".count)))
     try Directories.replace(
-      places.configurationFile, with: Array((lines.joined(separator: "\n") + "\n").utf8), outlivesPower: false
-    )
+      places.configurationFile, with: Array("search_url = \(searchURL)\n".utf8), outlivesPower: false)
   }
 
   /// Waits until a demonstration that was unmounted has taken all of its own away.

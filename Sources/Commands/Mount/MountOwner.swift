@@ -12,7 +12,7 @@ enum MountOwner {
   init?(of path: String, places: Places) {
     guard let path = MountPoint.absolutePath(path), let mount = MountTable.mount(holding: path), mount.isOurs
     else { return nil }
-    // A demonstration leaves no record.
+    // A demonstration leaves its record in its own places.
     if MountRecord.find(mount.mountPoint, places: places) != nil {
       self = .caller
     } else if let user = mount.user, user != geteuid() {

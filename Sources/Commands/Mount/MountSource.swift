@@ -50,10 +50,7 @@ enum MountSource {
   private static func wait<Value: Sendable>(
     _ start: (@escaping @Sendable (Result<Value, CatalogError>) -> Void) -> any Cancellable
   ) throws -> Value {
-    let outcome = Monitor<Result<Value, CatalogError>?>(nil)
-    let task = start { result in outcome.withLockNotifying { $0 = result } }
-    guard let result = outcome.wait(until: .after(11), for: { $0 }) else {
-      task.cancel()
+    guard let result = Waiting.result(within: 11, start) else {
       throw CatalogError(.ETIMEDOUT, "no answer")
     }
     return try result.get()

@@ -14,7 +14,7 @@ struct NotificationText: Equatable {
     let shows = distinct(events.map(\.show))
     let of = shows.count == 1 ? " of \(plain(shows[0]))" : ""
     return NotificationText(
-      summary: "\(events.count) episodes\(of) are here",
+      summary: "\(events.count) episodes\(of) downloaded",
       body: list(shows.count == 1 ? events.map(\.title) : shows))
   }
 

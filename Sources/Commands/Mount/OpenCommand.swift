@@ -13,8 +13,8 @@ enum OpenCommand: Command {
     podcastfs open [FEED-URL|FILE.opml…]
 
     For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts at the addresses (also those that
-    begin with feed:, pcast: or itpc:) and in the lists, and shows the folder in the file manager. What came of it is
-    told in a notification where there is no terminal.
+    begin with feed:, pcast: or itpc:) and in the lists, and shows the folder in the file manager. Where there is no
+    terminal, a notification shows the outcome.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

@@ -11,10 +11,10 @@ enum RestartCommand: Command {
     podcastfs restart [MOUNTPOINT]
     podcastfs restart --all
 
-    Has the mount on MOUNTPOINT (~/Podcasts) served by this version of the program from now on. Programs that use it
-    notice nothing: what is open stays open, and what they wait for comes.
+    Lets this version of the program serve the mount on MOUNTPOINT (~/Podcasts). Programs that use it notice nothing:
+    open files stay open, and reads that wait go on waiting.
 
-      --all   every mount of this user, or of everybody, as root; what can't be handed over stays as it is
+      --all   every mount of this user, or of everybody, as root; a mount that cannot be handed over stays as it is
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

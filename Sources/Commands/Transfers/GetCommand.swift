@@ -11,9 +11,9 @@ enum GetCommand: Command {
     podcastfs get [--json] [--quiet] PATH…
 
     Downloads episodes of a mount, or all episodes directly in a directory of it, the newest first: with progress
-    bars on a terminal, else with a line for each that is here, and one for each reason why it must wait. Ends when all are; with status 1 when one can't be
-    had, which does not keep the others from coming. Covers and the like beside the episodes are passed over.
-    Interrupting it stops no download.
+    bars on a terminal, else with a line for each that is complete, and one for each reason to wait. Ends when all are
+    complete. Where one fails the others go on, and the status is 1. Covers and the like beside the episodes are skipped.
+    Ctrl-C ends the command, not the downloads.
 
       --json   [{"path", "state", "bytes_received", "bytes_total", "error"}], when it ends
     """
@@ -26,7 +26,7 @@ enum GetCommand: Command {
     let operands = MountedEpisode.all(atEach: paths)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
     if !operands.episodes.isEmpty {
-      Interruption.say("the downloads go on: podcastfs status shows them, podcastfs cancel ends them")
+      Interruption.say("the downloads continue: podcastfs status shows them, podcastfs cancel stops them")
     }
     var wanted = operands.episodes.map { Wanted(episode: $0) }
     for index in wanted.indices { wanted[index].order() }
@@ -110,7 +110,7 @@ enum GetCommand: Command {
         // What an errno can't say: the attribute does.
         let why = (try? episode.attribute("error")) ?? nil
         failure =
-          why.map { "\($0) (podcastfs doctor tells what can be done)" }
+          why.map { "\($0) (podcastfs doctor finds out why)" }
           ?? (error as? CommandFailure)?.reason(of: episode.path) ?? "\(error)"
       }
     }

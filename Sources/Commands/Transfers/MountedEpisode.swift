@@ -19,13 +19,7 @@ struct MountedEpisode {
       }
       return [episode]
     }
-    let names: [String]
-    do { names = try Directories.names(in: path).sorted(by: >) } catch { throw CommandFailure("\(error)") }
-    let base = path.hasSuffix("/") ? path : path + "/"
-    // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
-    let episodes = names.map { MountedEpisode(path: base + $0) }.filter {
-      (try? $0.attribute("state")) ?? nil != nil
-    }
+    let episodes = try directly(in: path)
     if episodes.isEmpty {
       let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
       throw CommandFailure(
@@ -33,6 +27,18 @@ struct MountedEpisode {
           ? "\(path): there are no episodes in this directory" : "\(path): not in a mount of podcastfs")
     }
     return episodes
+  }
+
+  /// The episodes directly in a directory, the newest first; none where it is not there.
+  static func directly(in path: String) throws -> [MountedEpisode] {
+    let names: [String]
+    do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
+      if error.errno == .ENOENT { return [] }
+      throw CommandFailure("\(error)")
+    }
+    let base = path.hasSuffix("/") ? path : path + "/"
+    // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
+    return names.map { MountedEpisode(path: base + $0) }.filter { (try? $0.attribute("state")) ?? nil != nil }
   }
 
   /// What the operands of a call mean.
@@ -116,7 +122,7 @@ struct MountedEpisode {
   /// What its attributes say now.
   func progress() throws -> ProgressLine {
     guard let text = try attribute("state"), let state = TransferState(name: text) else {
-      throw CommandFailure("\(path): it is no longer there")
+      throw CommandFailure("\(path): it has gone")
     }
     func number(_ name: String) throws -> Int64? { try attribute(name).flatMap { Int64($0) } }
     var line = ProgressLine(

@@ -14,7 +14,7 @@ enum StatusCommand: Command {
     Shows the downloads with progress, rate and time left, whether anything is mounted or not.
 
       --json   the same as .podcastfs/status.json in a mount
-      --watch  goes on until it is interrupted; with --json, a line for each change
+      --watch  continues until it is interrupted; with --json, a line for each change
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {

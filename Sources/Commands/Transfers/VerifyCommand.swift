@@ -12,8 +12,8 @@ enum VerifyCommand: Command {
   static let usage = """
     podcastfs verify [--json] [--quiet] [PATH…]
 
-    Reads all that is cached, or what is cached of some episodes or of all directly in a directory of a mount, and
-    compares it with the checksums that were taken when it came. What is damaged is fetched again.
+    Checks all downloads, or those of some episodes or of all directly in a directory of a mount, against the
+    checksums that were taken when they arrived. What is damaged is downloaded again.
 
       --json  what was found, as JSON
     """
@@ -69,7 +69,7 @@ enum VerifyCommand: Command {
       try episode.attribute("state") != TransferState.remote.name
         || Int64(try episode.attribute("bytes_received") ?? "0") ?? 0 > 0
     }
-    return isHere ? nil : "not here: nothing to check"
+    return isHere ? nil : "nothing of it is downloaded"
   }
 
   private static func isOf(_ path: String, _ episode: MountedEpisode) -> Bool {
@@ -88,9 +88,8 @@ enum VerifyCommand: Command {
 
   /// Orders what is damaged anew; why that failed.
   private static func replace(_ episode: VerifiedEpisode, _ client: TransferClient) -> TransferFailure? {
-    let end = Monitor<TransferFailure??>(nil)
-    client.replace(episode) { failure in end.withLockNotifying { $0 = .some(failure) } }
-    return end.wait(until: .after(60)) { $0 } ?? TransferFailure(.ETIMEDOUT, "the daemon does not answer")
+    let end = Waiting.result(within: 60) { client.replace(episode, completion: $0) }
+    return end ?? TransferFailure(.ETIMEDOUT, "the daemon does not answer")
   }
 
   private static func label(_ status: TransferStatus) -> String {
@@ -100,7 +99,7 @@ enum VerifyCommand: Command {
 
   private static func line(_ episode: VerifiedEpisode) -> String {
     let size = HumanText.size(episode.damaged.reduce(0) { $0 + Int64($1.count) })
-    return "\(label(episode.status)): \(size) damaged, to be fetched again"
+    return "\(label(episode.status)): \(size) damaged, will be downloaded again"
   }
 
   private static func summary(_ checked: [VerifiedEpisode]) -> String {
@@ -108,7 +107,7 @@ enum VerifyCommand: Command {
     let unsummed = checked.reduce(0) { $0 + $1.unsummed }
     var words = [
       HumanText.count(checked.count, "episode") + " checked",
-      "\(HumanText.size(checked.reduce(0) { $0 + $1.sound })) as they were written",
+      "\(HumanText.size(checked.reduce(0) { $0 + $1.sound })) intact",
     ]
     if unsummed > 0 { words.append("\(HumanText.size(unsummed)) without a checksum") }
     if !checked.isEmpty { words.append(damaged == 0 ? "nothing is damaged" : "\(damaged) damaged") }

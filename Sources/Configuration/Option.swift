@@ -1,0 +1,88 @@
+/// An option: what it is called, what it takes, what holds without it, what it is for, and how its value is read.
+///
+/// Everything that is said of options comes from these: settings, help, manual pages, completions and
+/// Documentation/Configuration.md.
+package struct Option<Target>: Sendable {
+  package let help: OptionHelp
+  /// What the key alone means; nil where it needs a value.
+  private let implied: String?
+  private let read: @Sendable (inout Target, _ key: String, _ value: String) throws -> Void
+
+  init(
+    _ key: String, _ placeholder: String?, _ usual: String?, _ text: String,
+    _ place: OptionHelp.Place = .anywhere, implied: String? = nil,
+    _ read: @escaping @Sendable (inout Target, _ key: String, _ value: String) throws -> Void
+  ) {
+    help = OptionHelp(key, placeholder, usual, text, place)
+    self.implied = implied
+    self.read = read
+  }
+
+  /// - Parameter value: nil where only the key was given.
+  func set(_ value: String?, in target: inout Target) throws(SettingsError) {
+    guard let value = value ?? implied else {
+      throw SettingsError("\(help.key) needs a value: \(help.key)=…")
+    }
+    do { try read(&target, help.key, value) } catch {
+      throw error as? SettingsError ?? SettingsError("\(help.key): \(error)")
+    }
+  }
+}
+
+/// What is said of an option.
+package struct OptionHelp: Hashable, Sendable {
+  package let key: String
+  /// What it takes; nil for a flag.
+  package let placeholder: String?
+  /// What holds without it.
+  package let usual: String?
+  package let text: String
+  package let place: Place
+
+  package enum Place: Sendable {
+    /// `-o` and the configuration file.
+    case anywhere
+    /// `-o` only: FUSE's and mount(8)'s.
+    case mountOnly
+    /// The file only: secrets, which a command line would show to all users of a machine.
+    case fileOnly
+    /// A section of the file only.
+    case section
+  }
+
+  init(_ key: String, _ placeholder: String?, _ usual: String?, _ text: String, _ place: Place) {
+    (self.key, self.placeholder, self.usual, self.text, self.place) = (key, placeholder, usual, text, place)
+  }
+
+  /// All but those of sections.
+  package static var all: [OptionHelp] {
+    Settings.options.map(\.help) + MountOptions.options.map(\.help) + MountOptions.flagHelp
+  }
+
+  /// "country=CC", "allow_other".
+  package var form: String { placeholder.map { "\(key)=\($0)" } ?? key }
+
+  /// What stands behind the explanation: " (us)", " (-o only)".
+  package var remark: String {
+    let note: String? =
+      switch place {
+      case .anywhere, .section: nil
+      case .mountOnly: "-o only"
+      case .fileOnly: "the file only"
+      }
+    let words = [usual, note].compactMap { $0 }
+    return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
+  }
+
+  /// A row of Documentation/Configuration.md.
+  package var row: String {
+    let taken = placeholder.map { "`=\($0.replacing("|", with: "\\|"))`" } ?? ""
+    return "| `\(key)`\(taken.isEmpty ? "" : " ")\(taken) | \(usual ?? "none") | \(text) |"
+  }
+}
+
+extension String {
+  fileprivate func replacing(_ mark: Character, with text: String) -> String {
+    reduce(into: "") { $0 += $1 == mark ? text : String($1) }
+  }
+}
