@@ -66,11 +66,7 @@ extension Catalog {
   package func summaries<Made: Sendable>(
     ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
   ) throws(CatalogError) -> [Made] {
-    try store.read { database in
-      let fresh = store.fresh.withLock { $0?.podcast == id ? $0 : nil }
-      if let fresh, try fresh.commit == ChangeLog.count(in: database) { return fresh.summaries(as: make) }
-      return try EpisodeRow.summaries(ofPodcast: id, in: database, as: make)
-    }
+    try store.read { try EpisodeRow.summaries(ofPodcast: id, in: $0, as: make) }
   }
 
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file

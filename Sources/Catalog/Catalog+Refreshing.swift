@@ -54,7 +54,7 @@ extension Catalog {
   /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
   package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
     do {
-      let incoming = items.compactMap { IncomingEpisode($0, now: now, isFirst: false) }
+      let incoming = items.compactMap { IncomingEpisode($0, now: now) }
       try FeedMerge(store: store, podcast: podcast, now: now).merge(incoming) { _, changes, merged in
         changes += merged.changes(of: podcast)
       }

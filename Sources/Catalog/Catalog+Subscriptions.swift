@@ -70,6 +70,24 @@ extension Catalog {
     }
   }
 
+  /// Gives a subscription another address of the same show, as one with a new token. Episodes, names and marks stay; the
+  /// feed is asked for when a mount next looks for due ones.
+  /// - Parameter id: the subscription's.
+  /// - Throws: EINVAL for no address, EEXIST where another subscription has it.
+  package func setFeedURL(_ address: String, ofSubscription id: Int64) throws(CatalogError) {
+    guard let url = SubscriptionAddress.normalized(address) else {
+      throw CatalogError(.EINVAL, "no address of a feed")
+    }
+    try store.change { database, changes in
+      guard let listed = try ListedRow.subscription(id, in: database) else {
+        throw CatalogError.unknown("subscription")
+      }
+      try MoveRows.readdress(listed.podcast.id, to: url, in: database, &changes)
+      changes.append(.subscription(id, podcast: listed.podcast.id))
+    }
+    try Forgetting.finish(store)
+  }
+
   /// The subscription whose feed has this address, written in any way that means the same.
   package func subscription(feedURL: String) throws(CatalogError) -> ListedPodcast? {
     try store.read { try SubscriptionRows.subscription(feedURL: feedURL, in: $0) }

@@ -15,6 +15,8 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var guid: String?
   /// Publication date in seconds since 1970: the feed's, else when it was first seen.
   package var published: Int64
+  /// The file's time of modification: `published`, or a little later where another episode of the podcast has that second.
+  package var modified: Int64
   /// Whether `published` is the feed's word.
   package var isDated: Bool = true
   package var enclosureURL: WebAddress
@@ -54,6 +56,7 @@ package struct Episode: Hashable, Sendable, Identifiable {
     self.fileExtension = fileExtension
     self.title = title
     self.published = published
+    modified = published
     self.enclosureURL = enclosureURL
   }
 

@@ -1,24 +1,33 @@
-/// The names that podcasts, episodes and searches get in the tree (Documentation/Semantics.md): pure rules. Given once
-/// and then kept by the catalogue; `UniqueNames` tells equal ones apart.
+/// The names that podcasts, episodes and searches get in the tree (Documentation/Semantics.md): pure rules. The catalogue
+/// gives a name once and keeps it; `UniqueNames` tells equal names apart.
 package enum EpisodeName {
   /// The most bytes of UTF-8 that a name has before its extension.
   package static let byteLimit = 200
+  /// The most Unicode scalars that a name has before its extension. A file name on Windows has at most 255 UTF-16 units.
+  package static let characterLimit = 120
+  /// The most Unicode scalars of the podcast's part in a name that has both a podcast's and an episode's part.
+  package static let podcastLimit = 32
 
-  /// What stands for a title that is missing or holds nothing that a name may hold.
+  /// Stands for a title that is missing or holds nothing that a name may hold.
   package static let untitled = "Untitled"
 
+  private static let separator = " - "
+
   /// An episode's name before its extension: "2024-01-03 - A quiet harbour".
-  /// - Parameter published: seconds since 1970; the date in the name is UTC's.
-  package static func stem(published: Int64, title: String?) -> String {
+  /// - Parameters:
+  ///   - published: seconds since 1970; the date in the name is UTC's.
+  ///   - marks: stands behind the date: "1830" or "1830 - S02E01".
+  package static func stem(published: Int64, marks: String = "", title: String?) -> String {
     let date = CivilDate(secondsSinceEpoch: published).description
-    return withinLimit(date + " - ", FileNameText.cleaned(TitleText.plain(title ?? "")))
+    let prefix = date + marks + separator
+    return withinLimit(prefix, FileNameText.cleaned(TitleText.plain(title ?? "")))
   }
 
   /// A podcast's directory.
   package static func directoryName(title: String?) -> String {
     let cleaned = FileNameText.trimmedStart(FileNameText.cleaned(TitleText.plain(title ?? "")))
-    let name = FileNameText.withoutDeviceName(FileNameText.cut(cleaned, toBytes: byteLimit))
-    return name.isEmpty ? untitled : FileNameText.cut(name, toBytes: byteLimit)
+    let name = FileNameText.withoutDeviceName(cut(cleaned))
+    return name.isEmpty ? untitled : cut(name)
   }
 
   /// Whether a podcast's directory can have this name.
@@ -29,26 +38,24 @@ package enum EpisodeName {
       && FileNameText.withoutDeviceName(cleaned).utf8.elementsEqual(name.utf8)
   }
 
-  /// Whether characters of a name are to blame where `isDirectoryName` says no: else it is a device's, or it begins or
-  /// ends as none may.
+  /// Whether a name has characters that no name may have. Where `isDirectoryName` is false and this is too, the name is
+  /// a device's, or begins or ends as none may.
   package static func hasForbiddenCharacters(_ name: String) -> Bool {
     FileNameText.cleaned("x\(name)x") != "x\(name)x"
   }
 
-  /// An episode's name in the views across podcasts, before its extension:
-  /// "2024-01-03 - Harbour Lights - A quiet harbour". Where both are long, each keeps half of the room, and
-  /// a number at the end of the stem (" (2)") stays.
+  /// An episode's name in a view over several podcasts, before its extension:
+  /// "2024-01-03 - Harbour Lights - A quiet harbour". A number at the end of the stem (" (2)") stays.
   /// - Parameters:
   ///   - podcast: the podcast's directory name.
-  ///   - stem: what `stem(published:title:)` gave, perhaps numbered.
+  ///   - stem: the episode's name in its podcast's directory.
   package static func viewStem(podcast: String, stem: String) -> String {
-    let date = String(stem.prefix(10))
-    let episode = String(stem.dropFirst(13))
-    let room = byteLimit - date.utf8.count - 2 * " - ".utf8.count
-    let half = room / 2
-    let ofPodcast = min(podcast.utf8.count, max(half, room - episode.utf8.count))
-    let shortPodcast = FileNameText.cut(podcast, toBytes: ofPodcast)
-    let prefix = date + " - " + (shortPodcast.isEmpty ? untitled : shortPodcast) + " - "
+    // The date, perhaps with an hour or a number.
+    let date = stem.firstRange(of: separator).map { stem[..<$0.lowerBound] } ?? stem.prefix(10)
+    let episode = String(stem.dropFirst(date.count + separator.count))
+    // Half of the bytes at most: a title remains also where the podcast's characters are long.
+    let short = FileNameText.cut(podcast, toBytes: byteLimit / 2, characters: podcastLimit)
+    let prefix = date + separator + (short.isEmpty ? untitled : short) + separator
     let (title, number) = splitNumber(episode)
     return withinLimit(prefix, title, suffix: number)
   }
@@ -56,12 +63,16 @@ package enum EpisodeName {
   /// Puts a number after a name: "Harbour Lights (2)", cut so that it keeps within the limit.
   package static func numbered(_ name: String, _ number: Int) -> String {
     let suffix = " (\(number))"
-    return FileNameText.cut(name, toBytes: byteLimit - suffix.utf8.count) + suffix
+    return cut(name, leaving: suffix) + suffix
+  }
+
+  private static func cut(_ text: String, leaving room: String = "") -> String {
+    FileNameText.cut(
+      text, toBytes: byteLimit - room.utf8.count, characters: characterLimit - room.unicodeScalars.count)
   }
 
   private static func withinLimit(_ prefix: String, _ title: String, suffix: String = "") -> String {
-    let room = byteLimit - prefix.utf8.count - suffix.utf8.count
-    let cut = FileNameText.cut(title, toBytes: room)
+    let cut = cut(title, leaving: prefix + suffix)
     return prefix + (cut.isEmpty ? untitled : cut) + suffix
   }
 

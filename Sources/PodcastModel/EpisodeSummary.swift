@@ -6,7 +6,8 @@ package struct EpisodeSummary: Hashable, Sendable {
   package var mediaKey: MediaKey
   package var stem: String
   package var fileExtension: String
-  package var published: Int64
+  /// The time of modification, in seconds since 1970.
+  package var modified: Int64
   package var mediaType: String?
   package var feedLength: Int64?
   package var duration: Int?
@@ -16,7 +17,7 @@ package struct EpisodeSummary: Hashable, Sendable {
   package var hidden: Bool
 
   package init(
-    id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, published: Int64,
+    id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, modified: Int64,
     mediaType: String?, feedLength: Int64?, duration: Int?, notesLength: Int, transcripts: [Transcript],
     chaptersURL: WebAddress?, hidden: Bool
   ) {
@@ -25,7 +26,7 @@ package struct EpisodeSummary: Hashable, Sendable {
     self.mediaKey = mediaKey
     self.stem = stem
     self.fileExtension = fileExtension
-    self.published = published
+    self.modified = modified
     self.mediaType = mediaType
     self.feedLength = feedLength
     self.duration = duration
@@ -43,7 +44,7 @@ extension Episode {
   package var summary: EpisodeSummary {
     EpisodeSummary(
       id: id, podcastID: podcastID, mediaKey: mediaKey, stem: stem, fileExtension: fileExtension,
-      published: published, mediaType: mediaType, feedLength: feedLength, duration: duration,
+      modified: modified, mediaType: mediaType, feedLength: feedLength, duration: duration,
       notesLength: notesLength, transcripts: transcripts, chaptersURL: chaptersURL, hidden: hidden)
   }
 }

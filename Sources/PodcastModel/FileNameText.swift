@@ -10,12 +10,18 @@ enum FileNameText {
     replaceForbidden(&input)
     var output = String.UnicodeScalarView()
     var hasPendingBlank = false
-    for scalar in input {
+    for (index, scalar) in input.enumerated() {
       if isBlank(scalar) {
         hasPendingBlank = true
         continue
       }
-      if isDropped(scalar) { continue }
+      if isDropped(scalar) {
+        let isNeeded =
+          !hasPendingBlank && NameJoiners.areJoiners(scalar)
+          && NameJoiners.isNeeded(scalar, after: output, before: input[(index + 1)...].drop(while: isSkipped))
+        if isNeeded { output.append(scalar) }
+        continue
+      }
       if output.isEmpty || hasPendingBlank, isMark(scalar) { continue }
       if hasPendingBlank, !output.isEmpty { output.append(" ") }
       hasPendingBlank = false
@@ -45,18 +51,25 @@ enum FileNameText {
 
   private static let blank = UInt8(ascii: " ")
 
-  /// The longest start of the text that ends between graphemes and has at most `limit` bytes of UTF-8, with
-  /// no blank or dot at its end.
-  static func cut(_ text: String, toBytes limit: Int) -> String {
-    if text.utf8.count <= limit { return trimmedEnd(text) }
-    var bytes = 0
-    var end = text.startIndex
+  /// The longest start of a text that keeps within limits, with no blank or dot at its end. It ends at a word where one
+  /// ends in its last quarter, else between graphemes.
+  /// - Parameters:
+  ///   - limit: bytes of UTF-8.
+  ///   - characters: Unicode scalars.
+  static func cut(_ text: String, toBytes limit: Int, characters: Int) -> String {
+    if text.utf8.count <= limit, text.unicodeScalars.count <= characters { return trimmedEnd(text) }
+    var (bytes, scalars) = (0, 0)
+    // Where the cut is, and where the last word before it ends, with the bytes until there.
+    var (end, word) = ((index: text.startIndex, bytes: 0), (index: text.startIndex, bytes: 0))
     for index in text.indices {
+      if text[index] == " " { word = (index, bytes) }
       bytes += text[index].utf8.count
-      if bytes > limit { break }
-      end = text.index(after: index)
+      scalars += text[index].unicodeScalars.count
+      if bytes > limit || scalars > characters { break }
+      end = (text.index(after: index), bytes)
     }
-    return trimmedEnd(String(text[..<end]))
+    let isWordLate = word.bytes > 0 && word.bytes * 4 >= end.bytes * 3
+    return trimmedEnd(String(text[..<(isWordLate ? word : end).index]))
   }
 
   /// Without dots, dashes and blanks at its start.
@@ -65,12 +78,16 @@ enum FileNameText {
     return String(rest)
   }
 
-  /// Without dots and blanks at its end.
+  /// Without dots, blanks and a non-joiner at its end.
   static func trimmedEnd(_ text: String) -> String {
-    guard let end = text.unicodeScalars.last, end == "." || end == " " else { return text }
+    guard let end = text.unicodeScalars.last, isTrimmed(end) else { return text }
     var rest = Substring(text).unicodeScalars
-    while let last = rest.last, last == "." || last == " " { rest.removeLast() }
+    while let last = rest.last, isTrimmed(last) { rest.removeLast() }
     return String(rest)
+  }
+
+  private static func isTrimmed(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == "." || scalar == " " || scalar == NameJoiners.nonJoiner
   }
 
   /// Marks off a name that Windows takes for a device, whatever its extension: "CON" becomes "CON_",
@@ -126,6 +143,11 @@ enum FileNameText {
 
   private static func isOfWord(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isAlphabetic || scalar.properties.numericType != nil || scalar == "_"
+  }
+
+  /// What is left out wherever it stands, joiners not included.
+  private static func isSkipped(_ scalar: Unicode.Scalar) -> Bool {
+    !isBlank(scalar) && isDropped(scalar) && !NameJoiners.areJoiners(scalar)
   }
 
   /// Controls, format and bidi characters, everything of no width, and what is no character at all.

@@ -41,6 +41,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func markKept(episode: Int64) throws
   func unmarkKept(episode: Int64) throws
   func rename(subscription id: Int64, to name: String) throws
+  func setFeedURL(_ address: String, ofSubscription id: Int64) throws
   func noteUpload() throws
   /// The addresses of the feeds in a list.
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]

@@ -8,7 +8,7 @@ package enum CivilTime {
   }
 
   /// Whole days since 1970-01-01, and the second of that day, 0 to 86399.
-  static func split(_ secondsSinceEpoch: Int64) -> (days: Int, second: Int) {
+  package static func split(_ secondsSinceEpoch: Int64) -> (days: Int, second: Int) {
     var days = Int(secondsSinceEpoch / 86_400)
     var second = Int(secondsSinceEpoch % 86_400)
     if second < 0 {
@@ -19,7 +19,7 @@ package enum CivilTime {
   }
 
   /// A number that is not negative, with zeros before it.
-  static func padded(_ number: Int, _ width: Int) -> String {
+  package static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }

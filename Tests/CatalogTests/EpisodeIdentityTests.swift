@@ -100,12 +100,12 @@ import Testing
     #expect(states[1][0].guid == nil)
   }
 
-  @Test func equalTitlesOfADayAreNumberedByPublication() throws {
+  @Test func equalTitlesOfADayAreToldApartByTheHour() throws {
     let late = TestFeed.Item("News", guid: "late", date: "Wed, 03 Jan 2024 18:00:00 GMT")
     let early = TestFeed.Item("news", guid: "early", date: "Wed, 03 Jan 2024 06:00:00 GMT")
     let states = try states([[late, early], [early, late, .init("NEWS", guid: "third")]])
-    #expect(states[0].map(\.stem) == ["2024-01-03 - news", "2024-01-03 - News (2)"])
-    #expect(states[1].map(\.stem) == states[0].map(\.stem) + ["2024-01-03 - NEWS (3)"])
+    #expect(states[0].map(\.stem) == ["2024-01-03 0600 - news", "2024-01-03 1800 - News"])
+    #expect(states[1].map(\.stem) == states[0].map(\.stem) + ["2024-01-03 1000 - NEWS"])
   }
 
   @Test func aMissingOrFutureDateIsTheDayItWasFirstSeen() throws {

@@ -22,10 +22,10 @@ import Testing
       ))
     #expect(
       json.contains(
-        #"{"title":"A: B","guid":"g","published":"2024-01-03T10:00:00Z","duration":3723,"name":"2024-01-03 - A - B.m4a","enclosures":[{"url":"https://h/a b.m4a","type":"audio/x-m4a","length":1048576}]"#
+        #"{"title":"A: B","guid":"g","published":"2024-01-03T10:00:00Z","duration":3723,"name":"2024-01-03 1000 - A - B.m4a","enclosures":[{"url":"https://h/a b.m4a","type":"audio/x-m4a","length":1048576}]"#
       ))
     #expect(
-      report.names == ["2024-01-03 - A - B.m4a", "2024-01-03 - a - b (2).mp3", "2024-01-05 - Untitled.ogg"])
+      report.names == ["2024-01-03 1000 - A - B.m4a", "2024-01-03 1100 - a - b.mp3", "2024-01-05 - d.ogg"])
     #expect(json.contains(#"{"title":null,"guid":null,"published":null,"duration":null,"name":"2024-01-05"#))
   }
 
@@ -40,8 +40,8 @@ import Testing
     let feed = try FeedParser.parse(bytes: Array(text.utf8))
     #expect(
       FeedReport(feed: feed, feedURL: nil, now: 1_704_326_400).names == [
-        "2024-01-03 - Same (2).mp3", "2024-01-03 - Same.mp3", "2024-01-04 - Soon.mp3",
-        "2024-01-04 - Untitled.ogg",
+        "2024-01-03 1100 - Same.mp3", "2024-01-03 1000 - Same.mp3", "2024-01-04 002 - Soon.mp3",
+        "2024-01-04 001 - 4.ogg",
       ])
   }
 
@@ -87,9 +87,9 @@ import Testing
       report.text == """
         T "1"
         3 episodes
-          2024-01-03 - A - B.m4a  (1:02:03, 1.0 MiB)
-          2024-01-03 - a - b (2).mp3
-          2024-01-05 - Untitled.ogg
+          2024-01-03 1000 - A - B.m4a  (1:02:03, 1.0 MiB)
+          2024-01-03 1100 - a - b.mp3
+          2024-01-05 - d.ogg
         """)
   }
 

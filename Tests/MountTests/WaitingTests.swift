@@ -27,7 +27,7 @@ import Testing
     try fixture.mount(options: "min_free=0,stall_timeout=600,read_timeout=600")
     try fixture.makeSearch()
     let names = try fixture.list(fixture.podcastPath)
-    let whole = "\(fixture.podcastPath)/2024-01-01 - Whole.mp3"
+    let whole = "\(fixture.podcastPath)/2024-01-01 041 - Whole.mp3"
     #expect(try fixture.isWhole(whole, 1))
     let readers = try names.filter { $0.contains("Stalled") }.map {
       try RunningProcess(

@@ -21,7 +21,7 @@ import Testing
     ("Tom &amp;amp; Jerry", "2024-01-03 - Tom &amp; Jerry"),
     ("Tom &amp; <i>Jerry</i> &#8217;s", "2024-01-03 - Tom & Jerry ’s"),
     ("I <3 you", "2024-01-03 - I ‹3 you"),
-    ("👩\u{200D}🚀 in space", "2024-01-03 - 👩🚀 in space"),
+    ("👩\u{200D}🚀 in space", "2024-01-03 - 👩\u{200D}🚀 in space"),
     ("\u{202E}gnp.exe", "2024-01-03 - gnp.exe"),
     ("..", "2024-01-03 - Untitled"),
     ("   ", "2024-01-03 - Untitled"),
@@ -49,27 +49,38 @@ import Testing
     #expect(NameRules.violations(EpisodeName.directoryName(title: title)) == [])
   }
 
-  @Test func `Long titles are cut between graphemes`() {
+  @Test func `A long title is cut at a word, else between graphemes`() {
+    let words = EpisodeName.stem(published: day, title: String(repeating: "harbour ", count: 30))
+    #expect(words == "2024-01-03 - " + Array(repeating: "harbour", count: 13).joined(separator: " "))
+    let one = EpisodeName.stem(published: day, title: "A " + String(repeating: "e", count: 300))
+    #expect(one.count == 120 && one.hasSuffix("ee"))
     let flags = EpisodeName.stem(published: day, title: String(repeating: "🇩🇪", count: 100))
     #expect(flags == "2024-01-03 - " + String(repeating: "🇩🇪", count: 23))
     let accents = EpisodeName.directoryName(title: String(repeating: "x\u{323}\u{301}", count: 100))
-    #expect(accents.utf8.count <= 200 && accents.last == "x\u{323}\u{301}")
+    #expect(accents.unicodeScalars.count == 120 && accents.last == "x\u{323}\u{301}")
+    let japanese = EpisodeName.directoryName(title: String(repeating: "日", count: 100))
+    #expect(japanese.utf8.count == 198)
     #expect(EpisodeName.directoryName(title: "x" + String(repeating: "\u{301}", count: 300)) == "Untitled")
   }
 
-  @Test func `A view's name holds podcast and episode, each with its share of the room`() {
+  @Test func `A view's name holds at most 32 characters of the podcast, cut at a word`() {
     let stem = EpisodeName.stem(published: day, title: "A quiet harbour")
     #expect(
       EpisodeName.viewStem(podcast: "Harbour Lights", stem: stem)
         == "2024-01-03 - Harbour Lights - A quiet harbour")
+    #expect(
+      EpisodeName.viewStem(podcast: "The long, long history of harbour lights", stem: stem)
+        == "2024-01-03 - The long, long history of - A quiet harbour")
+    #expect(
+      EpisodeName.viewStem(podcast: String(repeating: "p", count: 190), stem: stem)
+        == "2024-01-03 - \(String(repeating: "p", count: 32)) - A quiet harbour")
+    #expect(
+      EpisodeName.viewStem(podcast: "Pod", stem: "2024-01-03 1830 - S02E01 - News (2)")
+        == "2024-01-03 1830 - Pod - S02E01 - News (2)")
     let long = EpisodeName.numbered(
       EpisodeName.stem(published: day, title: String(repeating: "e", count: 300)), 2)
-    let both = EpisodeName.viewStem(podcast: String(repeating: "p", count: 190), stem: long)
-    #expect(both.utf8.count == 200)
-    #expect(
-      both.contains(String(repeating: "p", count: 92) + " - " + String(repeating: "e", count: 88) + " (2)"))
-    let short = EpisodeName.viewStem(podcast: "pod", stem: long)
-    #expect(short.utf8.count == 200 && short.hasSuffix("e (2)"))
+    let view = EpisodeName.viewStem(podcast: "Pod", stem: long)
+    #expect(view.count == 120 && view.hasSuffix("e (2)"))
   }
 
   @Test func `Names of random hostile titles are valid and do not change when they are named again`() {

@@ -238,6 +238,16 @@ final class FakeCatalog: CatalogService {
   func unmarkKept(episode: Int64) {
     state.withLock { $0.plan.released.removeAll { $0.id == episode } }
   }
+  func setFeedURL(_ address: String, ofSubscription id: Int64) throws {
+    guard address.contains("://") else { throw CatalogError(.EINVAL, "no address of a feed") }
+    let podcast = state.withLock { state in
+      let index = state.subscriptions.firstIndex { $0.id == id }
+      guard let index else { return Int64(0) }
+      state.subscriptions[index].podcast.feedURL = WebAddress(address)
+      return state.subscriptions[index].podcast.id
+    }
+    announce(.subscription(id, podcast: podcast))
+  }
   func rename(subscription id: Int64, to name: String) {
     let podcast = state.withLock { state in
       let index = state.subscriptions.firstIndex { $0.id == id }

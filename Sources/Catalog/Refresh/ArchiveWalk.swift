@@ -97,7 +97,9 @@ extension ArchiveWalk {
         fail(refusal)
       } else if let cut = answer.cut, case .feed(let feed) = answer.content {
         // What has come of it stays, and the page is asked for again.
-        _ = try? FeedMerge(store: run.feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
+        _ = try? FeedMerge(
+          store: run.feeds.store, podcast: podcast, now: run.now, isSerial: feed.isSerial
+        ).merge(feed.episodes) {
           _, changes, merged in changes += merged.changes(of: podcast)
         }
         fail(FeedFailure(cut))
@@ -132,7 +134,9 @@ extension ArchiveWalk {
     var isTooLong = false
     let (podcast, feeds) = (podcast, run.feeds)
     defer { feeds.texts.fill() }
-    try FeedMerge(store: feeds.store, podcast: podcast, now: run.now).merge(feed.episodes) {
+    try FeedMerge(
+      store: feeds.store, podcast: podcast, now: run.now, isSerial: feed.isSerial
+    ).merge(feed.episodes) {
       database, changes, merged in
       let isWhole = try ArchiveRows.isReadWhole(podcast, in: database)
       let goesOn = isWhole || !merged.outcome.newEpisodes.isEmpty

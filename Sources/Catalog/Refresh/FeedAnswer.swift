@@ -33,10 +33,9 @@ struct UnreadAnswer: Sendable {
   /// Parses the body, unless it is the known one. Takes its time.
   /// - Parameters:
   ///   - known: the digest of a body that need not be read again.
-  ///   - isFirst: nothing of the podcast is known yet.
   ///   - isBehind: nobody waits for it.
   func read(
-    known: Int64?, isFirst: Bool, now: Int64, by reader: FeedReader, isBehind: Bool
+    known: Int64?, now: Int64, by reader: FeedReader, isBehind: Bool
   ) -> Result<FeedAnswer, FeedFailure> {
     guard let body else { return .success(FeedAnswer(head: head)) }
     if breakOff == nil, body.digest == known {
@@ -45,7 +44,7 @@ struct UnreadAnswer: Sendable {
     do throws(FeedError) {
       let (channel, episodes) = try reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind
-      ) { IncomingEpisode($0, now: now, isFirst: isFirst) }
+      ) { IncomingEpisode($0, now: now) }
       let feed = FetchedFeed(channel: channel, episodes: episodes)
       // Some servers tell too great a length of a feed that is whole.
       if feed.ending == .whole {

@@ -10,8 +10,8 @@ struct FeedMerge: Sendable {
   let store: CatalogStore
   let podcast: Int64
   let now: Int64
-  /// Somebody waits for it, and will list what it has.
-  var isWanted = false
+  /// Episodes are to be heard in order (`itunes:type`): see `EpisodeNaming`.
+  var isSerial = false
 
   /// What is written in one transaction at the most: some tens of milliseconds.
   private static let pieceEpisodes = 1000
@@ -54,7 +54,7 @@ struct FeedMerge: Sendable {
     var merged = Merged()
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-      let plan = MergePlan(incoming, known: known, now: now)
+      let plan = MergePlan(incoming, known: known, isSerial: isSerial, now: now)
       merged.reachesBack = merged.reachesBack || plan.reachesBack
       merged.isReaddressed = merged.isReaddressed || plan.isReaddressed
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }
@@ -75,7 +75,6 @@ struct FeedMerge: Sendable {
   ) throws -> Bool {
     var revision = first
     var rest: MergePlan? = plan
-    var fresh = isWanted && plan.isFirst ? FreshEpisodes(podcast: podcast, now: now) : nil
     while var whole = rest {
       let part = whole.split(
         episodes: whole.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
@@ -83,17 +82,11 @@ struct FeedMerge: Sendable {
       let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
       // What comes last brings all before it to the disk, too.
       let isLast = rest == nil
-      let written = try store.change(
-        .refresh, waitsForDisk: isLast,
-        committed: { commit in
-          fresh?.commit = commit
-          store.fresh.withLock { $0 = fresh }
-        }
-      ) { [merged, revision] database, changes -> (Merged, Int64)? in
+      let written = try store.change(.refresh, waitsForDisk: isLast) {
+        [merged, revision] database, changes -> (Merged, Int64)? in
         guard let written = try piece.write(podcast: podcast, revision: revision, in: database) else {
           return nil
         }
-        fresh?.all += piece.fresh(written.ids)
         var merged = merged
         merged.outcome.newEpisodes += written.ids
         merged.leftOut += written.leftOut

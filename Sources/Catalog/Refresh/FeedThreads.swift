@@ -54,9 +54,6 @@ final class FeedThreads: Sendable {
     for work in waiting { wanted.async { work.run(isBehind: false) } }
   }
 
-  /// Whether somebody waits for a podcast.
-  func isWanted(_ podcast: Int64) -> Bool { state.withLock { $0.isWanted.contains(podcast) } }
-
   /// Nobody waits for it any more.
   func settle(_ podcast: Int64) { state.withLock { _ = $0.isWanted.remove(podcast) } }
 

@@ -18,20 +18,16 @@ final class IncomingEpisode: Sendable {
   let mediaType: String?
   /// Bytes of the show notes.
   let notesLength: Int
-  /// What it gets where it is new; made beforehand where nothing of the podcast is known.
-  private let prepared: (stem: String, key: MediaKey)?
 
-  /// - Parameters:
-  ///   - now: seconds since 1970.
-  ///   - isFirst: nothing of the podcast is known yet.
+  /// - Parameter now: seconds since 1970.
   /// - Returns: nil for an item without enclosure.
-  init?(_ parsed: consuming ParsedEpisode, now: Int64, isFirst: Bool) {
+  init?(_ parsed: consuming ParsedEpisode, now: Int64) {
     guard let enclosure = parsed.enclosure else { return nil }
     self.enclosure = enclosure
     mediaType = enclosure.type.map(MediaType.essence)
     guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
     title = parsed.title ?? ""
-    published = parsed.published.flatMap { $0 <= now ? $0 : nil }
+    published = parsed.publication(now: now)
     var traits = ItemTraits(address: enclosure.url, title: title)
     traits.guid = guid
     traits.published = published
@@ -45,21 +41,6 @@ final class IncomingEpisode: Sendable {
     traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
     self.traits = traits
     self.parsed = parsed
-    prepared = isFirst ? Self.prepare(published ?? now, title, enclosure) : nil
-  }
-
-  /// The name that it would like, and the key of its audio.
-  func named(now: Int64) -> (stem: String, key: MediaKey) {
-    prepared ?? Self.prepare(published ?? now, title, enclosure)
-  }
-
-  private static func prepare(
-    _ published: Int64, _ title: String, _ enclosure: ParsedEpisode.Enclosure
-  ) -> (stem: String, key: MediaKey) {
-    (
-      EpisodeName.stem(published: published, title: title.isEmpty ? nil : title),
-      MediaKey(address: enclosure.url)
-    )
   }
 
   private static func fingerprint(
@@ -78,29 +59,19 @@ final class IncomingEpisode: Sendable {
     return print.value
   }
 
-  /// What directories show of it, as its row has it.
-  /// - Parameter firstSeen: when it counts as published where the feed does not say.
-  func summary(
-    id: Int64, podcast: Int64, key: MediaKey, stem: String, fileExtension: String, firstSeen: Int64
-  ) -> EpisodeSummary {
-    EpisodeSummary(
-      id: id, podcastID: podcast, mediaKey: key, stem: stem, fileExtension: fileExtension,
-      published: published ?? firstSeen, mediaType: mediaType, feedLength: enclosure.length,
-      duration: parsed.duration, notesLength: notesLength, transcripts: parsed.transcripts,
-      chaptersURL: parsed.chaptersURL, hidden: false)
-  }
-
   /// The columns that hold what the feed says.
   static let columns = [
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
     "duration",
     "season", "number", "type", "explicit", "link", "image_url", "transcripts", "chapters_url",
-    "notes_length",
+    "notes_length", "modified",
   ]
 
   /// Gives a row what the feed says, in the order of `columns`.
-  /// - Parameter firstSeen: when it counts as published where the feed does not say.
-  func bind(to row: inout RowValues, firstSeen: Int64) {
+  /// - Parameters:
+  ///   - firstSeen: when it counts as published where the feed does not say.
+  ///   - modified: the file's time of modification.
+  func bind(to row: inout RowValues, firstSeen: Int64, modified: Int64) {
     row.add(guid)
     row.add(title)
     row.add(published ?? firstSeen)
@@ -119,5 +90,6 @@ final class IncomingEpisode: Sendable {
     row.add(EpisodeRow.text(parsed.transcripts))
     row.add(parsed.chaptersURL?.forRequest)
     row.add(notesLength)
+    row.add(modified)
   }
 }

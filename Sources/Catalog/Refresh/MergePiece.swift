@@ -10,6 +10,8 @@ struct MergePiece {
     var item: IncomingEpisode
     /// When it counts as published where the feed does not say.
     var firstSeen: Int64
+    /// The file's time of modification.
+    var modified: Int64
     /// Nil where neither title nor notes are others: the index and the notes stay as they are.
     var texts: Texts?
   }
@@ -19,20 +21,18 @@ struct MergePiece {
     var new: IndexedText
   }
   private struct Addition {
-    var item: IncomingEpisode
-    var stem: String
-    var fileExtension: String
+    var plan: MergePlan.Addition
     var key: MediaKey
     /// Nil where so much comes that it is indexed behind.
     var text: IndexedText?
 
     /// Gives a row its values, by `columns`.
     func bind(to row: inout RowValues, podcast: Int64, now: Int64) {
-      item.bind(to: &row, firstSeen: now)
+      plan.item.bind(to: &row, firstSeen: now, modified: plan.modified)
       row.add(podcast)
       row.add(EpisodeRow.blob(key))
-      row.add(stem)
-      row.add(fileExtension)
+      row.add(plan.stem)
+      row.add(plan.item.parsed.fileExtension)
     }
   }
 
@@ -69,7 +69,9 @@ struct MergePiece {
           notes: notes, old: IndexedText(title: title, notes: oldNotes),
           new: IndexedText(title: item.title, notes: notes))
       changes.append(
-        Change(id: update.known.id, item: item, firstSeen: update.known.published, texts: texts))
+        Change(
+          id: update.known.id, item: item, firstSeen: update.known.published,
+          modified: update.modified, texts: texts))
       let sidecars = EpisodeRow.Sidecars(
         hasTranscripts: !item.parsed.transcripts.isEmpty, hasChapters: item.parsed.chaptersURL != nil,
         hasImage: item.parsed.imageURL != nil)
@@ -81,9 +83,7 @@ struct MergePiece {
     additions = try part.additions.map { addition in
       let item = addition.item
       return Addition(
-        item: item, stem: addition.stem,
-        fileExtension: MediaType.fileExtension(type: item.enclosure.type, url: item.enclosure.url),
-        key: try Self.key(addition, podcast: podcast, now: now, in: database),
+        plan: addition, key: try Self.key(addition, podcast: podcast, now: now, in: database),
         text: isIndexedAtOnce ? IndexedText(title: item.title, notes: item.parsed.notes) : nil)
     }
     replaced = part.replaced
@@ -116,13 +116,6 @@ struct MergePiece {
     var revision: Int64
   }
 
-  /// The new episodes, as they have been written.
-  func fresh(_ ids: [Int64]) -> [FreshEpisodes.One] {
-    zip(ids, additions).map {
-      FreshEpisodes.One(id: $0, item: $1.item, stem: $1.stem, fileExtension: $1.fileExtension, key: $1.key)
-    }
-  }
-
   /// Within a transaction.
   /// - Returns: nil where the podcast is no longer as of `revision`.
   func write(podcast: Int64, revision: Int64, in database: Database) throws -> Written? {
@@ -139,7 +132,7 @@ struct MergePiece {
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
     try EpisodeRow.addNotes(
-      ids.indices.compactMap { place in additions[place].item.parsed.notes.map { (ids[place], $0) } },
+      ids.indices.compactMap { place in additions[place].plan.item.parsed.notes.map { (ids[place], $0) } },
       in: database)
     for place in ids.indices where isIndexed {
       if let text = additions[place].text { try FullText.indexEpisode(ids[place], text, in: database) }
@@ -155,7 +148,7 @@ struct MergePiece {
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
     try EpisodeRow.change(change.id, IncomingEpisode.columns, in: database) {
-      change.item.bind(to: &$0, firstSeen: change.firstSeen)
+      change.item.bind(to: &$0, firstSeen: change.firstSeen, modified: change.modified)
     }
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(change.id, texts.old, in: database) }

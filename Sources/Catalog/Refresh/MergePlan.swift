@@ -9,10 +9,17 @@ struct MergePlan: Sendable {
   struct Update: Sendable {
     var known: KnownEpisodes.One
     var item: IncomingEpisode
+    /// The file's time of modification.
+    var modified: Int64
+
+    /// Whether the feed says another date than before.
+    var isRedated: Bool { item.published.map { $0 != known.published } ?? false }
   }
   struct Addition: Sendable {
     var item: IncomingEpisode
     var stem: String
+    /// The file's time of modification.
+    var modified: Int64
     var mediaKey: MediaKey
     /// Whether another episode of the podcast may have it, that was first seen at the address and is at another by now.
     var mayHaveBeenGiven: Bool
@@ -34,11 +41,8 @@ struct MergePlan: Sendable {
   /// this page.
   private(set) var isReaddressed = false
 
-  /// Whether nothing was known.
-  private(set) var isFirst: Bool
-
-  init(_ items: [IncomingEpisode], known: KnownEpisodes, now: Int64) {
-    isFirst = known.all.isEmpty
+  /// - Parameter isSerial: see `EpisodeNaming`.
+  init(_ items: [IncomingEpisode], known: KnownEpisodes, isSerial: Bool, now: Int64) {
     let decisions = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
     var ofPlace: [Int: IncomingEpisode] = [:]
     var new: [IncomingEpisode] = []
@@ -51,7 +55,7 @@ struct MergePlan: Sendable {
       ofPlace[place] = item
       let one = known.all[place]
       if one.traits.fingerprint != item.traits.fingerprint || one.isReplaced {
-        updates.append(Update(known: one, item: item))
+        updates.append(Update(known: one, item: item, modified: one.modified))
       }
     }
     updates.sort { $0.known.id < $1.known.id }
@@ -59,12 +63,27 @@ struct MergePlan: Sendable {
       StableAddress.text($0.known.traits.address) != StableAddress.text($0.item.enclosure.url)
     }
     isReaddressed = readdressed * 2 > knownCount
+    let isRedated = updates.contains { $0.isRedated }
+    if new.isEmpty && !isRedated { return }
+    var naming = EpisodeNaming(isSerial: isSerial, now: now)
+    for one in known.all {
+      naming.add(
+        stem: one.stem, published: one.published, isDated: one.traits.published != nil, modified: one.modified
+      )
+    }
+    for place in updates.indices where updates[place].isRedated {
+      if let published = updates[place].item.published {
+        updates[place].modified = naming.freeTime(from: published)
+      }
+    }
     if new.isEmpty { return }
     let oldest = items.indices.min { (items[$0].published ?? now) < (items[$1].published ?? now) }
     reachesBack =
       !Self.showsNewest(of: known.all.map(\.traits.published)) { ofPlace[$0] != nil }
       || decisions.last == .new || oldest.map { decisions[$0] } == .new
-    add(new, known, ofPlace, now: now)
+    let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) })
+    let names = naming.name(new.map { $0.parsed.namedItem(now: now) }, isNewestFirst: isNewestFirst)
+    add(new, known, ofPlace, names, now: now)
   }
 
   /// Whether a page has the newest episode that was known, and enough of those next to it. One or two that are known say
@@ -83,16 +102,13 @@ struct MergePlan: Sendable {
   private static let mostPinned = 2
 
   private mutating func add(
-    _ new: [IncomingEpisode], _ known: KnownEpisodes, _ ofPlace: [Int: IncomingEpisode], now: Int64
+    _ new: [IncomingEpisode], _ known: KnownEpisodes, _ ofPlace: [Int: IncomingEpisode],
+    _ names: [EpisodeNaming.Name], now: Int64
   ) {
-    var names = UniqueNames(taken: known.all.lazy.map(\.stem))
     var owners: [WebAddress: [Int]] = [:]
     for (place, one) in known.all.enumerated() { owners[one.traits.address, default: []].append(place) }
-    let ordered = new.sorted {
-      ($0.published ?? now, $0.parsed.index) < ($1.published ?? now, $1.parsed.index)
-    }
-    for item in ordered {
-      let made = item.named(now: now)
+    for name in names {
+      let item = new[name.place]
       // Who has the same address in the same document is the same audio; who had it earlier is another's.
       let address = item.enclosure.url
       let former = (owners[address] ?? []).filter { ofPlace[$0]?.enclosure.url != address }
@@ -101,8 +117,8 @@ struct MergePlan: Sendable {
       additions.append(
         Addition(
           item: item,
-          stem: names.claim(made.stem),
-          mediaKey: isReused ? Self.key(item, now: now) : made.key,
+          stem: name.stem, modified: name.modified,
+          mediaKey: isReused ? Self.key(item, now: now) : MediaKey(address: address),
           mayHaveBeenGiven: !isReused && !known.all.isEmpty))
     }
     replaced = Array(Set(replaced)).sorted()

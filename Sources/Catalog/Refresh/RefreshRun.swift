@@ -75,7 +75,7 @@ struct RefreshRun: Sendable {
           completion(
             result.flatMap {
               $0.read(
-                known: known, isFirst: state.lastRefresh == nil, now: now, by: feeds.reader,
+                known: known, now: now, by: feeds.reader,
                 isBehind: isBehind)
             })
           // What comes behind it has begun by now.
@@ -146,9 +146,9 @@ struct RefreshRun: Sendable {
       redirected: isCut || isEmptied(feed) ? nil : answer.head.permanentLocation, now: now)
     let result = finish {
       let hadNone = state.lastRefresh == nil
-      let isWanted = feeds.threads.isWanted(id)
-      return try FeedMerge(store: feeds.store, podcast: id, now: now, isWanted: isWanted).merge(feed.episodes)
-      {
+      return try FeedMerge(store: feeds.store, podcast: id, now: now, isSerial: feed.isSerial).merge(
+        feed.episodes
+      ) {
         database, changes, merged in
         let isChanged =
           try (hadNone || !isCut)

@@ -110,7 +110,7 @@ struct SubscriptionTrial: Sendable {
       return goOn(others, found, after: CatalogError(status: head.status, host: host))
     }
     switch unread.read(
-      known: nil, isFirst: true, now: wallClockSeconds(), by: feeds.reader, isBehind: false)
+      known: nil, now: wallClockSeconds(), by: feeds.reader, isBehind: false)
     {
     case .success(let answer):
       guard case .feed(let feed) = answer.content else { return }
@@ -141,7 +141,15 @@ struct SubscriptionTrial: Sendable {
 
   private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
     let now = wallClockSeconds()
+    let renewed = try renewed(by: found, now: now)
     let (listed, state) = try feeds.store.change { database, changes in
+      if let renewed, let listed = try ListedRow.subscription(renewed, in: database) {
+        let podcast = listed.podcast.id
+        try MoveRows.readdress(podcast, to: found.place.address, in: database, &changes)
+        try RefreshRows.take(podcast, until: now + FeedRefresher.claimTime, in: database)
+        changes.append(.subscription(renewed, podcast: podcast))
+        return (listed, try FeedState(podcast: podcast, in: database))
+      }
       let podcast = try PodcastRow.recordNamed(
         found.place.address, title: found.feed.title, mayBePrivate: isTyped && found.place.isNamed,
         in: database)
@@ -158,9 +166,20 @@ struct SubscriptionTrial: Sendable {
         error.errno,
         "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")
     }
-    var known = listed
-    known.podcast = try feeds.store.read { try PodcastRow.podcast(state.id, in: $0) } ?? listed.podcast
-    return known
+    // With the name that the feed's title has made.
+    return try feeds.store.read { try ListedRow.subscription(listed.id, in: $0) } ?? listed
+  }
+
+  /// The subscription whose feed this is too, by its episodes, at an address that differs by its token alone.
+  private func renewed(by found: Found, now: Int64) throws(CatalogError) -> Int64? {
+    try feeds.store.read { database in
+      try SubscriptionRows.subscriptions(likeAddress: found.place.address, in: database).first { id in
+        guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else { return false }
+        let known = try KnownEpisodes(podcast: podcast, in: database)
+        let both = ShowEvidence.Episodes(of: found.feed.episodes.map(\.traits), and: known.all.map(\.traits))
+        return both.areSame(both.common)
+      }
+    }
   }
 }
 

@@ -8,10 +8,8 @@ extension CatalogStore {
   ///   - rank: a refresh waits while a verb of any process wants to write.
   ///   - waitsForDisk: false for marks, of which a program makes thousands one after the other: they are on the disk
   ///     a moment later.
-  ///   - committed: is called with the commit's number before anybody is told.
   func change<R: Sendable>(
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true,
-    committed: (Int64) -> Void = { _ in },
     _ body: (Database, inout [CatalogChange]) throws -> R
   ) throws(CatalogError) -> R {
     let (result, commit) = try write(rank, waitsForDisk: waitsForDisk) { database -> (R, Int64?) in
@@ -19,10 +17,7 @@ extension CatalogStore {
       let result = try body(database, &changes)
       return (result, changes.isEmpty ? nil : try ChangeLog.append(changes, in: database))
     }
-    if let commit {
-      committed(commit)
-      notices.announce()
-    }
+    if commit != nil { notices.announce() }
     if !waitsForDisk { flushSoon() }
     return result
   }

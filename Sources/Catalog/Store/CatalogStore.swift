@@ -22,8 +22,6 @@ final class CatalogStore: Sendable {
   let queue: WorkQueue
   let notices: CommitNotices
   let isFlushDue = Monitor(false)
-  /// For a moment.
-  let fresh = Monitor<FreshEpisodes?>(nil)
   private let isReleaseDue = Monitor(false)
   /// The name of a catalogue of another version that this process has set aside.
   let setAside: String?
@@ -144,7 +142,6 @@ final class CatalogStore: Sendable {
     guard isFirst else { return }
     queue.async(after: 2) { [self] in
       isReleaseDue.withLock { $0 = false }
-      fresh.withLock { $0 = nil }
       writer.withLock { $0.database.releaseMemory() }
       SpareMemory.giveBackSoon(on: queue)
     }

@@ -8,7 +8,7 @@ enum EpisodeRow {
       feedLength
     case duration, season, number, explicit, link, imageURL, transcripts, chaptersURL, played, hidden,
       notesLength
-    case isReplaced
+    case isReplaced, modified
   }
 
   /// For a `FROM episode e`.
@@ -40,11 +40,12 @@ enum EpisodeRow {
     episode.hidden = row.bool(Column.hidden, from: first)
     episode.notesLength = row.int(Column.notesLength, from: first)
     episode.isReplaced = row.bool(Column.isReplaced, from: first)
+    episode.modified = row.int64(Column.modified, from: first)
     return episode
   }
 
   private enum SummaryColumn: Int, ColumnList {
-    case id, podcastID, mediaKey, stem, `extension`, published, mediaType, feedLength, duration, notesLength,
+    case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
       transcripts, chaptersURL, hidden
   }
 
@@ -55,7 +56,7 @@ enum EpisodeRow {
     EpisodeSummary(
       id: row.int64(SummaryColumn.id), podcastID: row.int64(SummaryColumn.podcastID),
       mediaKey: mediaKey(row.blob(SummaryColumn.mediaKey)), stem: row.string(SummaryColumn.stem),
-      fileExtension: row.string(SummaryColumn.extension), published: row.int64(SummaryColumn.published),
+      fileExtension: row.string(SummaryColumn.extension), modified: row.int64(SummaryColumn.modified),
       mediaType: row.stringIfPresent(SummaryColumn.mediaType),
       feedLength: row.int64IfPresent(SummaryColumn.feedLength),
       duration: row.intIfPresent(SummaryColumn.duration), notesLength: row.int(SummaryColumn.notesLength),

@@ -10,6 +10,8 @@ struct KnownEpisodes: Sendable {
     var stem: String
     /// When it was published, or first seen.
     var published: Int64
+    /// The file's time of modification.
+    var modified: Int64
     /// Its address is another episode's by now.
     var isReplaced: Bool
   }
@@ -38,7 +40,7 @@ struct KnownEpisodes: Sendable {
   private enum Column: Int, ColumnList {
     case id, guid, enclosureURL, title, published, isDated, duration, feedLength, season, number, stem,
       fingerprint
-    case isReplaced
+    case isReplaced, modified
   }
 
   private static let columns = Column.list(of: "e")
@@ -55,7 +57,7 @@ struct KnownEpisodes: Sendable {
     traits.fingerprint = row.int64(Column.fingerprint)
     return One(
       id: row.int64(Column.id), traits: traits, stem: row.string(Column.stem),
-      published: row.int64(Column.published),
+      published: row.int64(Column.published), modified: row.int64(Column.modified),
       isReplaced: row.bool(Column.isReplaced))
   }
 }

@@ -39,6 +39,27 @@ enum MoveRows {
     try database.run("DELETE FROM former_address WHERE feed_key = ?", key)
   }
 
+  /// Gives a podcast another address of the same feed, as the user says: one with a new token. The next answer is read
+  /// whole, and soon.
+  /// - Throws: EEXIST where the user follows another podcast at that address.
+  static func readdress(
+    _ podcast: Int64, to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    if let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
+      listed.podcast.id != podcast
+    {
+      throw CatalogError.alreadyFollowed(listed.name)
+    }
+    try follow(address, podcast, in: database, &changes)
+    try RefreshRows.forgetAnswer(podcast, in: database)
+    try database.run(
+      """
+      UPDATE podcast SET came_from = NULL, is_listed = 0, may_be_private = 1, error = NULL, failures = 0,
+        next_refresh = NULL, not_before = NULL, next_page = NULL
+      WHERE id = ?
+      """, podcast)
+  }
+
   /// Changes a podcast's address. Another podcast at that address is forgotten where nobody follows it; searches then show
   /// this one in its place.
   /// - Returns: false where the other podcast is followed: both stay as they are.

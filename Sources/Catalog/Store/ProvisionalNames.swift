@@ -30,7 +30,7 @@ enum ProvisionalNames {
       "SELECT id FROM subscription WHERE podcast_id = ? AND is_provisional = 1", podcast
     ) { $0.int64(0) }
     guard let id else { return }
-    let name = try NameClaim.free(usual) { try SubscriptionRows.isTaken($0, in: database) }
+    let name = try NameClaim.free(usual) { try SubscriptionRows.isTaken($0, besides: id, in: database) }
     try database.run(
       "UPDATE subscription SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
       UniqueNames.key(name), id)

@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside (`CatalogStore`).
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 102
+  static let version: Int64 = 103
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -117,6 +117,7 @@ enum Schema {
       title TEXT NOT NULL,
       published INTEGER NOT NULL,
       is_dated INTEGER NOT NULL,
+      modified INTEGER NOT NULL,                 -- `published`, or the next second that no other episode has
       hidden INTEGER NOT NULL DEFAULT 0,
       played INTEGER NOT NULL DEFAULT 0,
       is_replaced INTEGER NOT NULL DEFAULT 0,    -- its address is another episode's by now

@@ -83,9 +83,20 @@ enum SubscriptionRows {
   }
 
   /// `subscriptions.opml` lies in the same directory.
-  static func isTaken(_ name: String, in database: Database) throws -> Bool {
+  /// - Parameter id: a subscription that may have the name itself; 0 for none.
+  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
     try UniqueNames.key(name) == "subscriptions.opml"
-      || database.exists("SELECT 1 FROM subscription WHERE name_key = ?", UniqueNames.key(name))
+      || database.exists(
+        "SELECT 1 FROM subscription WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
+  }
+
+  /// The subscriptions whose feeds have an address that differs from this one by nothing but its secrets.
+  static func subscriptions(likeAddress address: WebAddress, in database: Database) throws -> [Int64] {
+    let key = FeedKey.text(WebAddress(address.shown))
+    return try database.all(
+      "SELECT s.id, p.feed_url FROM subscription s JOIN podcast p ON p.id = s.podcast_id ORDER BY s.id"
+    ) { (id: $0.int64(0), address: WebAddress($0.string(1))) }
+    .filter { FeedKey.text(WebAddress($0.address.shown)) == key }.map(\.id)
   }
 
   static func changed(in database: Database) throws {

@@ -217,7 +217,7 @@ extension PodcastTree {
     let isUnknown = node.isOfUnknownSize || world.open.isOfUnknownSize(node)
     attributes.size = world.open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)
     attributes.stored = status?.received ?? 0
-    attributes.modified = FileTime(episode.published)
+    attributes.modified = FileTime(episode.modified)
     attributes.changed = attributes.modified
     attributes.links = UInt32(max(1, world.linkCount(of: episode)))
     return attributes

@@ -180,8 +180,11 @@ struct SubscriptionFolder: PodcastFolder {
     }
   }
 
-  /// `hidden` set to 0 shows all hidden episodes again.
+  /// `hidden` set to 0 shows all hidden episodes again; `feed_url` is another address of the same show.
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    if key == "feed_url" {
+      return tree.commit { [row = id.row] in try tree.catalog.setFeedURL(value, ofSubscription: row) }
+    }
     guard key == "hidden" else { return .failure(.EPERM) }
     guard value == "0" else { return .failure(.EINVAL) }
     return tree.commit {

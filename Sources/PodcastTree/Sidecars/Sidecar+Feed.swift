@@ -88,6 +88,6 @@ extension Sidecar {
     self.init(
       node: node, name: episode.stem + ending, url: url, feedURL: podcast.feedURL,
       podcastID: podcast.id, allowsPrivateHosts: podcast.allowsPrivateHosts,
-      modified: episode.published, estimate: estimate)
+      modified: episode.modified, estimate: estimate)
   }
 }

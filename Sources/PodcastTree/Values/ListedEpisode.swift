@@ -11,8 +11,8 @@ final class ListedEpisode: Sendable {
   /// The file's name in its podcast's directory.
   let name: String
   private let stemLength: Int32
-  /// Seconds since 1970.
-  let published: Int64
+  /// The file's time of modification, in seconds since 1970.
+  let modified: Int64
   /// The feed's length where it may be one, and what such an episode usually takes; in bytes.
   let feedLength: Int64?
   let estimate: Int64
@@ -26,7 +26,7 @@ final class ListedEpisode: Sendable {
     mediaKey = episode.mediaKey
     name = episode.fileName
     stemLength = Int32(episode.stem.utf8.count)
-    published = episode.published
+    modified = episode.modified
     feedLength = EpisodeSize.plausibleLength(of: episode)
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
@@ -38,7 +38,7 @@ final class ListedEpisode: Sendable {
   /// Whether listings show it as they show `other`.
   func looks(like other: ListedEpisode) -> Bool {
     self === other
-      || id == other.id && mediaKey == other.mediaKey && name == other.name && published == other.published
+      || id == other.id && mediaKey == other.mediaKey && name == other.name && modified == other.modified
         && feedLength == other.feedLength && estimate == other.estimate && isHidden == other.isHidden
         && sidecars.elementsEqual(other.sidecars) { $0 === $1 || $0.name == $1.name && $0.key == $1.key }
   }

@@ -1,0 +1,187 @@
+/// Names the new episodes of one podcast: `<date> - <Title>`, so that names sort as the episodes were published
+/// (Documentation/Semantics.md, Names).
+///
+/// An episode that shares its day with another one has its hour in the name, `<date> 1830 - <Title>`; where two of the
+/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`.
+package struct EpisodeNaming: Sendable {
+  /// An item of a feed that gets a name.
+  package struct Item: Sendable {
+    /// Empty where the feed has none.
+    package var title: String
+    package var address: WebAddress
+    /// Seconds since 1970; nil where the feed has none that can be true.
+    package var published: Int64?
+    package var season: Int?
+    package var number: Int?
+
+    package init(title: String, address: WebAddress, published: Int64?, season: Int?, number: Int?) {
+      self.title = title
+      self.address = address
+      self.published = published
+      self.season = season
+      self.number = number
+    }
+  }
+
+  package struct Name: Sendable {
+    /// The item's place among those that were given.
+    package var place: Int
+    /// The name before its extension.
+    package var stem: String
+    /// The file's time of modification, in seconds since 1970.
+    package var modified: Int64
+  }
+
+  /// What is known of the episodes of one day.
+  private struct Day {
+    var count = 0
+    /// Minutes since midnight.
+    var minutes: Set<Int> = []
+    var hasUndated = false
+    /// The highest number in a name; 0 for none.
+    var lastNumber = 0
+    var hasHours = false
+
+    mutating func note(minute: Int?) {
+      if let minute { minutes.insert(minute) } else { hasUndated = true }
+    }
+  }
+
+  private let now: Int64
+  private let isSerial: Bool
+  private var names = UniqueNames()
+  private var days: [Int: Day] = [:]
+  /// For a time of modification that is taken, one that may be free.
+  private var laterTimes: [Int64: Int64] = [:]
+
+  /// - Parameters:
+  ///   - isSerial: whether episodes are to be heard in order (`itunes:type`).
+  ///   - now: seconds since 1970; an item without a date counts as published then.
+  package init(isSerial: Bool, now: Int64) {
+    self.isSerial = isSerial
+    self.now = now
+  }
+
+  /// Notes an episode that has a name.
+  package mutating func add(stem: String, published: Int64, isDated: Bool, modified: Int64) {
+    names.insert(stem)
+    _ = freeTime(from: modified)
+    let day = Self.day(of: published)
+    let date = CivilDate(secondsSinceEpoch: published).description + " "
+    var known = days[day] ?? Day()
+    known.count += 1
+    known.note(minute: isDated ? Self.minute(of: published) : nil)
+    let digits = stem.hasPrefix(date) ? stem.dropFirst(date.count).prefix { $0.isASCII && $0.isNumber } : ""
+    if digits.utf8.count == 4, String(digits) == Self.hour(of: published) {
+      known.hasHours = true
+    } else if digits.utf8.count >= 3, let number = Int(digits) {
+      known.lastNumber = max(known.lastNumber, number)
+    }
+    days[day] = known
+  }
+
+  /// Names items, in the order of their publication.
+  /// - Parameter isNewestFirst: see `isNewestFirst(_:)`, of the whole feed.
+  package mutating func name(_ items: [Item], isNewestFirst: Bool) -> [Name] {
+    let order = order(items, isNewestFirst: isNewestFirst)
+    let groups = Dictionary(grouping: order) { Self.day(of: items[$0].published ?? now) }
+    var marks = Array(repeating: "", count: items.count)
+    for (day, places) in groups {
+      for (place, mark) in zip(places, self.marks(day, places.map { items[$0].published })) {
+        marks[place] = mark
+      }
+    }
+    return order.map { place in
+      let item = items[place]
+      let title = item.shownTitle
+      let mark = marks[place] + (isSerial ? item.serialMark(beside: title) : "")
+      let published = item.published ?? now
+      return Name(
+        place: place, stem: names.claim(EpisodeName.stem(published: published, marks: mark, title: title)),
+        modified: freeTime(from: published))
+    }
+  }
+
+  /// The first second from a time on that no episode of the podcast has for its time of modification. Takes it.
+  package mutating func freeTime(from time: Int64) -> Int64 {
+    var free = time
+    while let later = laterTimes[free] { free = later }
+    laterTimes[free] = free + 1
+    if free != time { laterTimes[time] = free + 1 }
+    return free
+  }
+
+  /// Whether a feed lists its newest item first, by the dates of its items, or, where they tell nothing, by the numbers
+  /// in their titles.
+  package static func isNewestFirst(_ items: [Item]) -> Bool {
+    let times = items.compactMap(\.published)
+    if let first = times.first, let last = times.last, first != last { return first > last }
+    let numbers = items.compactMap { item in
+      Int(item.title.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
+    }
+    let pairs = zip(numbers, numbers.dropFirst())
+    return pairs.count { $0 > $1 } > pairs.count { $0 < $1 }
+  }
+
+  /// The places of items in the order of publication: by date, then by season and number where all of the same date have
+  /// them, else in the feed's order.
+  private func order(_ items: [Item], isNewestFirst: Bool) -> [Int] {
+    let places = isNewestFirst ? Array(items.indices.reversed()) : Array(items.indices)
+    let groups = Dictionary(grouping: places) { items[$0].published ?? now }
+    return groups.sorted { $0.key < $1.key }.flatMap { _, places in
+      guard places.allSatisfy({ items[$0].number != nil }) else { return places }
+      return places.enumerated().sorted { one, other in
+        let (first, second) = (items[one.element], items[other.element])
+        return (first.season ?? 0, first.number ?? 0, one.offset)
+          < (second.season ?? 0, second.number ?? 0, other.offset)
+      }.map(\.element)
+    }
+  }
+
+  /// What stands behind the date of each new episode of a day.
+  /// - Parameter times: in the order of publication.
+  private func marks(_ day: Int, _ times: [Int64?]) -> [String] {
+    let known = days[day] ?? Day()
+    if known.count + times.count == 1 { return [""] }
+    var all = known
+    for time in times { all.note(minute: time.map(Self.minute)) }
+    let areTold = !all.hasUndated && all.minutes.count == known.minutes.count + times.count
+    if known.lastNumber == 0, areTold || known.hasHours {
+      return times.map { " " + Self.hour(of: $0 ?? now) }
+    }
+    let first = max(known.lastNumber, known.count) + 1
+    let width = max(3, String(first + times.count - 1).count)
+    return times.indices.map { " " + CivilTime.padded(first + $0, width) }
+  }
+
+  private static func day(of time: Int64) -> Int { CivilTime.split(time).days }
+
+  private static func minute(of time: Int64) -> Int { CivilTime.split(time).second / 60 }
+
+  /// "1830", in UTC.
+  private static func hour(of time: Int64) -> String {
+    let minute = minute(of: time)
+    return CivilTime.padded(minute / 60, 2) + CivilTime.padded(minute % 60, 2)
+  }
+}
+
+extension EpisodeNaming.Item {
+  /// The title, or where there is none the name of the file that the address names.
+  fileprivate var shownTitle: String {
+    if !FileNameText.cleaned(TitleText.plain(title)).isEmpty { return title }
+    let path = address.forRequest.prefix { $0 != "?" && $0 != "#" }
+    let place = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
+    let segments = place.split(separator: "/")
+    guard segments.count > 1, let last = segments.last else { return "" }
+    let file = String(decoding: PercentEncoding.decode(last.utf8), as: UTF8.self)
+    return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+  }
+
+  /// " - S02E01", where there are both numbers and the title does not say them.
+  fileprivate func serialMark(beside title: String) -> String {
+    guard let season, let number, season >= 0, number >= 0 else { return "" }
+    let numbers = title.split { !$0.isASCII || !$0.isNumber }.compactMap { Int($0) }
+    if zip(numbers, numbers.dropFirst()).contains(where: { $0 == (season, number) }) { return "" }
+    return " - S" + CivilTime.padded(season, 2) + "E" + CivilTime.padded(number, 2)
+  }
+}
