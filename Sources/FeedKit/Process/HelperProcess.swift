@@ -1,5 +1,5 @@
-internal import CLinux
 internal import Glibc
+package import PosixKit
 
 /// Another process of a program that does one piece of work with files that it is given, and ends: where that may
 /// fail in any way, it costs no more than the piece.
@@ -34,12 +34,9 @@ package enum HelperProcess {
     while body: (HelperProgress) -> Result?
   ) throws(PosixError) -> (End, Result?) {
     let pipe = try Pipe()
-    // None of the helper's own numbers: each is made of the file that has it here.
-    let job = try above(third)
-    let writer = try above(pipe.writer)
-    let process = try start(
-      program, arguments, [input.rawValue, output.rawValue, job.rawValue, writer.rawValue])
-    _ = consume writer
+    let process = try ChildProcess.start(
+      program, name: arguments[0], Array(arguments.dropFirst()),
+      files: [input.rawValue, output.rawValue, nil, third.rawValue, pipe.writer.rawValue], isDetached: false)
     let progress = HelperProgress(pipe.takeReader(), until: deadline)
     let result = body(progress)
     var status: Int32 = 0
@@ -57,43 +54,9 @@ package enum HelperProcess {
     return (signal == 0 ? .exited(status >> 8 & 0xff) : .signalled(signal), result)
   }
 
-  /// The same file under a number that no file of the helper's has.
-  private static func above(_ file: borrowing FileDescriptor) throws(PosixError) -> FileDescriptor {
-    let number = file.rawValue
-    return FileDescriptor(
-      owning: try retrying("copy a descriptor") { fcntl(number, F_DUPFD_CLOEXEC, progressDescriptor + 1) })
-  }
-
-  private static func start(
-    _ program: String, _ arguments: [String], _ descriptors: [Int32]
-  ) throws(PosixError) -> pid_t {
-    var actions = posix_spawn_file_actions_t()
-    posix_spawn_file_actions_init(&actions)
-    defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_adddup2(&actions, descriptors[0], 0)
-    posix_spawn_file_actions_adddup2(&actions, descriptors[1], 1)
-    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
-    posix_spawn_file_actions_adddup2(&actions, descriptors[2], thirdDescriptor)
-    posix_spawn_file_actions_adddup2(&actions, descriptors[3], progressDescriptor)
-    var attributes = posix_spawnattr_t()
-    posix_spawnattr_init(&attributes)
-    defer { posix_spawnattr_destroy(&attributes) }
-    var none = sigset_t()
-    sigemptyset(&none)
-    posix_spawnattr_setsigmask(&attributes, &none)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-    var texts: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-    defer { texts.forEach { free($0) } }
-    var process: pid_t = 0
-    let error = posix_spawn(&process, program, &actions, &attributes, &texts, environ)
-    if error != 0 { throw PosixError(Errno(rawValue: error), "start", program) }
-    return process
-  }
-
   /// - Returns: whether it has ended by then.
   private static func wait(_ process: pid_t, until deadline: MonotonicTime) throws(PosixError) -> Bool {
-    let descriptor = FileDescriptor(
-      owning: try retrying("watch a process") { podcastfs_process_descriptor(process) })
+    guard let descriptor = ChildProcess.watch(process) else { throw .last("watch a process") }
     var entry = pollfd(fd: descriptor.rawValue, events: Int16(POLLIN), revents: 0)
     while true {
       let count = poll(&entry, 1, deadline.pollTimeout)
@@ -101,5 +64,43 @@ package enum HelperProcess {
       if count < 0, Errno.current != .EINTR { throw .last("wait for a process") }
       if deadline <= .now { return false }
     }
+  }
+}
+
+/// How a helper gets on: it writes a byte into a pipe whenever there is more in its output, and its end closes that.
+package final class HelperProgress {
+  private let pipe: FileDescriptor
+  private let deadline: MonotonicTime
+  /// Whether nothing more comes.
+  private(set) var hasEnded = false
+
+  init(_ pipe: consuming FileDescriptor, until deadline: MonotonicTime) {
+    self.pipe = pipe
+    self.deadline = deadline
+  }
+
+  /// Waits until there is more.
+  /// - Returns: false where nothing more comes, or not in time.
+  package func wait() -> Bool {
+    var entry = pollfd(fd: pipe.rawValue, events: Int16(POLLIN), revents: 0)
+    var bytes: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+    while true {
+      let count = poll(&entry, 1, deadline.pollTimeout)
+      if count < 0, Errno.current != .EINTR { return false }
+      if count <= 0, deadline <= .now { return false }
+      if count <= 0 { continue }
+      let read = withUnsafeMutableBytes(of: &bytes) { Glibc.read(pipe.rawValue, $0.baseAddress, $0.count) }
+      if read > 0 { return true }
+      if read < 0, Errno.current == .EINTR { continue }
+      hasEnded = true
+      return false
+    }
+  }
+
+  /// Says, in the helper, that there is more. Where nobody has looked for long that is known already.
+  package static func tell() {
+    var entry = pollfd(fd: HelperProcess.progressDescriptor, events: Int16(POLLOUT), revents: 0)
+    guard poll(&entry, 1, 0) == 1, entry.revents & Int16(POLLOUT) != 0 else { return }
+    _ = Glibc.write(HelperProcess.progressDescriptor, "+", 1)
   }
 }

@@ -1,39 +1,39 @@
-internal import CLinux
 internal import Glibc
+internal import PosixKit
 
 /// The service manager that started this program, where one did (sd_notify(3)).
-package enum ServiceManager {
+enum ServiceManager {
   /// The program serves: what `Type=notify` waits for.
-  package static func tellReady() { tell("READY=1") }
+  static func tellReady() { tell("READY=1") }
 
   /// The program is about to end.
-  package static func tellStopping() { tell("STOPPING=1") }
+  static func tellStopping() { tell("STOPPING=1") }
 
   // MARK: Descriptors that outlive the program
 
   /// Whether it keeps descriptors for this service: it says how many (FDSTORE, sd_pid_notify_with_fds(3)); before systemd
   /// 254 the unit does.
-  package static var storesDescriptors: Bool {
+  static var storesDescriptors: Bool {
     guard getenv("NOTIFY_SOCKET") != nil, let room = getenv("FDSTORE") else { return false }
     return (Int(String(cString: room)) ?? 0) > 0
   }
 
   /// Has a copy of a descriptor kept until this service is stopped, and handed to its next process.
-  package static func store(_ descriptor: borrowing FileDescriptor, as name: String) {
+  static func store(_ descriptor: borrowing FileDescriptor, as name: String) {
     store(descriptor.rawValue, as: name)
   }
 
   /// FDPOLL=0: the service manager would wake up with each request of the kernel.
-  package static func store(_ descriptor: Int32, as name: String) {
+  static func store(_ descriptor: Int32, as name: String) {
     tell("FDSTORE=1\nFDNAME=\(name)\nFDPOLL=0", with: descriptor)
   }
 
-  package static func release(_ name: String) { tell("FDSTOREREMOVE=1\nFDNAME=\(name)") }
+  static func release(_ name: String) { tell("FDSTOREREMOVE=1\nFDNAME=\(name)") }
 
-  private static func tell(_ words: String, with descriptor: Int32 = -1) {
+  private static func tell(_ words: String, with descriptor: Int32? = nil) {
     guard let path = getenv("NOTIFY_SOCKET").map({ String(cString: $0) }), let first = path.utf8.first,
       first == UInt8(ascii: "/") || first == UInt8(ascii: "@")
     else { return }
-    _ = podcastfs_send_datagram(path, words, words.utf8.count, descriptor)
+    UnixSocket.send(words, to: path, with: descriptor)
   }
 }
