@@ -26,7 +26,6 @@ enum FeedFuzzing {
   private static func checkLimits(_ bytes: UnsafeRawBufferPointer) {
     var limits = FeedLimits()
     (limits.text, limits.line, limits.episodes) = (40, 20, 3)
-    (limits.entities, limits.notesInMemory) = (64, 30)
     guard let feed = try? FeedParser.parse(bytes: Array(bytes), baseURL: "https://h/f", limits: limits) else {
       return
     }

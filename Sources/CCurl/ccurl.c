@@ -17,7 +17,7 @@
   each(easy_getinfo) each(multi_init) each(multi_cleanup) each(multi_add_handle) each(multi_remove_handle) \
   each(multi_info_read) each(multi_socket_action) each(multi_setopt) each(share_init) each(share_cleanup) \
   each(share_setopt) each(slist_append) each(slist_free_all) each(free) each(version_info) each(url) \
-  each(url_cleanup) each(url_set) each(url_get)
+  each(url_cleanup) each(url_set) each(url_get) each(easy_nextheader)
 
 #define POINTER(name) static __typeof__(&curl_##name) name##_;
 FUNCTIONS(POINTER)
@@ -45,6 +45,9 @@ CURL *podcastfs_curl_easy_init(void) { return easy_init_(); }
 void podcastfs_curl_easy_cleanup(CURL *easy) { easy_cleanup_(easy); }
 CURLcode podcastfs_curl_easy_pause(CURL *easy, int bitmask) { return easy_pause_(easy, bitmask); }
 const char *podcastfs_curl_easy_strerror(CURLcode code) { return easy_strerror_(code); }
+struct curl_header *podcastfs_curl_easy_nextheader(CURL *easy, unsigned origins, int request, struct curl_header *last) {
+  return easy_nextheader_(easy, origins, request, last);
+}
 CURLM *podcastfs_curl_multi_init(void) { return multi_init_(); }
 CURLMcode podcastfs_curl_multi_cleanup(CURLM *multi) { return multi_cleanup_(multi); }
 CURLMcode podcastfs_curl_multi_add_handle(CURLM *multi, CURL *easy) { return multi_add_handle_(multi, easy); }

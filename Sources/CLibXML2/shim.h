@@ -5,8 +5,6 @@
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
 #include <libxml/encoding.h>
-#include <libxml/HTMLparser.h>
-#include <libxml/uri.h>
 
 /// xmlFree, which is a variable.
 static inline void podcastfs_xml_free(void *memory) { xmlFree(memory); }

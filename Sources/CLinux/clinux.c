@@ -216,74 +216,41 @@ int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
   return inotify_add_watch(descriptor, path, mask);
 }
 
-int podcastfs_spawn_detached(const char *path, char *const arguments[], char *const *environment, int errors,
-                             pid_t *pid) {
-  posix_spawn_file_actions_t actions;
-  posix_spawnattr_t attributes;
-  int error = posix_spawn_file_actions_init(&actions);
-  if (error != 0) return error;
-  error = posix_spawnattr_init(&attributes);
-  if (error != 0) {
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-  }
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  if ((error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
-      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, errors < 0 ? 1 : errors, 2)) == 0 &&
-      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 3)) == 0 &&
-      (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
-    error = posix_spawn(pid, path, &actions, &attributes, arguments, environment ? environment : environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
-int podcastfs_spawn_following(const char *path, char *const arguments[], int report, pid_t *pid) {
-  posix_spawn_file_actions_t actions;
-  int error = posix_spawn_file_actions_init(&actions);
-  if (error != 0) return error;
-  if ((error = posix_spawn_file_actions_adddup2(&actions, report, 3)) == 0 &&
-      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 4)) == 0)
-    error = posix_spawn(pid, path, &actions, NULL, arguments, environ);
-  posix_spawn_file_actions_destroy(&actions);
-  return error;
-}
-
-int podcastfs_spawn_holding(const char *path, char *const arguments[], int first, int second, int third, pid_t *pid) {
-  // Out of the way of the numbers that they are to have.
-  int held[3] = {first, second, third};
-  int error = 0;
-  for (int index = 0; index < 3; index++) {
-    if ((held[index] = fcntl(held[index], F_DUPFD_CLOEXEC, 16)) < 0) error = errno;
+int podcastfs_spawn(const char *program, char *const arguments[], char *const *environment, const int *descriptors,
+                    int count, int is_detached, pid_t *process) {
+  int held[8];
+  int error = count > 8 ? EINVAL : 0;
+  for (int index = 0; index < count && error == 0; index++) {
+    held[index] = -1;
+    // Out of the way of the numbers that they are to have.
+    if (descriptors[index] >= 0 && (held[index] = fcntl(descriptors[index], F_DUPFD_CLOEXEC, 16)) < 0) {
+      error = errno;
+      count = index;
+    }
   }
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
+  for (int index = 0; index < count && error == 0; index++) {
+    error = held[index] < 0 ? posix_spawn_file_actions_addopen(&actions, index, "/dev/null", O_RDWR, 0)
+                            : posix_spawn_file_actions_adddup2(&actions, held[index], index);
+  }
+  if (error == 0) error = posix_spawn_file_actions_addclosefrom_np(&actions, count);
+  // A thread may have signals blocked, which the program would inherit.
   sigset_t none, all;
   sigemptyset(&none);
   sigfillset(&all);
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &all);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  if (error == 0 && (error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)) == 0 &&
-      (error = posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, 1, 2)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, held[0], 3)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, held[1], 4)) == 0 &&
-      (error = posix_spawn_file_actions_adddup2(&actions, held[2], 5)) == 0 &&
-      (error = posix_spawn_file_actions_addclosefrom_np(&actions, 6)) == 0 &&
-      (error = posix_spawn_file_actions_addchdir_np(&actions, "/")) == 0)
-    error = posix_spawn(pid, path, &actions, &attributes, arguments, environ);
+  int signals = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  posix_spawnattr_setflags(&attributes, is_detached ? signals | POSIX_SPAWN_SETSID : signals);
+  if (error == 0 && is_detached) error = posix_spawn_file_actions_addchdir_np(&actions, "/");
+  if (error == 0)
+    error = posix_spawnp(process, program, &actions, &attributes, arguments, environment ? environment : environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  for (int index = 0; index < 3; index++) {
+  for (int index = 0; index < count; index++) {
     if (held[index] >= 0) close(held[index]);
   }
   return error;

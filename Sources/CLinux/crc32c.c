@@ -19,7 +19,7 @@ __attribute__((constructor)) static void fill_crc32c_table(void) {
   }
 }
 
-uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t count) {
+static uint32_t by_table(uint32_t sum, const uint8_t *bytes, size_t count) {
   uint32_t value = ~sum;
   for (size_t i = 0; i < count; i++) value = crc32c_table[(value ^ bytes[i]) & 0xff] ^ (value >> 8);
   return ~value;
@@ -58,5 +58,5 @@ uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count) {
 #if defined(__x86_64__) || defined(__aarch64__)
   if (has_crc32c_instruction()) return crc32c_by_instruction(sum, bytes, count);
 #endif
-  return podcastfs_crc32c_portable(sum, bytes, count);
+  return by_table(sum, bytes, count);
 }

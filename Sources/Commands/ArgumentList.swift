@@ -1,4 +1,5 @@
 internal import Configuration
+internal import PodcastModel
 internal import PosixKit
 
 /// The words of a call after the command's name.

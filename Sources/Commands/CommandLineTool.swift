@@ -1,5 +1,6 @@
 internal import Configuration
 internal import FeedKit
+internal import PodcastModel
 internal import PosixKit
 
 /// `podcastfs`: finds the command and runs it.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// What the program prints.

@@ -54,7 +54,7 @@ enum JournalRecord: Hashable {
     var record: [UInt8] = []
     record.append(integer: UInt32(body.count))
     record += body
-    record.append(integer: CRC32.checksum(record))
+    record.append(integer: CRC32C.checksum(record[...]))
     return record
   }
 
@@ -72,7 +72,7 @@ enum JournalRecord: Hashable {
     cursor = cursor.dropFirst(Int(size))
     let length = 4 + Int(size) + 4
     guard let checksum: UInt32 = cursor.takeInteger(),
-      checksum == CRC32.checksum(bytes.prefix(length - 4)),
+      checksum == CRC32C.checksum(bytes.prefix(length - 4)),
       let kind = body.popFirst().flatMap(Kind.init(rawValue:)), let record = decode(kind, &body)
     else { return nil }
     return (record, length)

@@ -8,10 +8,6 @@ package struct FeedLimits: Hashable, Sendable {
   package var line = 65_536
   /// Episodes; the rest is left out.
   package var episodes = 100_000
-  /// Bytes that entities of the document's own may stand for together; beyond, they are mere text.
-  package var entities = 1 << 20
-  /// Bytes that stay in memory of all show notes together; the rest waits in a temporary file.
-  package var notesInMemory = 12 << 20
 
   package init() {}
 

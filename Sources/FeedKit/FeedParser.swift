@@ -25,15 +25,14 @@ package enum FeedParser {
     _ document: XMLDocument, baseURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil
   ) throws(FeedError) -> ParsedFeed {
     let builder = FeedBuilder(documentURL: baseURL, limits: limits, episodes: episodes)
-    let reader = XMLDocumentReader(
-      receiver: builder, byteLimit: limits.document, entityLimit: limits.entities)
+    let reader = XMLDocumentReader(receiver: builder, byteLimit: limits.document)
     let repairs = try reader.read(document)
     guard builder.isFeed else {
       throw .notAFeed(foreign(document, root: builder.rootName, baseURL: baseURL))
     }
     let ending = repairs?.ending ?? .whole
     if repairs?.isWithinItem == true { builder.leaveOutLastItem() }
-    do { try builder.finish() } catch { throw .storage(error) }
+    builder.finish()
     var feed = builder.feed
     feed.ending = ending
     feed.warnings = (repairs?.warnings ?? []) + builder.warnings.lines

@@ -24,7 +24,7 @@ extension HTTPTransfer {
       return HTTPError(.connectionLost, "\(host) closed the connection without an answer", .ECONNRESET)
     case CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_AGAIN: return lost
     case CURLE_WEIRD_SERVER_REPLY:
-      return HTTPError(.protocolError, "\(host) gave an answer that is no HTTP", .EIO)
+      return HTTPError(.protocolError, "\(host) did not answer with HTTP", .EIO)
     case CURLE_BAD_CONTENT_ENCODING:
       return HTTPError(.protocolError, "\(host) sent a damaged compressed body", .EIO)
     case CURLE_WRITE_ERROR: return HTTPError(.writeRefused, "what \(host) sent was refused", .EIO)
@@ -91,10 +91,10 @@ extension HTTPTransfer {
 
   /// A redirect to another scheme, or HTTP/0.9.
   private var unsupported: HTTPError {
-    if let last = redirects.last, !WebAddress(last.location).isWeb {
-      return HTTPError(.unsupportedScheme, "\(host) redirects to what is no web address", .EIO)
+    if let last = head.redirects.last, !WebAddress(last.location).isWeb {
+      return HTTPError(.unsupportedScheme, "\(host) redirects to an address that is not of the web", .EIO)
     }
-    return HTTPError(.protocolError, "\(host) gave an answer that is no HTTP", .EIO)
+    return HTTPError(.protocolError, "\(host) did not answer with HTTP", .EIO)
   }
 
   private var lost: HTTPError {
@@ -136,7 +136,7 @@ extension HTTPError {
     HTTPError(.protocolError, "\(host) sent headers without end", .EIO)
   }
   static func twoLengths(_ host: String) -> HTTPError {
-    HTTPError(.protocolError, "\(host) told two lengths for one body", .EIO)
+    HTTPError(.protocolError, "\(host) sent two lengths for one body", .EIO)
   }
   static func tooManyRedirects(_ most: Int, at host: String) -> HTTPError {
     HTTPError(.tooManyRedirects, "more than \(most) redirects, at \(host)", .EIO)

@@ -1,24 +1,35 @@
 internal import CCurl
 internal import Glibc
 package import PosixKit
+internal import Synchronization
 
-/// Asks http and https servers, many at once, by libcurl on a loop that others may use too. Connections are kept
-/// for further requests; each transfer has one of its own, so that one that is paused, slow or dead holds up no
-/// other.
+/// Asks http and https servers, many at once, by libcurl on a loop that others may use too
+/// (curl_multi_socket_action(3)). Connections are kept for further requests; each transfer has one of its own, so that
+/// one that is paused, slow or dead holds up no other.
 ///
-/// Belongs to the loop's thread, which calls the receivers; from within them only `pause` and `start` may be
-/// called.
+/// Belongs to the loop's thread, which calls the receivers; from within them only `pause` and `start` may be called.
 package final class HTTPSession {
-  package struct TaskID: Hashable, Sendable { let number: UInt64 }
+  package struct TaskID: Hashable, Comparable, Sendable {
+    private static let last = Atomic<UInt64>(0)
+    private let number = last.wrappingAdd(1, ordering: .relaxed).newValue
+
+    package static func < (a: TaskID, b: TaskID) -> Bool { a.number < b.number }
+  }
 
   private let loop: EventLoop
-  /// Made for the first request.
-  private var curl: CurlMulti?
-  private var transfers: [UInt64: HTTPTransfer] = [:]
-  private var lastNumber: UInt64 = 0
+  /// libcurl's handle for all transfers: made for the first request, which loads libcurl.
+  private var multi: UnsafeMutableRawPointer?
+  /// TLS sessions, so that further connections to a host resume them.
+  private(set) var share: UnsafeMutableRawPointer?
+  /// Origins that have asked for Digest authentication: no password is sent to them in the clear again.
+  var digestOrigins: Set<String> = []
+  private var transfers: [TaskID: HTTPTransfer] = [:]
   private var isStopped = false
   /// Whether there are requests that libcurl has not begun with.
   private var hasNew = false
+  /// When libcurl wants to be called.
+  private var timer: EventLoop.Timer?
+  private var sockets: Set<Int32> = []
   /// When transfers are looked at for what libcurl does not know of: silence.
   private var watch: (time: MonotonicTime, timer: EventLoop.Timer)?
 
@@ -26,55 +37,42 @@ package final class HTTPSession {
 
   /// Begins a request; `receiver` hears what comes of it, and its end exactly once.
   @discardableResult
-  package func start(_ request: HTTPRequest, receiver: any HTTPResponseReceiver) -> TaskID {
+  package func start(
+    _ request: HTTPRequest, receiver: any HTTPResponseReceiver, as id: TaskID = TaskID()
+  ) -> TaskID {
     loop.assertCurrent()
-    lastNumber += 1
-    let id = lastNumber
-    start(id, request, receiver)
-    return TaskID(number: id)
-  }
-
-  func start(_ id: UInt64, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver) {
-    if isStopped { return receiver.finished(.cancelled) }
+    if isStopped {
+      receiver.finished(.cancelled)
+      return id
+    }
     do throws(HTTPError) {
-      let curl = try multi()
-      let transfer = try HTTPTransfer(id: id, request: request, receiver: receiver, curl: curl)
+      let multi = try open()
+      let transfer = try HTTPTransfer(id, request, receiver, self)
       transfers[id] = transfer
-      curl.add(transfer)
+      podcastfs_curl_multi_add_handle(multi, transfer.easy)
       hasNew = true
       attend(at: .after(min(request.stallTimeout, 1)))
     } catch {
       receiver.finished(error)
     }
+    return id
   }
 
   /// Sends the new requests at once, not when the loop comes to it. Not to be called from within receivers.
   package func begin() {
     if !hasNew { return }
     hasNew = false
-    curl?.goOn()
-  }
-
-  private func multi() throws(HTTPError) -> CurlMulti {
-    if let curl { return curl }
-    let made = try CurlMulti(loop: loop)
-    made.acted = { [unowned self] in endFinished() }
-    curl = made
-    return made
+    act(CURL_SOCKET_TIMEOUT, 0)
   }
 
   /// Ends it as cancelled, unless it has ended.
-  package func cancel(_ task: TaskID) { cancel(task.number) }
+  package func cancel(_ id: TaskID) { end(id, .cancelled) }
 
-  func cancel(_ id: UInt64) { end(id, .cancelled) }
+  /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
+  package func pause(_ id: TaskID) { transfers[id]?.pause() }
 
-  /// Takes nothing more from the host, until `resume`.
-  package func pause(_ task: TaskID) { transfers[task.number]?.pause() }
-
-  /// Goes on after a pause: a piece that was refused comes again.
-  package func resume(_ task: TaskID) { resume(task.number) }
-
-  func resume(_ id: UInt64) {
+  /// Goes on after a pause.
+  package func resume(_ id: TaskID) {
     if let transfer = transfers[id], let result = transfer.resume() { end(id, .result(result)) }
   }
 
@@ -83,44 +81,18 @@ package final class HTTPSession {
     if isStopped { return }
     isStopped = true
     for id in transfers.keys.sorted() { end(id, .cancelled) }
-    if let watch { loop.cancel(watch.timer) }
-    curl?.close()
+    if let multi { podcastfs_curl_multi_cleanup(multi) }
+    multi = nil
+    if let share { podcastfs_curl_share_cleanup(share) }
+    for socket in sockets { loop.unwatch(socket) }
+    for timer in [timer, watch?.timer] { if let timer { loop.cancel(timer) } }
   }
 
-  private func endFinished() {
-    while let (id, result) = curl?.nextFinished() { end(id, .result(result)) }
-  }
-
-  /// Looks at the transfers at `time`, if not before.
-  private func attend(at time: MonotonicTime) {
-    if let watch, watch.time <= time { return }
-    if let watch { loop.cancel(watch.timer) }
-    watch = (
-      time,
-      loop.schedule(at: time) { [unowned self] in
-        watch = nil
-        attendDue()
-      }
-    )
-  }
-
-  /// Ends what has stalled.
-  private func attendDue() {
-    let now = MonotonicTime.now
-    for (id, transfer) in transfers {
-      if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
-    }
-    guard !transfers.isEmpty else { return }
-    // What has no deadline now may have one soon.
-    let next = transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture
-    attend(at: min(next, now.adding(min(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1, 1))))
-  }
-
-  private func end(_ id: UInt64, _ ending: HTTPTransfer.Ending) {
-    guard let transfer = transfers[id] else { return }
-    curl?.remove(transfer)
+  private func end(_ id: TaskID, _ ending: HTTPTransfer.Ending) {
+    guard let multi, let transfer = transfers[id] else { return }
+    podcastfs_curl_multi_remove_handle(multi, transfer.easy)
     if transfer.follow(after: ending) {
-      curl?.add(transfer)
+      podcastfs_curl_multi_add_handle(multi, transfer.easy)
     } else {
       transfers[id] = nil
       transfer.finish(ending)
@@ -134,5 +106,104 @@ package final class HTTPSession {
     sigemptyset(&set)
     sigaddset(&set, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &set, nil)
+  }
+}
+
+// Silence.
+extension HTTPSession {
+  /// Looks at the transfers at `time`, if not before.
+  private func attend(at time: MonotonicTime) {
+    if let watch, watch.time <= time { return }
+    if let watch { loop.cancel(watch.timer) }
+    let timer = loop.schedule(at: time) { [unowned self] in
+      watch = nil
+      attendDue()
+    }
+    watch = (time, timer)
+  }
+
+  /// Ends what has stalled.
+  private func attendDue() {
+    let now = MonotonicTime.now
+    for (id, transfer) in transfers {
+      if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
+    }
+    guard !transfers.isEmpty else { return }
+    // What has no deadline now may have one soon.
+    let next = transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture
+    attend(at: min(next, now.adding(min(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1, 1))))
+  }
+}
+
+// libcurl's sockets and its timer.
+extension HTTPSession {
+  private func open() throws(HTTPError) -> UnsafeMutableRawPointer {
+    if let multi { return multi }
+    try HTTPLibrary.load()
+    guard let made = podcastfs_curl_multi_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
+    multi = made
+    share = podcastfs_curl_share_tls_sessions().map { UnsafeMutableRawPointer($0) }
+    // A connection for each transfer: what a seek asks for on a stream of its own comes behind all that the host has
+    // already sent on that connection (Documentation/Transfers.md).
+    _ = podcastfs_curl_multi_set_long(made, CURLMOPT_PIPELINING, Int(CURLPIPE_NOTHING))
+    _ = podcastfs_curl_multi_set_long(made, CURLMOPT_MAXCONNECTS, 32)
+    podcastfs_curl_multi_set_callbacks(
+      made,
+      { _, socket, what, this, _ in
+        if let this { HTTPSession.at(this).watch(socket, Int32(what)) }
+        return 0
+      },
+      { _, milliseconds, this in
+        if let this { HTTPSession.at(this).setTimer(milliseconds) }
+        return 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+    return made
+  }
+
+  private static func at(_ pointer: UnsafeMutableRawPointer) -> HTTPSession {
+    Unmanaged<HTTPSession>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// libcurl wants to hear of a socket.
+  private func watch(_ socket: Int32, _ what: Int32) {
+    guard what != CURL_POLL_REMOVE else {
+      sockets.remove(socket)
+      return loop.unwatch(socket)
+    }
+    var interest: EventLoop.Ready = []
+    if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest.insert(.readable) }
+    if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest.insert(.writable) }
+    // libcurl tells when it lets go of one: its number may be given again.
+    if !sockets.insert(socket).inserted { return loop.setInterest(socket, interest) }
+    loop.watch(socket, interest) { [unowned self] ready in
+      var events: Int32 = 0
+      if ready.contains(.readable) { events |= CURL_CSELECT_IN }
+      if ready.contains(.writable) { events |= CURL_CSELECT_OUT }
+      if !ready.isDisjoint(with: .broken) { events |= CURL_CSELECT_ERR }
+      act(socket, events)
+    }
+  }
+
+  /// libcurl wants to be called after so many milliseconds; never where negative.
+  private func setTimer(_ milliseconds: Int) {
+    if let timer { loop.cancel(timer) }
+    timer = nil
+    guard milliseconds >= 0 else { return }
+    timer = loop.schedule(at: .after(Double(milliseconds) / 1000)) { [unowned self] in
+      timer = nil
+      act(CURL_SOCKET_TIMEOUT, 0)
+    }
+  }
+
+  /// Has libcurl do what is due, and ends the transfers that have ended by it.
+  private func act(_ socket: Int32, _ events: Int32) {
+    guard let multi else { return }
+    var (running, left): (Int32, Int32) = (0, 0)
+    podcastfs_curl_multi_socket_action(multi, socket, events, &running)
+    while let message = podcastfs_curl_multi_info_read(multi, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let easy = message.pointee.easy_handle else { continue }
+      let result = podcastfs_curl_message_result(message)
+      if let transfer = HTTPTransfer.of(easy) { end(transfer.id, .result(result)) }
+    }
   }
 }

@@ -20,6 +20,18 @@ extension HTTPTransfer {
     return pointer.flatMap { HostAddress(String(cString: $0)) }
   }
 
+  /// The fields of the last response's head, names in lower case, folded lines as one (curl_easy_nextheader(3)).
+  var fields: [(name: String, value: String)] {
+    var fields: [(name: String, value: String)] = []
+    var last: UnsafeMutablePointer<curl_header>?
+    while let field = podcastfs_curl_easy_nextheader(easy, UInt32(CURLH_HEADER), -1, last) {
+      fields.append(
+        (String(cString: field.pointee.name).lowercased(), String(cString: field.pointee.value)))
+      last = field
+    }
+    return fields
+  }
+
   func number(_ info: CURLINFO) -> Int {
     var value = 0
     podcastfs_curl_get_long(easy, info, &value)

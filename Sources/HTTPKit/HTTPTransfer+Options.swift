@@ -15,7 +15,7 @@ extension HTTPTransfer {
     set(CURLOPT_NOSIGNAL, 1)
     // Do not wait for a resolver's thread when the transfer ends: one dead name server would hold up all.
     set(CURLOPT_QUICK_EXIT, 1)
-    if let share = curl.share { set(CURLOPT_SHARE, UnsafeMutableRawPointer(share)) }
+    if let share = session.share { set(CURLOPT_SHARE, share) }
     setAddress()
     setHeaders()
     setBounds()
@@ -42,7 +42,7 @@ extension HTTPTransfer {
     let encoded = asked.encoded
     set(CURLOPT_URL, encoded)
     set(CURLOPT_PROXY, proxyRules.address(for: encoded) ?? "")
-    isDigest = AddressParts(url).map { curl.digestOrigins.contains($0.origin) } ?? false
+    isDigest = AddressParts(url).map { session.digestOrigins.contains($0.origin) } ?? false
     set(CURLOPT_HTTPAUTH, isDigest ? podcastfs_curl_digest : podcastfs_curl_basic)
   }
 
@@ -91,7 +91,6 @@ extension HTTPTransfer {
       let body = UnsafeRawBufferPointer(start: bytes, count: size * count)
       switch HTTPTransfer.at(this).received(body: body) {
       case .proceed: return body.count
-      case .pause: return Int(CURL_WRITEFUNC_PAUSE)
       // Any count but the right one ends the transfer; 0 would be right for an empty piece.
       case .abort: return body.count &+ 1
       }

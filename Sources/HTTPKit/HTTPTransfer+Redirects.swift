@@ -12,8 +12,8 @@ extension HTTPTransfer {
   func lead(to location: String) -> Bool {
     leavePrivateHosts()
     let next = Self.resolve(location, base: effectiveURL)
-    redirects.append((head.status, next))
-    if redirects.count > request.maximumRedirects {
+    head.redirects.append((head.status, next))
+    if head.redirects.count > request.maximumRedirects {
       return refuse(.tooManyRedirects(request.maximumRedirects, at: host))
     }
     self.next = next
@@ -29,7 +29,7 @@ extension HTTPTransfer {
       !head.offers("basic")
     else { return false }
     if !isDigest {
-      curl.digestOrigins.insert(parts.origin)
+      session.digestOrigins.insert(parts.origin)
       next = asked.forRequest
       ignored = 0
     }
@@ -48,7 +48,7 @@ extension HTTPTransfer {
     if case .cancelled = ending { return false }
     guard verdict == nil, !isOverdue, let next else { return false }
     self.next = nil
-    head.beginAnew()
+    (head.status, head.headers) = (0, [])
     hasRefused = false
     waitingSince = nil
     words[0] = 0

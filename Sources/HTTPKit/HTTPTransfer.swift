@@ -11,20 +11,21 @@ final class HTTPTransfer {
     case cancelled
   }
 
-  let id: UInt64
+  let id: HTTPSession.TaskID
   let easy: UnsafeMutableRawPointer
   let request: HTTPRequest
   let proxyRules: ProxyRules
   private let receiver: any HTTPResponseReceiver
-  let curl: CurlMulti
+  unowned let session: HTTPSession
   /// The address that is being asked.
   var asked: WebAddress
   /// Whether it is asked with Digest authentication, else with Basic.
   var isDigest = false
 
-  /// The head that is coming in; the last one is the final response's.
-  var head = HeadParser()
-  var redirects: [(status: Int, location: String)] = []
+  /// The head that has come last: the final response's in the end. Its status is 0 before the first.
+  var head = HTTPResponseHead(status: 0, headers: [], effectiveURL: "", redirects: [])
+  /// Bytes of all heads and trailers.
+  private var headSize = 0
   private var isHeadDelivered = false
   /// Where the last head leads, until that is asked.
   var next: String?
@@ -32,7 +33,6 @@ final class HTTPTransfer {
   var ignored = 0
   let began = MonotonicTime.now
   private var received: Int64 = 0
-  private var isPaused = false
   /// Whether nothing more is taken from the host.
   private var isHeld = false
   /// An address of the host was refused: why it can't be connected to, unless it has others.
@@ -48,7 +48,8 @@ final class HTTPTransfer {
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
 
   init(
-    id: UInt64, request: HTTPRequest, receiver: any HTTPResponseReceiver, curl: CurlMulti
+    _ id: HTTPSession.TaskID, _ request: HTTPRequest, _ receiver: any HTTPResponseReceiver,
+    _ session: HTTPSession
   ) throws(HTTPError) {
     guard WebAddress(request.url.trimmed).isWeb else { throw Self.unusable(request.url.trimmed) }
     guard let easy = podcastfs_curl_easy_init() else { throw HTTPError(.other, "no memory", .ENOMEM) }
@@ -56,7 +57,7 @@ final class HTTPTransfer {
     self.easy = easy
     self.request = request
     self.receiver = receiver
-    self.curl = curl
+    self.session = session
     asked = WebAddress(request.url.trimmed)
     proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
@@ -97,7 +98,7 @@ final class HTTPTransfer {
 extension HTTPTransfer {
   /// When the server will have been silent for too long.
   var stallDeadline: MonotonicTime? {
-    guard !isPaused, !isHeld else { return nil }
+    if isHeld { return nil }
     return waitingSince?.adding(
       next == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
   }
@@ -107,20 +108,15 @@ extension HTTPTransfer {
 
   /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
   func pause() {
-    if isPaused || isHeld { return }
+    if isHeld { return }
     isHeld = true
     podcastfs_curl_easy_pause(easy, CURLPAUSE_RECV)
   }
 
   /// Goes on after a pause; the result where that ended it.
   func resume() -> CURLcode? {
-    guard isPaused || isHeld else { return nil }
-    isPaused = false
+    guard isHeld else { return nil }
     isHeld = false
-    return goOn()
-  }
-
-  private func goOn() -> CURLcode? {
     waitingSince = .now
     // Calls the receiver. libcurl forgets an error of that, and would go on behind the lost piece.
     let result = podcastfs_curl_easy_pause(easy, CURLPAUSE_CONT)
@@ -137,22 +133,28 @@ extension HTTPTransfer {
       case .result(CURLE_OK): lastWord()
       case .result(let code): verdict ?? self.error(code)
       }
-    if error?.code != .cancelled && verdict == nil && head.status == 0 { error?.silentHost = host }
+    if error?.code != .cancelled && verdict == nil && number(CURLINFO_RESPONSE_CODE) == 0 {
+      error?.silentHost = host
+    }
     receiver.finished(error)
   }
 }
 
 // libcurl's callbacks.
 extension HTTPTransfer {
-  /// A line of a head. Answers whether to go on.
+  /// Bytes at most of all heads of a request together, those of redirects and trailers among them.
+  private static let headLimit = 256 * 1024
+
+  /// A line of a head, the blank one behind it, or a trailer. Answers whether to go on.
   func received(headerLine line: UnsafeRawBufferPointer) -> Bool {
     waitingSince = .now
-    if isHeadDelivered || next != nil {
-      // Trailers: of no use, but not without end.
-      return head.count(line) || refuse(.headTooLong(host))
-    }
-    guard head.append(line) else { return refuse(.headTooLong(host)) }
-    guard head.isComplete, head.status >= 200 else { return true }
+    headSize += line.count
+    if headSize > Self.headLimit { return refuse(.headTooLong(host)) }
+    let isBlank = line.allSatisfy { $0 == 13 || $0 == 10 }
+    let status = number(CURLINFO_RESPONSE_CODE)
+    guard isBlank, status >= 200, !isHeadDelivered, next == nil else { return true }
+    head.status = status
+    head.headers = fields
     if head.hasTwoLengths { return refuse(.twoLengths(host)) }
     if head.isRedirect, let location = head.value("location") { return lead(to: location) }
     if answersChallenge() { return true }
@@ -164,19 +166,14 @@ extension HTTPTransfer {
     if next != nil { return ignore(body.count) }
     waitingSince = .now
     if deliverHead() == .abort { return .abort }
-    // Paused at the head: no piece is delivered before `resume`.
-    if isPaused { return .pause }
     if body.isEmpty { return .proceed }
     if let most = request.maximumBody, received + Int64(body.count) > most {
       _ = refuse(.bodyTooLong(host, most))
       return .abort
     }
+    received += Int64(body.count)
     let answer = receiver.received(body: body)
-    switch answer {
-    case .proceed: received += Int64(body.count)
-    case .pause: isPaused = true
-    case .abort: verdict = .cancelled
-    }
+    if answer == .abort { verdict = .cancelled }
     return answer
   }
 
@@ -214,16 +211,14 @@ extension HTTPTransfer {
       _ = refuse(.bodyTooLong(host, most))
       return .abort
     }
-    var delivered = HTTPResponseHead(
-      status: head.status, headers: head.headers, effectiveURL: effectiveURL, redirects: redirects)
-    delivered.isFromPrivateHost =
+    head.effectiveURL = effectiveURL
+    head.isFromPrivateHost =
       proxyRules.proxyPort(for: effectiveURL) == nil && connectedAddress?.isPrivate == true
-    delivered.isDelimitedByClose =
+    head.isDelimitedByClose =
       head.value("content-length") == nil && head.value("transfer-encoding") == nil
       && number(CURLINFO_HTTP_VERSION) < Int(CURL_HTTP_VERSION_2_0)
-    let flow = receiver.received(head: delivered)
+    let flow = receiver.received(head: head)
     if flow == .abort { verdict = .cancelled }
-    isPaused = flow == .pause
     return flow
   }
 

@@ -20,8 +20,6 @@ final class HandleTable: Sendable {
     var writes = false
     /// The kernel's number of the request.
     var request: UInt64 = 0
-    /// Where its reader is, as the file itself has said; 0 where it has not.
-    var place: UInt64 = 0
     /// See `OpenFile.generation`.
     var generation: UInt32 = 0
   }
@@ -59,13 +57,13 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes and its generation, request, who waits in poll(2), place.
+  /// Number, node, user and thread, whether it sniffs and writes and its generation, request, who waits in poll(2).
   private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
     let number = record.values[0]
     state.inheritedFiles[number] = Opening(
       node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
       thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
-      writes: record.values[3] & 2 != 0, request: record.values[4], place: record.values[6],
+      writes: record.values[3] & 2 != 0, request: record.values[4],
       generation: UInt32(truncatingIfNeeded: record.values[3] >> 32))
     state.requests[record.values[4]] = number
     if record.values[5] != 0 { state.polls.append(record.values[5]) }
@@ -89,8 +87,7 @@ final class HandleTable: Sendable {
       let flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
       state.records[number] = memory?.add(
-        .openFile, [number, opening.node.rawValue, caller, flags, opening.request, 0, 0])
-      keepPlace(of: number, state)
+        .openFile, [number, opening.node.rawValue, caller, flags, opening.request, 0])
       return number
     }
   }
@@ -105,11 +102,6 @@ final class HandleTable: Sendable {
       state.records[number] = memory?.add(.openDirectory, [number, directory.node.rawValue, request])
       return number
     }
-  }
-
-  private func keepPlace(of number: UInt64, _ state: State) {
-    guard let memory, let record = state.records[number], let file = state.files[number] else { return }
-    file.file.keepPlace { memory.set(record, 6, to: $0) }
   }
 
   private func takeNumber(_ state: inout State) -> UInt64 {
@@ -162,7 +154,6 @@ final class HandleTable: Sendable {
     state.withLock { state in
       guard let opening = state.inheritedFiles.removeValue(forKey: handle) else { return false }
       state.files[handle] = File(node: opening.node, file: file)
-      keepPlace(of: handle, state)
       return true
     }
   }

@@ -6,21 +6,9 @@ internal import PosixKit
 extension MountedTree {
   /// To be called when requests are served again. What the kernel keeps of before lives for a moment only.
   package func resume(_ session: FuseSession) {
-    tree.tellWhatWasMissed()
     for number in handles.takePolls() { session.wakePoll(number) }
     // Readers go on to count as such, also where they pause.
-    let files = handles.inheritedFiles
-    if files.isEmpty { tree.endTakingOver() }
-    let left = Monitor(files.count)
-    for handle in files {
-      reopen(handle) { _ in
-        let isLast = left.withLock { left in
-          left -= 1
-          return left == 0
-        }
-        if isLast { self.tree.endTakingOver() }
-      }
-    }
+    for handle in handles.inheritedFiles { reopen(handle) { _ in } }
   }
 
   /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.
@@ -73,7 +61,7 @@ extension MountedTree {
     }
     let caller = Caller(
       user: opening.user, thread: opening.thread, sniffs: opening.sniffs, comesAgain: true,
-      place: opening.place, generation: opening.generation)
+      generation: opening.generation)
     switch tree.open(opening.node, writes: false, for: caller) {
     case .ready(let result):
       done(result)

@@ -35,7 +35,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package func attach(to session: FuseSession, device: String?) {
     kernel.attach(session)
     emitter.begin(device: device, connection: session.connection)
-    tree.takeUpCommits()
   }
 
   /// Before the mount goes: the kernel hears of nothing from here on.

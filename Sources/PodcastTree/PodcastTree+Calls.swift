@@ -9,13 +9,13 @@ extension PodcastTree {
   }
 
   package func lookup(_ name: String, in parent: NodeID, for caller: Caller) -> Answer<NodeAttributes> {
-    // The kernel asks for these by a node's number when it has to find a node again (export of the mount).
+    // The kernel looks these up for an NFS server that has only a node's number.
     if name == "." { return attributes(of: parent) }
     if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
     if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
     return find(name, in: parent, for: caller).then { target in
       if parent == .root { self.prepare(target.identity) }
-      // The list's size is learnt when it is asked for.
+      // Its size is computed when it is asked for.
       if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
       let isEpisode = if case .episode = target { true } else { false }
       let known = isEpisode ? self.linksKnown : .value(())
@@ -23,14 +23,14 @@ extension PodcastTree {
     }
   }
 
-  /// Ends when it is known which views show an episode: it has a link for each. That costs the first who looks at one,
-  /// not the start.
+  /// Ends when `Latest/` has been read: an episode has a link for each view that shows it. The first look at an episode pays
+  /// for that, not the start.
   var linksKnown: Answer<Void> {
     if world.withLock({ $0.latest != nil }) { return .value(()) }
     return .on(loader) { try? self.loadLatest() }
   }
 
-  /// A view may be watched without ever being listed: what appears in it is told by the difference to what was there.
+  /// Makes the listing of a view that may be watched without ever being listed: changes are differences to it.
   private func prepare(_ node: NodeID) {
     if world.withLock({ $0.listings[node] != nil }) { return }
     loader.async { [self] in

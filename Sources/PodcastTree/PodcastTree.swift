@@ -1,16 +1,15 @@
 internal import Catalog
 package import Configuration
 package import PodcastModel
-package import PosixKit
+internal import PosixKit
 package import TransferProtocol
 
-/// The file system proper: nodes, views, names, attributes and verbs, in plain values. It knows no FUSE, and
-/// nothing here waits for the network on a caller's thread.
+/// The file system proper: nodes, views, names, attributes and verbs. It knows no FUSE, and nothing here waits for the
+/// network on a caller's thread.
 ///
-/// A directory is a value made of what is known (`World`). Whatever changes what is known is taken in by `apply`,
-/// on the tree's own thread, which makes new values of the directories that are touched; what the kernel has to
-/// forget is their difference to the old ones (`Difference`). A verb commits, and ends when its commit has come
-/// back that way.
+/// A directory is an immutable value made of the state in memory (`World`). Only the tree's own thread changes that state:
+/// it takes in commits and states of downloads, and makes new values of the directories that they touch. The kernel forgets
+/// the difference between old and new (`Difference`). A verb commits, takes its commit in, and ends.
 package final class PodcastTree: Sendable {
   let catalog: any CatalogService
   let transfers: any TransferService
@@ -24,22 +23,18 @@ package final class PodcastTree: Sendable {
   let programs: any ProgramTable
   /// What the configuration file sets for single feeds, by `FeedKey`.
   let feeds: [String: FeedSettings]
-  /// When it came up: the age of directories that have none of their own.
+  /// The time of directories that have none of their own.
   let started = FileTime.now
 
-  /// SQLite's thread: nothing on it waits for the network. All changes of the world are made on it.
+  /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
   let world = Monitor(World())
   let details = EpisodeDetails()
   let sweeps = Sweeps()
-  let dropMarks: DropMarks
   let listReaders = RecentPrograms()
-  let events: EventLog
+  let events = EventLog()
   /// The last commit that was taken in.
   private let lastCommit = Monitor<Int64?>(nil)
-  /// The last commit that a process before has told of; nil where there was none.
-  private let lastCommitTold: Int64?
-  let texts: OpenTexts
   private let observer = Monitor(Observer())
   private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
 
@@ -47,18 +42,11 @@ package final class PodcastTree: Sendable {
     weak var kernel: (any ViewObserver)?
   }
 
-  /// - Parameters:
-  ///   - programs: tells which program a request comes from.
-  ///   - memory: what the process that serves the mount next needs to know, and what the one before has left.
+  /// - Parameter programs: tells which program a request comes from.
   package init(
     catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
-    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms(),
-    memory: LastingMemory? = nil
+    settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
   ) {
-    dropMarks = DropMarks(memory: memory)
-    events = EventLog(memory: memory)
-    lastCommitTold = events.seenCommit
-    texts = OpenTexts(directory: places.runtime + "/open-texts", isNeeded: memory != nil)
     self.catalog = catalog
     self.transfers = transfers
     self.fetcher = fetcher
@@ -70,13 +58,6 @@ package final class PodcastTree: Sendable {
       uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
-    let dropped = dropMarks.all
-    if !dropped.isEmpty {
-      world.withLock { world in
-        world.open.dropsAtClose = dropped
-        world.open.isTakingOver = true
-      }
-    }
     // Before anything else that runs there: what is asked for meanwhile waits for it.
     loader.async { self.begin() }
   }
@@ -90,19 +71,7 @@ package final class PodcastTree: Sendable {
       guard let self else { return done() }
       loader.async { done() }
     }
-    // What the process before has not told any more is told by this one: to who watches, too (`takeUpCommits`).
-    if lastCommitTold == nil {
-      followCommits(since: try? catalog.commits())
-    } else {
-      _ = try? loadSubscriptions()
-    }
-    loadDownloads()
-  }
-
-  /// - Parameter seen: commits after this one are taken in; nil where the catalogue can't be read at this moment.
-  private func followCommits(since seen: Int64?) {
-    lastCommit.withLock { $0 = seen }
-    if let seen { events.note(commit: seen) }
+    lastCommit.withLock { $0 = try? catalog.commits() }
     catalog.observe { [weak self] done in
       guard let self else { return done() }
       loader.async {
@@ -110,12 +79,7 @@ package final class PodcastTree: Sendable {
         done()
       }
     }
-  }
-
-  /// To be called when those who hear of changes can be told, before anything is asked and anybody else hears of commits:
-  /// goes on where a process before was.
-  package func takeUpCommits() {
-    if let lastCommitTold { followCommits(since: lastCommitTold) }
+    loadDownloads()
   }
 
   /// Takes in what has been committed since the last call, by any process: from then on every directory shows it. On the
@@ -130,11 +94,10 @@ package final class PodcastTree: Sendable {
       }
       for change in commit.changes { catalogChanged(change) }
       lastCommit.withLock { $0 = commit.number }
-      events.note(commit: commit.number)
     }
   }
 
-  /// Sees to what the configuration wants to be here.
+  /// Orders the downloads that the configuration wants.
   package func keepWhatIsWanted() {
     loader.async { [self] in
       _ = try? loadSubscriptions()
@@ -147,13 +110,12 @@ package final class PodcastTree: Sendable {
   /// The podcast that an episode belongs to: its number says so.
   static func podcast(ofEpisode id: Int64) -> Int64 { EpisodeID.podcast(of: id) }
 
-  // MARK: Who hears of changes
+  // MARK: Observers
 
-  /// Says who tells the kernel, and those who watch; held weakly.
+  /// Sets the observer that tells the kernel and watchers; held weakly.
   package func observe(_ observer: any ViewObserver) { self.observer.withLock { $0.kernel = observer } }
 
-  /// Says who hears of downloads that become complete while the tree is up; called from the tree's own thread,
-  /// which it must not hold up.
+  /// Sets the handler of downloads that become complete. It runs on the tree's own thread and must return soon.
   package func onCompletion(_ handler: @escaping @Sendable (EpisodeEntry, TransferStatus) -> Void) {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
@@ -187,9 +149,6 @@ package final class PodcastTree: Sendable {
     }
   }
 
-  /// Ends when every directory shows what has been committed before.
-  var seen: Answer<Void> { .on(loader) { self.takeInCommits() } }
-
   /// Gives an order to the transfers; ends when what it has changed is shown.
   func order(
     of key: MediaKey, _ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable
@@ -200,7 +159,7 @@ package final class PodcastTree: Sendable {
   }
 }
 
-/// Who tells the kernel what it has to forget, and those who watch a directory what has happened in it.
+/// Tells the kernel what to forget, and watchers of a directory what has happened in it.
 package protocol ViewObserver: AnyObject, Sendable {
   /// Called from the tree's own thread, in order.
   func changed(_ difference: Difference)

@@ -18,15 +18,12 @@ package enum BackgroundProcess {
   /// - Returns: why it never will be; nil where all is well.
   package static func start(_ arguments: [String]) throws(PosixError) -> String? {
     let pipe = try Pipe()
-    let own = ownFile()
-    var pointers: [UnsafeMutablePointer<CChar>?] = ([own] + arguments).map { strdup($0) }
-    pointers.append(nil)
-    defer { pointers.forEach { free($0) } }
-    var child: pid_t = 0
-    let error = UserMask.holding {
-      podcastfs_spawn_following(own, pointers, pipe.writer.rawValue, &child)
-    }
-    if error != 0 { throw PosixError(Errno(rawValue: error), "start a process") }
+    let writer = pipe.writer.rawValue
+    _ = try UserMask.holding {
+      Result { () throws(PosixError) in
+        try ChildProcess.start(ownFile(), arguments, files: [0, 1, 2, writer], isDetached: false)
+      }
+    }.get()
     let word = pipe.takeReader().readToEnd(limit: 4096)
     if word == "\n" { return nil }
     return word.isEmpty ? "it ended before it was ready" : word

@@ -1,7 +1,7 @@
 internal import CLinux
 
 /// CRC-32C (Castagnoli; RFC 3720, B.4): finds any error of up to five bits in a MiB, and others but for one in
-/// 2³². It is no proof against who means harm.
+/// 2³². It is no proof against somebody who means harm.
 package struct CRC32C: Hashable, Sendable {
   /// Of all bytes so far.
   package private(set) var value: UInt32
@@ -14,9 +14,10 @@ package struct CRC32C: Hashable, Sendable {
     value = podcastfs_crc32c(value, base, bytes.count)
   }
 
-  /// The same in plain arithmetic.
-  package mutating func updatePortably(_ bytes: UnsafeRawBufferPointer) {
-    guard let base = bytes.bindMemory(to: UInt8.self).baseAddress else { return }
-    value = podcastfs_crc32c_portable(value, base, bytes.count)
+  /// The checksum of a whole.
+  package static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    var sum = CRC32C()
+    bytes.withUnsafeBytes { sum.update($0) }
+    return sum.value
   }
 }

@@ -99,3 +99,44 @@ package enum Directories {
     }
   }
 }
+
+extension Directories {
+  /// Removes a file, or a directory with all that is in it, as far as that can be done; never leaves the file system
+  /// that it is on, and follows no symbolic link.
+  package static func removeTree(_ path: String) {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { return }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      unlink(path)
+      return
+    }
+    for name in (try? names(in: path)) ?? [] {
+      var inner = stat()
+      let entry = "\(path)/\(name)"
+      if lstat(entry, &inner) == 0, inner.st_dev == status.st_dev { removeTree(entry) }
+    }
+    rmdir(path)
+  }
+}
+
+/// Room on a file system.
+package enum DiskSpace {
+  /// Bytes that an ordinary user may still write at `path` (statvfs(3)).
+  /// - Returns: nil where that is not known. Some file systems tell no size at all: ramfs, some of FUSE.
+  package static func available(at path: String) -> Int64? {
+    var status = statvfs()
+    guard statvfs(path, &status) == 0 else { return nil }
+    return available(
+      blocks: UInt64(status.f_blocks), free: UInt64(status.f_bavail), size: UInt64(status.f_frsize))
+  }
+
+  /// - Parameters:
+  ///   - blocks: of the whole file system; 0 where it tells no size.
+  ///   - free: blocks that an ordinary user may still write.
+  ///   - size: bytes of a block.
+  package static func available(blocks: UInt64, free: UInt64, size: UInt64) -> Int64? {
+    if blocks == 0 { return nil }
+    let (bytes, overflow) = free.multipliedReportingOverflow(by: size)
+    return overflow ? .max : Int64(clamping: bytes)
+  }
+}

@@ -100,3 +100,71 @@ package func preadFully(
   }
   return done
 }
+
+extension FileDescriptor {
+  /// open(2) of a file of our own: never waits (a fifo in its place would), follows no symbolic link in its last
+  /// part, and is a regular file or fails with EINVAL.
+  package init(
+    openingRegular path: String, _ flags: Int32, mode: UInt32 = 0o600
+  ) throws(PosixError) {
+    let opened = try FileDescriptor(opening: path, flags | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY, mode: mode)
+    let status = try opened.status()
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw PosixError(.EINVAL, "open (no regular file)", path)
+    }
+    self = opened
+  }
+}
+
+extension Directories {
+  /// The whole of a small file of our own; see `FileDescriptor.init(openingRegular:_:mode:)`.
+  package static func readRegular(_ path: String, limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
+    let file = try FileDescriptor(openingRegular: path, O_RDONLY)
+    let size = Int(clamping: try file.status().st_size)
+    var bytes = [UInt8](repeating: 0, count: min(size, limit))
+    let count = try bytes.withUnsafeMutableBytes { buffer in
+      Result { () throws(PosixError) in try file.read(into: buffer, at: 0) }
+    }.get()
+    bytes.removeLast(bytes.count - count)
+    return bytes
+  }
+}
+
+extension FileDescriptor {
+  /// All text until the other end is closed, at most `limit` bytes.
+  package func readToEnd(limit: Int) -> String {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while bytes.count < limit {
+      let count = buffer.withUnsafeMutableBytes { Glibc.read(rawValue, $0.baseAddress, $0.count) }
+      if count < 0 && errno == EINTR { continue }
+      if count <= 0 { break }
+      bytes += buffer[..<count]
+    }
+    return String(decoding: bytes.prefix(limit), as: UTF8.self)
+  }
+}
+
+extension FileDescriptor {
+  /// A file that is only in memory and has no name in any directory: memfd_create(2).
+  /// - Parameter name: for proc(5).
+  package static func inMemory(_ name: String) throws(PosixError) -> FileDescriptor {
+    FileDescriptor(owning: try retrying("create a file in memory") { podcastfs_memory_file(name) })
+  }
+}
+
+/// Two ends of a pipe, close-on-exec: pipe(7).
+package struct Pipe: ~Copyable, Sendable {
+  package let reader: FileDescriptor
+  package let writer: FileDescriptor
+
+  package init() throws(PosixError) {
+    var ends: [Int32] = [-1, -1]
+    try retrying("create a pipe") { podcastfs_pipe(&ends) }
+    reader = FileDescriptor(owning: ends[0])
+    writer = FileDescriptor(owning: ends[1])
+  }
+
+  /// The reading end; the writing end closes.
+  package consuming func takeReader() -> FileDescriptor { reader }
+}

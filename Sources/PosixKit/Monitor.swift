@@ -85,3 +85,37 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
     }
   }
 }
+
+/// A function that is kept to be called later: behind a `Monitor`, in an optional, in a table.
+///
+/// A closure that lies bare in a generic place (`Monitor<(() -> Void)?>`) is wrapped in two more functions each
+/// time it is read there (swiftlang/swift issue 91348): memory and stack grow until the process dies. A struct
+/// is read as it lies.
+package struct Callback<Argument>: Sendable {
+  private let body: @Sendable (Argument) -> Void
+
+  package init(_ body: @escaping @Sendable (Argument) -> Void) { self.body = body }
+
+  package func callAsFunction(_ argument: Argument) { body(argument) }
+}
+
+extension Callback where Argument == Void {
+  package func callAsFunction() { body(()) }
+}
+
+/// Something under way that whoever asked for it may give up.
+package protocol Cancellable: AnyObject, Sendable {
+  /// Gives it up, unless it has ended or can't be undone any more. Whatever it was to call at its end it calls exactly
+  /// once either way.
+  func cancel()
+}
+
+// A mirror, as tests make it of what they report, traps on a value that can't be copied: it sees none here.
+
+extension Monitor: CustomReflectable where State: ~Copyable {
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension WakeupEvent: CustomReflectable {
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -16,7 +16,7 @@ final class DaemonLauncher {
     init(process: Int32, errors: Int32?) {
       self.process = process
       self.errors = errors
-      ending = DetachedProcess.watch(process)?.release()
+      ending = ChildProcess.watch(process)?.release()
     }
 
     deinit { for number in [ending, errors] { if let number { close(number) } } }
@@ -66,13 +66,13 @@ final class DaemonLauncher {
     let longAgo = now.seconds(since: nextLaunch) > 30
     delay = longAgo ? 0.25 : min(delay * 2, 10)
     nextLaunch = now.adding(delay)
-    guard let path = program ?? DetachedProcess.find("podcastfs-transferd") else {
+    guard let path = program ?? ChildProcess.find("podcastfs-transferd") else {
       return failed(TransferFailure(.EIO, "podcastfs-transferd is neither beside podcastfs nor in PATH"))
     }
     let arguments = ["--state", places.state, "--cache", places.cache, "--runtime", places.runtime]
     let errors = (try? FileDescriptor.inMemory("transferd"))?.release()
     do throws(PosixError) {
-      let process = try DetachedProcess.start(path, arguments, errors: errors)
+      let process = try ChildProcess.start(path, arguments, files: [nil, nil, errors])
       watch(Child(process: process, errors: errors))
     } catch {
       if let errors { close(errors) }
@@ -96,7 +96,7 @@ final class DaemonLauncher {
   func reap() {
     var failures: [TransferFailure] = []
     children.removeAll { child in
-      guard let status = DetachedProcess.reap(child.process) else { return false }
+      guard let status = ChildProcess.reap(child.process) else { return false }
       if let ending = child.ending { loop.unwatch(ending) }
       // Killed ones are started again; one that gives up by itself would do so again.
       if (1..<128).contains(status) {

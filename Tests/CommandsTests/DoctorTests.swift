@@ -36,8 +36,8 @@ import TransferProtocol
     #expect(
       LibraryChecks.curl("8.0", hasTLS: true, hasHTTP2: true) == .fine("libcurl 8.0 with https and HTTP/2"))
     #expect(LibraryChecks.sqlite("3.0", hasFullTextSearch: false).isProblem)
-    // The sandbox is asked of this process's own program, which is no podcastfs here.
-    #expect(LibraryChecks.all().allSatisfy { !$0.isProblem || $0.text.contains("sandbox") })
+    #expect(LibraryChecks.sandbox(status: 1, words: "can open a socket").isProblem)
+    #expect(LibraryChecks.all(program: Products.path("podcastfs")).allSatisfy { !$0.isProblem })
   }
 
   @Test func aPlaceThatCannotBeMadeIsAProblemThatNamesItsVariable() throws {

@@ -21,16 +21,15 @@ import Testing
     #expect(sum.value == 0xe306_9283)
   }
 
-  @Test func theInstructionAndTheTableAgreeHoweverItIsCut() {
+  @Test func theSumIsTheSameHoweverTheBytesAreCut() {
     let bytes = body.bytes(0..<10_007)
     for cut in [0, 1, 7, 8, 4096, 9999, 10_007] {
-      var (fast, slow) = (CRC32C(), CRC32C())
+      var sum = CRC32C()
       bytes.withUnsafeBytes { all in
-        slow.updatePortably(all)
-        fast.update(UnsafeRawBufferPointer(rebasing: all[..<cut]))
-        fast.update(UnsafeRawBufferPointer(rebasing: all[cut...]))
+        sum.update(UnsafeRawBufferPointer(rebasing: all[..<cut]))
+        sum.update(UnsafeRawBufferPointer(rebasing: all[cut...]))
       }
-      #expect(fast == slow)
+      #expect(sum.value == CRC32C.checksum(bytes[...]))
     }
   }
 

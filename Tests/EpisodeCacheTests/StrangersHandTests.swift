@@ -74,7 +74,7 @@ import Testing
     world.shiftTime(layout.data(key, 1), bySeconds: -5)
     try writer.synchronize()
     writer.removeMap()
-    let reader = try EpisodeReader(layout, key, 1)
+    _ = try EpisodeReader(layout, key, 1)
   }
 
   @Test func aJournalThatIsCutUnderItsWriterIsWrittenAnew() throws {

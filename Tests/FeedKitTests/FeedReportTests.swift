@@ -82,9 +82,7 @@ import Testing
   @Test func `A feed without episodes has valid JSON, and a file that is not there is an error`() throws {
     let report = FeedReport(
       feed: try FeedParser.parse(bytes: Array("<rss><channel/></rss>".utf8)), feedURL: nil, now: 0)
-    var pieces = ""
-    report.writeJSON { pieces += $0 }
-    #expect(pieces == report.json.indentedText && pieces.hasSuffix("\"episodes\": []\n}"))
+    #expect(report.json.indentedText.hasSuffix("\"episodes\": []\n}"))
     #expect(throws: FeedError.self) { try FeedBody(file: Fixtures.root + "no such file") }
   }
 
@@ -106,9 +104,6 @@ import Testing
   {
     let feed = try FeedParser.parse(bytes: Fixtures.bytes("feeds/" + name))
     let report = FeedReport(feed: feed, feedURL: nil, now: 0)
-    var pieces = ""
-    report.writeJSON { pieces += $0 }
-    #expect(pieces == report.json.indentedText)
     struct Decoded: Decodable {
       struct Episode: Decodable {
         var name: String

@@ -89,21 +89,6 @@ import Testing
     #expect(answer.body == Array("end".utf8))
   }
 
-  @Test func aPauseAtTheHeadHoldsTheBodyBack() throws {
-    let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
-      try writer.respond(200, body: Array("hello".utf8))
-    }
-    defer { server.stop() }
-    let receiver = RecordingReceiver(onHead: { .pause })
-    let task = client.start(.local(server.address), receiver: receiver)
-    #expect(receiver.record { !$0.heads.isEmpty } != nil)
-    // Another request passes through the same thread: by then the body would have been delivered.
-    _ = client.answer(.local(server.address))
-    #expect(receiver.record { $0.order == ["head"] } != nil)
-    task.resume()
-    #expect(receiver.ended?.order == ["head", "body", "end"])
-  }
-
   @Test func aRedirectLoopEndsAtTheBound() throws {
     let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
       try writer.respond(302, [("Location", "/again")], body: [])
@@ -155,48 +140,6 @@ import Testing
     let record = try #require(second.ended)
     #expect(record.ends == [.cancelled])
     #expect(record.body.count > 30_000 && record.body.count < 100_000)
-  }
-
-  @Test func aPausedPieceComesAgainAfterResume() throws {
-    let body = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
-      try writer.respond(200, body: body)
-    }
-    defer { server.stop() }
-    let pauses = Monitor(3)
-    let receiver = RecordingReceiver(onBody: { soFar in
-      pauses.withLock { left in
-        if left == 0 || soFar < 20_000 { return .proceed }
-        left -= 1
-        return .pause
-      }
-    })
-    let task = client.start(.local(server.address), receiver: receiver)
-    for count in 1...3 {
-      #expect(receiver.record { $0.order.count { $0 == "pause" } == count } != nil)
-      task.resume()
-    }
-    #expect(receiver.ended?.ends == [nil])
-    #expect(receiver.ended?.body == body)
-  }
-
-  @Test func anAbortAfterResumeEndsTheRequest() throws {
-    let server = try HTTPServer { _, writer throws(ResponseWriter.Ended) in
-      try writer.respond(200, body: [UInt8](repeating: 7, count: 200_000))
-    }
-    defer { server.stop() }
-    let calls = Monitor(0)
-    let receiver = RecordingReceiver(onBody: { _ in
-      calls.withLock { count in
-        count += 1
-        return count == 1 ? .pause : .abort
-      }
-    })
-    let task = client.start(.local(server.address), receiver: receiver)
-    #expect(receiver.record { $0.order.contains("pause") } != nil)
-    task.resume()
-    #expect(receiver.ended?.ends == [.cancelled])
-    #expect(receiver.ended?.body.isEmpty == true)
   }
 
   @Test func aStoppedClientEndsWhatIsUnderWayAndWhatComesLater() throws {

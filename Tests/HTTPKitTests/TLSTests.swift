@@ -62,15 +62,13 @@ import Testing
 
   @Test func aPausedStreamHoldsUpNoOtherAndGoesOn() throws {
     let front = try TLSFront(before: origin)
-    let isPaused = Monitor(true)
-    let receiver = RecordingReceiver(onBody: { soFar in
-      soFar > 100_000 && isPaused.withLock { $0 } ? .pause : .proceed
-    })
-    let task = client.start(request(front), receiver: receiver)
-    #expect(receiver.record { $0.order.contains("pause") } != nil)
+    let looped = try LoopedSession()
+    let receiver = RecordingReceiver()
+    let task = try looped.start(request(front), receiver)
+    #expect(receiver.record { $0.body.count > 100_000 } != nil)
+    try looped.run { $0.pause(task) }
     #expect(try body.firstDifference(#require(client.answer(request(front))).get().body) == nil)
-    isPaused.withLock { $0 = false }
-    task.resume()
+    try looped.run { $0.resume(task) }
     let record = try #require(receiver.ended)
     #expect(record.ends == [nil])
     #expect(body.firstDifference(record.body) == nil)

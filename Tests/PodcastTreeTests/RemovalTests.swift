@@ -43,28 +43,6 @@ import TransferProtocol
     #expect(try fixture.list(.subscriptions) == ["subscriptions.opml"])
   }
 
-  /// A process before had it open twice; one of the two is closed before the other has been opened again.
-  @Test func whatIsToBeDroppedAtCloseIsNotDroppedWhileWhatWasOpenComesBack() throws {
-    let memory = try LastingMemory()
-    _ = memory.add(.dropAtClose, [UInt64(TreeFixture.podcast << 20 | 1)])
-    let fixture = try TreeFixture(memory: memory)
-    let (tree, me) = (fixture.tree, fixture.me)
-    let podcast = try fixture.searched()
-    fixture.transfers.set(
-      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 1, received: 1))
-    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1)) }
-    _ = try fixture.list(podcast)
-    let node = try wait(tree.lookup(name, in: podcast, for: me)).node
-    try wait(tree.open(node, writes: false, for: me)).close()
-    let again = try wait(tree.open(node, writes: false, for: me))
-    tree.endTakingOver()
-    _ = try fixture.list(.latest)
-    #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
-    again.close()
-    #expect(eventually { fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key] })
-    #expect(eventually { memory.records.isEmpty })
-  }
-
   /// Two podcasts have become one while the directory of the one that went was open: what is here is shown where it
   /// belongs now, or, where no episode has it any more, not at all.
   @Test func whatIsHereOfAPodcastThatHasBecomeOneWithAnotherIsShownInThatOnesFolder() throws {

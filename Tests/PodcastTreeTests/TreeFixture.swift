@@ -25,8 +25,7 @@ final class TreeFixture {
   ///   - cache: the cache's directory; the root is there, and nothing is written to it.
   ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
   init(
-    settings: Settings = Settings(), cache: String = "/", memory: LastingMemory? = nil,
-    after before: TreeFixture? = nil
+    settings: Settings = Settings(), cache: String = "/", after before: TreeFixture? = nil
   ) throws {
     catalog = before?.catalog ?? FakeCatalog()
     transfers = before?.transfers ?? FakeTransfers()
@@ -35,10 +34,8 @@ final class TreeFixture {
     places.cache = cache
     tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
-      owner: Owner(user: 1000, group: 1000), programs: programs,
-      memory: memory)
+      owner: Owner(user: 1000, group: 1000), programs: programs)
     tree.observe(kernel)
-    tree.takeUpCommits()
   }
 
   /// Has the feed hold so many episodes of a minute, one a day.

@@ -19,6 +19,7 @@ CURL *podcastfs_curl_easy_init(void);
 void podcastfs_curl_easy_cleanup(CURL *easy);
 CURLcode podcastfs_curl_easy_pause(CURL *easy, int bitmask);
 const char *podcastfs_curl_easy_strerror(CURLcode code);
+struct curl_header *podcastfs_curl_easy_nextheader(CURL *easy, unsigned origins, int request, struct curl_header *last);
 CURLM *podcastfs_curl_multi_init(void);
 CURLMcode podcastfs_curl_multi_cleanup(CURLM *multi);
 CURLMcode podcastfs_curl_multi_add_handle(CURLM *multi, CURL *easy);

@@ -71,10 +71,8 @@ off_t podcastfs_find_locked(int descriptor, off_t first, off_t count);
 uint64_t podcastfs_mount_identity(int descriptor);
 /// When the file was made, in nanoseconds since 1970 (STATX_BTIME); 0 where unknown.
 int64_t podcastfs_birth_time(int descriptor);
-/// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first): by the processor's own
-/// instruction where it has one, and without.
+/// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first).
 uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
-uint32_t podcastfs_crc32c_portable(uint32_t sum, const uint8_t *bytes, size_t count);
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.
 int podcastfs_unmount(const char *path);
 int podcastfs_unmount_lazily(const char *path);
@@ -91,19 +89,12 @@ int podcastfs_network_events(void);
 int podcastfs_wake_timer(void);
 int podcastfs_set_wake_timer(int timer, double seconds);
 
-/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams (or
-/// `errors` for standard error, where it is not -1), no other descriptor of ours, and no signal blocked or
-/// ignored; 0 or an errno value. Without an environment of its own it gets ours.
-int podcastfs_spawn_detached(const char *path, char *_Nullable const arguments[_Nonnull],
-                             char *_Nullable const *_Nullable environment, int errors, pid_t *pid);
-
-/// Starts `path` in this process's group, with its standard streams, `report` as number 3, and no other descriptor of
-/// ours; 0 or an errno value.
-int podcastfs_spawn_following(const char *path, char *_Nullable const arguments[_Nonnull], int report, pid_t *pid);
-/// Starts `path` in a session of its own, in the root directory, with /dev/null for its standard streams, `first` to `third`
-/// as numbers 3 to 5, no other descriptor of ours, and no signal blocked or ignored; 0 or an errno value.
-int podcastfs_spawn_holding(const char *path, char *_Nullable const arguments[_Nonnull], int first, int second, int third,
-                            pid_t *pid);
+/// Starts a program, found in PATH where its name has no slash, with `descriptors` as its numbers 0 to `count` - 1
+/// (-1: /dev/null) and no other of ours, and with no signal blocked or ignored; 0 or an errno value. Without an
+/// environment of its own it gets ours. A detached one has a session of its own and begins in the root directory.
+int podcastfs_spawn(const char *program, char *_Nullable const arguments[_Nonnull],
+                    char *_Nullable const *_Nullable environment, const int *descriptors, int count, int is_detached,
+                    pid_t *process);
 /// A pair of connected sockets that keep the bounds of messages (SOCK_SEQPACKET), close-on-exec; 0, or -1 with errno.
 int podcastfs_socket_pair(int ends[_Nonnull 2]);
 /// Gives the calling thread a table of descriptors of its own with `kept` only (-1: with none); 0, or -1 with errno.

@@ -174,8 +174,12 @@ struct FeedFailure: Error, Sendable {
     } else {
       let host = WebAddress(head.effectiveURL).host ?? "the server"
       self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
-      if case .notAFeed(let found) = error { links = found.feeds }
       mayBeTheNetworks = true
+      guard case .notAFeed(let found) = error else { return }
+      links = found.feeds
+      if found.kind == .data, let coding = head.contentEncoding {
+        self.error.message += " (its compression is called “\(coding.prefix(20))”)"
+      }
     }
   }
 

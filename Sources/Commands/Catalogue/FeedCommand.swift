@@ -30,8 +30,7 @@ enum FeedCommand: Command {
       StandardStreams.tell(report.text, hanging: 2)
       return 0
     }
-    report.writeJSON { StandardStreams.write($0) }
-    StandardStreams.write("\n")
+    StandardStreams.print(report.json.indentedText)
     return 0
   }
 

@@ -1,3 +1,4 @@
+internal import PodcastModel
 internal import PosixKit
 
 /// Text in a terminal's columns.

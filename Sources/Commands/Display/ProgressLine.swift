@@ -1,3 +1,4 @@
+internal import PodcastModel
 internal import PosixKit
 package import TransferProtocol
 

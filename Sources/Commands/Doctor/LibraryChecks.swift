@@ -5,18 +5,19 @@ internal import SQLiteKit
 
 /// Whether the libraries can do what is asked of them.
 package enum LibraryChecks {
-  package static func all() -> [Finding] {
+  /// - Parameter program: podcastfs, whose parser's process is tried.
+  package static func all(program: String = HelperProcess.thisProgram) -> [Finding] {
     [
       curl(),
       .fine("libxml2 \(XMLLibrary.version)"),
-      sandbox(),
+      sandbox(of: program),
       sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
   }
 
   /// What a process that parses feeds can still do, as it finds out itself.
-  private static func sandbox() -> Finding {
-    let outcome = try? ChildProcess.run([HelperProcess.thisProgram, FeedWorker.probeArgument])
+  private static func sandbox(of program: String) -> Finding {
+    let outcome = try? ChildProcess.run([program, FeedWorker.probeArgument])
     return sandbox(status: outcome?.status ?? 1, words: outcome?.errors ?? "cannot be started")
   }
 

@@ -1,6 +1,7 @@
 internal import Catalog
 package import Configuration
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
@@ -27,7 +28,7 @@ package enum PlaceChecks {
     }
     findings.append(runtimeRoom(places.runtime))
     findings += [places.state, places.data].compactMap(storeRoom)
-    findings.append(daemon(DetachedProcess.find("podcastfs-transferd"), places))
+    findings.append(daemon(ChildProcess.find("podcastfs-transferd"), places))
     findings += daemonState(places.state)
     do {
       let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
@@ -149,7 +150,7 @@ package enum PlaceChecks {
     Directories.removeTree(trial)
     defer { Directories.removeTree(trial) }
     let arguments = ["--state", trial, "--cache", trial + "/cache", "--runtime", trial, "--idle", "1"]
-    guard let child = try? DetachedProcess.start(path, arguments) else {
+    guard let child = try? ChildProcess.start(path, arguments) else {
       return .problem("\(path) cannot be started", mend: "install podcastfs again")
     }
     let deadline = MonotonicTime.after(5)
@@ -157,12 +158,12 @@ package enum PlaceChecks {
     var hasEnded = false
     while !isUp && !hasEnded && .now < deadline {
       isUp = access(trial + "/transferd.sock", F_OK) == 0
-      hasEnded = DetachedProcess.reap(child) != nil
+      hasEnded = ChildProcess.reap(child) != nil
       if !isUp { usleep(5_000) }
     }
     if !hasEnded {
       kill(child, SIGTERM)
-      _ = try? DetachedProcess.wait(child)
+      _ = try? ChildProcess.wait(child)
     }
     if isUp { return .fine("\(path) starts") }
     return .problem(

@@ -63,8 +63,8 @@ final class CompletionNotice: Sendable {
 
   private func run(_ what: String, _ path: String, _ arguments: [String], _ environment: [String: String]?) {
     do {
-      let status = try DetachedProcess.wait(
-        DetachedProcess.start(path, arguments, environment: environment))
+      let status = try ChildProcess.wait(
+        ChildProcess.start(path, arguments, environment: environment))
       if status != 0 { log.write("\(what) ended with status \(status)") }
     } catch {
       log.write("cannot run \(what): \(error)")

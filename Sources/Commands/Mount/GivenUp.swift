@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// A mount whose process has died again and again: it is taken away, and the user is told.
@@ -38,8 +39,8 @@ enum GivenUp {
       let arguments = [
         "--app-name=podcastfs", "--icon=dialog-warning", "--", "Podcasts are not mounted any more",
       ]
-      guard let process = try? DetachedProcess.start(program, arguments + [PrintableText.line(reason)]),
-        let ending = DetachedProcess.watch(process)
+      guard let process = try? ChildProcess.start(program, arguments + [PrintableText.line(reason)]),
+        let ending = ChildProcess.watch(process)
       else { return }
       // Where no desktop answers, it takes minutes to find that out: it may do so alone.
       var entry = pollfd(fd: ending.rawValue, events: Int16(POLLIN), revents: 0)

@@ -21,7 +21,7 @@ final class Keeper: Sendable {
 
   /// Beside podcastfs, or where installations put what nobody calls by name.
   static var program: String? {
-    DetachedProcess.find("podcastfs-keep") ?? DetachedProcess.find("../libexec/podcastfs/podcastfs-keep")
+    ChildProcess.find("podcastfs-keep") ?? ChildProcess.find("../libexec/podcastfs/podcastfs-keep")
   }
 
   /// - Parameters:
@@ -71,8 +71,9 @@ final class Keeper: Sendable {
       let ends = try UnixSocket.pair()
       // Before it is there: from then on this process may die.
       guard say("N", to: ends.first.rawValue) else { return "podcastfs-keep cannot be told what to start" }
-      let process = try DetachedProcess.startHolding(
-        program, connection, memory.file.rawValue, ends.second.rawValue)
+      let process = try ChildProcess.start(
+        program, name: "podcastfs-keep", [],
+        files: [nil, nil, nil, connection, memory.file.rawValue, ends.second.rawValue])
       let socket = ends.takeFirst().release()
       state.withLock { state in
         state.socket = FileDescriptor(owning: socket)
@@ -137,7 +138,7 @@ final class Keeper: Sendable {
       defer { state.process = nil }
       return state.process
     }
-    if let process { _ = try? DetachedProcess.wait(process) }
+    if let process { _ = try? ChildProcess.wait(process) }
   }
 
   /// Milliseconds after which one counts as one that lasts.

@@ -28,13 +28,13 @@ enum MountProbe {
   private static let patience = 5.0
 
   static func look(at mountPoint: String) -> Answer {
-    guard let process = try? DetachedProcess.start(ProgramArguments.file, [word, mountPoint]),
-      let ending = DetachedProcess.watch(process)
+    guard let process = try? ChildProcess.start(ProgramArguments.file, [word, mountPoint]),
+      let ending = ChildProcess.watch(process)
     else { return .alive }
     let deadline = MonotonicTime.after(patience)
     var entry = pollfd(fd: ending.rawValue, events: Int16(POLLIN), revents: 0)
     while poll(&entry, 1, deadline.pollTimeout) <= 0, deadline > .now {}
-    guard let status = DetachedProcess.reap(process) else {
+    guard let status = ChildProcess.reap(process) else {
       // It ends when somebody answers, or takes the mount away: nobody waits for that.
       kill(process, SIGKILL)
       return .silent

@@ -51,7 +51,7 @@ struct MountProcess {
     let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
     let tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
-      places: request.places, owner: request.owner, memory: memory)
+      places: request.places, owner: request.owner)
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// The processes that keep a mount from being taken away, as far as this user may see them (proc(5)).

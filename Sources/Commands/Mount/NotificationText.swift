@@ -1,3 +1,4 @@
+internal import PodcastModel
 internal import PosixKit
 
 /// What a notification says. The body may hold markup by the Desktop Notifications Specification; a title may not.

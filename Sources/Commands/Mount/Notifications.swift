@@ -29,7 +29,7 @@ final class Notifications: Sendable {
   /// notify-send(1), where there is one and a session to show it in.
   static var program: String? {
     guard let bus = Places.processEnvironment["DBUS_SESSION_BUS_ADDRESS"], !bus.isEmpty else { return nil }
-    return DetachedProcess.find("notify-send")
+    return ChildProcess.find("notify-send")
   }
 
   func add(_ event: Event) {
@@ -72,7 +72,7 @@ final class Notifications: Sendable {
     let arguments =
       ["--app-name=podcastfs"] + (icon.map { ["--icon=\($0)"] } ?? []) + ["--", text.summary, text.body]
     do {
-      let status = try DetachedProcess.wait(DetachedProcess.start(program, arguments))
+      let status = try ChildProcess.wait(ChildProcess.start(program, arguments))
       if status != 0 { log.write("notify-send ended with status \(status)") }
     } catch {
       log.write("cannot run notify-send: \(error)")

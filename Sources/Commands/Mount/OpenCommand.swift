@@ -43,8 +43,8 @@ enum OpenCommand: Command {
       }
     }
     let folder = operands.isEmpty ? mountPoint : mountPoint + "/Subscriptions"
-    if let opener = DetachedProcess.find("xdg-open"), !isHeadless {
-      _ = try DetachedProcess.start(opener, [folder])
+    if let opener = ChildProcess.find("xdg-open"), !isHeadless {
+      _ = try ChildProcess.start(opener, [folder])
     } else {
       StandardStreams.report(folder)
     }
@@ -84,7 +84,7 @@ enum OpenCommand: Command {
 
   private static func tell(_ summary: String, _ body: String) {
     guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
-    _ = try? DetachedProcess.start(
+    _ = try? ChildProcess.start(
       program, ["--app-name=podcastfs", "--", summary, PrintableText.line(OperandText.shown(in: body))])
   }
 }

@@ -36,7 +36,7 @@ struct EpisodeDraft {
   }
 
   /// The episode, which is taken out; nil for an item with nothing to play.
-  mutating func finish(_ warnings: inout FeedWarnings, _ spool: inout TextSpool) -> ParsedEpisode? {
+  mutating func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
     let found = candidates
     guard !found.isEmpty else {
       warnings.add(leftOut ?? "an item has no enclosure")
@@ -50,7 +50,7 @@ struct EpisodeDraft {
     {
       warnings.add("an enclosure is neither audio nor video: *\(result.fileExtension)")
     }
-    if !notes.isEmpty { result.spooledNotes = notes.withUnsafeBufferPointer { spool.store($0) } }
+    if !notes.isEmpty { result.notes = String(decoding: notes, as: UTF8.self) }
     if result.guid == nil { result.guid = about }
     if result.link == nil { result.link = permalink }
     return result

@@ -1,5 +1,4 @@
 internal import PodcastModel
-internal import PosixKit
 
 /// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
 /// the title of an image is not the channel's, an item within a live item or another publisher's element is
@@ -31,7 +30,6 @@ final class FeedBuilder: XMLReceiver {
   @exclusivity(unchecked) var guidIsPermalink = false
   /// Who gets the episodes; nil where they are kept in `feed`.
   private let episodes: EpisodeReceiver?
-  @exclusivity(unchecked) private var spool: TextSpool
   /// The element whose text is being collected, and how many elements are open within it.
   @exclusivity(unchecked) private var captured = FeedElement.other
   @exclusivity(unchecked) private var isCapturing = false { didSet { wantsText = isCapturing } }
@@ -57,7 +55,6 @@ final class FeedBuilder: XMLReceiver {
     self.documentURL = documentURL
     self.episodes = episodes
     self.limits = limits
-    spool = TextSpool(memoryLimit: limits.notesInMemory)
     buffer.reserveCapacity(4096)
     super.init()
     wantsText = false
@@ -71,7 +68,6 @@ final class FeedBuilder: XMLReceiver {
     draft = EpisodeDraft(index: 0)
     ranks = FeedRanks()
     warnings = FeedWarnings()
-    spool = TextSpool(memoryLimit: limits.notesInMemory)
     (output, isExhausted) = (0, false)
     (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
     (isCapturing, capturedDepth, bases) = (false, 0, [])
@@ -92,12 +88,10 @@ final class FeedBuilder: XMLReceiver {
   }
 
   /// The document has ended.
-  /// - Throws: where texts were lost that had to wait in a file.
-  func finish() throws(PosixError) {
+  func finish() {
     handOn()
     (feed.itemCount, feed.episodeCount) = (itemCount, episodeCount)
     if let emptiness = feed.emptiness { warnings.add(emptiness) }
-    try spool.finish()
   }
 
   override func startElement(_ element: XMLElement) {
@@ -217,7 +211,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&warnings, &spool) else { return }
+    guard let episode = draft.finish(&warnings) else { return }
     handOn()
     if episodeCount < limits.episodes {
       episodeCount += 1

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PosixKit
 
-/// A long text of a feed: in memory, or, where a feed has very many of them, in a temporary file.
+/// A long text of a feed: in memory, or, where a feed has very many of them, in the file that the parser's process wrote.
 struct SpooledText: Hashable, Sendable {
   private enum Place {
     case memory(String)
@@ -50,73 +50,9 @@ final class TextFile: Sendable {
     }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) {
-    try descriptor.write(bytes, at: offset)
-  }
-
   func text(_ offset: Int64, _ length: Int) -> String {
     String(unsafeUninitializedCapacity: length) { buffer in
       (try? descriptor.read(into: UnsafeMutableRawBufferPointer(buffer), at: offset)) ?? 0
     }
-  }
-}
-
-/// Decides which long texts of one feed stay in memory.
-struct TextSpool {
-  /// What all texts together may take in memory, in bytes.
-  private let memoryLimit: Int
-  private static let pieceSize = 65_536
-
-  private var inMemory = 0
-  private var file: TextFile?
-  private var fileSize: Int64 = 0
-  /// The end of the file, not yet written.
-  private var pending: [UInt8] = []
-  /// Why texts were lost.
-  private var failure: PosixError?
-
-  init(memoryLimit: Int) { self.memoryLimit = memoryLimit }
-
-  /// - Returns: the text, which may be read after `finish`.
-  mutating func store(_ bytes: UnsafeBufferPointer<UInt8>) -> SpooledText {
-    if inMemory + bytes.count <= memoryLimit { return storeInMemory(bytes) }
-    do throws(PosixError) {
-      let file = try openFile()
-      if pending.count + bytes.count > Self.pieceSize { try write() }
-      let text = SpooledText(in: file, offset: fileSize + Int64(pending.count), length: bytes.count)
-      pending.append(contentsOf: bytes)
-      return text
-    } catch {
-      failure = error
-      return storeInMemory(bytes)
-    }
-  }
-
-  /// All texts have come.
-  /// - Throws: where some of them are lost.
-  mutating func finish() throws(PosixError) {
-    try write()
-    if let failure { throw failure }
-  }
-
-  private mutating func openFile() throws(PosixError) -> TextFile {
-    if let file { return file }
-    let made = try TextFile()
-    file = made
-    return made
-  }
-
-  private mutating func write() throws(PosixError) {
-    guard let file, !pending.isEmpty else { return }
-    try pending.withUnsafeBufferPointer { bytes throws(PosixError) in
-      try file.write(UnsafeRawBufferPointer(bytes), at: fileSize)
-    }
-    fileSize += Int64(pending.count)
-    pending.removeAll(keepingCapacity: true)
-  }
-
-  private mutating func storeInMemory(_ bytes: UnsafeBufferPointer<UInt8>) -> SpooledText {
-    inMemory += bytes.count
-    return SpooledText(FeedText.string(bytes))
   }
 }

@@ -3,8 +3,6 @@ internal import PodcastModel
 extension OPMLDocument {
   /// The most bytes that a list may have.
   package static let byteLimit = 16 << 20
-  /// Bytes that entities of its own may stand for together.
-  private static let entityLimit = 65_536
   /// More feeds are left out, with a warning.
   fileprivate static let feedLimit = 100_000
 
@@ -17,7 +15,7 @@ extension OPMLDocument {
 
   static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
     let builder = OPMLBuilder()
-    let reader = XMLDocumentReader(receiver: builder, byteLimit: byteLimit, entityLimit: entityLimit)
+    let reader = XMLDocumentReader(receiver: builder, byteLimit: byteLimit)
     let repairs = try reader.read(document)
     if builder.isList {
       var list = builder.document

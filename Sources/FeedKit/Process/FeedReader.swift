@@ -13,7 +13,7 @@ package struct FeedReader: Sendable {
   /// Seconds for one feed, on a machine that has other work too.
   private static let patience = 60.0
   /// Bytes of all show notes of a feed that are kept in memory; the rest stays in a temporary file.
-  private static let notesInMemory = FeedLimits().notesInMemory
+  private static let notesInMemory = 12 << 20
 
   /// In the process that asks: for measuring and fuzzing.
   package static let inThisProcess = FeedReader(place: .thisProcess)

@@ -47,11 +47,8 @@ package enum FeedWorker {
     if job.wantsList {
       return try writer.finish(Result { () throws(FeedError) in try OPMLDocument.parse(document) })
     }
-    // No text waits in a file: no file can be opened.
-    var limits = FeedLimits()
-    limits.notesInMemory = .max
     let feed = Result { () throws(FeedError) in
-      try FeedParser.parse(document, baseURL: job.baseURL, limits: limits, episodes: writer.episodes)
+      try FeedParser.parse(document, baseURL: job.baseURL, limits: FeedLimits(), episodes: writer.episodes)
     }
     try writer.finish(feed)
   }

@@ -18,23 +18,7 @@ package struct FeedReport: Sendable {
   }
 
   /// The object of `podcastfs feed --json`: null for what the feed does not have.
-  package var json: JSONValue { json(episodes: zip(feed.episodes, names).map(Self.json)) }
-
-  /// The same as indented text, an episode at a time, so that a large feed's text is never wholly in memory.
-  package func writeJSON(_ write: (String) throws -> Void) rethrows {
-    let empty = json(episodes: []).indentedText
-    guard !feed.episodes.isEmpty else { return try write(empty) }
-    let end = "]\n}"
-    try write(String(empty.dropLast(end.count)))
-    for (index, (episode, name)) in zip(feed.episodes, names).enumerated() {
-      // A line break in indented JSON is never part of a text.
-      let lines = Self.json(episode, name: name).indentedText.split(separator: "\n")
-      try write((index == 0 ? "\n    " : ",\n    ") + lines.joined(separator: "\n    "))
-    }
-    try write("\n  " + end)
-  }
-
-  private func json(episodes: [JSONValue]) -> JSONValue {
+  package var json: JSONValue {
     .object([
       ("title", .optional(feed.title)),
       ("author", .optional(feed.author)),
@@ -50,7 +34,7 @@ package struct FeedReport: Sendable {
       ("new_feed_url", .optional(feed.newFeedURL?.reported)),
       ("next_page", .optional(feed.nextPageURL?.reported)),
       ("warnings", .strings(feed.warnings)),
-      ("episodes", .array(episodes)),
+      ("episodes", .array(zip(feed.episodes, names).map(Self.json))),
     ])
   }
 

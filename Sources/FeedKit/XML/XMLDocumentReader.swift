@@ -4,13 +4,11 @@ struct XMLDocumentReader {
   let receiver: XMLReceiver
   /// The most bytes that are taken.
   let byteLimit: Int
-  /// Bytes that entities of the document's own may stand for together.
-  let entityLimit: Int
 
   /// - Returns: what was repaired; nil where the document is well-formed.
   func read(_ document: XMLDocument) throws(FeedError) -> XMLRepairs? {
     guard document.bytes.count <= byteLimit else { throw .tooLarge(limit: byteLimit) }
-    guard let strict = XMLPushParser(receiver: receiver, mode: .strict, entityLimit: entityLimit) else {
+    guard let strict = XMLPushParser(receiver: receiver, mode: .strict) else {
       throw .outOfMemory
     }
     document.read { piece, count in
@@ -19,13 +17,13 @@ struct XMLDocumentReader {
       return strict.isRunning
     }
     strict.finish()
-    if strict.failure == nil { return nil }
+    if !strict.hasFailed { return nil }
     receiver.restart()
     return try readRepaired(document)
   }
 
   private func readRepaired(_ document: XMLDocument) throws(FeedError) -> XMLRepairs {
-    guard let parser = XMLPushParser(receiver: receiver, mode: .recovering, entityLimit: entityLimit) else {
+    guard let parser = XMLPushParser(receiver: receiver, mode: .recovering) else {
       throw .outOfMemory
     }
     receiver.documentBytes = document.bytes.count

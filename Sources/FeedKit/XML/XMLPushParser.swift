@@ -2,7 +2,7 @@ internal import CLibXML2
 internal import PodcastModel
 
 /// libxml2's push parser in its SAX2 form, for UTF-8. It builds no tree, loads nothing, and replaces only
-/// references to characters and to entities that hold plain text, so that nothing can expand without bound;
+/// references to characters and to the entities of HTML, so that nothing can expand;
 /// depth and sizes are bounded by libxml2's own limits.
 final class XMLPushParser {
   enum Mode {
@@ -15,17 +15,15 @@ final class XMLPushParser {
   private let context: xmlParserCtxtPtr
   private let receiver: XMLReceiver
   private let mode: Mode
-  @exclusivity(unchecked) private var entities: XMLEntityTable
-  /// The first error that makes the document not well-formed.
-  @exclusivity(unchecked) private(set) var failure: XMLFailure?
+  @exclusivity(unchecked) private var entities = XMLEntityTable()
+  /// Whether the document has proved not to be well-formed.
+  @exclusivity(unchecked) private(set) var hasFailed = false
 
-  /// - Parameter entityLimit: bytes that entities of the document's own may stand for together: more is an error.
   /// - Returns: nil where there is no memory.
-  init?(receiver: XMLReceiver, mode: Mode, entityLimit: Int) {
+  init?(receiver: XMLReceiver, mode: Mode) {
     _ = Self.initializeOnce
     self.receiver = receiver
     self.mode = mode
-    entities = XMLEntityTable(limit: entityLimit)
     var handler = Self.makeHandler()
     guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else { return nil }
     self.context = context
@@ -44,7 +42,7 @@ final class XMLPushParser {
   }
 
   /// Whether more bytes can change anything.
-  var isRunning: Bool { mode == .recovering || failure == nil }
+  var isRunning: Bool { mode == .recovering || !hasFailed }
 
   func parse(_ bytes: UnsafeRawBufferPointer) {
     // Small pieces: where a CDATA section has no end yet, libxml2 searches all that it holds again and again.
@@ -59,9 +57,7 @@ final class XMLPushParser {
 
   func finish() {
     if isRunning { xmlParseChunk(context, nil, 0, 1) }
-    if failure == nil, context.pointee.wellFormed == 0 {
-      failure = XMLFailure(line: 0, message: "not well-formed")
-    }
+    if context.pointee.wellFormed == 0 { hasFailed = true }
   }
 
   private static let initializeOnce: Void = xmlInitParser()
@@ -85,17 +81,13 @@ final class XMLPushParser {
     }
     handler.ignorableWhitespace = handler.characters
     handler.cdataBlock = handler.characters
-    handler.entityDecl = { data, name, type, _, _, content in
-      guard let name, let content, type == Int32(XML_INTERNAL_GENERAL_ENTITY.rawValue) else { return }
-      XMLPushParser.with(data) { $0.entities.declare(name, content) }
-    }
     handler.getEntity = { data, name in
       guard let name else { return nil }
       return XMLPushParser.with(data) { $0.entity(name) }
     }
     handler.serror = { data, error in
       guard let error, error.pointee.level == XML_ERR_FATAL else { return }
-      XMLPushParser.with(data) { $0.fail(error) }
+      XMLPushParser.with(data) { $0.hasFailed = true }
     }
     return handler
   }
@@ -108,37 +100,16 @@ final class XMLPushParser {
     return Unmanaged<XMLPushParser>.fromOpaque(data)._withUnsafeGuaranteedRef(body)
   }
 
-  private func fail(_ error: xmlErrorPtr) {
-    guard failure == nil else { return }
-    let message = error.pointee.message.map { String(cString: $0) } ?? "not well-formed"
-    failure = XMLFailure(line: Int(error.pointee.line), message: FeedText.oneLine(message))
-  }
-
   /// What a reference to a named entity stands for. One that is not known is an error even where libxml2
   /// takes it for a mere warning: it would drop the text.
   private func entity(_ name: UnsafePointer<UInt8>) -> xmlEntityPtr? {
     let state = context.pointee.instate
     // While a declaration is read, libxml2 asks whether it has it already.
-    if state == XML_PARSER_DTD || state == XML_PARSER_ENTITY_DECL { return nil }
+    if [XML_PARSER_DTD, XML_PARSER_ENTITY_DECL, XML_PARSER_ENTITY_VALUE].contains(state) { return nil }
     // Within attributes libxml2 takes only the first byte of what such an entity stands for.
     let isInAttribute = state == XML_PARSER_ATTRIBUTE_VALUE
-    if let found = entities.find(name), !isInAttribute || found.pointee.length == 1,
-      entities.spend(found)
-    {
-      return found
-    }
-    if failure == nil {
-      failure = XMLFailure(
-        line: Int(context.pointee.input?.pointee.line ?? 0),
-        message: "unknown entity \(String(cString: name))")
-    }
+    if let found = entities.find(name), !isInAttribute || found.pointee.length == 1 { return found }
+    hasFailed = true
     return nil
   }
-}
-
-/// Why a document is not well-formed XML.
-struct XMLFailure: Hashable, Sendable {
-  /// Counted from 1; 0 where it is not known.
-  var line: Int
-  var message: String
 }

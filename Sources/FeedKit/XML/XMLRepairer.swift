@@ -12,7 +12,10 @@ struct XMLRepairer {
 
   private(set) var repairs = XMLRepairs()
   private var reader: HTMLReader
-  private var openElements = OpenElements()
+  /// The names of the elements that are open, the innermost last.
+  private var openElements: [[UInt8]] = []
+  /// Deeper elements are left out; libxml2 itself refuses 256.
+  private static let depthLimit = 200
   private var output: [UInt8] = []
   private var isWrapped = false
   private let emit: (UnsafeRawBufferPointer) -> Void
@@ -82,13 +85,15 @@ struct XMLRepairer {
   private mutating func wrap() {
     isWrapped = true
     output += "<body>".utf8
-    openElements.append("body".utf8)
+    openElements.append(Array("body".utf8))
   }
 
   private mutating func noteEnding() {
     if isWrapped, openElements.count == 1 { return }
     repairs.missingEndTags += openElements.count
-    repairs.isWithinItem = ["item", "entry"].contains(where: openElements.contains)
+    repairs.isWithinItem = openElements.contains {
+      $0.elementsEqual("item".utf8) || $0.elementsEqual("entry".utf8)
+    }
     if openElements.isEmpty { return }
     // The root, and the channel within it.
     repairs.ending = openElements.count > 2 || repairs.isWithinItem ? .withinElement : .betweenItems
@@ -106,7 +111,7 @@ extension XMLRepairer {
     let source = reader.source
     let name = source.dropFirst().prefix { !HTMLTag.endsName($0) }
     closeBefore(tag.name)
-    guard openElements.count < OpenElements.depthLimit else { return }
+    guard openElements.count < Self.depthLimit else { return }
     output.append(UInt8(ascii: "<"))
     output += name
     copyAttributes(of: tag)
@@ -114,14 +119,14 @@ extension XMLRepairer {
       output += "/>".utf8
     } else {
       output.append(UInt8(ascii: ">"))
-      openElements.append(name)
+      openElements.append(Array(name))
     }
   }
 
   /// Copies the end tag with those of the elements that end with it, or leaves it out.
   private mutating func copyEnd() {
     let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
-    guard let depth = openElements.depth(of: name) else {
+    guard let depth = depth(of: name) else {
       repairs.strayEndTags += 1
       return
     }
@@ -133,18 +138,22 @@ extension XMLRepairer {
   private mutating func closeBefore(_ name: String) {
     guard name == "item" || name == "entry" else { return }
     let containers = ["channel", "feed", "rss", "rdf:RDF"].compactMap {
-      openElements.depth(of: Array($0.utf8))
+      depth(of: $0.utf8)
     }
     guard let depth = containers.min(), depth > 1 else { return }
     repairs.missingEndTags += depth - 1
     for _ in 0..<depth - 1 { closeLast() }
   }
 
+  /// How many elements end with the innermost one of this name; nil where none is open.
+  private func depth(of name: some Sequence<UInt8>) -> Int? {
+    openElements.lastIndex { $0.elementsEqual(name) }.map { openElements.count - $0 }
+  }
+
   private mutating func closeLast() {
     output += "</".utf8
-    output += openElements.lastName
+    output += openElements.removeLast()
     output.append(UInt8(ascii: ">"))
-    openElements.removeLast()
   }
 
   /// Writes the attributes with quotes, without those that come twice or have no valid name.

@@ -3,120 +3,68 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `.podcastfs/events`: a line of JSON for each change of state, new episode and finished refresh, which
-/// every reader gets from when it opened the file on.
-///
-/// The lines lie in the mount's memory, and so does what has been told: the process that serves next goes on where this one
-/// was, for those who read on, and tells what has changed meanwhile (`PodcastTree.tellWhatWasMissed`).
+/// `.podcastfs/events`: a line of JSON for each change of state, new episode and finished refresh. Every reader gets the
+/// lines from when it opened the file on.
 final class EventLog: Sendable {
   private struct State {
+    /// The newest lines.
+    var text: [UInt8] = []
+    /// How many bytes were recorded before them.
+    var start: Int64 = 0
     var readers: [Int: Reader] = [:]
-    var next = 0
-    /// Whether readers of the process before may still come back.
-    var isTakingOver: Bool
+    var nextReader = 0
+
+    var end: Int64 { start + Int64(text.count) }
+
+    /// Whole lines, the oldest first, make room.
+    mutating func add(_ line: [UInt8]) {
+      text += line
+      guard text.count > EventLog.limit, let last = text[(text.count / 2)...].firstIndex(of: 0x0a) else {
+        return
+      }
+      text.removeFirst(last + 1)
+      start += Int64(last + 1)
+    }
+
+    /// Where a reader is by the kernel's count of what it has read. One that has stopped reading loses its oldest lines.
+    mutating func position(of id: Int, at offset: Int64) -> Int64 {
+      let base = readers[id]?.base ?? end - offset
+      let position = min(max(base &+ offset, start), end)
+      readers[id]?.base = position - offset
+      return position
+    }
   }
 
-  /// One open file. The kernel says how much it has read; what it reads is the text from its base on.
-  fileprivate struct Reader {
-    /// The lower 32 bits of where in the text the file's first byte is; nil where a process of an older version did not
-    /// say that: the first read does.
-    var base: UInt32?
-    /// The same of what has not been read.
-    var position: UInt32
-    /// Gets what the next process needs of both.
-    var keep: (@Sendable (UInt64) -> Void)?
+  /// One open file.
+  private struct Reader {
+    /// Where in all that was recorded the file's first byte is; nil for a file that was opened in another process, until its
+    /// first read.
+    var base: Int64?
     var waiting: [Int: Callback<Errno?>] = [:]
-    /// Who polls.
-    var notice: Callback<Void>?
     var nextWaiter = 0
+    /// Called once when there is something to read: poll(2).
+    var notice: Callback<Void>?
+    /// How far it has read.
+    var position: Int64
   }
 
-  private let state: Monitor<State>
-  private let memory: LastingMemory?
-  /// Of changes since then not all may have been told: in seconds since 1970, nil where there was no process before.
-  let missedSince: Int64?
+  private let state = Monitor(State())
+  /// In bytes: what a reader may be behind.
+  private static let limit = 1 << 20
 
-  /// The text starts at this position: a reader's place is never 0 then.
-  private static let start: UInt64 = 1 << 20
-
-  /// - Parameter memory: the mount's; nil for a mount that ends with its process.
-  init(memory: LastingMemory?) {
-    let isFollowed = memory?[.isFollowed] == 1
-    missedSince = memory.map { Int64(truncatingIfNeeded: $0[.seenChange]) }.flatMap { $0 > 0 ? $0 : nil }
-    self.memory = memory ?? (try? LastingMemory())
-    if let memory = self.memory, memory[.textEnd] < Self.start { memory[.textEnd] = Self.start }
-    state = Monitor(State(isTakingOver: isFollowed))
-  }
-
-  /// - Parameter place: what `OpenFile.keepPlace` has given of it in the process before; nil where it is opened anew, 0 where
-  ///   that process did not say.
-  func open(place: UInt64?) -> any OpenFile {
+  /// - Parameter isReopening: whether it was open in the process that served before: its reader goes on with what happens from
+  ///   now on.
+  func open(isReopening: Bool) -> any OpenFile {
     let id = state.withLock { state in
-      let id = state.next
-      state.next += 1
-      let end = UInt32(truncatingIfNeeded: memory?[.textEnd] ?? Self.start)
-      state.readers[id] =
-        switch place {
-        case nil: Reader(base: end, position: end)
-        case 0: Reader(base: nil, position: end)
-        case let place?:
-          Reader(base: UInt32(place >> 32), position: UInt32(truncatingIfNeeded: place))
-        }
-      memory?[.isFollowed] = 1
-      return id
+      state.nextReader += 1
+      state.readers[state.nextReader] = Reader(base: isReopening ? nil : state.end, position: state.end)
+      return state.nextReader
     }
     return EventStream(log: self, id: id)
   }
 
-  /// Whether anybody reads: what happens need not be looked up for nobody.
-  var hasReaders: Bool { state.withLock { !$0.readers.isEmpty || $0.isTakingOver } }
-
-  /// Whoever had it open in the process before has it open again, or has closed it.
-  func endTakingOver() {
-    state.withLock { state in
-      state.isTakingOver = false
-      rest(&state)
-    }
-  }
-
-  private func rest(_ state: inout State) {
-    guard state.readers.isEmpty, !state.isTakingOver, memory?[.isFollowed] == 1 else { return }
-    memory?[.isFollowed] = 0
-    memory?.clearText()
-  }
-
-  // MARK: What has been told
-
-  /// Every commit up to this one is told of.
-  func note(commit: Int64) { memory?[.seenCommit] = UInt64(bitPattern: commit) }
-
-  /// The last commit that the process before has told of; nil where that is not known.
-  var seenCommit: Int64? {
-    let commit = Int64(bitPattern: memory?[.seenCommit] ?? 0)
-    return commit > 0 ? commit : nil
-  }
-
-  /// What downloads say is told up to this one.
-  func note(_ status: TransferStatus) {
-    note(changed: status.changed)
-    memory?.note(told: Self.number(status))
-  }
-
-  func note(changed: Int64) {
-    guard let memory else { return }
-    memory[.seenChange] = max(memory[.seenChange], UInt64(max(0, changed)))
-  }
-
-  /// Whether what a download says has been told, if that was a short while ago.
-  func hasTold(_ status: TransferStatus) -> Bool { memory?.told.contains(Self.number(status)) ?? false }
-
-  /// Stands for what a download says.
-  private static func number(_ status: TransferStatus) -> UInt64 {
-    var sum = CRC32C()
-    let text = "\(status.key) \(status.state.name) \(status.generation) \(status.changed)"
-    Array(text.utf8).withUnsafeBytes { sum.update($0) }
-    return status.key.bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) } << 32 | UInt64(sum.value)
-  }
+  /// Whether anybody reads: else nobody needs to look up what happens.
+  var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
 
   // MARK: What happens
 
@@ -179,13 +127,12 @@ final class EventLog: Sendable {
     let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
     let (waiting, notices) = state.withLock { state in
-      memory?.add(line: line)
-      var waiting: [Callback<Errno?>] = []
-      var notices: [Callback<Void>] = []
+      if state.readers.isEmpty { return ([Callback<Errno?>](), [Callback<Void>]()) }
+      state.add(line)
+      let waiting = state.readers.values.flatMap { $0.waiting.values }
+      let notices = state.readers.values.compactMap(\.notice)
       for id in state.readers.keys {
-        waiting += state.readers[id]?.waiting.values.map { $0 } ?? []
         state.readers[id]?.waiting = [:]
-        if let notice = state.readers[id]?.notice { notices.append(notice) }
         state.readers[id]?.notice = nil
       }
       return (waiting, notices)
@@ -196,49 +143,14 @@ final class EventLog: Sendable {
 
   // MARK: Readers
 
-  /// How much of the text up to its end a position is before.
-  private func left(from position: UInt32) -> Int {
-    Int(UInt32(truncatingIfNeeded: memory?[.textEnd] ?? Self.start) &- position)
-  }
-
-  /// Where a file's reader is by the kernel's count. One that has stopped reading loses its oldest lines.
-  private func place(_ reader: inout Reader, at offset: Int64) {
-    let offset = UInt32(truncatingIfNeeded: offset)
-    let end = UInt32(truncatingIfNeeded: memory?[.textEnd] ?? Self.start)
-    let base = reader.base ?? (end &- offset)
-    reader.position = base &+ offset
-    if Int32(bitPattern: end &- reader.position) < 0 {
-      // A process of an older version has given it lines that are not here.
-      reader.position = end
-    } else if left(from: reader.position) > LastingMemory.textLimit {
-      reader.position = end &- UInt32(LastingMemory.textLimit)
-      reader.position &+= UInt32(lengthOfLine(at: reader.position))
-    }
-    reader.base = reader.position &- offset
-  }
-
-  /// Whole lines go.
-  private func lengthOfLine(at position: UInt32) -> Int {
-    withUnsafeTemporaryAllocation(byteCount: LastingMemory.textLineLimit, alignment: 8) { buffer in
-      let count = copy(from: position, into: buffer)
-      return buffer[..<count].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? count
-    }
-  }
-
-  private func copy(from position: UInt32, into buffer: UnsafeMutableRawBufferPointer) -> Int {
-    guard let memory else { return 0 }
-    return memory.copyText(from: memory[.textEnd] &- UInt64(left(from: position)), into: buffer)
-  }
-
   fileprivate func read(_ id: Int, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
     state.withLock { state in
-      guard var reader = state.readers[id] else { return nil }
-      place(&reader, at: offset)
-      let count = copy(from: reader.position, into: buffer)
-      reader.position &+= UInt32(count)
-      reader.keepPlace()
-      state.readers[id] = reader
-      return count > 0 ? count : nil
+      guard state.readers[id] != nil else { return nil }
+      let position = state.position(of: id, at: offset)
+      let part = state.text[Int(position - state.start)...].prefix(buffer.count)
+      buffer.copyBytes(from: part)
+      state.readers[id]?.position = position + Int64(part.count)
+      return part.isEmpty ? nil : part.count
     }
   }
 
@@ -247,14 +159,12 @@ final class EventLog: Sendable {
   ) -> @Sendable () -> Void {
     let waiter = state.withLock { state -> Int? in
       guard var reader = state.readers[id] else { return nil }
-      place(&reader, at: offset)
-      guard left(from: reader.position) == 0 else { return nil }
-      let waiter = reader.nextWaiter
+      reader.base = state.position(of: id, at: offset) - offset
+      if (reader.base ?? 0) + offset < state.end { return nil }
       reader.nextWaiter += 1
-      reader.waiting[waiter] = Callback(completion)
-      reader.keepPlace()
+      reader.waiting[reader.nextWaiter] = Callback(completion)
       state.readers[id] = reader
-      return waiter
+      return reader.nextWaiter
     }
     guard let waiter else {
       completion(nil)
@@ -266,38 +176,28 @@ final class EventLog: Sendable {
   }
 
   fileprivate func isReadable(_ id: Int) -> Bool {
-    state.withLock { state in state.readers[id].map { left(from: $0.position) > 0 } ?? false }
+    state.withLock { state in state.readers[id].map { $0.position < state.end } ?? false }
   }
 
   fileprivate func whenPollable(_ id: Int, _ notice: @escaping @Sendable () -> Void) {
     let isReadable = state.withLock { state in
-      if let reader = state.readers[id], left(from: reader.position) > 0 { return true }
+      if let reader = state.readers[id], reader.position < state.end { return true }
       state.readers[id]?.notice = Callback(notice)
       return false
     }
     if isReadable { notice() }
   }
 
-  fileprivate func keepPlace(_ id: Int, _ keep: @escaping @Sendable (UInt64) -> Void) {
-    state.withLock { state in
-      state.readers[id]?.keep = keep
-      state.readers[id]?.keepPlace()
-    }
-  }
-
   fileprivate func close(_ id: Int) {
     let waiting = state.withLock { state in
       let reader = state.readers.removeValue(forKey: id)
-      rest(&state)
+      if state.readers.isEmpty {
+        state.start = state.end
+        state.text = []
+      }
       return reader?.waiting.values.map { $0 } ?? []
     }
     for completion in waiting { completion(.EINTR) }
-  }
-}
-
-extension EventLog.Reader {
-  fileprivate func keepPlace() {
-    if let base { keep?(UInt64(base) << 32 | UInt64(position)) }
   }
 }
 
@@ -317,7 +217,6 @@ private final class EventStream: OpenFile {
   var size: Int64? { nil }
   var isReadable: Bool { log.isReadable(id) }
   func whenPollable(_ notice: @escaping @Sendable () -> Void) { log.whenPollable(id, notice) }
-  func keepPlace(_ keep: @escaping @Sendable (UInt64) -> Void) { log.keepPlace(id, keep) }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     log.read(id, at: offset, into: buffer).map { .success($0) }

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PosixKit
 
-/// A file of the system that others append to, or replace: each read gets what is there by then (`tail -f`).
+/// The log file: each read gets what it holds by then (`tail -f`).
 final class FollowedFile: OpenFile {
   private let path: String
 

@@ -31,8 +31,6 @@ package protocol OpenFile: AnyObject, Sendable {
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno>
-  /// Gives to `keep`, now and at each change, what the next process has to know of where a reader is (`Caller.place`).
-  func keepPlace(_ keep: @escaping @Sendable (UInt64) -> Void)
   /// close(2) of one of its descriptors.
   func flush() -> Answer<Void>
   /// The last close.
@@ -52,7 +50,6 @@ extension OpenFile {
   package func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
     .failure(.EBADF)
   }
-  package func keepPlace(_ keep: @escaping @Sendable (UInt64) -> Void) {}
   package func flush() -> Answer<Void> { .value(()) }
   package func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void

@@ -18,7 +18,7 @@ final class Upload: Sendable {
   static let lifetime = 10.0
 
   let node: NodeID
-  /// nil where it was opened by the subscription list's own name.
+  /// Nil for a write to `subscriptions.opml` itself.
   let name: String?
   private let state = Monitor(State())
   private let importer: @Sendable ([UInt8]) -> Answer<Void>
@@ -42,7 +42,7 @@ final class Upload: Sendable {
   /// It was no list: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
 
-  /// Whether its name is to go: nobody has it open, nor had it in the last ten seconds.
+  /// Whether its name is to go: ten seconds after the last close, at once where the list was refused.
   func isExpired(at time: MonotonicTime) -> Bool {
     state.withLock { state in
       guard state.handles == 0, let closed = state.closed else { return false }

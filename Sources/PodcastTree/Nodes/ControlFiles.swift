@@ -21,9 +21,11 @@ struct ControlFile: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     if writes { return .failure(.EROFS) }
     switch id {
-    case .status: return .on(tree.loader) { try tree.texts.open(for: caller) { tree.statusText() } }
+    // The text that it had open is gone with the process that made it.
+    case .status where caller.comesAgain: return .failure(.ESTALE)
+    case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
     case .gauges: return .on(tree.loader) { TextFile(tree.gaugesText()) }
-    case .events: return .value(tree.events.open(place: caller.comesAgain ? caller.place : nil))
+    case .events: return .value(tree.events.open(isReopening: caller.comesAgain))
     default: return .value(FollowedFile(tree.places.logFile))
     }
   }
@@ -53,8 +55,9 @@ struct SubscriptionListFile: TreeNode {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
     let program = tree.programs.program(ofThread: caller.thread)
     if writes { return .value(tree.writtenList(by: program)) }
+    if caller.comesAgain { return .failure(.ESTALE) }
     return .on(tree.loader) {
-      let file = try tree.texts.open(for: caller) { try tree.catalog.exportOPML() }
+      let file = TextFile(try tree.catalog.exportOPML())
       if let program { tree.listReaders.note(program) }
       return file
     }

@@ -40,8 +40,8 @@ extension PodcastFolder {
     return tree.items(episodes, sidecars: episodes.flatMap(\.sidecars), cover: shelf.cover)
   }
 
-  /// Its feed is fetched where it never was, unless the caller may start nothing; else it is listed as it is, and
-  /// fetched behind where a refresh is due.
+  /// Fetches the feed where that never happened, unless the caller may start nothing. Otherwise lists what is known at once
+  /// and refreshes in the background where that is due.
   func listing(for caller: Caller) -> Answer<Listing> {
     let (found, due) = tree.world.withLock { world -> (Listing?, Int64?) in
       guard let listing = world.listings[id] else { return (nil, nil) }
@@ -113,8 +113,7 @@ extension PodcastFolder {
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    // No name of ours begins like this: file managers look for such files everywhere, and must not fetch a feed
-    // for it.
+    // No name of ours begins with a dot. File managers look for such files everywhere, which must not fetch a feed.
     if name == FolderIcon.name {
       return Answer.on(tree.loader) {
         try tree.loadRow(of: id)
@@ -128,8 +127,7 @@ extension PodcastFolder {
     }
   }
 
-  /// What lies beside a hidden episode is not listed, and can be removed all the same: `rm -r` has its name from before it
-  /// removed the episode.
+  /// A sidecar of a hidden episode is not listed but can be removed: `rm -r` has listed it before it removed the episode.
   private func besideHidden(_ name: String) -> Target? {
     tree.world.withLock { world in
       guard let podcast = world.podcast(shownBy: id), let shelf = world.shelves[podcast] else { return nil }
@@ -228,7 +226,6 @@ extension PodcastTree {
       if Downloads.view(world.downloads.status(key)) == .none { return .nothing }
       guard world.open.isOpen(episode.id) else { return .now }
       world.open.dropsAtClose.insert(episode.id)
-      dropMarks.insert(episode.id)
       return .later
     }
     switch way {

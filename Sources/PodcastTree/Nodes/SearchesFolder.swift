@@ -33,12 +33,11 @@ struct SearchesFolder: FolderNode {
       }
       return { task.cancel() }
     }.then { search in
-      // So that it can be listed when the call returns.
-      tree.seen.then {
-        Answer.on(tree.loader) {
-          try tree.loadResults(ofSearch: search.id)
-          return search
-        }
+      // It can be listed when the call returns.
+      .on(tree.loader) {
+        tree.takeInCommits()
+        try tree.loadResults(ofSearch: search.id)
+        return search
       }
     }
   }

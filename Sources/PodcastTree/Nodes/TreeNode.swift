@@ -1,8 +1,8 @@
 internal import PodcastModel
 internal import PosixKit
 
-/// A kind of node: what it is, what opening it gives, and what each verb means for it. All that is peculiar to a
-/// kind stands in its type; `PodcastTree.node` is the one place that tells them apart.
+/// A kind of node: what it is, what opening it gives, and what each verb means for it. `PodcastTree.node` is the only
+/// place that tells the kinds apart.
 protocol TreeNode: Sendable {
   var tree: PodcastTree { get }
   var id: NodeID { get }
@@ -12,7 +12,7 @@ protocol TreeNode: Sendable {
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile>
   /// What getfattr lists, in that order.
   func extendedAttributes() -> Answer<AttributeList>
-  /// One of them, where it can be told without the others; nil: as `extendedAttributes` has it.
+  /// One of them, where it can be computed without the others; nil: take it from `extendedAttributes`.
   func extendedAttribute(_ name: String) -> Answer<String?>?
   /// - Parameter key: the name without "user.podcastfs.".
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void>
@@ -35,13 +35,13 @@ extension TreeNode {
 
 /// A directory.
 protocol FolderNode: TreeNode {
-  /// What it lists, made of what is known; nil where that is not in memory: see `load`.
+  /// What it lists; nil where the rows are not in memory: see `load`.
   func items(_ world: World) -> [Listing.Item]?
   /// When what it lists last changed.
   func modified(_ world: World) -> FileTime
   /// Reads the rows that `items` needs. On the loader's thread.
   func load() throws
-  /// Whether it is there at all, as far as memory tells; nil: ask after `load`.
+  /// Whether it exists; nil where memory does not say: ask after `load`.
   func exists(_ world: World) -> Bool?
 
   func listing(for caller: Caller) -> Answer<Listing>

@@ -66,8 +66,8 @@ extension PodcastTree {
     }
   }
 
-  /// What is written to the list's own name. A program that has read the list before is an editor: a line that it
-  /// leaves out is meant to go, which only `rmdir` does; saying nothing would be a lie.
+  /// A write to `subscriptions.opml` itself. A program that has read the list before is an editor: it expects a line that
+  /// it leaves out to go. Only `rmdir` unfollows, so that its close fails.
   func writtenList(by program: Program?) -> any OpenFile {
     let isEditor = program.map { listReaders.contains($0) } ?? false
     let upload = Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
@@ -106,7 +106,7 @@ extension PodcastTree {
     .on(loader) { _ = self.forget(id) }
   }
 
-  /// Where that can't be noted, the directory keeps its time.
+  /// Notes the time of the change; where that fails, the directory keeps its time.
   private func noteUpload() {
     try? catalog.noteUpload()
     readFolderTimes()

@@ -1,8 +1,10 @@
+package import Configuration
 internal import Glibc
-internal import PosixKit
+package import PodcastModel
+package import PosixKit
 
-/// The copies of sidecars in the cache directory, each in a file of its own. They may be deleted at any time
-/// by anybody: what is remembered of them is a hint, and a copy that is gone is fetched again.
+/// The copies of sidecars in the cache directory, one file each. They may be deleted at any time: the table in memory is a
+/// hint, and a missing copy is fetched again.
 final class SidecarStore: Sendable {
   /// What is known of a copy without asking the disk.
   struct Copy: Hashable, Sendable {
@@ -75,7 +77,7 @@ final class SidecarStore: Sendable {
     }
   }
 
-  /// Keeps what was fetched; where the disk has no room for it, it is fetched again next time.
+  /// Keeps a fetched file. Where the disk has no room for it, the next open fetches it again.
   /// - Parameter bytes: none where the host does not have it.
   func store(_ bytes: [UInt8], _ key: SidecarKey) {
     do {
@@ -141,4 +143,28 @@ final class SidecarStore: Sendable {
     let total = copies.values.reduce(0) { $0 + $1.size }
     state.withLock { [copies] in $0 = State(copies: copies, total: total, isLoaded: true) }
   }
+}
+
+/// The copies of sidecars in the cache, for commands.
+package enum SidecarCopies {
+  static func directory(in places: Places) -> String { places.cache + "/sidecars" }
+
+  /// Deletes the copies of a podcast's cover and of all that was beside its episodes.
+  package static func remove(ofPodcast podcast: Int64, in places: Places) {
+    let directory = directory(in: places)
+    for name in (try? Directories.names(in: directory)) ?? [] {
+      if SidecarKey(fileName: name)?.podcast == podcast { unlink(directory + "/" + name) }
+    }
+  }
+}
+
+/// Fetches sidecars from the network.
+package protocol SidecarFetcher: AnyObject, Sendable {
+  /// Fetches a small file as a whole, within bounds of size and time. The completion is called exactly once,
+  /// on any thread; cancelled, with EINTR.
+  /// - Parameter allowsPrivateHosts: whether the address may lead to a private, loopback or link-local host.
+  func fetch(
+    _ url: WebAddress, allowsPrivateHosts: Bool,
+    completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
+  ) -> any Cancellable
 }

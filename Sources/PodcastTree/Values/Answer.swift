@@ -1,11 +1,11 @@
 package import PosixKit
 internal import TransferProtocol
 
-/// What an operation of the tree gives: at once, or later, when what it needs has come.
+/// The result of an operation: ready, or still to come.
 package enum Answer<Value: Sendable>: Sendable {
   case ready(Result<Value, Errno>)
-  /// Starts it: the completion is called exactly once, on any thread. The result gives it up: it then
-  /// completes with EINTR, unless it has completed.
+  /// Starts the operation. It calls the completion exactly once, on any thread. The returned closure gives the operation up:
+  /// it then completes with EINTR, unless it has completed.
   case pending(@Sendable (@escaping @Sendable (Result<Value, Errno>) -> Void) -> @Sendable () -> Void)
 
   package static func value(_ value: Value) -> Answer { .ready(.success(value)) }
@@ -133,7 +133,7 @@ extension Answer where Value == Void {
   }
 }
 
-/// How far something is that was begun before anybody waits for it.
+/// An operation that begins before anybody waits for it.
 private enum Beginning<Value: Sendable>: Sendable {
   case underWay
   case awaited(Callback<Result<Value, Errno>>)

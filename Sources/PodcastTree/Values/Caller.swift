@@ -5,22 +5,18 @@ package struct Caller: Hashable, Sendable {
   package var thread: Int32
   /// Whether it opens with O_NOATIME: to learn a file's type, or for a backup.
   package var sniffs: Bool
-  /// Whether it opens what it has open already, for the process that serves now.
+  /// Whether it has had the file open since another process served the mount.
   package var comesAgain: Bool
-  /// Where it is in that file, as that has said; 0 where it has not.
-  package var place: UInt64
-  /// Which generation it had; 0 where none.
+  /// Which generation it had open then; 0 where none.
   package var generation: UInt32
 
   package init(
-    user: UInt32, thread: Int32, sniffs: Bool = false, comesAgain: Bool = false, place: UInt64 = 0,
-    generation: UInt32 = 0
+    user: UInt32, thread: Int32, sniffs: Bool = false, comesAgain: Bool = false, generation: UInt32 = 0
   ) {
     self.user = user
     self.thread = thread
     self.sniffs = sniffs
     self.comesAgain = comesAgain
-    self.place = place
     self.generation = generation
   }
 }

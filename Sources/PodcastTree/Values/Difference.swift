@@ -1,5 +1,4 @@
-/// What the kernel has to forget, and what those who watch a directory have to hear: the difference between two
-/// states of the world. Made here only.
+/// What the kernel forgets and watchers of a directory hear: the difference between two states of the tree. Made here only.
 package struct Difference: Hashable, Sendable {
   /// A name that leads elsewhere than before, to nothing, or to something for the first time.
   package struct Name: Hashable, Sendable {
@@ -23,14 +22,14 @@ package struct Difference: Hashable, Sendable {
     case appeared, vanished, replaced
   }
 
-  /// Nodes whose attributes are others.
+  /// Nodes whose attributes have changed.
   package var attributes: [NodeID] = []
-  /// Episodes of whose bytes the kernel may have pages that are not right.
+  /// Episodes whose pages in the kernel may be wrong.
   package var bytes: [NodeID] = []
-  /// Directories that list something else, or in another order.
+  /// Directories whose listing has changed.
   package var listings: [NodeID] = []
   package var names: [Name] = []
-  /// Names of episodes whose state has changed: for those who watch, not for the kernel.
+  /// Names of episodes whose state has changed: for watchers, not for the kernel.
   package var states: [Name] = []
 
   package init() {}

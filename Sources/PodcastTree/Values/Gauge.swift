@@ -1,8 +1,8 @@
-/// How many there are of something that comes and goes: for who checks that nothing stays behind.
+/// A count of something that comes and goes, for tests that nothing stays behind.
 package struct Gauge: Hashable, Sendable {
   package var name: String
   package var count: Int
-  /// So many there may be at the most where nothing is under way.
+  /// The largest count while nothing is under way.
   package var limit: Int
 
   package init(_ name: String, _ count: Int, limit: Int = 0) {

@@ -1,9 +1,8 @@
-/// What the kernel keys its caches by: a number that says by itself what it stands for, so that nothing has
-/// to be remembered per lookup and the numbers are the same after a remount.
+/// The kernel's number of a node. It says by itself what it stands for: nothing is remembered for a lookup, and the numbers
+/// survive a remount.
 ///
-/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: for an episode its version, because the
-/// kernel shares pages and size per node. st_ino is the number without the
-/// generation: below 2^53, exact in every language's numbers.
+/// Bits 0..<48: the catalogue's row; 48..<53: the kind; 53..<64: an episode's version, because the kernel keeps pages and a
+/// size for each node. st_ino is the number without the version: below 2^53, every language's numbers hold it exactly.
 package struct NodeID: RawRepresentable, Hashable, Sendable {
   package let rawValue: UInt64
 
@@ -24,7 +23,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
     rawValue = UInt64(bitPattern: row) & Self.rowMask | kind.rawValue << 48 | version << 53
   }
 
-  /// How an episode's size stands to what it was shown with before anything of it came.
+  /// How an episode's size compares to the one that was shown before its first byte came.
   package enum Size: UInt64, Sendable {
     case asShown
     /// Another one, and exact.

@@ -1,10 +1,10 @@
-/// Who what is mounted belongs to: the user who mounted, or the one the options name.
+/// The owner of the mount: the user who mounted, or the one that `uid=` names.
 package struct Owner: Hashable, Sendable {
   package var user: UInt32
   package var group: UInt32
-  /// Who mounted, whoever it seems to belong to.
+  /// The user who mounted.
   package var mounter: UInt32
-  /// Permission bits that are taken away from everything.
+  /// The option `umask`.
   package var mask: UInt32
 
   package init(user: UInt32, group: UInt32, mounter: UInt32? = nil, mask: UInt32 = 0) {

@@ -1,10 +1,10 @@
 internal import PodcastModel
 internal import TransferProtocol
 
-/// What the transfers know, as the tree was last told, and the views made of it.
+/// The states of downloads as last reported, and the views made of them.
 struct Downloads: Sendable {
   private(set) var statuses: [MediaKey: TransferStatus] = [:]
-  /// Episodes that the transfers know, as far as the catalogue does.
+  /// The episodes of these downloads, as far as the catalogue has them.
   private(set) var known: [MediaKey: KnownEpisode] = [:]
   private var keys: [Int64: MediaKey] = [:]
   /// By podcast that has a known episode: the cover that its feed names.
@@ -48,8 +48,8 @@ struct Downloads: Sendable {
     }
   }
 
-  /// Takes in what the transfers say.
-  /// - Returns: what was known before.
+  /// Takes in a reported state.
+  /// - Returns: the state before.
   mutating func set(_ status: TransferStatus?, for key: MediaKey) -> TransferStatus? {
     let old = statuses[key]
     statuses[key] = status
@@ -65,7 +65,7 @@ struct Downloads: Sendable {
     keys[episode.episode.id] = key
   }
 
-  /// A key that is nobody's any more.
+  /// No episode has this key any more.
   mutating func forget(_ key: MediaKey) {
     if let old = known.removeValue(forKey: key), keys[old.episode.id] == key { keys[old.episode.id] = nil }
   }

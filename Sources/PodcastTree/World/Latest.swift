@@ -1,6 +1,6 @@
 internal import PodcastModel
 
-/// The newest episodes of all subscriptions, and some more behind them: when one of them goes, the next is known.
+/// The newest episodes of all subscriptions, and some more: when one is removed, the next takes its place.
 struct Latest: Sendable {
   /// The newest first.
   private var candidates: [KnownEpisode]
@@ -8,7 +8,7 @@ struct Latest: Sendable {
   private let isWhole: Bool
   private let limit: Int
   private(set) var view = CrossView()
-  /// Something may belong here that is not known yet.
+  /// There may be newer ones: the rows are to be read again.
   var isStale = false
 
   /// How many are to be asked for, to show `limit`.

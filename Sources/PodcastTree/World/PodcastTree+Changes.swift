@@ -4,9 +4,8 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What follows from commits of the catalogue: by a verb of this mount, a refresh, another mount, the command line.
-/// All of it runs on the loader's thread. Each case reads what has changed, and makes the directories anew that
-/// show it.
+/// Takes in commits of the catalogue: by a verb of this mount, a refresh, another mount, a command. Each case reads the
+/// changed rows and makes new values of the directories that show them. On the loader's thread.
 extension PodcastTree {
   func catalogChanged(_ change: CatalogChange) {
     do {
@@ -77,7 +76,7 @@ extension PodcastTree {
       if let search, let place = world.searches?.firstIndex(where: { $0.id == id }) {
         world.searches?[place] = search
       }
-      // Who is in its directory may go on for a while.
+      // A program may still be in its directory.
       for folder in gone { world.resultByID[folder.id] = folder }
       return (Set((old + folders).map(\.podcast)), gone.map { NodeID(.result, $0.id) })
     }
@@ -88,7 +87,7 @@ extension PodcastTree {
     tell(difference)
   }
 
-  /// Seconds in which somebody may still be in the directory of a result that is gone.
+  /// Seconds that the directory of a result that is gone can still be used.
   private static let resultLifetime = 10.0
 
   private func forgetLater(_ results: [NodeID], of search: Int64) {
@@ -124,7 +123,7 @@ extension PodcastTree {
     guard let old = world.withLock({ $0.appearances[podcast] }) else { return }
     try readAppearances(of: podcast)
     let new = world.withLock { $0.appearances[podcast] ?? [:] }
-    // Of a result that is gone it is not known any more what was hidden in it: it ends as it was.
+    // What was hidden in a result that is gone is not known any more: its listing ends as it was.
     let difference = remake(new.keys.filter { old[$0] != new[$0] }.map { NodeID(.result, $0) })
     tell(difference)
   }
@@ -155,7 +154,7 @@ extension PodcastTree {
       return (old.subtracting(new), new.subtracting(old))
     }
     var difference = remake([.subscriptions])
-    // Its time may be another although it lists the same here.
+    // Its time may have changed although it lists the same.
     difference.attributes += [.subscriptions, .subscriptionList]
     if !gone.isEmpty { difference.add(latest { $0.remove { gone.contains($0.podcast) } }) }
     if !came.isEmpty { difference.add(latest { $0.isStale = true }) }
@@ -173,12 +172,12 @@ extension PodcastTree {
     let isStale = latest.isStale
     if isStale { freshenSoon() }
     var difference = show(latest)
-    // What may have come is looked up when the directory is next listed.
+    // The rows are read when the directory is next listed.
     if isStale { difference.listings.append(.latest) }
     return difference
   }
 
-  /// A burst of changes costs one look at the catalogue; who looks before gets it at once.
+  /// A burst of changes costs one query. A listing before that queries at once.
   private func freshenSoon() {
     loader.async(after: 0.2) { [weak self] in try? self?.freshenLatest() }
   }
@@ -266,7 +265,7 @@ extension PodcastTree {
     if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { tell(latest { $0.isStale = true }) }
   }
 
-  /// New episodes of a subscription, to who reads the events.
+  /// Records new episodes of a subscription for readers of the events.
   private func recordNew(_ ids: [Int64], of podcast: Int64) {
     let isSubscribed = world.withLock { $0.subscriptionOfPodcast[podcast] != nil }
     guard isSubscribed, events.hasReaders, let record = try? catalog.podcast(podcast),
@@ -275,7 +274,7 @@ extension PodcastTree {
     events.record(new: new, of: record)
   }
 
-  /// Those of a podcast's episodes that the transfers know.
+  /// The episodes of a podcast that have a download.
   private func knownChanged(of podcast: Int64) throws {
     let keys = world.withLock { world in
       world.downloads.downloaded[podcast]?.episodes.values.map(\.mediaKey) ?? []
@@ -283,8 +282,8 @@ extension PodcastTree {
     try ownersChanged(of: keys)
   }
 
-  /// Whose episode a key's is may be another than before, where podcasts have become one: that one takes the place of
-  /// the former in the views. What is nobody's is in none.
+  /// A download may belong to another episode after two podcasts were merged: that episode takes its place in the views. A
+  /// download without an episode is in no view.
   private func ownersChanged(of keys: [MediaKey]) throws {
     if keys.isEmpty { return }
     let entries = try catalog.entries(forKeys: keys)
@@ -370,13 +369,13 @@ extension PodcastTree {
       + episode.sidecars.map { ($0.name, isShown && isListed($0) ? .sidecar($0) : nil) }
   }
 
-  /// A subscription's cover is here as soon as it is known: for who shows folders with it.
+  /// Fetches the covers of new subscriptions, for file managers that show folders with them.
   private func fetchCovers(of podcasts: Set<Int64>) {
-    // A long list is not asked for all at once: the others' come when somebody looks.
+    // Not all of a long list at once: the others come when they are opened.
     for podcast in podcasts.prefix(Self.coversAtOnce) { fetchCover(ofPodcast: podcast) }
   }
 
-  /// Its feed has come, or names another cover: of who has just been followed, nothing was known before.
+  /// A feed has come for the first time, or names another cover.
   private func fetchCoverOfSubscription(_ podcast: Int64) {
     if world.withLock({ $0.subscriptionOfPodcast[podcast] != nil }) { fetchCover(ofPodcast: podcast) }
   }

@@ -13,10 +13,10 @@ extension PodcastTree {
     if plan.wanted.isEmpty && plan.released.isEmpty { return }
     guard let podcast = try catalog.podcast(id) else { return }
     for episode in plan.wanted {
-      // One that is here or on its way has somebody else's reason to be.
+      // One that is here or on its way has another reason to be.
       if Downloads.view(world.withLock { $0.downloads.status(episode.mediaKey) }) == .none {
         transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { [self] failure in
-          // One that nobody has taken is begun at the next refresh.
+          // A failed order is repeated at the next refresh.
           if failure == nil { loader.async { try? self.catalog.markKept(episode: episode.id) } }
         }
       }

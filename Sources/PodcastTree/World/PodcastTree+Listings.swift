@@ -2,7 +2,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// Directories made of the world, and made anew where it has changed. On the loader's thread.
+/// Makes the listings of directories, and new ones after a change. On the loader's thread.
 extension PodcastTree {
   /// The listing of a directory whose rows are in the world; kept as long as there is room.
   func makeListing(_ folder: any FolderNode) throws -> Listing {
@@ -15,7 +15,7 @@ extension PodcastTree {
       return listing
     }
     guard let made else { throw Errno.ENOENT }
-    // What was read to make it lies about.
+    // The rows that were read for it are garbage now.
     if made.items.count > 1000 { SpareMemory.giveBackSoon(on: loader) }
     return made
   }
@@ -143,7 +143,7 @@ extension PodcastTree {
   }
 }
 
-/// A directory as it was when its listing was begun: what one that is under way shows.
+/// An open directory: its listing as it was when a program began to read it.
 package final class OpenDirectory: Sendable {
   package let node: NodeID
   /// Nil where it has not been read.

@@ -4,7 +4,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// From the catalogue and the transfers into the world. All of it runs on the loader's thread.
+/// Reads rows and states of downloads into memory. On the loader's thread.
 extension PodcastTree {
   @discardableResult
   func loadSearches() throws -> [Search] {
@@ -48,7 +48,7 @@ extension PodcastTree {
     return try readShelf(podcast)
   }
 
-  /// Whether it is in memory or not.
+  /// Reads it even where it is in memory.
   func readShelf(_ podcast: Int64) throws -> Shelf {
     guard let record = try catalog.podcast(podcast) else { throw Errno.ENOENT }
     let kinds = settings.sidecars
@@ -86,7 +86,7 @@ extension PodcastTree {
     world.withLock { $0.latest = latest }
   }
 
-  /// Which episodes the transfers know.
+  /// Reads the episodes of these downloads.
   func loadKnown(_ keys: [MediaKey]) throws {
     let missing = world.withLock { world in keys.filter { world.downloads.known[$0] == nil } }
     if missing.isEmpty { return }
@@ -98,7 +98,7 @@ extension PodcastTree {
     loadCovers(of: entries.values.map(\.podcast))
   }
 
-  /// Those that folders of downloads show.
+  /// Notes the covers that `Downloaded/` lists.
   func loadCovers(of podcasts: [Podcast]) {
     world.withLock { world in
       for podcast in podcasts where !world.downloads.knowsCover(of: podcast.id) {
@@ -107,7 +107,7 @@ extension PodcastTree {
     }
   }
 
-  /// Once, at the start: all that the transfers know. Nothing has been listed yet.
+  /// Reads the states of all downloads, once, before anything is listed.
   func loadDownloads() {
     let statuses = transfers.allStatuses()
     try? loadKnown(statuses.map(\.key))
@@ -120,7 +120,6 @@ extension PodcastTree {
         world.downloads.place(episode, Downloads.view(status), at: status.time)
       }
     }
-    if events.missedSince == nil { events.note(changed: wallClockSeconds()) }
     readFolderTimes()
   }
 

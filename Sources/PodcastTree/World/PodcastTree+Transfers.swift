@@ -3,7 +3,7 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What follows when the transfers say something else of an episode. On the loader's thread.
+/// Takes in states of downloads. On the loader's thread.
 extension PodcastTree {
   func transferChanged(_ key: MediaKey) {
     let status = transfers.status(of: key)
@@ -14,8 +14,8 @@ extension PodcastTree {
       var difference = Difference()
       let (before, after) = (known.episode.node(old), known.episode.node(status))
       difference.attributes.append(after)
-      // It may have been whole before, and damaged: nobody tells each of the states that it has gone through. No page of it
-      // is waited for, as all bytes are here.
+      // It may have been damaged meanwhile: not each state is reported. Dropping its pages cannot block, because all bytes
+      // are here.
       if status?.state == .cached { difference.bytes.append(after) }
       if before != after {
         difference.attributes.append(before)
@@ -31,10 +31,7 @@ extension PodcastTree {
     }
     guard let (known, old, difference) = change else { return }
     tell(difference)
-    if let status {
-      report(status, before: old, known.episode)
-      if old?.state != status.state || old?.changed != status.changed { events.note(status) }
-    }
+    if let status { report(status, before: old, known.episode) }
   }
 
   /// Puts an episode into the view where it belongs, and its name into that view's listing.
@@ -109,36 +106,25 @@ extension PodcastTree {
     return difference
   }
 
-  /// To who reads the events, and who waits for completions.
+  /// Reports a state to readers of the events and to the handler of completions.
   private func report(_ status: TransferStatus, before old: TransferStatus?, _ episode: ListedEpisode) {
     let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
-    // What is first heard of when it is complete may have been so for long.
+    // A download that is complete when it is first reported may have been complete for long.
     let isCompletion =
       status.state == .cached && old?.state != .cached && (old != nil || status.changed >= started.seconds)
       || status.state == .cached && old?.state == .cached && old?.generation != status.generation
-    report(status, episode, isChange: isChange, isCompletion: isCompletion)
-  }
-
-  private func report(
-    _ status: TransferStatus, _ episode: ListedEpisode, isChange: Bool, isCompletion: Bool
-  ) {
     guard isChange && events.hasReaders || isCompletion && tellsCompletions else { return }
     guard let entry = try? catalog.entries(forKeys: [status.key])[status.key] else { return }
     if isChange { events.record(status, of: entry) }
     if isCompletion { tellCompletion(entry, status) }
   }
 
-  /// What has changed while no process served the mount, as far as that is not told.
-  package func tellWhatWasMissed() {
-    loader.async { [self] in
-      guard let since = events.missedSince else { return }
-      let missed = transfers.allStatuses().filter { $0.changed >= since && !events.hasTold($0) }
-      for status in missed.sorted(by: { $0.changed < $1.changed }) {
-        guard let known = world.withLock({ $0.downloads.known[status.key] }) else { continue }
-        let came = status.moment > 0 ? status.moment / 1_000_000_000 : status.changed
-        report(
-          status, known.episode, isChange: true, isCompletion: status.state == .cached && came >= since)
-        events.note(status)
+  /// The last reader has closed what was to be dropped then.
+  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
+    transfers.drop(key) { _ in
+      self.loader.async {
+        self.world.withLock { _ = $0.open.dropsAtClose.remove(episode) }
+        self.transferChanged(key)
       }
     }
   }

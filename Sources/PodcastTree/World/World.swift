@@ -3,10 +3,10 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// What is known, as far as it is in memory: rows of the catalogue, the transfers' states, what is open, and the
-/// listings made of them. Changed on the tree's own thread only (`PodcastTree.apply`), read by all.
+/// The tree's state in memory: rows of the catalogue, states of downloads, open episodes, and the listings made of them.
+/// Only the tree's own thread changes it.
 struct World: Sendable {
-  // MARK: The catalogue's rows; nil before they have been read
+  // MARK: Rows of the catalogue; nil before they have been read
 
   var searches: [Search]?
   /// By name.
@@ -24,7 +24,7 @@ struct World: Sendable {
   var folderTimes = FolderTimes()
   /// When a podcast that is followed last listed something else.
   private var newestFolder: FileTime?
-  /// When somebody who looked into a podcast first last had its feed.
+  /// When a first look into a podcast last ended.
   var firstLookEnded: MonotonicTime?
   /// In bytes, of the list of subscriptions as it is now; nil before it has been made.
   var subscriptionListSize: Int64?
@@ -58,7 +58,7 @@ struct World: Sendable {
     findNewestFolder()
   }
 
-  /// Takes in other facts of one that is there, under the same name.
+  /// Replaces a subscription of the same name.
   mutating func replaceSubscription(_ folder: Folder) {
     guard let place = subscriptions?.firstIndex(where: { $0.id == folder.id }) else { return }
     subscriptions?[place] = folder
@@ -88,8 +88,7 @@ struct World: Sendable {
     return time > 0 ? FileTime(sinceEpoch: time) : nil
   }
 
-  /// When `Latest/` last listed something else, at the latest: when what it is made of did, as the catalogue's rows say
-  /// it to every mount, from its first moment on.
+  /// The time of `Latest/`: the newest change of the subscriptions' listings, or of their list.
   var latestTime: FileTime? { [newestFolder, time(\.subscriptions)].compactMap(\.self).max() }
 
   /// The podcast that a directory or a cover shows.
@@ -171,7 +170,7 @@ struct World: Sendable {
     listingUse.removeAll { $0 == node }
   }
 
-  /// What is known of podcasts of which nothing in memory shows anything any more.
+  /// Forgets podcasts that no listing in memory shows any more.
   mutating func forgetUnshown(_ podcasts: Set<Int64>) {
     if podcasts.isEmpty { return }
     let shown = Set(listings.keys.compactMap { podcast(shownBy: $0) }).union(downloads.podcasts)

@@ -1,0 +1,67 @@
+/// Open episodes, by node.
+struct OpenEpisodes: Sendable {
+  /// What is read through a node. The kernel keeps one size for each node.
+  struct Representation: Hashable, Sendable {
+    let generation: UInt32
+    /// In bytes; nil where the server gives none.
+    let size: Int64?
+  }
+  private struct Node {
+    let representation: Representation
+    var handles = 0
+  }
+  private var nodes: [NodeID: Node] = [:]
+  private var counts: [Int64: Int] = [:]
+  /// By episode: opens that are not answered yet.
+  private var openings: [Int64: Int] = [:]
+  private var sentAway: Set<Int64> = []
+  /// Episodes whose download is dropped at their last close.
+  var dropsAtClose: Set<Int64> = []
+
+  var count: Int { counts.values.reduce(0, +) }
+
+  func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
+
+  /// An open begins; `endOpening` follows.
+  mutating func beginOpening(_ episode: Int64) { openings[episode, default: 0] += 1 }
+
+  /// - Returns: whether the episode's download is to be dropped now.
+  mutating func endOpening(_ episode: Int64) -> Bool {
+    let left = (openings[episode] ?? 1) - 1
+    openings[episode] = left > 0 ? left : nil
+    return isToBeDropped(episode)
+  }
+
+  /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
+  func size(of node: NodeID) -> Int64? { nodes[node]?.representation.size }
+
+  /// Whether it is open and its size is not known.
+  func isOfUnknownSize(_ node: NodeID) -> Bool { nodes[node].map { $0.representation.size == nil } ?? false }
+
+  /// - Returns: false where others read another representation through the same node: open(2) then looks the name up
+  ///   again, once. A second such open succeeds.
+  mutating func open(_ node: NodeID, _ representation: Representation) -> Bool {
+    if let other = nodes[node], other.representation != representation,
+      sentAway.insert(node.row).inserted
+    {
+      return false
+    }
+    sentAway.remove(node.row)
+    nodes[node, default: Node(representation: representation)].handles += 1
+    counts[node.row, default: 0] += 1
+    return true
+  }
+
+  private func isToBeDropped(_ episode: Int64) -> Bool {
+    counts[episode] == nil && openings[episode] == nil && dropsAtClose.contains(episode)
+  }
+
+  /// - Returns: whether the episode's download is to be dropped now.
+  mutating func close(_ node: NodeID) -> Bool {
+    nodes[node]?.handles -= 1
+    if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
+    let left = (counts[node.row] ?? 1) - 1
+    counts[node.row] = left > 0 ? left : nil
+    return isToBeDropped(node.row)
+  }
+}

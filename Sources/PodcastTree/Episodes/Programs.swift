@@ -1,0 +1,126 @@
+internal import Configuration
+internal import PosixKit
+
+/// A running program, as a request names it.
+package struct Program: Hashable, Sendable {
+  /// The process's number: the thread group's leader.
+  package var process: Int32
+  /// Its name, at most 15 bytes (proc(5), comm).
+  package var name: String
+  /// When it started, in the kernel's ticks: tells a process from an earlier one of the same number.
+  package var started: UInt64
+
+  package init(process: Int32, name: String, started: UInt64) {
+    self.process = process
+    self.name = name
+    self.started = started
+  }
+}
+
+/// Finds the program that a request comes from.
+package protocol ProgramTable: Sendable {
+  /// The process that `thread` belongs to; nil where it has ended or lives in another pid namespace.
+  func program(ofThread thread: Int32) -> Program?
+  /// Its command line (proc(5), cmdline).
+  func arguments(of program: Program) -> [String]
+}
+
+/// Programs as proc(5) shows them.
+package struct RunningPrograms: ProgramTable {
+  package init() {}
+
+  package func program(ofThread thread: Int32) -> Program? {
+    guard thread > 0, let status = try? Directories.read("/proc/\(thread)/status", limit: 4096),
+      let line = status.split(separator: 0x0a, maxSplits: 10).first(where: { $0.starts(with: "Tgid:".utf8) }),
+      let leader = Self.number(line.drop { !Self.isDigit($0) }),
+      let stat = try? Directories.read("/proc/\(leader)/stat", limit: 4096),
+      // "PID (NAME) STATE …": the name may hold blanks and brackets.
+      let open = stat.firstIndex(of: 0x28), let close = stat.lastIndex(of: 0x29), open < close
+    else { return nil }
+    let fields = stat[(close + 1)...].split(separator: 0x20, maxSplits: 20)
+    return Program(
+      process: Int32(leader), name: String(decoding: stat[(open + 1)..<close], as: UTF8.self),
+      started: fields.count > 19 ? Self.number(fields[19]) ?? 0 : 0)
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+  private static func number(_ text: ArraySlice<UInt8>) -> UInt64? {
+    UInt64(String(decoding: text.prefix { isDigit($0) }, as: UTF8.self))
+  }
+
+  package func arguments(of program: Program) -> [String] {
+    guard let bytes = try? Directories.read("/proc/\(program.process)/cmdline", limit: 4096) else {
+      return []
+    }
+    return String(decoding: bytes, as: UTF8.self).split(separator: "\0").map(String.init)
+  }
+}
+
+extension PodcastTree {
+  /// Whether an open by this caller starts nothing: another user's, or one by a program of `no_trigger`.
+  func isBarred(_ caller: Caller) -> Bool {
+    isBarred(caller, programs.program(ofThread: caller.thread))
+  }
+
+  func isBarred(_ caller: Caller, _ program: Program?) -> Bool {
+    if !owner.admits(caller) { return true }
+    guard let program else { return false }
+    if settings.noTrigger.contains(where: { $0.utf8.prefix(15).elementsEqual(program.name.utf8) }) {
+      return true
+    }
+    // KDE's workers are one program for many tasks: a word of the arguments names the task.
+    let words = settings.noTrigger.filter { $0.contains(".") }
+    if words.isEmpty { return false }
+    return programs.arguments(of: program).dropFirst().contains { argument in
+      words.contains { argument == $0 || argument.hasSuffix("/" + $0) }
+    }
+  }
+}
+
+extension Program {
+  /// What a program does with the bytes that it reads, by its name. Most are not known.
+  enum Habit: Hashable, Sendable {
+    /// It gets all that it asks for.
+    case reads
+    /// It goes on with as much as a read(2) gives it, and somebody listens: it gets what is here.
+    case plays
+    /// It takes st_size for the number of bytes that there are: it copies, packs or serves so many.
+    case copies
+    /// It opens each file that it shows to look for its type, mostly without reading more than its beginning, in the
+    /// thread that draws; and it copies in the same process. (Qt does so whatever the name says, and libfm.) Its first
+    /// read starts a download, but for one of no more than the beginning.
+    case browses
+  }
+
+  var habit: Habit {
+    if Self.players.contains(name) { return .plays }
+    if Self.copiers.contains(name) { return .copies }
+    return Self.browsers.contains(name) ? .browses : .reads
+  }
+
+  /// Bytes of a file's beginning that tell its type: who copies reads more at once.
+  static let typeLength = 16_384
+
+  private static let browsers: Set<String> = [
+    "dolphin", "konqueror", "krusader", "pcmanfm", "pcmanfm-qt", "plasmashell", "spacefm",
+  ]
+
+  /// Media players, and what they probe files with; names as in /proc/PID/comm, 15 bytes at the most.
+  private static let players: Set<String> = [
+    "alsaplayer", "amarok", "aqualung", "audacious", "celluloid", "clapper", "clementine", "cmus", "deadbeef",
+    "decibels", "dragon", "elisa", "exaile", "ffmpeg", "ffplay", "ffprobe", "flac123", "gmusicbrowser",
+    "gnome-music", "gst-launch-1.0", "gst-play-1.0", "guayadeque", "haruna", "herrie", "juk", "kaffeine",
+    "kodi-gbm", "kodi-wayland", "kodi-x11", "kodi.bin", "lollypop", "mocp", "mpd", "mpg123", "mpg321",
+    "mplayer", "mpv", "ogg123", "parole", "play", "pragha", "pw-cat", "pw-play", "qmmp", "quodlibet",
+    "rhythmbox", "sayonara", "showtime", "smplayer", "sox", "strawberry", "totem", "vlc", "xine", "xmms2d",
+  ]
+
+  private static let copiers: Set<String> = [
+    "7z", "7za", "7zr", "7zz", "apache2", "bsdtar", "caddy", "cpio", "git-annex", "httpd", "lighttpd", "nfsd",
+    "nginx",
+    "pax", "proftpd", "rclone", "rsync", "sftp-server", "smbd", "sshd", "sshd-session", "star", "tar",
+    "unison",
+    "zip",
+  ]
+}

@@ -1,0 +1,135 @@
+internal import PosixKit
+
+/// Detects sweeps: programs that open many episodes and read little of each (a library scan, `grep -r`, `file *`).
+///
+/// One open means download. But from the ninth episode within a minute that one process has opened and closed after it
+/// read little, a download that only this process has asked for leaves the queue again. For a minute its opens of that
+/// episode start no other: a program that looks at a file after each of its changes would go on for ever.
+final class Sweeps: Sendable {
+  private struct State {
+    /// By program: the episodes of which it has lately read little.
+    var short: [Program: [Int64: ShortRead]] = [:]
+    /// By episode: the only program that has started its download, by opening it.
+    var askers: [Int64: Asker] = [:]
+    /// The order of `askers`, to bound them.
+    var order: [Int64] = []
+    /// By node: how many bytes have been read through the kernel's page cache at most.
+    var paged: [NodeID: Int64] = [:]
+  }
+  private struct Asker {
+    var program: Program
+    /// When the download left the queue.
+    var left: MonotonicTime?
+  }
+  private struct ShortRead {
+    /// When it was last closed.
+    var closed: MonotonicTime
+    /// One of the first: its download goes on.
+    let stays: Bool
+  }
+  private let state = Monitor(State())
+  /// So many episodes of a program go on, whatever it reads of them and however often it opens them.
+  private static let allowed = 8
+  /// In seconds.
+  private static let window = 60.0
+  /// Seconds in which a download that has left the queue may still seem to be in it. Many programs open a file again
+  /// as soon as they have closed it.
+  private static let lag = 2.0
+  private static let limit = 4096
+  /// Programs that are remembered before those of earlier minutes are forgotten.
+  private static let programs = 64
+
+  /// - Parameter isNew: whether no download was under way.
+  func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
+    let now = MonotonicTime.now
+    state.withLock { state in
+      let asker = state.askers[episode]
+      let isOwn = asker?.program == program && asker?.left.map { now.seconds(since: $0) < Self.lag } ?? true
+      guard let program, isNew || isOwn else {
+        state.askers[episode] = nil
+        return
+      }
+      if state.askers.updateValue(Asker(program: program), forKey: episode) == nil {
+        state.order.append(episode)
+      }
+      guard state.order.count > Self.limit else { return }
+      state.order.removeFirst(Self.limit / 2)
+      let kept = Set(state.order)
+      state.askers = state.askers.filter { kept.contains($0.key) }
+    }
+  }
+
+  /// How many bytes a reader may have read that has asked us for `count`: the kernel answers reads of pages that it has
+  /// kept from an earlier reader.
+  func mayHaveRead(_ count: Int64, of node: NodeID) -> Int64 {
+    state.withLock { state in
+      let before = state.paged[node] ?? 0
+      if count > before {
+        if state.paged.count >= Self.limit { state.paged = [:] }
+        state.paged[node] = count
+      }
+      return count == 0 ? before : count
+    }
+  }
+
+  /// The user has marked, paused or ordered it: its download is no sweep's.
+  func ordered(_ episode: Int64) { state.withLock { _ = $0.askers.removeValue(forKey: episode) } }
+
+  /// - Parameter isShort: whether little of it was read.
+  /// - Returns: whether its download is to leave the queue, once nobody has it open.
+  func closed(_ episode: Int64, by program: Program, isShort: Bool) -> Bool {
+    let now = MonotonicTime.now
+    return state.withLock { state in
+      guard isShort else {
+        state.askers[episode] = nil
+        return false
+      }
+      var reads = (state.short[program] ?? [:]).filter { now.seconds(since: $0.value.closed) < Self.window }
+      let stays = reads[episode]?.stays ?? (reads.count < Self.allowed)
+      reads[episode] = ShortRead(closed: now, stays: stays)
+      let others = reads.filter { !$0.value.stays }
+      if others.count > Self.allowed, let oldest = others.min(by: { $0.value.closed < $1.value.closed })?.key
+      {
+        reads[oldest] = nil
+      }
+      state.short[program] = reads
+      if state.short.count > Self.programs {
+        state.short = state.short.filter { _, reads in
+          reads.values.contains { now.seconds(since: $0.closed) < Self.window }
+        }
+      }
+      if !stays { return state.askers[episode]?.program == program }
+      state.askers[episode] = nil
+      return false
+    }
+  }
+
+  /// Whether this program's download of it has lately left the queue.
+  func isLetGo(_ episode: Int64, by program: Program?) -> Bool {
+    state.withLock { state in
+      guard let asker = state.askers[episode], asker.program == program, let left = asker.left else {
+        return false
+      }
+      return MonotonicTime.now.seconds(since: left) < Self.window
+    }
+  }
+
+  /// Its download leaves the queue.
+  func left(_ episode: Int64) { state.withLock { $0.askers[episode]?.left = .now } }
+}
+
+/// The programs that last did something; a few of them.
+final class RecentPrograms: Sendable {
+  private let programs = Monitor<[Program]>([])
+  private static let limit = 16
+
+  func note(_ program: Program) {
+    programs.withLock { programs in
+      programs.removeAll { $0 == program }
+      programs.append(program)
+      if programs.count > Self.limit { programs.removeFirst() }
+    }
+  }
+
+  func contains(_ program: Program) -> Bool { programs.withLock { $0.contains(program) } }
+}

@@ -1,0 +1,150 @@
+internal import CLinux
+internal import Glibc
+
+/// Threads of our own: the cooperative pool has as many threads as cores, and blocking calls starve it.
+package enum PosixThread {
+  private final class Body {
+    let name: String
+    let run: @Sendable () -> Void
+    init(name: String, run: @escaping @Sendable () -> Void) {
+      self.name = name
+      self.run = run
+    }
+  }
+
+  /// Starts a detached thread that the program cannot do without: for its start. Where the system gives none, also
+  /// half a second later (`ulimit -u`, the limit of a control group), the program ends with one line that says so.
+  /// - Parameter name: at most 15 bytes, shown by `ps -T`.
+  package static func start(
+    _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
+  ) {
+    for _ in 0..<10 {
+      if attempt(name, stackSize: stackSize, run) { return }
+      usleep(50_000)
+    }
+    let line = "\(ProgramArguments.name): cannot start a thread: the system gives no more (ulimit -u)\n"
+    write(STDERR_FILENO, line, line.utf8.count)
+    exit(1)
+  }
+
+  /// Starts a detached thread where the system gives one: for whatever can also be done without.
+  /// - Returns: whether it runs.
+  package static func attempt(
+    _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
+  ) -> Bool {
+    let argument = Unmanaged.passRetained(Body(name: name, run: run)).toOpaque()
+    let error = podcastfs_start_detached(
+      { argument in
+        let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
+        podcastfs_set_thread_name(body.name)
+        body.run()
+        return argument
+      }, argument, stackSize)
+    if error != 0 { Unmanaged<Body>.fromOpaque(argument).release() }
+    return error == 0
+  }
+
+  /// For a thread that may have to wait for somebody who waits for this program's next process: from here on it has no
+  /// descriptor but `descriptor` (-1: none at all), and when the program is killed all that the others have open, and
+  /// their locks, go without it.
+  package static func leaveDescriptors(but descriptor: Int32 = -1) {
+    _ = podcastfs_leave_descriptors(descriptor)
+  }
+
+  /// Runs what waits in the kernel for something that this program itself may have to answer: a lock of its own mount.
+  package static func whileWaitingForItself<R>(_ body: () throws -> R) rethrows -> R {
+    podcastfs_count_waiting(1)
+    defer { podcastfs_count_waiting(-1) }
+    return try body()
+  }
+
+  /// A thread that runs.
+  package struct Identity: Hashable, Sendable {
+    private let thread: pthread_t
+
+    /// The calling one.
+    package static var current: Identity { Identity(thread: pthread_self()) }
+
+    /// Interrupts the call that it waits in (EINTR), after `allowWaking`.
+    package func wake() { pthread_kill(thread, SIGUSR1) }
+  }
+
+  /// Takes SIGUSR1 for `Identity.wake`: it does nothing else from here on.
+  package static func allowWaking() { podcastfs_interrupt_with(SIGUSR1) }
+
+  /// The kernel's number of the calling thread.
+  package static var currentID: Int32 { podcastfs_gettid() }
+}
+
+/// A thread of its own that runs blocks one after the other, in order, and others when their time has come.
+package final class WorkQueue: Sendable {
+  private struct State: ~Copyable {
+    /// From `first` on they are still to run: taking one moves none of the others.
+    var blocks: [(@Sendable () -> Void)?] = []
+    var first = 0
+    var timed = TimerQueue<Callback<Void>>()
+    var isStopped = false
+
+    mutating func next(now: MonotonicTime) -> (@Sendable () -> Void)? {
+      if let due = timed.takeDue(now) { return { due() } }
+      guard first < blocks.count else { return nil }
+      defer {
+        blocks[first] = nil
+        first += 1
+        if first == blocks.count {
+          blocks.removeAll(keepingCapacity: first <= 64)
+          first = 0
+        }
+      }
+      return blocks[first]
+    }
+  }
+  private let monitor = Monitor(State())
+
+  /// - Parameter courtesy: how many steps its threads let others have more of the processors than themselves (nice(2)).
+  package init(name: String, threads: Int = 1, stackSize: Int = 1024 * 1024, courtesy: Int32 = 0) {
+    let monitor = monitor
+    for _ in 0..<threads {
+      PosixThread.start(name, stackSize: stackSize) {
+        if courtesy > 0 { ResourceLimits.giveWay(by: courtesy) }
+        while let block = Self.take(monitor) { block() }
+      }
+    }
+  }
+
+  /// What is to be run next, once there is something; nil where the queue has stopped.
+  private static func take(_ monitor: Monitor<State>) -> (@Sendable () -> Void)? {
+    while true {
+      let due = monitor.withLock { $0.timed.earliest }
+      let taken: (@Sendable () -> Void)?? = monitor.wait(until: due) { state in
+        if let block = state.next(now: .now) { return .some(block) }
+        if state.isStopped { return .some(nil) }
+        // A time that is earlier than the one that is waited for has been set meanwhile.
+        return state.timed.earliest < due ? .some({}) : nil
+      }
+      if let taken { return taken }
+    }
+  }
+
+  /// Adds a block; ignored after `stop`.
+  package func async(_ block: @escaping @Sendable () -> Void) {
+    monitor.withLockNotifying { state in
+      if !state.isStopped { state.blocks.append(block) }
+    }
+  }
+
+  /// Runs a block `seconds` from now, before what waits then; ignored after `stop`.
+  package func async(after seconds: Double, _ block: @escaping @Sendable () -> Void) {
+    monitor.withLockNotifying { state in
+      if !state.isStopped { state.timed.add(Callback(block), at: .after(seconds)) }
+    }
+  }
+
+  /// Ends the thread when the blocks that are already there have run; what waits for its time is dropped.
+  package func stop() {
+    monitor.withLockNotifying { state in
+      state.isStopped = true
+      state.timed.removeAll()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import CLinux
+internal import Glibc
+
+/// Wakes a thread that sleeps in poll(2), from any other: eventfd(2).
+package final class WakeupEvent: Sendable {
+  private let file: FileDescriptor
+
+  package init() throws(PosixError) {
+    file = FileDescriptor(owning: try retrying("create an eventfd") { podcastfs_eventfd() })
+  }
+
+  /// To be polled for POLLIN.
+  package var descriptor: Int32 { file.rawValue }
+
+  package func signal() {
+    var one: UInt64 = 1
+    _ = Glibc.write(file.rawValue, &one, 8)
+  }
+
+  /// Takes all signals so far.
+  package func drain() {
+    var count: UInt64 = 0
+    _ = Glibc.read(file.rawValue, &count, 8)
+  }
+}
+
+/// A timer whose time also passes while the machine sleeps (timerfd_create(2), CLOCK_BOOTTIME).
+package final class WakeTimer: Sendable {
+  private let file: FileDescriptor
+
+  package init() throws(PosixError) {
+    file = FileDescriptor(owning: try retrying("create a timer") { podcastfs_wake_timer() })
+  }
+
+  /// To be polled for POLLIN.
+  package var descriptor: Int32 { file.rawValue }
+
+  /// Sets the timer anew.
+  /// - Parameter seconds: from now; nil for never.
+  package func set(after seconds: Double?) {
+    let bounded = seconds.map { min(max($0, 0.000_001), 1e9) }
+    _ = podcastfs_set_wake_timer(file.rawValue, bounded ?? 0)
+  }
+
+  /// Takes what it has told.
+  package func drain() {
+    var count: UInt64 = 0
+    _ = Glibc.read(file.rawValue, &count, 8)
+  }
+}
+
+/// Waiting for a descriptor beside a wake-up event: poll(2).
+package enum Readiness: Sendable {
+  /// What was waited for can be done, or would fail at once.
+  case ready
+  /// The event was signalled.
+  case woken
+  case timedOut
+
+  package enum Interest: Sendable {
+    case read, write
+    /// The peer has closed or gone.
+    case hangup
+  }
+
+  /// Waits until `descriptor` is ready for `interest`, `event` is signalled (and stays so) or the deadline.
+  package static func wait(
+    for interest: Interest, of descriptor: Int32, or event: WakeupEvent, until deadline: MonotonicTime
+  ) -> Readiness {
+    let events =
+      switch interest {
+      case .read: POLLIN
+      case .write: POLLOUT
+      case .hangup: peerClosed
+      }
+    var entries = [
+      pollfd(fd: event.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: descriptor, events: Int16(events), revents: 0),
+    ]
+    while true {
+      let count = poll(&entries, 2, deadline.pollTimeout)
+      if count < 0 && Errno.current == .EINTR { continue }
+      if entries[0].revents != 0 { return .woken }
+      if entries[1].revents != 0 || count < 0 { return .ready }
+      if deadline <= .now { return .timedOut }
+    }
+  }
+
+  /// POLLRDHUP, which Glibc shows under _GNU_SOURCE only.
+  private static let peerClosed: Int32 = 0x2000
+}
