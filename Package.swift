@@ -77,8 +77,10 @@ let package = Package(
     library("Identity", ["PodcastModel"]),
     library(
       "Catalog", ["Configuration", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+    // Another process takes a mount over: its connection, the kernel's greeting, what is open.
+    library("MountHandover", ["CLinux", "PosixKit"]),
     library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
-    library("PodcastMount", ["FuseKit", "PodcastTree", "PosixKit"]),
+    library("PodcastMount", ["FuseKit", "MountHandover", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
     library("HTTPServerKit", ["WebValues", "PosixKit"]),
@@ -89,7 +91,8 @@ let package = Package(
     library(
       "Commands",
       [
-        "Catalog", "Configuration", "Demo", "EpisodeCache", "FeedKit", "FuseKit", "HTTPKit", "PodcastMount",
+        "Catalog", "Configuration", "Demo", "EpisodeCache", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "PodcastMount",
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
         "PosixKit",
       ]),
@@ -153,7 +156,7 @@ let package = Package(
         "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
-    tests("PodcastMountTests", ["PodcastMount", "PodcastTree", "PosixKit", "TestSupport"]),
+    tests("PodcastMountTests", ["MountHandover", "PodcastMount", "PodcastTree", "PosixKit", "TestSupport"]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],

@@ -284,14 +284,14 @@ void podcastfs_note_faults(uint64_t *word) {
   for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigaction(faults[index], &action, NULL);
 }
 
-_Thread_local uint64_t podcastfs_served_request, podcastfs_served_poll;
+_Thread_local uint64_t podcastfs_served_request;
 
 int podcastfs_interrupt_with(int signal) {
   struct sigaction action = {.sa_handler = podcastfs_do_nothing};
   return sigaction(signal, &action, NULL);
 }
 
-int podcastfs_send_datagram(const char *path, const char *text, size_t length, int descriptor) {
+int podcastfs_send_datagram(const char *path, const char *text, size_t length) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   size_t size = strlen(path);
   if (size >= sizeof address.sun_path) return -1;
@@ -300,26 +300,8 @@ int podcastfs_send_datagram(const char *path, const char *text, size_t length, i
   if (path[0] == '@') address.sun_path[0] = 0;
   int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (sender < 0) return -1;
-  struct iovec part = {.iov_base = (void *)text, .iov_len = length};
-  union {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr header;
-  } control;
-  struct msghdr message = {.msg_name = &address,
-                           .msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size),
-                           .msg_iov = &part,
-                           .msg_iovlen = 1};
-  if (descriptor >= 0) {
-    memset(&control, 0, sizeof control);
-    message.msg_control = control.bytes;
-    message.msg_controllen = sizeof control.bytes;
-    struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(rights), &descriptor, sizeof(int));
-  }
-  ssize_t sent = sendmsg(sender, &message, MSG_NOSIGNAL);
+  ssize_t sent = sendto(sender, text, length, MSG_NOSIGNAL, (struct sockaddr *)&address,
+                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
   close(sender);
   return sent < 0 ? -1 : 0;
 }

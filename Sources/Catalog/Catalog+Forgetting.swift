@@ -21,8 +21,8 @@ extension Catalog {
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
-  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next. So are its words
-  /// in the full-text index where that is large.
+  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next. The full-text
+  /// index begins anew, so that its words leave the file, and is filled behind.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
@@ -32,9 +32,9 @@ extension Catalog {
       return keys
     }
     try finishForgetting()
-    _ = try TextIndexer(store: store).merge(until: .after(Self.patience))
     try store.giveBack()
-    store.forgot()
+    store.log.empty()
+    texts.fill()
     return keys
   }
 
@@ -42,9 +42,6 @@ extension Catalog {
   package func finishForgetting() throws(CatalogError) {
     try Forgetting.finish(store, withWords: true)
   }
-
-  /// Seconds until what is left of a large index is left to a mount.
-  private static let patience = 10.0
 
   /// Bytes of the catalogue's file that are in use.
   package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }

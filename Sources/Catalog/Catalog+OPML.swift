@@ -34,7 +34,7 @@ extension Catalog {
 
   private func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
     do throws(FeedError) {
-      return try feeds.reader.list(bytes)
+      return try feeds.fetcher.reader.list(bytes)
     } catch {
       if case .storage(let reason) = error { throw CatalogError(reason.errno, reason.description) }
       throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
@@ -48,6 +48,6 @@ extension Catalog {
 
   /// How many bytes `exportOPML` gives.
   package func subscriptionListSize() throws(CatalogError) -> Int64 {
-    try store.read { try SubscriptionList.size(in: $0) }
+    Int64(try exportOPML().count)
   }
 }

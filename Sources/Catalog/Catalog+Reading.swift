@@ -72,8 +72,9 @@ extension Catalog {
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
   /// says of its feed (`keep`), the newest first; nil where it says nothing.
   package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
-    let keys = try store.read { try MoveRows.keys(of: id, in: $0) }
-    guard let keep = feeds.feedSettings(keys)?.keep else { return nil }
+    guard let state = try store.read({ try FeedState(podcast: id, in: $0) }),
+      let keep = feeds.fetcher.settings(state.keys)?.keep
+    else { return nil }
     let (since, limit): (Int64, Int) =
       switch keep {
       case .newest(let count): (.min, count)

@@ -26,7 +26,9 @@ extension Catalog {
 
   /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
   package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
-    try store.read { try ArchiveRows.missing(of: id, in: $0) }
+    try store.read { database in
+      try FeedRecord.load(id, in: database)?.missing(try ArchiveRecord.load(id, in: database))
+    }
   }
 
   /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
@@ -45,8 +47,8 @@ extension Catalog {
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(feeds.tasks, completion)
-    feeds.threads.run { [feeds] in
-      SubscriptionTrial(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).begin()
+    feeds.perform(on: feeds.foreground) { [feeds] in
+      SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
     }
     return task
   }

@@ -82,7 +82,7 @@ extension Catalog {
       guard let listed = try ListedRow.subscription(id, in: database) else {
         throw CatalogError.unknown("subscription")
       }
-      try MoveRows.readdress(listed.podcast.id, to: url, in: database, &changes)
+      try FeedRecord.readdress(listed.podcast.id, to: url, in: database, &changes)
       changes.append(.subscription(id, podcast: listed.podcast.id))
     }
     try Forgetting.finish(store)

@@ -11,7 +11,7 @@ extension Catalog {
       try AnswerCache.remove(answersTo: SearchQuery(parsing: name).terms, in: database)
       changes.append(.search(id))
     }
-    store.forgot()
+    store.log.empty()
   }
 
   /// Takes a result out of its search, also when that is made again.

@@ -27,7 +27,7 @@ package final class Catalog: Sendable {
   ///   - archiveBytes: the most bytes of the pages of one archive (RFC 5005).
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
-    logLimit: Int64 = Checkpoints.logLimit, archiveBytes: Int64 = PagesRead.archiveBytes
+    logLimit: Int64 = LogLimit.usual, archiveBytes: Int64 = PagesRead.archiveBytes
   ) throws(CatalogError) {
     self.settings = settings
     do {
@@ -38,23 +38,24 @@ package final class Catalog: Sendable {
     let log = LogFile(places.logFile)
     let requests = RequestMaker(settings: settings)
     queue = WorkQueue(name: "catalog", threads: 2)
-    let threads = FeedThreads()
+    let background = WorkQueue(
+      name: "catalog-feeds", threads: FeedRefresher.backgroundThreads, courtesy: FeedRefresher.courtesy)
     notices = CommitNotices(directory: "\(places.data)/peers")
     do throws(CatalogError) {
       store = try CatalogStore(
         path: "\(places.data)/catalog.sqlite", queue: queue, notices: notices, logLimit: logLimit)
     } catch {
-      queue.stop()
-      threads.stop()
+      for queue in [queue, background] { queue.stop() }
       throw error
     }
     if let name = store.setAside { log.write("\(Self.setAsideNote(name))") }
-    texts = TextIndex(store: store, queue: threads.behind)
+    texts = TextIndex(store: store, queue: background)
     searching = PodcastSearch(
       store: store, settings: settings, requests: requests, http: http, queue: queue, texts: texts,
       tasks: tasks, log: log)
     feeds = FeedRefresher(
-      store: store, settings: settings, requests: requests, http: http, reader: feedReader, threads: threads,
+      store: store, settings: settings,
+      fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader), background: background,
       texts: texts, tasks: tasks, log: log, archiveBytes: archiveBytes)
   }
 
@@ -73,7 +74,6 @@ package final class Catalog: Sendable {
     tasks.close()
     notices.stop()
     queue.stop()
-    feeds.threads.stop()
     texts.stop()
     store.checkpoint()
     do { try store.flush() } catch {
@@ -96,7 +96,7 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    feeds.threads.behind.async { [self] in try? finishForgetting() }
+    feeds.background.async { [self] in try? finishForgetting() }
     feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }
@@ -109,7 +109,7 @@ package final class Catalog: Sendable {
     guard let last else { return Double(Upkeep.period) }
     if last > now - Upkeep.period && last <= now { return Double(Upkeep.period - (now - last)) }
     // Where the file can't be written, tomorrow's does it.
-    feeds.threads.behind.async { [self] in try? forgetUnused(keeping: cached()) }
+    feeds.background.async { [self] in try? forgetUnused(keeping: cached()) }
     return Double(Upkeep.period)
   }
 }

@@ -48,6 +48,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
   init(wrapping error: any Error) {
     switch error {
     case let error as CatalogError: self = error
+    case let error as FeedFailure: self = error.error
     case let error as HTTPError: self.init(error)
     case let error as DatabaseError: self.init(error.errno, error.description)
     case let error as PosixError: self.init(error.errno, error.description)

@@ -7,8 +7,6 @@ internal import PosixKit
 /// it, and it is destroyed with the last reference: that makes it Sendable.
 package final class FusePollWaiter: @unchecked Sendable {
   private let handle: OpaquePointer
-  /// The kernel's number for who waits.
-  package let number = KernelRequest.currentPoll
   private let isDone = Monitor(false)
 
   init(_ handle: OpaquePointer) { self.handle = handle }

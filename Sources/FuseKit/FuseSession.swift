@@ -11,29 +11,27 @@ package final class FuseSession: @unchecked Sendable {
   private let session: OpaquePointer
   private let handler: Unmanaged<FuseHandler>
   package let mountPoint: String
-  private let memory: LastingMemory?
   private let serving = Monitor(Serving())
 
   /// The threads that serve.
   private struct Serving: ~Copyable {
     var count = 0
     var threads: Set<PosixThread.Identity> = []
-    /// Whether the kernel's greeting has been answered.
-    var isGreeted = false
+    /// The kernel's greeting (FUSE_INIT), once it has been answered.
+    var greeting: [UInt8]?
   }
 
   /// Mounts `fileSystem` on `mountPoint`, or takes a mount over from a process that has gone.
   /// - Parameters:
   ///   - options: for the kernel and fusermount3: "allow_other", "fsname=…".
-  ///   - memory: what the next process will need.
-  ///   - connection: the mount's descriptor of /dev/fuse, whose greeting is in `memory`; taken over. nil to mount.
+  ///   - inherited: the mount's descriptor of /dev/fuse, taken over, and the greeting that the first process got; nil to
+  ///     mount.
   /// - Throws: `FuseMountError`.
   package init(
-    _ fileSystem: any FuseFileSystem, at mountPoint: String, options: [String], memory: LastingMemory? = nil,
-    connection: Int32? = nil
+    _ fileSystem: any FuseFileSystem, at mountPoint: String, options: [String],
+    inherited: (connection: Int32, greeting: [UInt8])? = nil
   ) throws(FuseMountError) {
     self.mountPoint = mountPoint
-    self.memory = memory
     podcastfs_fuse_collect_messages()
     let handler = Unmanaged.passRetained(FuseHandler(fileSystem))
     self.handler = handler
@@ -56,24 +54,27 @@ package final class FuseSession: @unchecked Sendable {
       throw FuseMountError("an option was not understood: \(options.joined(separator: ","))")
     }
     session = created
-    guard fuse_session_mount(session, connection.map { "/dev/fd/\($0)" } ?? mountPoint) == 0 else {
+    guard fuse_session_mount(session, inherited.map { "/dev/fd/\($0.connection)" } ?? mountPoint) == 0 else {
       let reason = String(cString: podcastfs_fuse_last_message())
       fuse_session_destroy(session)
       handler.release()
       throw FuseMountError("cannot mount on \(mountPoint)" + (reason.isEmpty ? "" : ": \(reason)"))
     }
-    if connection != nil { greet() }
+    if let inherited { replay(inherited.greeting) }
   }
 
   /// Serves requests on `threads` threads until the file system is unmounted; then `ended` is called once.
-  package func serve(threads: Int, ended: @escaping @Sendable () -> Void) {
+  /// - Parameter served: called by each thread at its first request.
+  package func serve(
+    threads: Int, served: @escaping @Sendable () -> Void = {}, ended: @escaping @Sendable () -> Void
+  ) {
     PosixThread.allowWaking()
     serving.withLock { $0.count = threads }
     for index in 0..<threads {
       PosixThread.start("fuse-\(index)") { [self] in
         let own = PosixThread.Identity.current
         serving.withLock { _ = $0.threads.insert(own) }
-        serveRequests(thread: index)
+        serveRequests(served)
         let isLast = serving.withLockNotifying { serving in
           serving.threads.remove(own)
           serving.count -= 1
@@ -84,7 +85,7 @@ package final class FuseSession: @unchecked Sendable {
     }
   }
 
-  private func serveRequests(thread: Int) {
+  private func serveRequests(_ served: () -> Void) {
     var buffer = fuse_buf()
     defer { free(buffer.mem) }
     var hasServed = false
@@ -93,16 +94,15 @@ package final class FuseSession: @unchecked Sendable {
       if result == -EINTR { continue }
       if result <= 0 { break }
       let head = KernelRequest(buffer)
-      head.isServed(buffer)
-      if head.isGreeting { note(greeting: buffer) }
-      if !head.isGreeting { memory?.note(thread: thread, operation: head.operation, node: head.node) }
-      if !hasServed && !head.isGreeting {
+      head.isServed()
+      let greeting =
+        head.isGreeting ? Array(UnsafeRawBufferPointer(start: buffer.mem, count: buffer.size)) : nil
+      if !hasServed && greeting == nil {
         hasServed = true
-        memory?[.served] = 1
+        served()
       }
       fuse_session_process_buf(session, &buffer)
-      memory?.noteDone(thread: thread)
-      if head.isGreeting { serving.withLockNotifying { $0.isGreeted = true } }
+      if let greeting { serving.withLockNotifying { $0.greeting = greeting } }
     }
     fuse_session_exit(session)
   }
@@ -112,23 +112,18 @@ package final class FuseSession: @unchecked Sendable {
   /// The connection to the kernel: whoever holds it last keeps the mount alive.
   package var connection: Int32 { fuse_session_fd(session) }
 
-  private func note(greeting buffer: fuse_buf) {
-    memory?.greeting = Array(UnsafeRawBufferPointer(start: buffer.mem, count: buffer.size))
-  }
-
-  /// Whether the kernel gives to the next process what this one has not answered (Linux 6.9). Known once the mount has
-  /// been greeted.
-  package var canBeHandedOver: Bool { KernelRequest.offersResending(memory?.greeting ?? []) }
-
   /// Waits for the kernel's greeting, which comes before everything else.
-  /// - Returns: whether it has come.
-  package func waitForGreeting() -> Bool {
-    serving.wait(until: .after(5)) { $0.isGreeted ? true : nil } ?? false
+  /// - Returns: nil where it does not come.
+  package func waitForGreeting() -> [UInt8]? { serving.wait(until: .after(5)) { $0.greeting } }
+
+  /// Whether the kernel gives to another process what this one has not answered (Linux 6.9).
+  package static func canBeHandedOver(_ greeting: [UInt8]) -> Bool {
+    KernelRequest.offersResending(greeting)
   }
 
   /// libfuse learns from the greeting of old what was agreed on; the kernel throws the answer away.
-  private func greet() {
-    var bytes = memory?.greeting ?? []
+  private func replay(_ greeting: [UInt8]) {
+    var bytes = greeting
     bytes.withUnsafeMutableBytes { bytes in
       var buffer = fuse_buf()
       buffer.mem = bytes.baseAddress
@@ -137,17 +132,13 @@ package final class FuseSession: @unchecked Sendable {
     }
   }
 
-  /// Has the kernel give again what the process before had not answered.
+  /// Has the kernel give again what the process before had not answered. To be called before a request is read: those
+  /// that this process had read by then would come once more too, and be carried out twice at the same time.
   /// - Throws: `PosixError`: EINVAL where it can't.
-  package func resume() throws(PosixError) { try notify(KernelRequest.resend, "resume the mount") }
-
-  /// Wakes somebody who waits in poll(2): he asks again.
-  /// - Parameter number: the kernel's for him.
-  package func wakePoll(_ number: UInt64) { try? notify(KernelRequest.poll, "wake who waits", number) }
-
-  private func notify(_ code: Int32, _ what: String, _ number: UInt64? = nil) throws(PosixError) {
-    let header = KernelRequest.notification(code, number)
-    try retrying(what, mountPoint) { header.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) } }
+  package func resume() throws(PosixError) {
+    try retrying("resume the mount", mountPoint) {
+      KernelRequest.resend.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
+    }
   }
 
   /// Whether the kernel still has the mount; false after it was unmounted, or its connection aborted.

@@ -46,7 +46,7 @@ package enum EpisodeMatcher {
     }
     matching.pair(.address, by: { $0.address }) { !$0.contradicts($1) && !isSlot($0) }
     let hasMoved = matching.hasNothingKept && matching.isOneSideImported
-    matching.pair(.title, by: { $0.title }) { $0.published != nil && $0.published == $1.published }
+    matching.pair(.title, by: { $0.titleAndTime }) { _, _ in true }
     matching.pair(.title, by: { $0.title }) { $0.isNear($1) && !isSlot($0) }
     if hasMoved { matching.pair(.moved, by: { $0.title }) { _, _ in true } }
     return matching.matches
@@ -71,6 +71,11 @@ private struct Candidate: Sendable {
     let letters = TitleText.plain(traits.title).lowercased().filter { $0.isLetter || $0.isNumber }
     title = letters.isEmpty ? nil : letters
     published = traits.published
+  }
+
+  var titleAndTime: String? {
+    guard let title, let published else { return nil }
+    return "\(title) \(published)"
   }
 
   /// Whether title and day are both others.

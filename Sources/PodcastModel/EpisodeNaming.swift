@@ -72,7 +72,8 @@ package struct EpisodeNaming: Sendable {
     known.count += 1
     known.note(minute: isDated ? Self.minute(of: published) : nil)
     let digits = stem.hasPrefix(date) ? stem.dropFirst(date.count).prefix { $0.isASCII && $0.isNumber } : ""
-    if digits.utf8.count == 4, String(digits) == Self.hour(of: published) {
+    // Only of a thousand episodes of a day numbers have four digits.
+    if digits.utf8.count == 4, isDated {
       known.hasHours = true
     } else if digits.utf8.count >= 3, let number = Int(digits) {
       known.lastNumber = max(known.lastNumber, number)

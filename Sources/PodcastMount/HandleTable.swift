@@ -1,3 +1,4 @@
+internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -36,14 +37,12 @@ final class HandleTable: Sendable {
     var inheritedDirectories: [UInt64: NodeID] = [:]
     /// Of these, by the numbers of the requests that opened them.
     var requests: [UInt64: UInt64] = [:]
-    /// The kernel's numbers for those who waited in poll(2) then.
-    var polls: [UInt64] = []
   }
   private let state: Monitor<State>
-  private let memory: LastingMemory?
+  private let memory: HandoverMemory?
 
   /// - Parameter records: what a process before has left in the memory.
-  init(memory: LastingMemory?, _ records: [LastingMemory.Record]) {
+  init(memory: HandoverMemory?, _ records: [HandoverMemory.Record]) {
     self.memory = memory
     var state = State()
     for record in records {
@@ -57,8 +56,8 @@ final class HandleTable: Sendable {
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes and its generation, request, who waits in poll(2).
-  private static func inherit(file record: LastingMemory.Record, _ state: inout State) {
+  /// Number, node, user and thread, whether it sniffs and writes and its generation, request.
+  private static func inherit(file record: HandoverMemory.Record, _ state: inout State) {
     let number = record.values[0]
     state.inheritedFiles[number] = Opening(
       node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
@@ -66,12 +65,11 @@ final class HandleTable: Sendable {
       writes: record.values[3] & 2 != 0, request: record.values[4],
       generation: UInt32(truncatingIfNeeded: record.values[3] >> 32))
     state.requests[record.values[4]] = number
-    if record.values[5] != 0 { state.polls.append(record.values[5]) }
     state.records[number] = record.index
   }
 
   /// Number, node, request.
-  private static func inherit(directory record: LastingMemory.Record, _ state: inout State) {
+  private static func inherit(directory record: HandoverMemory.Record, _ state: inout State) {
     let number = record.values[0]
     state.inheritedDirectories[number] = NodeID(rawValue: record.values[1])
     state.requests[record.values[2]] = number
@@ -87,7 +85,7 @@ final class HandleTable: Sendable {
       let flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
       let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
       state.records[number] = memory?.add(
-        .openFile, [number, opening.node.rawValue, caller, flags, opening.request, 0])
+        .openFile, [number, opening.node.rawValue, caller, flags, opening.request])
       return number
     }
   }
@@ -163,19 +161,6 @@ final class HandleTable: Sendable {
       if state.inheritedDirectories.removeValue(forKey: handle) != nil {
         state.directories[handle] = directory
       }
-    }
-  }
-
-  /// Notes the kernel's number for who waits in poll(2).
-  func notePoll(_ handle: UInt64, _ number: UInt64) {
-    if let record = state.withLock({ $0.records[handle] }) { memory?.set(record, 5, to: number) }
-  }
-
-  /// The numbers of those who waited in poll(2) when the process before died; each once.
-  func takePolls() -> [UInt64] {
-    state.withLock { state in
-      defer { state.polls = [] }
-      return state.polls
     }
   }
 

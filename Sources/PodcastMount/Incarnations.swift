@@ -1,3 +1,4 @@
+internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -11,10 +12,10 @@ final class Incarnations: Sendable {
     var records: [NodeID: Int] = [:]
   }
   private let state: Monitor<State>
-  private let memory: LastingMemory?
+  private let memory: HandoverMemory?
 
   /// - Parameter records: what a process before has left in the memory.
-  init(memory: LastingMemory?, _ records: [LastingMemory.Record]) {
+  init(memory: HandoverMemory?, _ records: [HandoverMemory.Record]) {
     self.memory = memory
     var state = State()
     for record in records where record.kind == .endedDirectory {

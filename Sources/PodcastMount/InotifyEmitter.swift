@@ -1,5 +1,6 @@
 internal import FuseKit
 internal import Glibc
+internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
@@ -40,7 +41,7 @@ final class InotifyEmitter: Sendable {
   private let inFlight: InFlightOperations
   private let mountPoint: String
   private let isShared: Bool
-  private let memory: LastingMemory?
+  private let memory: HandoverMemory?
   /// The threads of the processes before.
   private let predecessors: Set<Int32>
   private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024)
@@ -55,7 +56,7 @@ final class InotifyEmitter: Sendable {
 
   init(
     tree: PodcastTree, numbers: KernelNumbers, kernel: KernelCache, inFlight: InFlightOperations,
-    mountPoint: String, isShared: Bool, memory: LastingMemory?, _ records: [LastingMemory.Record]
+    mountPoint: String, isShared: Bool, memory: HandoverMemory?, _ records: [HandoverMemory.Record]
   ) {
     self.tree = tree
     self.numbers = numbers
@@ -64,7 +65,7 @@ final class InotifyEmitter: Sendable {
     self.mountPoint = mountPoint
     self.isShared = isShared
     self.memory = memory
-    let inherited = records.filter { $0.kind == .announcer }
+    let inherited = records.filter { $0.kind == .emitter }
     predecessors = Set(inherited.map { Int32(truncatingIfNeeded: $0.values[0]) })
     for record in inherited { memory?.remove(record.index) }
   }
@@ -77,7 +78,7 @@ final class InotifyEmitter: Sendable {
       // It waits in the kernel for this mount, which the next process may have to answer.
       PosixThread.leaveDescriptors(but: connection)
       let thread = PosixThread.currentID
-      _ = memory?.add(.announcer, [UInt64(thread)])
+      _ = memory?.add(.emitter, [UInt64(thread)])
       state.withLock { $0.thread = thread }
     }
     state.withLock { $0.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
@@ -134,28 +135,27 @@ final class InotifyEmitter: Sendable {
   }
 
   private func run() {
-    let (device, pending) = state.withLock { state in
+    let (device, folders) = state.withLock { state in
       state.isScheduled = false
-      return (state.device, state.pending)
+      return (state.device, Array(state.pending.keys))
     }
-    guard let device, !pending.isEmpty else { return }
+    guard let device, !folders.isEmpty else { return }
     let begun = Self.processorTime
     let watched = Watches.find(on: device)
     // The look through all programs' descriptors takes a twentieth of the time.
     let rest = min((Self.processorTime - begun) * 20, Self.longestRest)
     state.withLock { $0.notBefore = .after(rest) }
     var isLeft = false
-    for (folder, names) in pending {
-      // Who watches a folder hears of its end, whoever watches the one that it is in.
-      let told = names.values.filter {
-        isWatched(folder, numbers.number(folder), watched) || ends($0, watched)
-      }
-      if !told.isEmpty, inFlight.holds(folder) {
+    for folder in folders {
+      if inFlight.holds(folder) {
         isLeft = true
         continue
       }
-      take(names, of: folder)
-      if let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
+      let names = take(folder)
+      // Who watches a folder hears of its end, whoever watches the one that it is in.
+      let isWatched = isWatched(folder, numbers.number(folder), watched)
+      let told = isWatched ? names : names.filter { ends($0, watched) }
+      if !told.isEmpty, let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
     }
     let isNeeded = state.withLock { state in
       defer { if isLeft { state.isScheduled = true } }
@@ -164,12 +164,11 @@ final class InotifyEmitter: Sendable {
     if isNeeded { schedule(after: Self.longestRest) }
   }
 
-  private func take(_ names: [String: Entry], of folder: NodeID) {
+  private func take(_ folder: NodeID) -> [Entry] {
     state.withLock { state in
-      for name in names.keys where state.pending[folder]?.removeValue(forKey: name) != nil {
-        state.count -= 1
-      }
-      if state.pending[folder]?.isEmpty ?? false { state.pending[folder] = nil }
+      let names = state.pending.removeValue(forKey: folder).map { Array($0.values) } ?? []
+      state.count -= names.count
+      return names
     }
   }
 

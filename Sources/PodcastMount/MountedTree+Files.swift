@@ -55,10 +55,7 @@ extension MountedTree {
     guard let file = handles.file(handle)?.file else {
       return reopen(handle, reply) { reply in self.poll(handle: handle, waiter: waiter, reply: reply) }
     }
-    if let waiter {
-      handles.notePoll(handle, waiter.number)
-      file.whenPollable { waiter.notify() }
-    }
+    if let waiter { file.whenPollable { waiter.notify() } }
     reply.pollable(isReadable: file.isReadable)
   }
 

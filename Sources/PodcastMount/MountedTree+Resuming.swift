@@ -1,13 +1,12 @@
-package import FuseKit
+internal import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
 /// Taking a mount over from a process that has gone: what the kernel and programs believe of it goes on to hold.
 extension MountedTree {
-  /// To be called when requests are served again. What the kernel keeps of before lives for a moment only.
-  package func resume(_ session: FuseSession) {
-    for number in handles.takePolls() { session.wakePoll(number) }
-    // Readers go on to count as such, also where they pause.
+  /// Opens again what the process before had open, once requests are served: its readers count as readers also while they
+  /// pause. What the kernel keeps of before lives for a moment only.
+  package func resume() {
     for handle in handles.inheritedFiles { reopen(handle) { _ in } }
   }
 

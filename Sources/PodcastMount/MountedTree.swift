@@ -1,7 +1,8 @@
 package import FuseKit
+package import MountHandover
 internal import PodcastModel
 package import PodcastTree
-package import PosixKit
+internal import PosixKit
 
 /// The tree as a FUSE file system: decodes, asks the tree, answers; parks what the tree can't answer at once.
 package final class MountedTree: FuseFileSystem, ViewObserver {
@@ -17,7 +18,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   ///   - mountPoint: where it will be seen.
   ///   - isShared: whether other users may look into it, whose watches this process can't see.
   ///   - memory: what the next process needs to know, and what the one before has left.
-  package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: LastingMemory? = nil) {
+  package init(_ tree: PodcastTree, at mountPoint: String, isShared: Bool, memory: HandoverMemory? = nil) {
     self.tree = tree
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)

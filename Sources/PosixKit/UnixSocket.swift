@@ -40,9 +40,8 @@ package enum UnixSocket {
 
   /// Sends one datagram without waiting, to a socket in the file system or, where `path` begins with @, to an abstract
   /// name (unix(7)). What cannot be sent is dropped.
-  /// - Parameter descriptor: the receiver gets a copy of it.
-  package static func send(_ text: String, to path: String, with descriptor: Int32? = nil) {
-    _ = podcastfs_send_datagram(path, text, text.utf8.count, descriptor ?? -1)
+  package static func send(_ text: String, to path: String) {
+    _ = podcastfs_send_datagram(path, text, text.utf8.count)
   }
 
   /// The next connection, non-blocking; nil when there is none.
@@ -115,23 +114,5 @@ package enum SocketActivation {
     let first: Int32 = 3
     guard podcastfs_set_nonblocking(first) == 0, podcastfs_set_close_on_exec(first) == 0 else { return nil }
     return first
-  }
-
-  /// Those that were handed over, by their names, made close-on-exec: each the caller's to close. Takes the variables out
-  /// of the environment.
-  package static func descriptors() -> [String: Int32] {
-    guard let pid = getenv("LISTEN_PID"), let all = getenv("LISTEN_FDNAMES"),
-      Int32(String(cString: pid)) == getpid()
-    else { return [:] }
-    let given = String(cString: all).split(separator: ":", omittingEmptySubsequences: false).map(String.init)
-    for variable in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(variable) }
-    let first: Int32 = 3
-    var found: [String: Int32] = [:]
-    for (place, name) in given.enumerated() {
-      let number = first + Int32(place)
-      guard podcastfs_set_close_on_exec(number) == 0 else { continue }
-      if let other = found.updateValue(number, forKey: name) { close(other) }
-    }
-    return found
   }
 }

@@ -44,6 +44,12 @@ extension Database {
     return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))"
   }
 
+  /// The statement that adds a row with these columns, or gives the row with the same first one these values.
+  package static func saving(into table: String, _ columns: [String]) -> String {
+    let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    return "\(insertion(into: table, columns)) ON CONFLICT (\(columns[0])) DO UPDATE SET \(changes)"
+  }
+
   /// Changes the row with this number.
   package func update(
     _ table: String, id: Int64, _ values: [(column: String, value: any Bindable)]

@@ -44,6 +44,13 @@ extension String {
     return String(scalars)
   }
 
+  /// Without marks of any script, those of Latin letters included.
+  package var withoutAnyMarks: String {
+    var scalars = String.UnicodeScalarView()
+    for scalar in _nfd where scalar.properties.generalCategory != .nonspacingMark { scalars.append(scalar) }
+    return String(scalars)
+  }
+
   /// The letter in each of these characters; nil for a mark alone.
   private static let bases = (0x300..<0x700).map(base)
   private static let greekBases = (0x1F00..<0x2000).map(base)

@@ -33,10 +33,9 @@
 #include "lastingmemory.h"
 
 enum { CONNECTION = 3, MEMORY = 4, SOCKET = 5 };
-// So many faults within so many seconds, and the mount is given up.
-enum { FAULTS = 3, WITHIN = 60 };
-// So many processes in a row that never came to serve, whatever ended them.
-enum { FAILURES = 10 };
+// So many processes in a row that ended within a minute by a fault of their own, or before they served, and the mount is
+// given up.
+enum { FAILURES = 10, MINUTE = 60 };
 // Milliseconds that a program which is being replaced may be missing.
 enum { PATIENCE = 5000, STEP = 20 };
 // Milliseconds that a process has to come up in.
@@ -53,7 +52,8 @@ struct call {
 
 static volatile uint64_t *words;
 static struct call call;
-static int64_t faults[FAULTS];
+// When the last process was started.
+static int64_t begun;
 // The process that has been started and does not serve yet; 0 for none.
 static pid_t beginner;
 
@@ -130,6 +130,7 @@ static int start(void) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return 0;
   words[PODCASTFS_WORD_SERVED] = 0;
+  begun = seconds();
   pid_t child = fork();
   if (child == 0) {
     dup2(ends[1], SOCKET);
@@ -182,16 +183,12 @@ static void give_up(void) {
   has_succeeded(child);
 }
 
-// Whether processes have gone by a fault of their own too often. One that was killed from outside is not at fault; but
-// somebody has to come to serve.
+// Whether processes have failed too often. One that was killed from outside after it had served is not at fault.
 static int is_hopeless(void) {
   static int failures = 0;
-  failures = words[PODCASTFS_WORD_SERVED] ? 0 : failures + 1;
-  if (failures >= FAILURES) return 1;
-  if (words[PODCASTFS_WORD_FAULT] == 0) return 0;
-  memmove(faults, faults + 1, sizeof faults - sizeof faults[0]);
-  faults[FAULTS - 1] = seconds();
-  return faults[0] != 0 && faults[FAULTS - 1] - faults[0] <= WITHIN;
+  int has_failed = !words[PODCASTFS_WORD_SERVED] || words[PODCASTFS_WORD_FAULT] != 0;
+  failures = !has_failed ? 0 : seconds() - begun > MINUTE ? 1 : failures + 1;
+  return failures >= FAILURES;
 }
 
 int main(void) {

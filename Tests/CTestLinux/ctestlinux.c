@@ -41,27 +41,6 @@ int test_open_by_handle(const char *mount, int type, const unsigned char *bytes,
   return file;
 }
 
-long test_receive(int socket, char *text, unsigned long size, int *descriptor) {
-  struct iovec part = {.iov_base = text, .iov_len = size};
-  union {
-    char bytes[CMSG_SPACE(sizeof(int))];
-    struct cmsghdr header;
-  } control;
-  struct msghdr message = {
-      .msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
-  *descriptor = -1;
-  long length = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-  if (length < 0) return -1;
-  for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
-    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
-    int received;
-    memcpy(&received, CMSG_DATA(part), sizeof received);
-    *descriptor = fcntl(received, F_DUPFD_CLOEXEC, 100);
-    close(received);
-  }
-  return length;
-}
-
 int test_shut_down(const char *path) {
   // EXT4_IOC_SHUTDOWN, as XFS_IOC_GOINGDOWN, with what does not write its log either.
   const unsigned long shutdown = _IOR('X', 125, unsigned int);

@@ -85,7 +85,7 @@ import Testing
     // The page's time has come; an ordinary refresh that brings nothing new goes on.
     serve(world, pages: 5, newest: 99)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE podcast SET page_not_before = 0")
+    try file.run("UPDATE archive SET not_before = 0")
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 15)
@@ -105,7 +105,7 @@ import Testing
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     if isChanged { serve(world, pages: 5, newest: 99, failing: [3], channel: "<description>x</description>") }
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE podcast SET next_refresh = 0")
+    try file.run("UPDATE feed SET next_refresh = 0")
     try world.refresh(podcast, .due)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed").count == 2 && world.web.requests("/feed/3").count == 1)
@@ -118,7 +118,7 @@ import Testing
     #expect(throws: CatalogError.self) { try world.refresh(podcast) }
     #expect(try world.catalog.podcast(podcast)?.error?.contains("500") == true)
     serve(world, pages: 5, newest: 99, failing: [3])
-    try file.run("UPDATE podcast SET next_refresh = 0")
+    try file.run("UPDATE feed SET next_refresh = 0")
     try world.refresh(podcast, .due)
     #expect(world.web.requests("/feed").count == feed + 2)
     #expect(try world.catalog.podcast(podcast)?.error?.contains("older episodes") == true)
@@ -133,13 +133,13 @@ import Testing
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     // One that comes too early does not lengthen the wait.
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    let wait = try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) }
+    let wait = try file.first("SELECT not_before FROM archive") { $0.int64(0) }
     for _ in 0..<3 {
       try world.refresh(podcast)
       #expect(world.catalog.waitForRefreshes(seconds: patience))
     }
     #expect(world.web.requests("/feed/3").count == 4)
-    #expect(try file.first("SELECT page_not_before FROM podcast") { $0.int64(0) } == wait)
+    #expect(try file.first("SELECT not_before FROM archive") { $0.int64(0) } == wait)
     serve(world, pages: 5, newest: 99)
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
@@ -170,10 +170,10 @@ import Testing
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run(
+    try file.script(
       """
-      UPDATE podcast SET next_refresh = unixepoch() + 40000, error = NULL, page_error = NULL, page_failures = 0,
-        page_not_before = NULL
+      UPDATE feed SET next_refresh = unixepoch() + 40000, error = NULL;
+      UPDATE archive SET error = NULL, failures = 0, not_before = NULL
       """)
     serve(world, pages: 5, newest: 99)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == "older episodes are still to come")
@@ -196,13 +196,13 @@ import Testing
         #expect(world.web.requests("/feed/3").count == count * 2 - 1)
         #expect(try world.catalog.podcast(podcast)?.error?.contains("\(status)") == true)
         let day = try #require(
-          try file.first("SELECT page_not_before - unixepoch() FROM podcast") { $0.int64(0) })
+          try file.first("SELECT not_before - unixepoch() FROM archive") { $0.int64(0) })
         #expect(day > (1 << (count - 1)) * 86_400 - 60)
         // Who asks in between hears the same, and that does not count.
         try world.refresh(podcast)
         #expect(world.catalog.waitForRefreshes(seconds: patience))
         if count == 3, comesBack { serve(world, pages: 4, newest: 99) }
-        try file.run("UPDATE podcast SET page_not_before = 1")
+        try file.run("UPDATE archive SET not_before = 1")
         try world.refresh(podcast)
         #expect(world.catalog.waitForRefreshes(seconds: patience))
       }
@@ -268,7 +268,7 @@ import Testing
     #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/feed/4").count == 2)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE podcast SET readdressed = readdressed - 7 * 86400")
+    try file.run("UPDATE archive SET readdressed = readdressed - 7 * 86400")
     serve(world, pages: 4, newest: 99, guids: guids, host: "fourth")
     try world.refresh(podcast)
     #expect(world.catalog.waitForRefreshes(seconds: patience))

@@ -61,7 +61,7 @@ final class CatalogWorld: Sendable {
   /// Refreshes a podcast as it is when its time has come: asked for only if it has changed.
   @discardableResult
   func refreshWhenDue(_ podcast: Int64) throws -> RefreshOutcome {
-    try file().run("UPDATE podcast SET next_refresh = 0 WHERE id = ?", podcast)
+    try file().run("UPDATE feed SET next_refresh = 0 WHERE podcast_id = ?", podcast)
     return try refresh(podcast, .due)
   }
 

@@ -40,33 +40,6 @@ import Testing
     _ = home
   }
 
-  /// A backup that takes the database and not its log.
-  @Test func aCopyOfTheFileAloneIsWholeAMomentAfterTheLastCommit() throws {
-    let world = try CatalogWorld()
-    world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
-    let podcast = try world.podcast()
-    try world.refresh(podcast)
-    _ = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed")
-    let subscriptions = try world.catalog.subscriptions()
-    let isWhole = try eventually {
-      let copy = try TemporaryPlaces()
-      try Directories.createPrivate(copy.places.data)
-      try Directories.replace(
-        "\(copy.places.data)/catalog.sqlite",
-        with: try Directories.read("\(world.home.places.data)/catalog.sqlite"))
-      guard
-        let other = try? Catalog(
-          places: copy.places, settings: world.settings, http: world.http, feedReader: .shipped)
-      else {
-        return false
-      }
-      defer { other.close() }
-      return try other.subscriptions() == subscriptions
-        && other.episodes(ofPodcast: podcast) == world.catalog.episodes(ofPodcast: podcast)
-    }
-    #expect(isWhole)
-  }
-
   /// A program that reads for long keeps the log from beginning anew: refreshes wait, verbs do not.
   @Test func theLogIsBoundedWhileSomebodyReads() throws {
     let world = try CatalogWorld()
@@ -107,16 +80,6 @@ import Testing
     var status = stat()
     #expect(stat(path, &status) == 0)
     return Int64(status.st_size)
-  }
-
-  /// What brings the log into the file makes no file where there is none any more.
-  @Test func aDataDirectoryThatIsDeletedStaysDeleted() throws {
-    let world = try CatalogWorld()
-    _ = try world.podcast()
-    let data = world.home.places.data
-    Directories.removeTree(data)
-    // Longer than the checkpoint waits.
-    #expect(!eventually(within: 2.5) { access("\(data)/catalog.sqlite", F_OK) == 0 })
   }
 
   /// Also where nothing is written any more: the log must not keep what was searched for until it begins anew.

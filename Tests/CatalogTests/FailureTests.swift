@@ -20,7 +20,7 @@ import Testing
     world.web.set("/feed", page)
     let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
     #expect(error?.errno == errno && error?.message.contains("HTTP \(status)") == true)
-    #expect(try world.file().exists("SELECT 1 FROM podcast WHERE is_away = 0"), "the network is not to blame")
+    #expect(try world.file().exists("SELECT 1 FROM feed WHERE is_away = 0"), "the network is not to blame")
   }
 
   @Test func `A host that fails is not asked by every look`() throws {

@@ -218,7 +218,7 @@ import Testing
     let podcast = try world.podcast()
     try world.refresh(podcast)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE podcast SET is_private = 0, may_be_private = 0")
+    try file.run("UPDATE feed SET is_private = 0, may_be_private = 0")
     let error = #expect(throws: CatalogError.self) { try world.refresh(podcast) }
     #expect(error?.errno == .EACCES)
     #expect(world.web.requests("/feed").count == 1)
@@ -248,7 +248,7 @@ import Testing
     // All that is known was learnt in a year from now.
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run(
-      "UPDATE podcast SET last_refresh = last_refresh + ?1, next_refresh = next_refresh + ?1", 365 * 86_400)
+      "UPDATE feed SET last_refresh = last_refresh + ?1, next_refresh = next_refresh + ?1", 365 * 86_400)
     let other = try world.open()
     defer { other.close() }
     other.startScheduler()

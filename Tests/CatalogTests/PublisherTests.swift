@@ -97,4 +97,26 @@ import Testing
     #expect(try world.catalog.episodes(ofPodcast: podcast).count < 8)
     #expect(try world.catalog.missingPages(ofPodcast: podcast) == nil)
   }
+
+  @Test func `A feed with nothing to play says so until it has something`() throws {
+    let world = try CatalogWorld()
+    let items = (0..<3).map { "<item><title>Post \($0)</title><link>http://a.example/\($0)</link></item>" }
+    var page = FakeWeb.Page(
+      "<rss version=\"2.0\"><channel><title>Blog</title>\(items.joined())</channel></rss>",
+      headers: [("ETag", "\"1\"")])
+    world.web.set("/feed", page)
+    let listed = try wait { world.catalog.subscribe(address: "\(world.web.address)/feed", completion: $0) }
+    let said = "the feed has 3 items, and nothing to play in them"
+    #expect(listed.podcast.error == said)
+    #expect(try world.catalog.missingPages(ofPodcast: listed.podcast.id) == said)
+    for isModified in [true, false] {
+      if !isModified { page = FakeWeb.Page(status: 304) }
+      world.web.set("/feed", page)
+      try world.refreshWhenDue(listed.podcast.id)
+      #expect(try world.catalog.subscriptions().first?.podcast.error == said)
+    }
+    world.web.set("/feed", TestFeed(title: "Blog", items: [.init("One", guid: "1")]).page)
+    try world.refresh(listed.podcast.id)
+    #expect(try world.catalog.podcast(listed.podcast.id)?.error == nil)
+  }
 }

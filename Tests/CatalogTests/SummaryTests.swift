@@ -3,11 +3,10 @@ import FeedKit
 import PodcastModel
 import Testing
 
-/// What directories show of episodes, which who lists a feed that has just come need not read back.
+/// What directories show of episodes.
 @Suite struct SummaryTests {
-  /// The catalogue that has fetched a feed has it in memory, another one reads its rows.
   @Test(arguments: corpusFeeds)
-  func itIsTheSameFromMemoryAsFromTheRows(_ name: String) throws {
+  func itIsTheSameAsOfTheWholeEpisodes(_ name: String) throws {
     let world = try CatalogWorld()
     world.web.set("/feed", try FakeWeb.Page(corpus: name))
     let podcast = try world.podcast()

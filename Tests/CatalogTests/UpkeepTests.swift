@@ -63,7 +63,7 @@ import Testing
     try world.catalog.forgetUnused(keeping: [])
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run("DELETE FROM subscription")
-    try file.run("UPDATE podcast SET is_forgotten = 1, feed_key = 'forgotten', name_key = 'forgotten'")
+    try file.script("DELETE FROM feed; UPDATE podcast SET is_forgotten = 1, name_key = 'forgotten'")
     #expect(try rows(world, "episode") == 30)
     if isMounted { world.catalog.startScheduler() } else { try world.catalog.finishForgetting() }
     #expect(try eventually { try rows(world, "podcast") == 0 })
@@ -99,7 +99,7 @@ import Testing
     let cached = try catalog.episodes(ofPodcast: try #require(ids["/cached"])).map(\.mediaKey)
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
     try file.run(
-      "UPDATE podcast SET last_refresh = last_refresh - 40 * 86400 WHERE id <> ?",
+      "UPDATE feed SET last_refresh = last_refresh - 40 * 86400 WHERE podcast_id <> ?",
       try #require(ids["/recent"]))
     try catalog.forgetUnused(keeping: [cached[1]])
     let left = try ids.filter { try catalog.podcast($0.value) != nil }.map(\.key).sorted()
@@ -116,7 +116,7 @@ import Testing
       try world.refresh(listed.podcast.id)
     }
     let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE podcast SET last_refresh = last_refresh - 7200 + id")
+    try file.run("UPDATE feed SET last_refresh = last_refresh - 7200 + podcast_id")
     let before = try catalog.usedBytes()
     #expect(before > 2 << 20)
     try catalog.forgetUnused(keeping: [])
@@ -186,10 +186,9 @@ import Testing
     // As a process leaves it that is killed amid it.
     let file = try world.file()
     try file.run("DELETE FROM subscription")
-    try file.run(
+    try file.script(
       """
-      UPDATE podcast SET is_forgotten = 1, feed_key = 'forgotten', name_key = 'forgotten', feed_url = '',
-        title = '', name = ''
+      DELETE FROM feed; UPDATE podcast SET is_forgotten = 1, name_key = 'forgotten', title = '', name = ''
       """)
     #expect(try found() == 0)
     #expect(try world.search("foghorn source:local").resultCount == 0)
@@ -209,7 +208,7 @@ import Testing
     // A download that the rule has ordered a moment before.
     try world.catalog.markKept(episode: episodes[1].id)
     #expect(try rows(world, "kept") == 0)
-    try world.file().run("UPDATE podcast SET last_refresh = last_refresh - 40 * 86400")
+    try world.file().run("UPDATE feed SET last_refresh = last_refresh - 40 * 86400")
     try world.catalog.forgetUnused(keeping: [])
     #expect(try world.catalog.podcast(listed.podcast.id) == nil)
   }
@@ -252,9 +251,12 @@ import Testing
     let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/a").podcast.id
     try world.refresh(podcast)
     try world.file().run("UPDATE episode SET media_key = x'0102' WHERE id % 2 = 0")
-    try world.file().run(
-      "UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807, next_refresh = ?1",
-      Int64.min)
+    try world.file().script(
+      """
+      UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807;
+      UPDATE feed SET next_refresh = -9223372036854775808, failures = 9223372036854775807;
+      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, -9, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
+      """)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
     #expect(try world.catalog.summaries(ofPodcast: podcast) { $0.mediaKey }.count == 3)
     #expect(try world.catalog.latest(limit: 5).count == 3)

@@ -100,7 +100,7 @@ import Testing
     _ = try Directories.read(fixture.podcastPath + "/cover.jpg")
     #expect(try fixture.run("get", fixture.podcastPath).end == .exit(0))
     #expect(eventually { said().contains("downloaded") })
-    #expect(said().contains("--\n3 episodes of Harbour Lights are here\nPart "))
+    #expect(said().contains("--\n3 episodes of Harbour Lights downloaded\nPart "))
     #expect(said().contains("--icon=\(fixture.root)/Downloaded/Harbour Lights/cover.jpg\n"), "\(said())")
   }
 

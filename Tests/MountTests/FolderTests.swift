@@ -254,4 +254,34 @@ import Testing
     #expect(try ChildProcess.run(["setfattr", "-n", "user.podcastfs.hidden", "-v", "0", folder]).status == 0)
     #expect(names() == Set(MountFixture.names))
   }
+  /// A private feed whose token was renewed, and twelve chapters of one date.
+  @Test func `A subscription takes another address, and names and times sort as published`() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 1) { feed, origin in
+      feed.items = (1...12).map { number in
+        TestFeed.Item(
+          "Chapter \(number)", url: origin.url("/1.mp3?n=\(number)"), guid: "c\(number)",
+          published: 1_704_067_200,
+          length: 300_000)
+      }
+      origin.serve("/renewed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    }
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let folder = "\(fixture.root)/Subscriptions/\(MountFixture.podcast)"
+    let names = try fixture.list(folder)
+    #expect(
+      names.first == "2024-01-01 001 - Chapter 1.mp3" && names.last == "2024-01-01 012 - Chapter 12.mp3")
+    let times = try names.map { try fixture.status("\(folder)/\($0)").st_mtim.tv_sec }
+    #expect(times == (0..<12).map { 1_704_067_200 + $0 })
+    let set = { (address: String) in
+      try ChildProcess.run(["setfattr", "-n", "user.podcastfs.feed_url", "-v", address, folder]).status
+    }
+    #expect(try set("ftp://h.example/") != 0)
+    #expect(try set(fixture.origin.url("/renewed.xml")) == 0)
+    #expect(try fixture.attribute("feed_url", folder) == fixture.origin.url("/renewed.xml"))
+    #expect(try fixture.run("refresh").end == .exit(0))
+    #expect(!fixture.origin.requests("/renewed.xml").isEmpty)
+    #expect(try fixture.list(folder) == names)
+  }
 }

@@ -67,7 +67,7 @@ import Testing
   @Test func aMountThatDiesAgainAndAgainIsGivenUp() throws {
     let fixture = try MountFixture.prepared()
     var last: Int32?
-    for _ in 0..<3 {
+    for _ in 0..<10 {
       // From then on its faults are noted; what is asked before may be answered by the one that is dying.
       let begun = last == nil ? "mounted on" : "serves the mount on"
       #expect(

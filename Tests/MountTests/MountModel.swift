@@ -106,7 +106,9 @@ final class MountModel: ReferenceModel {
   private func open(_ episode: Int) {
     if handles.count >= 6 { close(handles.removeFirst()) }
     let path = path(episode)
-    let result = bounded("open") { () -> (Int32, Errno) in (Glibc.open(path, O_RDONLY), Errno.current) }
+    let result = bounded("open") { () -> (Int32, Errno) in
+      (Glibc.open(path, O_RDONLY | O_CLOEXEC), Errno.current)
+    }
     guard let (file, errno) = result else { return }
     if file >= 0 {
       note("open \(episode)")

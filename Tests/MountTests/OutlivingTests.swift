@@ -123,38 +123,6 @@ import Testing
     }
   }
 
-  /// Later and later where it does not last, and for ever.
-  @Test func whoKeepsTheMountIsReplacedAgainAndAgain() throws {
-    let fixture = try MountFixture.prepared()
-    let new = try fixture.copyOfTheProgram()
-    #expect(
-      try RunningProcess(new, ["restart", fixture.root], environment: fixture.environment.variables).wait()
-        == .exit(0))
-    func keeper() throws -> Int32 {
-      let isThere = eventually {
-        fixture.keepers.count == 1 && fixture.keepers.first.flatMap(fixture.program) == new + "-keep"
-      }
-      return try #require(isThere ? fixture.keepers.first : nil, "\(fixture.log)")
-    }
-    for _ in 0..<4 {
-      let last = try keeper()
-      kill(last, SIGKILL)
-      #expect(eventually { !fixture.keepers.contains(last) })
-    }
-    #expect(eventually { fixture.log.contains("nobody keeps the mount on \(fixture.root)") })
-    let last = try keeper()
-    #expect(try !fixture.run("doctor").output.contains("nobody keeps"))
-    #expect(rename(new + "-keep", new + "-away") == 0)
-    kill(last, SIGKILL)
-    let problem = "PROBLEM  nobody keeps the mount on \(fixture.root): podcastfs-keep is not installed"
-    #expect(try eventually { try fixture.run("doctor").output.contains(problem) })
-    #expect(rename(new + "-away", new + "-keep") == 0)
-    _ = try keeper()
-    #expect(try eventually { try !fixture.run("doctor").output.contains("nobody keeps") })
-    _ = try fixture.killNext(after: nil)
-    #expect(try fixture.isWhole(fixture.subscribed(1), 1))
-  }
-
   @Test func aConfigurationThatHasBecomeUnusableEndsNoMount() throws {
     let fixture = try MountFixture.prepared()
     _ = try fixture.environment.home.write("config/podcastfs/config", Array("downloads = foo\n".utf8))

@@ -1,3 +1,4 @@
+import MountHandover
 import PodcastTree
 import PosixKit
 import Testing
@@ -16,7 +17,7 @@ import Testing
 
   /// The process has opened the file again before the kernel sends the open that its predecessor had answered.
   @Test func aFileThatWasOpenedAgainIsClosedWhenItsOpenComesAgain() throws {
-    let memory = try LastingMemory()
+    let memory = try HandoverMemory()
     let before = HandleTable(memory: memory, [])
     let opening = HandleTable.Opening(node: .status, user: 1000, thread: 1, request: 7)
     let handle = before.add(ClosableFile(), opening)

@@ -108,8 +108,8 @@ int podcastfs_leave_descriptors(int kept);
 void podcastfs_note_faults(uint64_t *word);
 /// A thread begins (1) or ends (-1) to wait in the kernel for what this program itself may have to answer.
 void podcastfs_count_waiting(int change);
-/// Sends one datagram to a Unix socket, with a copy of `descriptor` where it is not -1, without waiting; a path that begins with @ is an abstract name. 0, or -1.
-int podcastfs_send_datagram(const char *path, const char *text, size_t length, int descriptor);
+/// Sends one datagram to a Unix socket, without waiting; a path that begins with @ is an abstract name. 0, or -1.
+int podcastfs_send_datagram(const char *path, const char *text, size_t length);
 /// From here on `signal` does nothing but interrupt the call that a thread waits in (EINTR); 0, or -1 with errno.
 int podcastfs_interrupt_with(int signal);
 
@@ -117,11 +117,6 @@ int podcastfs_interrupt_with(int signal);
 extern _Thread_local uint64_t podcastfs_served_request;
 static inline uint64_t podcastfs_request(void) { return podcastfs_served_request; }
 static inline void podcastfs_set_request(uint64_t number) { podcastfs_served_request = number; }
-/// Its number for who waits in poll(2), where it is about that.
-extern _Thread_local uint64_t podcastfs_served_poll;
-static inline uint64_t podcastfs_poll_number(void) { return podcastfs_served_poll; }
-static inline void podcastfs_set_poll_number(uint64_t number) { podcastfs_served_poll = number; }
-
 // Atomics on memory that two processes share.
 static inline uint64_t podcastfs_load_acquire(const uint64_t *at) {
   return __atomic_load_n(at, __ATOMIC_ACQUIRE);

@@ -33,35 +33,35 @@ struct UnreadAnswer: Sendable {
   /// Parses the body, unless it is the known one. Takes its time.
   /// - Parameters:
   ///   - known: the digest of a body that need not be read again.
-  ///   - isBehind: nobody waits for it.
+  ///   - isBackground: nobody waits for it.
   func read(
-    known: Int64?, now: Int64, by reader: FeedReader, isBehind: Bool
-  ) -> Result<FeedAnswer, FeedFailure> {
-    guard let body else { return .success(FeedAnswer(head: head)) }
+    known: Int64?, now: Int64, by reader: FeedReader, isBackground: Bool
+  ) throws(FeedFailure) -> FeedAnswer {
+    guard let body else { return FeedAnswer(head: head) }
     if breakOff == nil, body.digest == known {
-      return .success(FeedAnswer(head: head, content: .same, digest: known))
+      return FeedAnswer(head: head, content: .same, digest: known)
     }
+    let (channel, episodes): (ParsedFeed, [IncomingEpisode])
     do throws(FeedError) {
-      let (channel, episodes) = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBehind
+      (channel, episodes) = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBackground
       ) { IncomingEpisode($0, now: now) }
-      let feed = FetchedFeed(channel: channel, episodes: episodes)
-      // Some servers tell too great a length of a feed that is whole.
-      if feed.ending == .whole {
-        return .success(FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest))
-      }
-      let cut =
-        breakOff.map { CatalogError($0) }
-        ?? CatalogError(.EIO, "what \(WebAddress(head.effectiveURL).host ?? "the server") sent breaks off")
-      if feed.episodes.isEmpty { return .failure(FeedFailure(cut)) }
-      // Those that never close their first elements say the same again, and are taken for whole then.
-      let isUsual = breakOff == nil && feed.ending == .betweenItems
-      return .success(
-        FeedAnswer(
-          head: head, content: .feed(feed), bytes: body.count, digest: isUsual ? body.digest : nil, cut: cut))
     } catch {
-      return .failure(breakOff.map(FeedFailure.init) ?? FeedFailure(notAFeed: error, head: head))
+      throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
     }
+    let feed = FetchedFeed(channel: channel, episodes: episodes)
+    var answer = FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest)
+    // Some servers tell too great a length of a feed that is whole.
+    if feed.ending == .whole { return answer }
+    let cut =
+      breakOff.map { CatalogError($0) }
+      ?? CatalogError(
+        .EIO, "the feed from \(WebAddress(head.effectiveURL).host ?? "the server") is incomplete")
+    if feed.episodes.isEmpty { throw FeedFailure(cut) }
+    // Those that never close their first elements say the same again, and are taken for whole then.
+    if breakOff != nil || feed.ending != .betweenItems { answer.digest = nil }
+    answer.cut = cut
+    return answer
   }
 }
 

@@ -78,10 +78,10 @@ final class RefreshScheduler: Sendable {
     feeds.network.changed()
     feeds.table.withLock { $0.networkChanged() }
     // Where the file can't be written they come when their time comes.
-    guard (try? feeds.store.read { try RefreshRows.isAnyAway(failures: longestRow, in: $0) }) == true else {
+    guard (try? feeds.store.read { try FeedRecord.isAnyAway(failures: longestRow, in: $0) }) == true else {
       return
     }
-    _ = try? feeds.store.write(.refresh) { try RefreshRows.networkChanged(failures: longestRow, in: $0) }
+    _ = try? feeds.store.write(.refresh) { try FeedRecord.networkChanged(failures: longestRow, in: $0) }
   }
 
   /// Failures in a row, after which a change of the network says nothing any more.
@@ -93,7 +93,7 @@ final class RefreshScheduler: Sendable {
     let now = wallClockSeconds()
     // While the catalogue's file can't be read nothing can be refreshed either.
     guard (try? Self.followClock(feeds.store, now: now)) != nil,
-      let due = try? feeds.store.read({ try RefreshRows.due(in: $0) })
+      let due = try? feeds.store.read({ try FeedRecord.due(in: $0) })
     else { return Self.rest }
     var next: Double?
     for (podcast, time) in due {
@@ -129,7 +129,7 @@ final class RefreshScheduler: Sendable {
   /// Moves the times of refreshes that are in the future: the clock has been set back since.
   private static func followClock(_ store: CatalogStore, now: Int64) throws(CatalogError) {
     let margin = now + 60
-    guard try store.read({ try RefreshRows.isAnyRefreshed(after: margin, in: $0) }) else { return }
-    try store.write(.refresh) { try RefreshRows.followClock(now: now, refreshedAfter: margin, in: $0) }
+    guard try store.read({ try FeedRecord.isAnyRefreshed(after: margin, in: $0) }) else { return }
+    try store.write(.refresh) { try FeedRecord.followClock(now: now, refreshedAfter: margin, in: $0) }
   }
 }

@@ -1,21 +1,17 @@
 internal import Glibc
 internal import PosixKit
 
-/// The refreshes of this process that are under way, and who waits for each: two that want the same podcast
-/// share one.
+/// The refreshes of this process that are under way, and who waits for each.
 struct RefreshTable: ~Copyable {
   typealias Waiter = CatalogWork<RefreshOutcome>
 
   private var waiters: [Int64: [Waiter]] = [:]
   /// Podcasts that could not be fetched, and until when nobody who merely looks has that tried again.
   private var failed: [Int64: (error: CatalogError, row: Int, until: MonotonicTime)] = [:]
-  /// Podcasts whose archive pages are being read, after their refresh has ended.
-  private var walking: Set<Int64> = []
-  /// What ends each request that is under way; nil where it has ended before it was noted.
-  private var requests: [Int: (@Sendable () -> Void)?] = [:]
-  private var lastRequest = 0
-  private(set) var isClosed = false
-  /// Requests that are under way, and answers that are being looked at.
+  /// Podcasts of which that is under way which comes behind a refresh.
+  private var following: Set<Int64> = []
+  var isClosed = false
+  /// What is under way or waits for a thread.
   var activities = 0
 
   /// - Returns: whether the refresh is to be begun; false where it is under way already.
@@ -27,6 +23,11 @@ struct RefreshTable: ~Copyable {
 
   /// - Returns: who waited for it.
   mutating func end(_ podcast: Int64) -> [Waiter] { waiters.removeValue(forKey: podcast) ?? [] }
+
+  /// - Returns: false where it is under way already.
+  mutating func beginFollowing(_ podcast: Int64) -> Bool { !isClosed && following.insert(podcast).inserted }
+
+  mutating func endFollowing(_ podcast: Int64) { following.remove(podcast) }
 
   /// Notes how a refresh ended: after a first failure the next look tries again at once, after a second one a second later,
   /// after each further one twice as much later.
@@ -52,29 +53,4 @@ struct RefreshTable: ~Copyable {
   /// Seconds.
   private static let longestRest = 900.0
   private static let mostFailed = 1000
-
-  /// - Returns: whether the walk is to be begun; false where it is under way already.
-  mutating func beginWalk(_ podcast: Int64) -> Bool { !isClosed && walking.insert(podcast).inserted }
-
-  mutating func endWalk(_ podcast: Int64) { walking.remove(podcast) }
-
-  mutating func nextRequest() -> Int {
-    lastRequest += 1
-    requests[lastRequest] = .some(nil)
-    return lastRequest
-  }
-
-  /// - Returns: false where nobody wants its answer any more.
-  mutating func began(_ request: Int, cancel: @escaping @Sendable () -> Void) -> Bool {
-    if requests[request] != nil { requests[request] = .some(cancel) }
-    return !isClosed
-  }
-
-  mutating func ended(_ request: Int) { requests[request] = nil }
-
-  /// - Returns: what ends everything that is under way.
-  mutating func close() -> [@Sendable () -> Void] {
-    isClosed = true
-    return requests.values.compactMap(\.self)
-  }
 }

@@ -57,7 +57,7 @@ extension PodcastSearch {
     task.finish(
       Result { () throws(CatalogError) -> Search in
         // The words of the one that it takes the place of are forgotten.
-        defer { if old != nil { store.forgot() } }
+        defer { if old != nil { store.log.empty() } }
         return try store.change { database, changes in
           try SearchRows.checkFree(name, except: old, in: database)
           if let former = try old.flatMap({ try SearchRows.search($0, in: database) })?.name, former != name {

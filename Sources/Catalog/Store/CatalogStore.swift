@@ -18,7 +18,7 @@ final class CatalogStore: Sendable {
   private static let idleLimit = 4
   /// KiB: a refresh's transaction fits into it, so that no page is written twice.
   private static let writerCache = 8000
-  private let checkpoints: Checkpoints
+  let log: LogLimit
   let queue: WorkQueue
   let notices: CommitNotices
   let isFlushDue = Monitor(false)
@@ -31,13 +31,13 @@ final class CatalogStore: Sendable {
   ///   - queue: where what is committed is brought into the file itself, and to the disk.
   ///   - notices: who hears of commits.
   ///   - logLimit: bytes of the write-ahead log. Refreshes don't write beyond.
-  init(path: String, queue: WorkQueue, notices: CommitNotices, logLimit: Int64 = Checkpoints.logLimit)
+  init(path: String, queue: WorkQueue, notices: CommitNotices, logLimit: Int64 = LogLimit.usual)
     throws(CatalogError)
   {
     self.path = path
     self.queue = queue
     self.notices = notices
-    checkpoints = Checkpoints(path: path, queue: queue, logLimit: logLimit)
+    log = LogLimit(path: path, bytes: logLimit, queue: queue)
     order = WriteOrder(gate: path + "-order")
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
@@ -45,7 +45,7 @@ final class CatalogStore: Sendable {
       var options = Database.Options()
       options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
-      options.checkpointPages = Checkpoints.latestPages
+      options.checkpointPages = LogLimit.checkpointPages
       options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
       if try database.map(Schema.isOther) == true {
@@ -84,17 +84,15 @@ final class CatalogStore: Sendable {
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true, _ body: (Database) throws -> R
   ) throws(CatalogError) -> R {
     do {
-      let (result, pages) = try order.run(rank) {
+      let result = try order.run(rank) {
         try writer.withLock { connection in
-          if rank == .refresh { try checkpoints.makeRoom(by: connection.database) }
+          if rank == .refresh { try log.makeRoom(by: connection.database) }
           let database = connection.database
           if !waitsForDisk { try database.use(.normal) }
           defer { if !waitsForDisk { try? database.use(.full) } }
-          let result = try database.transaction { try body(database) }
-          return (result, database.takeWrittenPages())
+          return try database.transaction { try body(database) }
         }
       }
-      checkpoints.committed(pages: pages)
       if rank == .refresh { giveMemoryBackSoon() }
       return result
     } catch {
@@ -105,14 +103,7 @@ final class CatalogStore: Sendable {
   /// Brings all that is committed into the file itself, so that a copy of it alone is whole, and empties the log; as
   /// far as nobody is reading just now.
   func checkpoint() {
-    checkpoints.stop()
     _ = try? writer.withLock { connection in try connection.database.checkpoint() }
-  }
-
-  /// Has what the last commits have deleted leave the log too, as soon as nobody reads it: within a second, where nobody does.
-  func forgot() {
-    checkpoints.forgot()
-    checkpoints.committed()
   }
 
   /// Bytes of the file that are in use.
@@ -127,7 +118,6 @@ final class CatalogStore: Sendable {
           try writer.withLock { try $0.database.giveBackPages(goesOn: goesOn) }
         }
       } while goesOn
-      checkpoints.committed()
     } catch {
       throw CatalogError(using: path, error)
     }

@@ -9,6 +9,10 @@ struct EpisodeNumbers {
   /// Up to which they are in the full-text index.
   var indexed: Int64
 
+  /// Further episodes are left out.
+  var isFull: Bool { next > EpisodeID.last }
+  static let fullMessage = "limit of \(EpisodeID.last) episodes reached: newer ones are left out"
+
   init?(podcast: Int64, in database: Database) throws {
     let numbers = try database.first(
       "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",

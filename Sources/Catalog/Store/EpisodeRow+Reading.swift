@@ -90,8 +90,8 @@ extension EpisodeRow {
     return try database.all(
       """
       SELECT \(columns), \(PodcastRow.columns)
-      FROM episode e JOIN podcast p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
-      WHERE e.media_key IN (\(marks)) AND p.is_forgotten = 0 ORDER BY s.id IS NULL, e.id
+      FROM episode e JOIN shown p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
+      WHERE e.media_key IN (\(marks)) ORDER BY s.id IS NULL, e.id
       """, values: keys.map(blob) + padding
     ) { EpisodeEntry(episode: read($0), podcast: PodcastRow.read($0, from: count)) }
   }

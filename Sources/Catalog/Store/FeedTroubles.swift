@@ -11,8 +11,8 @@ package enum FeedTroubles {
     options.busyTimeout = 2
     let found = try? Database(path: path, options: options).all(
       """
-      SELECT s.name, p.error FROM subscription s JOIN podcast p ON p.id = s.podcast_id
-      WHERE p.error IS NOT NULL ORDER BY s.name
+      SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
+      WHERE f.error IS NOT NULL ORDER BY s.name
       """
     ) { (name: $0.string(0), error: $0.string(1)) }
     return found ?? []

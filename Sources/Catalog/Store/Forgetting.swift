@@ -20,11 +20,13 @@ enum Forgetting {
     try KeptRows.removeAll(ofPodcast: podcast, in: database)
     try database.run("DELETE FROM former_address WHERE podcast_id = ?", podcast)
     try database.run("DELETE FROM result WHERE podcast_id = ?", podcast)
+    for table in ["feed", "archive"] {
+      try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
+    }
     try database.run(
       """
-      UPDATE podcast SET is_forgotten = 1, feed_url = '', feed_key = 'forgotten ' || id, title = '', name = '',
-        name_key = 'forgotten ' || id, author = NULL, link = NULL, description = NULL, image_url = NULL,
-        categories = NULL, guid = NULL, error = NULL, moved_to = NULL, next_page = NULL
+      UPDATE podcast SET is_forgotten = 1, title = '', name = '', name_key = 'forgotten ' || id, author = NULL,
+        link = NULL, description = NULL, image_url = NULL, categories = NULL, guid = NULL
       WHERE id = ?
       """, podcast)
     if let subscription {
@@ -39,14 +41,15 @@ enum Forgetting {
   }
 
   /// Deletes what is hidden.
-  /// - Parameter withWords: has their words begin to leave the full-text index, too.
+  /// - Parameter withWords: their words leave the full-text index, too.
   static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
     while let podcast = try next(store) {
       try deleteEpisodes(of: podcast, store)
       try store.change(.refresh) { database, changes in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
         // Together, so that whoever goes on after a process that has ended knows of it.
-        if withWords, try next(in: database) == nil, try FullText.beginMerging(in: database) {
+        if withWords, try next(in: database) == nil {
+          try FullText.reset(in: database)
           // Whoever fills the index hears of it.
           changes.append(.everything)
         }
@@ -90,10 +93,11 @@ enum Forgetting {
         }
         try database.run(
           """
-          UPDATE podcast SET revision = revision + 1, episode_count = episode_count - ?, newest = NULL,
-            digest = NULL, etag = NULL, last_modified = NULL
+          UPDATE podcast SET revision = revision + 1, episode_count = episode_count - ?, newest = NULL
           WHERE id = ?
           """, rows.count, podcast)
+        // They come again when somebody looks.
+        _ = try FeedRecord.change(podcast, in: database) { $0.forgetAnswer() }
       }
     }
   }

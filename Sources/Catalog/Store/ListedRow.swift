@@ -17,9 +17,9 @@ enum ListedRow {
     }
   }
 
-  private static let resultRows = "\(columns(of: "r")) FROM result r JOIN podcast p ON p.id = r.podcast_id"
+  private static let resultRows = "\(columns(of: "r")) FROM result r JOIN shown p ON p.id = r.podcast_id"
   private static let subscriptionRows =
-    "\(columns(of: "s")) FROM subscription s JOIN podcast p ON p.id = s.podcast_id"
+    "\(columns(of: "s")) FROM subscription s JOIN shown p ON p.id = s.podcast_id"
 
   private static func columns(of table: String) -> String {
     "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRow.columns)"

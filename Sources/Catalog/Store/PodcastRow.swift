@@ -9,7 +9,7 @@ enum PodcastRow {
     case lastRefresh, nextRefresh, error, isPrivate, isListed, created
   }
 
-  /// For a `FROM podcast p`.
+  /// For a `FROM shown p`.
   static let columns = Column.list(of: "p")
   static let count = Column.count
 

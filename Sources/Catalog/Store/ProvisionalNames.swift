@@ -5,22 +5,17 @@ internal import SQLiteKit
 /// Names that were made of a host, because nobody had told the title: they last until the feed does.
 enum ProvisionalNames {
   /// Gives a podcast, and its directories, the names that its title makes, where they have none yet.
-  static func settle(podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
-    let title = try database.first(
-      "SELECT title FROM podcast WHERE id = ? AND is_provisional = 1 AND has_title = 1", podcast
-    ) { $0.string(0) }
-    guard let title else { return }
-    let usual = EpisodeName.directoryName(title: title)
-    let name = try NameClaim.free(usual) { name in
-      try database.exists(
-        "SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", UniqueNames.key(name), podcast)
-    }
-    try database.run(
-      "UPDATE podcast SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
-      UniqueNames.key(name), podcast)
-    changes.append(.podcast(podcast))
-    try settleSubscription(of: podcast, usual, in: database, &changes)
-    try settleResults(of: podcast, usual, in: database, &changes)
+  static func settle(
+    _ podcast: inout PodcastRecord, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    guard podcast.isProvisional, podcast.hasTitle else { return }
+    let id = podcast.id
+    let usual = EpisodeName.directoryName(title: podcast.title)
+    podcast.name = try NameClaim.free(usual) { try PodcastRecord.isTaken($0, besides: id, in: database) }
+    podcast.isProvisional = false
+    changes.append(.podcast(id))
+    try settleSubscription(of: id, usual, in: database, &changes)
+    try settleResults(of: id, usual, in: database, &changes)
   }
 
   private static func settleSubscription(
@@ -34,7 +29,7 @@ enum ProvisionalNames {
     try database.run(
       "UPDATE subscription SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
       UniqueNames.key(name), id)
-    try SubscriptionList.measure(podcast: podcast, in: database)
+    try SubscriptionList.changed(podcast: podcast, in: database)
     try Folder.subscriptions.touch(in: database)
     changes.append(.subscription(id, podcast: podcast))
   }

@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside (`CatalogStore`).
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 103
+  static let version: Int64 = 105
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -48,56 +48,52 @@ enum Schema {
       is_listed INTEGER NOT NULL DEFAULT 0,      -- a public directory names the feed: its address holds no secret
       is_forgotten INTEGER NOT NULL DEFAULT 0,   -- hidden from everybody; its rows are being deleted (`Forgetting`)
 
-      -- Kept by triggers.
-      is_followed INTEGER NOT NULL DEFAULT 0,
-      hidden_count INTEGER NOT NULL DEFAULT 0,
-
       -- Its episodes.
       episode_count INTEGER NOT NULL DEFAULT 0,
+      hidden_count INTEGER NOT NULL DEFAULT 0,   -- kept by a trigger
       next_episode INTEGER NOT NULL DEFAULT 1,
       newest INTEGER,                            -- publication of the newest episode
       revision INTEGER NOT NULL DEFAULT 0,       -- counts the changes of its episodes
       indexed_upto INTEGER NOT NULL DEFAULT 0,   -- the full-text index has its episodes up to this number
 
-      -- Its feed.
+      is_followed INTEGER NOT NULL DEFAULT 0     -- kept by triggers, for indexes; so is that of its feed
+    );
+    CREATE INDEX podcast_newest ON podcast (newest DESC) WHERE is_followed = 1;
+    CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
+    CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
+
+    -- A podcast that is forgotten has no row here: `FeedRecord`.
+    CREATE TABLE feed (
+      podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       feed_url TEXT NOT NULL,
       feed_key TEXT NOT NULL UNIQUE,
-      may_be_private INTEGER NOT NULL DEFAULT 0, -- the user named the address: it may lead to a private host
-      is_private INTEGER NOT NULL DEFAULT 0,     -- the feed came from a private host: its enclosures may too
-      etag TEXT, last_modified TEXT,             -- verbatim
-      digest INTEGER,                            -- of the last body that was read
-      read_again INTEGER,                        -- when that body says more: a date in it has passed then
-      came_from TEXT,                            -- where redirects ended that led to the last feed
-      ttl INTEGER,                               -- RSS ttl, in minutes
-      is_complete INTEGER NOT NULL DEFAULT 0,    -- itunes:complete
-      first_refresh INTEGER, last_refresh INTEGER, next_refresh INTEGER,
-      last_whole INTEGER,                        -- the last answer that was no 304
-      not_before INTEGER,                        -- the server's Retry-After
-      claimed_until INTEGER,                     -- a process is refreshing it
-      failures INTEGER NOT NULL DEFAULT 0,       -- in a row
-      error TEXT,
-      notice TEXT,                               -- what a person should know of the feed as it last came
-      is_away INTEGER NOT NULL DEFAULT 0,        -- the last failure may be the network's
-      is_cut INTEGER NOT NULL DEFAULT 0,         -- the last answer broke off
-      moved_to TEXT, moved_since INTEGER,        -- a move seen once
-      is_announced INTEGER NOT NULL DEFAULT 0,   -- `moved_to` is the feed's own word
-
-      -- Its archive (RFC 5005).
-      next_page TEXT,                            -- the page to be read next
-      page_bytes INTEGER NOT NULL DEFAULT 0,     -- of the pages since its beginning
-      walks_whole INTEGER NOT NULL DEFAULT 0,    -- read up to its end, known or not
-      page_failures INTEGER NOT NULL DEFAULT 0, page_gone INTEGER NOT NULL DEFAULT 0, -- in a row
-      page_error TEXT, page_not_before INTEGER, page_retry_after INTEGER,
-      readdressed INTEGER                        -- when its pages were last read again for other addresses
+      may_be_private INTEGER NOT NULL,
+      is_private INTEGER NOT NULL,
+      is_followed INTEGER NOT NULL,
+      etag TEXT, last_modified TEXT, digest INTEGER, read_again INTEGER, came_from TEXT,
+      time_to_live INTEGER, is_complete INTEGER NOT NULL,
+      first_refresh INTEGER, last_refresh INTEGER, next_refresh INTEGER, last_whole INTEGER,
+      not_before INTEGER, claimed_until INTEGER,
+      failures INTEGER NOT NULL, error TEXT, notice TEXT,
+      is_away INTEGER NOT NULL, is_cut INTEGER NOT NULL,
+      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL
     );
-    CREATE INDEX podcast_due ON podcast (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0)))
-      WHERE is_followed = 1;
-    CREATE INDEX podcast_newest ON podcast (newest DESC) WHERE is_followed = 1;
-    CREATE INDEX podcast_refreshed ON podcast (last_refresh);
-    CREATE INDEX podcast_unindexed ON podcast (id) WHERE indexed_upto < next_episode - 1;
-    CREATE INDEX podcast_away ON podcast (id) WHERE is_away = 1;
-    CREATE INDEX podcast_forgotten ON podcast (id) WHERE is_forgotten = 1;
-    CREATE INDEX podcast_paging ON podcast (id) WHERE next_page IS NOT NULL;
+    CREATE INDEX feed_due ON feed (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0))) WHERE is_followed = 1;
+    CREATE INDEX feed_refreshed ON feed (last_refresh);
+    CREATE INDEX feed_away ON feed (podcast_id) WHERE is_away = 1;
+
+    -- The further pages of a paged feed: `ArchiveRecord`.
+    CREATE TABLE archive (
+      podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
+      next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
+      failures INTEGER NOT NULL, gone INTEGER NOT NULL, error TEXT,
+      not_before INTEGER, retry_after INTEGER, readdressed INTEGER
+    );
+
+    -- What is shown of a podcast.
+    CREATE VIEW shown AS
+      SELECT p.*, f.feed_url, f.feed_key, f.last_refresh, f.next_refresh, f.error, f.is_private
+      FROM podcast p JOIN feed f ON f.podcast_id = p.id;
 
     -- Addresses that feeds have moved away from: what the configuration says of them goes on to apply.
     CREATE TABLE former_address (
@@ -177,19 +173,15 @@ enum Schema {
       is_provisional INTEGER NOT NULL DEFAULT 0, -- as in `podcast`
       is_own_name INTEGER NOT NULL DEFAULT 0,    -- the user's own word, not made from the title
       subscribed INTEGER NOT NULL,
-      changed INTEGER NOT NULL DEFAULT 0,        -- in nanoseconds
-      outline_size INTEGER NOT NULL DEFAULT 0    -- bytes of its line in the list
+      changed INTEGER NOT NULL DEFAULT 0         -- in nanoseconds
     );
     CREATE TRIGGER subscription_begins AFTER INSERT ON subscription BEGIN
       UPDATE podcast SET is_followed = 1 WHERE id = new.podcast_id;
-      UPDATE folder SET size = size + new.outline_size WHERE name = 'list';
+      UPDATE feed SET is_followed = 1 WHERE podcast_id = new.podcast_id;
     END;
     CREATE TRIGGER subscription_ends AFTER DELETE ON subscription BEGIN
       UPDATE podcast SET is_followed = 0 WHERE id = old.podcast_id;
-      UPDATE folder SET size = size - old.outline_size WHERE name = 'list';
-    END;
-    CREATE TRIGGER subscription_outline AFTER UPDATE OF outline_size ON subscription BEGIN
-      UPDATE folder SET size = size + new.outline_size - old.outline_size WHERE name = 'list';
+      UPDATE feed SET is_followed = 0 WHERE podcast_id = old.podcast_id;
     END;
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
@@ -198,6 +190,8 @@ enum Schema {
     CREATE VIRTUAL TABLE episode_text USING fts5 (
       title, notes, content = '', detail = none, columnsize = 0, prefix = '1 2 3',
       tokenize = 'unicode61 remove_diacritics 2');
+    -- Its words.
+    CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
     -- Answers of search services to some words, and when each service was asked.
     CREATE TABLE answer (key TEXT PRIMARY KEY, terms TEXT NOT NULL, body TEXT NOT NULL, fetched INTEGER NOT NULL)
@@ -205,10 +199,8 @@ enum Schema {
     CREATE INDEX answer_fetched ON answer (fetched);
     CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
 
-    -- When what a directory lists last changed, in nanoseconds since 1970; `size` is that of the outlines of
-    -- `subscriptions.opml`.
-    CREATE TABLE folder (name TEXT PRIMARY KEY, changed INTEGER NOT NULL, size INTEGER NOT NULL DEFAULT 0)
-      WITHOUT ROWID;
+    -- When what a directory lists last changed, in nanoseconds since 1970.
+    CREATE TABLE folder (name TEXT PRIMARY KEY, changed INTEGER NOT NULL) WITHOUT ROWID;
     INSERT INTO folder (name, changed) SELECT column1, unixepoch() * 1000000000
       FROM (VALUES ('searches'), ('subscriptions'), ('list'));
 
@@ -218,8 +210,7 @@ enum Schema {
     CREATE TABLE counter (
       commits INTEGER NOT NULL,                  -- that other processes were told of
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
-      podcasts_unindexed INTEGER NOT NULL DEFAULT 0, -- podcasts up to this number may be missing in the index
-      pages_to_merge INTEGER NOT NULL DEFAULT 0  -- of the index, until words that were taken out leave it
+      podcasts_unindexed INTEGER NOT NULL DEFAULT 0 -- podcasts up to this number may be missing in the index
     );
     INSERT INTO counter (commits) VALUES (0);
 

@@ -3,15 +3,14 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// `subscriptions.opml`: its bytes are a function of what is in the catalogue, and its size is known without
-/// writing it.
+/// `subscriptions.opml`: its bytes are a function of what is in the catalogue.
 enum SubscriptionList {
   private enum PodcastColumn: Int, ColumnList { case feedURL, title, link }
-  private enum Column: Int, ColumnList { case name, isOwnName, id, outlineSize }
+  private enum Column: Int, ColumnList { case name, isOwnName }
 
   private static let query = """
     SELECT \(Column.list(of: "s")), \(PodcastColumn.list(of: "p"))
-    FROM subscription s JOIN podcast p ON p.id = s.podcast_id
+    FROM subscription s JOIN shown p ON p.id = s.podcast_id
     """
 
   static func bytes(in database: Database) throws -> [UInt8] {
@@ -19,24 +18,9 @@ enum SubscriptionList {
     return Array(document(feeds).text(created: try created(in: database)).utf8)
   }
 
-  static func size(in database: Database) throws -> Int64 {
-    let empty = document([]).text(created: try created(in: database)).utf8.count
-    let outlines = try database.first("SELECT size FROM folder WHERE name = 'list'") { $0.int64(0) } ?? 0
-    // Kept by triggers; what else has written to the file may have made it anything.
-    return Int64(empty) + min(max(outlines, 0), 1 << 40)
-  }
-
-  /// After a change of what a podcast's line shows, and for a new one.
-  static func measure(podcast: Int64, in database: Database) throws {
-    let measured = try database.first("\(query) WHERE s.podcast_id = ?", podcast) { row in
-      (Self.feed(row), row.int64(Column.id), row.int(Column.outlineSize))
-    }
-    guard let (feed, subscription, old) = measured else { return }
-    let size = OPMLDocument.outline(of: feed).utf8.count
-    if size != old {
-      try database.run("UPDATE subscription SET outline_size = ? WHERE id = ?", size, subscription)
-    }
-    try Folder.list.touch(in: database)
+  /// After a change of what a podcast's line shows.
+  static func changed(podcast: Int64, in database: Database) throws {
+    if try SubscriptionRows.isSubscribed(podcast, in: database) { try Folder.list.touch(in: database) }
   }
 
   private static func document(_ feeds: [OPMLDocument.Feed]) -> OPMLDocument {

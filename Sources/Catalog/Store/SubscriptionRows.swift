@@ -40,7 +40,6 @@ enum SubscriptionRows {
       """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
       name != nil && name != usual)
     let id = database.lastInsertedID
-    try SubscriptionList.measure(podcast: podcast, in: database)
     try changed(in: database)
     guard let listed = try ListedRow.subscription(id, in: database) else {
       throw CatalogError.unknown("subscription")
@@ -77,7 +76,6 @@ enum SubscriptionRows {
     try database.run(
       "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
       name, UniqueNames.key(name), id)
-    try SubscriptionList.measure(podcast: podcast, in: database)
     try changed(in: database)
     return podcast
   }
@@ -94,7 +92,7 @@ enum SubscriptionRows {
   static func subscriptions(likeAddress address: WebAddress, in database: Database) throws -> [Int64] {
     let key = FeedKey.text(WebAddress(address.shown))
     return try database.all(
-      "SELECT s.id, p.feed_url FROM subscription s JOIN podcast p ON p.id = s.podcast_id ORDER BY s.id"
+      "SELECT s.id, f.feed_url FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id ORDER BY s.id"
     ) { (id: $0.int64(0), address: WebAddress($0.string(1))) }
     .filter { FeedKey.text(WebAddress($0.address.shown)) == key }.map(\.id)
   }

@@ -31,8 +31,7 @@ enum UpkeepRows {
   static func unused(before time: Int64, _ condition: Condition, in database: Database) throws -> [Int64] {
     try database.all(
       """
-      SELECT p.id FROM podcast p
-      WHERE p.is_followed = 0 AND p.is_forgotten = 0 AND coalesce(p.last_refresh, p.created) < ?
+      SELECT p.id FROM shown p WHERE p.is_followed = 0 AND coalesce(p.last_refresh, p.created) < ?
         AND \(condition.text)
       ORDER BY coalesce(p.last_refresh, p.created)
       """, time
@@ -46,9 +45,7 @@ enum UpkeepRows {
 
   /// Its episodes have gone: it is as if it had never been fetched.
   static func emptied(_ podcast: Int64, in database: Database) throws {
-    try database.run(
-      """
-      UPDATE podcast SET last_refresh = NULL, next_refresh = NULL, indexed_upto = next_episode - 1 WHERE id = ?
-      """, podcast)
+    _ = try FeedRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
+    try database.run("UPDATE podcast SET indexed_upto = next_episode - 1 WHERE id = ?", podcast)
   }
 }

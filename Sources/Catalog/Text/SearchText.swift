@@ -3,7 +3,7 @@ internal import PodcastModel
 /// Text as the full-text index holds it.
 ///
 /// The index keeps no copy of the texts: to take one out, it must be told exactly what went in. A change of
-/// these rules therefore needs a step in `Schema` that empties and fills the index.
+/// these rules, or of `PlainText`, `TitleText`, `LatinLetters`, therefore needs another `Schema.version`.
 enum SearchText {
   /// What of a long text is indexed, in bytes.
   static let limit = 16 * 1024
@@ -63,15 +63,10 @@ enum SearchText {
     }
   }
 
-  /// A query for all of these words.
-  /// - Parameter asBeginnings: also long ones may be the beginning of a word; short ones may always.
-  static func episodeQuery(_ words: [[String]], asBeginnings: Bool) -> String {
+  /// A query for all of these words; short ones may be the beginning of a word.
+  static func episodeQuery(_ words: [[String]]) -> String {
     words.map { spellings in
-      either(
-        spellings.map { word in
-          let mayBegin = asBeginnings || word.count <= indexedBeginnings
-          return mayBegin ? "\"\(word)\" *" : "\"\(word)\""
-        })
+      either(spellings.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
     }.joined(separator: " AND ")
   }
 

@@ -3,14 +3,17 @@ internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// `source:local`: what the catalogue itself knows.
+// `source:local`: what the catalogue itself knows. The same words give the same answer, however busy the machine is:
+// what bounds the work are counts.
 extension TextIndex {
-  /// Seconds that are spent on podcasts that match, and on all: common words are in very many.
-  private static let patience = (podcasts: 0.01, all: 0.035)
-  /// Pages that are put together for what begins with long words: about thirty milliseconds.
-  private static let pageLimit = 100
   /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
   private static let indexing = 0.1
+  /// Podcasts of whose episodes some match that are compared, for each that is wanted.
+  private static let candidates = 4
+  /// Episodes of one podcast that are counted.
+  private static let mostCounted = 100
+  /// Words of the index that a long beginning stands for.
+  private static let mostWords = 20
 
   /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match.
   /// Empty where the index can't be read.
@@ -29,99 +32,99 @@ extension TextIndex {
 
   private static func localMatches(_ query: SearchQuery, limit: Int, in database: Database) throws -> [Int64]
   {
+    var matches = Matches(limit: limit, language: query.language.map { "\($0)%" } ?? "%")
     guard let words = SearchText.query(query.terms),
       let first = SearchText.query(query.terms, isAtStart: true)
     else { return [] }
-    let language = query.language.map { "\($0)%" } ?? "%"
-    let deadline = MonotonicTime.after(patience.all)
-    let own = try podcastsByOwnTexts(words, first, language, limit: limit, in: database)
-    if own.count >= limit { return own }
-    let byEpisodes = try podcastsByEpisodes(query, language, limit: limit, until: deadline, in: database)
-    var seen: Set<Int64> = []
-    return (own + byEpisodes).filter { seen.insert($0).inserted }
-  }
-
-  /// Those whose titles begin with the words, that have them in the title, as the author, and anywhere: of each in the order
-  /// in which they came into the catalogue.
-  private static func podcastsByOwnTexts(
-    _ words: String, _ first: String, _ language: String, limit: Int, in database: Database
-  ) throws -> [Int64] {
-    let deadline = MonotonicTime.after(patience.podcasts)
-    let sql = """
-      SELECT rowid, ?2 = '%' OR EXISTS (
-        SELECT 1 FROM podcast WHERE id = podcast_text.rowid AND coalesce(language, '') LIKE ?2)
-      FROM podcast_text WHERE podcast_text MATCH ?1
-      """
-    var found: [Int64] = []
-    var seen: Set<Int64> = []
-    for query in ["title : (\(first))", "title : (\(words))", "author : (\(words))", words] {
-      // The last finds all that the others do.
-      if found.count >= limit || query != words && MonotonicTime.now >= deadline { continue }
-      var looked = 0
-      try database.forEach(sql, query, language) { row in
-        let id = row.int64(0)
-        if row.bool(1), seen.insert(id).inserted { found.append(id) }
-        looked += 1
-        return found.count < limit && (looked % 64 != 0 || MonotonicTime.now < deadline)
+    for own in ["title : (\(first))", "title : (\(words))", "author : (\(words))", words] {
+      try matches.add(own, in: database)
+    }
+    let parts = SearchText.episodeWords(query.terms)
+    if parts.isEmpty { return matches.ids }
+    try matches.addByEpisodes(SearchText.episodeQuery(parts), in: database)
+    // Where whole words find too little, long ones may be the beginnings of others.
+    if matches.ids.count < limit {
+      let begun = try parts.map { try $0.flatMap { try wordsOfIndex(beginningWith: $0, in: database) } }
+      if begun != parts, !begun.contains([]) {
+        try matches.addByEpisodes(SearchText.episodeQuery(begun), in: database)
       }
     }
-    return found
+    return matches.ids
   }
 
-  /// Podcasts of whose episodes most match, as far as there is time to look: in the order in which they came into
-  /// the catalogue.
-  private static func podcastsByEpisodes(
-    _ query: SearchQuery, _ language: String, limit: Int, until deadline: MonotonicTime, in database: Database
-  ) throws -> [Int64] {
-    let parts = SearchText.episodeWords(query.terms)
-    if parts.isEmpty { return [] }
-    var counts = try count(SearchText.episodeQuery(parts, asBeginnings: false), until: deadline, in: database)
-    // What begins with a long word is put together as a whole before the first of it is seen: only where it is little.
-    let long = parts.flatMap(\.self).filter { $0.count > SearchText.indexedBeginnings }
-    if counts.count < limit, !long.isEmpty, MonotonicTime.now < deadline,
-      try long.reduce(0, { try $0 + pages(beginningWith: $1, in: database) }) <= pageLimit
-    {
-      counts = try count(SearchText.episodeQuery(parts, asBeginnings: true), until: deadline, in: database)
+  /// The words of the index of episodes that begin with one that is too long for its table of beginnings.
+  private static func wordsOfIndex(beginningWith word: String, in database: Database) throws -> [String] {
+    guard word.count > SearchText.indexedBeginnings else { return [word] }
+    let first = word.withoutAnyMarks.lowercased()
+    return try database.all(
+      "SELECT term FROM episode_word WHERE term >= ? AND term < ? ORDER BY term LIMIT ?", first,
+      first + "\u{10FFFF}", mostWords
+    ) { $0.string(0) }
+  }
+
+  /// Podcasts that match, the best first.
+  private struct Matches {
+    let limit: Int
+    /// For LIKE.
+    let language: String
+    private(set) var ids: [Int64] = []
+    private var seen: Set<Int64> = []
+
+    init(limit: Int, language: String) {
+      self.limit = limit
+      self.language = language
     }
-    let best = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.prefix(limit * 4).map(\.key)
-    if language == "%" { return Array(best.prefix(limit)) }
-    let spoken = try best.filter { id in
+
+    /// Those whose own texts match, in the order in which they came into the catalogue.
+    mutating func add(_ words: String, in database: Database) throws {
+      if ids.count >= limit { return }
+      let found = try database.all(
+        """
+        SELECT p.id FROM podcast_text t JOIN podcast p ON p.id = t.rowid
+        WHERE podcast_text MATCH ? AND p.is_forgotten = 0 AND coalesce(p.language, '') LIKE ?
+        ORDER BY t.rowid LIMIT ?
+        """, words, language, limit
+      ) { $0.int64(0) }
+      for id in found where ids.count < limit && seen.insert(id).inserted { ids.append(id) }
+    }
+
+    /// Those of whose episodes most match, of the first that came into the catalogue.
+    mutating func addByEpisodes(_ words: String, in database: Database) throws {
+      var counts: [(id: Int64, count: Int)] = []
+      var next: Int64 = 0
+      while counts.count < (limit - ids.count) * candidates {
+        // From podcast to podcast: the index finds a number without those before it.
+        let episode = try database.first(
+          "SELECT rowid FROM episode_text WHERE episode_text MATCH ? AND rowid >= ? ORDER BY rowid LIMIT 1",
+          words,
+          EpisodeID.first(ofPodcast: next)
+        ) { $0.int64(0) }
+        guard let id = episode.map(EpisodeID.podcast) else { break }
+        next = id + 1
+        if !seen.contains(id), try isShown(id, in: database) {
+          counts.append((id, try count(words, of: id, in: database)))
+        }
+      }
+      for (id, _) in counts.sorted(by: { ($1.count, $0.id) < ($0.count, $1.id) }) where ids.count < limit {
+        seen.insert(id)
+        ids.append(id)
+      }
+    }
+
+    private func isShown(_ id: Int64, in database: Database) throws -> Bool {
       try database.exists(
-        "SELECT 1 FROM podcast WHERE id = ? AND coalesce(language, '') LIKE ?", id, language)
+        "SELECT 1 FROM podcast WHERE id = ? AND is_forgotten = 0 AND coalesce(language, '') LIKE ?", id,
+        language)
     }
-    return Array(spoken.prefix(limit))
-  }
 
-  /// How many episodes of each podcast match, as far as there is time to look.
-  private static func count(
-    _ words: String, until deadline: MonotonicTime, in database: Database
-  ) throws -> [Int64: Int] {
-    var counts: [Int64: Int] = [:]
-    var looked = 0
-    try database.forEach("SELECT rowid FROM episode_text WHERE episode_text MATCH ?", words) { row in
-      counts[EpisodeID.podcast(of: row.int64(0)), default: 0] += 1
-      looked += 1
-      return looked % 512 != 0 || MonotonicTime.now < deadline
+    private func count(_ words: String, of id: Int64, in database: Database) throws -> Int {
+      try database.first(
+        """
+        SELECT count(*) FROM (SELECT rowid FROM episode_text
+          WHERE episode_text MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?)
+        """, words, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id), mostCounted
+      ) { $0.int(0) } ?? 0
     }
-    return counts
-  }
-
-  /// Pages of the index, each of some thousand entries, from where words that begin so begin to where they end.
-  private static func pages(beginningWith word: String, in database: Database) throws -> Int {
-    // In the index of words, as against those of beginnings, each is preceded by "0" (fts5_index.c); the tokenizer takes
-    // their marks from Latin letters.
-    let first = Array("0\(word.lowercased().withoutLatinMarks)".utf8)
-    return try database.first(
-      """
-      WITH RECURSIVE segment (id) AS (
-        SELECT min(segid) FROM episode_text_idx
-        UNION ALL
-        SELECT (SELECT min(segid) FROM episode_text_idx WHERE segid > segment.id) FROM segment WHERE id IS NOT NULL)
-      SELECT sum((SELECT pgno >> 1 FROM episode_text_idx WHERE segid = id AND term > ?2 ORDER BY term LIMIT 1)
-        - coalesce((SELECT pgno >> 1 FROM episode_text_idx WHERE segid = id AND term <= ?1 ORDER BY term DESC LIMIT 1), 1))
-      FROM segment WHERE id IS NOT NULL
-      """, first, first + [0xFF]
-    ) { $0.int(0) } ?? 0
   }
 
   private static func found(_ podcast: Podcast) -> FoundPodcast {

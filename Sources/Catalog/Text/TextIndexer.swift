@@ -26,16 +26,6 @@ struct TextIndexer: Sendable {
       if MonotonicTime.now >= deadline || isStopped() { return false }
       try indexPiece(of: podcast)
     }
-    return try merge(until: deadline, isStopped: isStopped)
-  }
-
-  /// Has words that were taken out on a user's word leave the file.
-  /// - Returns: false where some are left.
-  func merge(until deadline: MonotonicTime, isStopped: () -> Bool = { false }) throws(CatalogError) -> Bool {
-    while try store.read({ try $0.exists("SELECT 1 FROM counter WHERE pages_to_merge > 0") }) {
-      if MonotonicTime.now >= deadline || isStopped() { return false }
-      try store.write(.refresh) { try FullText.mergePages(in: $0) }
-    }
     return true
   }
 

@@ -24,9 +24,8 @@ struct CatalogSession {
     if let note = catalog.note { StandardStreams.complain(note) }
   }
 
-  /// What has been done is seen at the next call in every mount of the user. One that hangs is not waited for
-  /// longer than a few seconds.
-  /// What is still to come of refreshes, the further pages of feeds, is waited for.
+  /// Ends the session: waits for the further pages of refreshed feeds, and at most a second for the user's mounts to see
+  /// the changes.
   func settle() {
     catalog.waitForRefreshes(seconds: 600)
     catalog.waitUntilSeen()

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PosixKit
 
 /// Whether the mounts that are there are alive, and can be taken away again.
@@ -39,16 +40,12 @@ package enum MountChecks {
     let vanished = MountRecord.vanished(places: places).filter { mountPoint in
       !givenUp.contains { $0.mountPoint == mountPoint }
     }
-    let unkept = MountRecord.unkept(places: places).map { text in
-      Finding.problem(
-        text, mend: "find out what ends podcastfs-keep: until one stays the mount ends with its process")
-    }
     let elsewhere = MountRecord.servedElsewhere(places: places).map { record in
       Finding.note(
         "\(record.mountPoint) is unmounted here, but \(MountUsers.elsewhere(record.device)) has it still: "
           + "process \(record.process) serves it until that ends")
     }
-    return findings + unkept + elsewhere
+    return findings + elsewhere
       + givenUp.map { .problem($0.reason, mend: "podcastfs mount \($0.mountPoint)") }
       + vanished.map { mountPoint in
         .problem(

@@ -95,7 +95,7 @@ package enum PlaceChecks {
   ) -> [Settings] {
     let mounted = MountRecord.all(places: places).compactMap { mount in
       try? Settings.load(
-        file: places.configurationFile, environment: environment, options: mount.options(places: places)
+        file: places.configurationFile, environment: environment, options: mount.options()
       ).settings
     }
     return mounted.isEmpty ? [settings] : mounted

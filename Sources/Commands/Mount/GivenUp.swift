@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PodcastModel
 internal import PosixKit
 
@@ -8,28 +9,17 @@ enum GivenUp {
   /// The word that the keeper calls the program with, before the words that it was to be called with.
   static let word = "--given-up"
 
-  /// Of a process that has found out by itself that its mount is given up: the service manager starts no other then.
-  static let status: Int32 = 70
-
-  /// In that process, which has the mount's memory as descriptor 4. Without a mount point in its words the service manager
-  /// calls, which has given up starting the service: what has died and is still there is meant.
+  /// In that process, which has the mount's memory as descriptor 4.
   static func run(_ words: [String]) throws -> Int32 {
-    let places = try Places()
-    guard let mountPoint = words.last else {
-      for mountPoint in MountRecord.abandoned(places: places) where MountProbe.look(at: mountPoint) == .dead {
-        end(mountPoint, "", places)
-      }
-      return 0
-    }
-    guard mountPoint.hasPrefix("/") else { return 64 }
-    let memory = try? LastingMemory(inherited: FileDescriptor(owning: 4))
-    end(mountPoint, memory.map(MountInheritance.cause) ?? "", places)
+    guard let mountPoint = words.last, mountPoint.hasPrefix("/") else { return 64 }
+    let memory = try? HandoverMemory(inherited: FileDescriptor(owning: 4))
+    end(mountPoint, memory?.takeFault().map { " (\($0))" } ?? "", try Places())
     return 0
   }
 
   /// Takes the mount away, and tells the log, `doctor` and the desktop.
-  /// - Parameter cause: what ended the last process, and what it was at, as `MountInheritance.cause` says it.
-  static func end(_ mountPoint: String, _ cause: String, _ places: Places) {
+  /// - Parameter cause: what ended the last process; empty where nobody knows.
+  private static func end(_ mountPoint: String, _ cause: String, _ places: Places) {
     let reason = "the mount on \(mountPoint) is given up: its process died again and again\(cause)"
     LogFile(places.logFile).write(reason)
     try? Directories.createPrivate(directory(places))

@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PosixKit
 
 /// `podcastfs mount`, and the same as mount(8) calls it.
@@ -33,13 +34,6 @@ enum MountCommand: Command {
     guard operands.count <= 1 else { throw UsageError("mount takes one mount point") }
     if isResumed { return try resume(nil, on: operands.first ?? "", options) }
     try MountRequest.prepareUser(options, mountPoint: operands.first)
-    // Where the service manager has kept what the process before had, there is nothing to be mounted.
-    if staysInForeground, let path = MountPoint.absolutePath(try operands.first ?? MountPoint.usualPath()),
-      let kept = MountInheritance.fromServiceManager(path)
-    {
-      let options = MountRecord.keptOptions(path, places: try Places()) ?? options
-      return try serve(nil, path, options, kept, ServiceManager.tellReady)
-    }
     return try mount(
       nil, on: try operands.first ?? MountPoint.usual(), options, isBackground: isBackground,
       staysInForeground: staysInForeground)
@@ -87,7 +81,7 @@ enum MountCommand: Command {
   }
 
   private static func serve(
-    _ source: String?, _ mountPoint: String, _ options: [String], _ inheritance: MountInheritance?,
+    _ source: String?, _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?,
     _ ready: () -> Void
   ) throws -> Int32 {
     let request = try MountRequest(
@@ -108,7 +102,7 @@ enum MountCommand: Command {
 
   /// As the keeper calls it.
   private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
-    let inheritance = try MountInheritance.fromKeeper()
+    let inheritance = try InheritedMount()
     do {
       return try serve(source, mountPoint, options, inheritance, {})
     } catch {
@@ -131,7 +125,7 @@ enum MountCommand: Command {
     // What is wrong with the options is found here, and not when the mount has no process any more.
     try MountRequest.check(options, places: places)
     var call = self.call(source, path, options)
-    call.environment = MountCall.ownEnvironment
+    call.environment = Places.processEnvironment.map { "\($0.key)=\($0.value)" }.sorted()
     try record.handOver(to: call, places: places)
     return true
   }

@@ -4,6 +4,7 @@ internal import FeedKit
 internal import FuseKit
 internal import Glibc
 internal import HTTPKit
+internal import MountHandover
 internal import PodcastMount
 internal import PodcastTree
 internal import PosixKit
@@ -16,9 +17,9 @@ struct MountProcess {
   /// How the next process is to be called; nil where the mount ends with this one.
   private let call: MountCall?
   /// What this one takes over; nil where it mounts.
-  private let inheritance: MountInheritance?
+  private let inheritance: InheritedMount?
 
-  init(_ request: MountRequest, call: MountCall? = nil, _ inheritance: MountInheritance? = nil) {
+  init(_ request: MountRequest, call: MountCall? = nil, _ inheritance: InheritedMount? = nil) {
     self.request = request
     self.call = call
     self.inheritance = inheritance
@@ -30,16 +31,10 @@ struct MountProcess {
   func run(ready: () -> Void) throws -> Int32 {
     Signals.blockEnding()
     ResourceLimits.shareHeaps()
-    let memory = call == nil ? nil : try inheritance?.memory ?? LastingMemory()
+    let memory = call == nil ? nil : try inheritance?.memory ?? HandoverMemory()
     if let inheritance, memory?[.ending] == 1 { return finish(inheritance) }
-    let death = inheritance?.death()
-    if let death {
-      request.log.write("the process that served \(request.mountPoint) has died\(death.cause)")
-      if death.isHopeless {
-        GivenUp.end(request.mountPoint, death.cause, request.places)
-        return GivenUp.status
-      }
-    }
+    let death = inheritance?.takeDeath()
+    if let death { request.log.write("the process that served \(request.mountPoint) has died\(death)") }
     memory?.noteFaults()
     let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
     let http = HTTPClient(name: "catalog-http")
@@ -58,28 +53,31 @@ struct MountProcess {
     FailureWatch.begin(transfers, failed: notice.failed)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
     let session = try FuseSession(
-      mounted, at: request.mountPoint, options: request.fuseOptions, memory: memory,
-      connection: inheritance?.connection)
+      mounted, at: request.mountPoint, options: request.fuseOptions,
+      inherited: inheritance.map { ($0.connection, $0.memory.greeting) })
     let mount = MountTable.mount(on: request.mountPoint)
     let device = mount?.device
     mounted.attach(to: session, device: device)
-    // What the process before had not answered is given again before a request is read: those that this process had read
-    // by then would come once more too, and be carried out twice at the same time.
     if inheritance != nil {
       do { try session.resume() } catch { request.log.write("\(error)") }
     }
-    session.serve(threads: Self.threads) { Signals.requestEnd() }
+    session.serve(threads: Self.threads, served: { memory?[.served] = 1 }) { Signals.requestEnd() }
+    var call = call
     if inheritance == nil {
       request.log.write("mounted on \(request.mountPoint)")
       memory?[.device] = mount?.deviceNumber ?? 0
+      let greeting = session.waitForGreeting() ?? []
+      memory?.greeting = greeting
+      if call != nil, !FuseSession.canBeHandedOver(greeting) {
+        request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
+        call = nil
+      }
     } else {
-      mounted.resume(session)
+      mounted.resume()
     }
     let succession = Succession(
-      request, call: call, memory: memory, connection: session.connection, device: device)
-    let canBeFollowed =
-      call != nil && (inheritance != nil || session.waitForGreeting() && session.canBeHandedOver)
-    succession.begin(inheritance, canBeFollowed: canBeFollowed, isRevived: death != nil)
+      request, call: call, memory: memory, connection: session.connection, device: device, inheritance)
+    succession.begin(isRevived: death != nil)
     // Who reads this may ask for the next process at once.
     if inheritance != nil { request.log.write("serves the mount on \(request.mountPoint) from now on") }
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
@@ -113,13 +111,13 @@ struct MountProcess {
   }
 
   /// The process before was killed when it was about to end the mount.
-  private func finish(_ inheritance: MountInheritance) -> Int32 {
+  private func finish(_ inheritance: InheritedMount) -> Int32 {
     let memory = inheritance.memory
     let device = "\(memory[.device] >> 32):\(UInt32(truncatingIfNeeded: memory[.device]))"
     takeAway(inheritance.connection, device)
-    let succession = Succession(
-      request, call: call, memory: memory, connection: inheritance.connection, device: device)
-    succession.end(inheritance)
+    Succession(
+      request, call: call, memory: memory, connection: inheritance.connection, device: device, inheritance
+    ).end()
     request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
     return 0
   }

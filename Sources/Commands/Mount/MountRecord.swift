@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PosixKit
 
 /// What other programs of the user find out of a mount that is served: which process does, and how to ask it to hand over.
@@ -29,41 +30,7 @@ struct MountRecord {
   /// The mount has gone: its process is the calling one, or has died. Another mount may have its number by now.
   static func remove(device: String, places: Places) {
     guard read(path(device, places)).map({ $0.process == getpid() }) ?? true else { return }
-    for ending in ["", callEnding, optionsEnding, unkeptEnding] { unlink(path(device, places) + ending) }
-  }
-
-  /// Remembers what a mount is called with, for a process that the service manager starts: that has its own words only.
-  static func keepOptions(_ call: MountCall, device: String, places: Places) throws {
-    try Directories.replace(path(device, places) + optionsEnding, with: call.text, outlivesPower: false)
-  }
-
-  /// The values of -o that were kept for the mount on `mountPoint`; nil where none were.
-  static func keptOptions(_ mountPoint: String, places: Places) -> [String]? {
-    guard let mount = MountTable.mount(on: mountPoint),
-      let call = read(call: path(mount.device, places) + optionsEnding)
-    else { return nil }
-    var arguments = ArgumentList(call.words)
-    return try? arguments.takeValues("-o")
-  }
-
-  /// Remembers that nobody keeps the mount, in words; nil where somebody does.
-  static func note(unkept text: String?, device: String, places: Places) throws {
-    let file = path(device, places) + unkeptEnding
-    guard let text else {
-      unlink(file)
-      return
-    }
-    try Directories.createPrivate(directory(places))
-    try Directories.replace(file, with: Array(text.utf8), outlivesPower: false)
-  }
-
-  /// What there is to say of mounts that end with their process, because nobody keeps them by now.
-  static func unkept(places: Places) -> [String] {
-    all(places: places).compactMap { record in
-      (try? Directories.readRegular(record.file + unkeptEnding, limit: 8192)).map {
-        String(decoding: $0, as: UTF8.self)
-      }
-    }
+    for ending in ["", callEnding] { unlink(path(device, places) + ending) }
   }
 
   /// The call that somebody has left for it; nil where none is there. Taken away.
@@ -200,8 +167,7 @@ struct MountRecord {
   }
 
   /// The values of -o that it was called with.
-  func options(places: Places) -> [String] {
-    if let kept = Self.keptOptions(mountPoint, places: places) { return kept }
+  func options() -> [String] {
     guard let bytes = try? Directories.read("/proc/\(process)/cmdline") else { return [] }
     var arguments = ArgumentList(bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) })
     return (try? arguments.takeValues("-o")) ?? []
@@ -235,8 +201,6 @@ struct MountRecord {
   // MARK: Files
 
   private static let callEnding = ".call"
-  private static let optionsEnding = ".options"
-  private static let unkeptEnding = ".unkept"
   private static let revived = "revived"
   private static func directory(_ places: Places) -> String { places.runtime + "/mounts" }
   private static func name(of device: String) -> String {

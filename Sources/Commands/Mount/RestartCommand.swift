@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PosixKit
 
 /// `podcastfs restart`.

@@ -1,16 +1,16 @@
 internal import Configuration
 internal import Glibc
+internal import MountHandover
 internal import PosixKit
 
-/// What makes a mount outlive the process that serves it: the keeper, or the service manager, has the connection to the
-/// kernel too, and the next process gets it from there.
+/// What makes a mount outlive the process that serves it: the keeper has the connection to the kernel too, and starts the
+/// next process.
 final class Succession: Sendable {
   private let request: MountRequest
   private let call: MountCall?
-  private let memory: LastingMemory?
-  private let connection: Int32
+  private let memory: HandoverMemory?
   private let device: String?
-  private let keeper = Monitor<Keeper?>(nil)
+  private let keeper: Keeper?
   private let record = Monitor<RecordKeeper?>(nil)
 
   /// - Parameters:
@@ -18,38 +18,31 @@ final class Succession: Sendable {
   ///   - memory: what it needs to know.
   ///   - connection: the mount's descriptor of /dev/fuse.
   ///   - device: the mount's.
+  ///   - inheritance: what this process has taken over; nil where it has mounted.
   init(
-    _ request: MountRequest, call: MountCall?, memory: LastingMemory?, connection: Int32, device: String?
+    _ request: MountRequest, call: MountCall?, memory: HandoverMemory?, connection: Int32, device: String?,
+    _ inheritance: InheritedMount?
   ) {
     self.request = request
     self.call = call
     self.memory = memory
-    self.connection = connection
     self.device = device
+    keeper =
+      if let call, let memory {
+        Keeper(connection: connection, memory: memory, call: call, inherited: inheritance?.keeper) { why in
+          request.log.write("nobody keeps the mount on \(request.mountPoint): \(why)")
+        }
+      } else {
+        nil
+      }
   }
 
   /// To be called when requests are served; before anybody relies on the mount.
-  /// - Parameters:
-  ///   - inheritance: what this process has taken over; nil where it has mounted.
-  ///   - canBeFollowed: whether the kernel gives to the next process what this one has not answered.
-  ///   - isRevived: whether the process before died.
-  func begin(_ inheritance: MountInheritance?, canBeFollowed: Bool, isRevived: Bool) {
-    guard let call, let memory, let device else { return }
-    guard canBeFollowed else {
-      request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
-      return
-    }
+  /// - Parameter isRevived: whether the process before died.
+  func begin(isRevived: Bool) {
+    guard let keeper, let device else { return }
     GivenUp.forget(request.mountPoint, places: request.places)
-    if ServiceManager.storesDescriptors {
-      ServiceManager.store(connection, as: MountInheritance.connectionName)
-      ServiceManager.store(memory.file, as: MountInheritance.memoryName)
-    } else {
-      let keeper = Keeper(
-        connection: connection, memory: memory, call: call, inherited: inheritance?.keeper
-      ) { [request] why, isNews in Self.tell(request, device, why, isNews) }
-      keeper.begin()
-      self.keeper.withLock { $0 = keeper }
-    }
+    keeper.begin()
     do {
       let record = try RecordKeeper(MountRecord.path(device, request.places)) { [request] in
         guard MountTable.mount(on: request.mountPoint)?.device == device else { return false }
@@ -63,13 +56,6 @@ final class Succession: Sendable {
     }
   }
 
-  /// Tells the log and `doctor` why nobody keeps the mount; nil where somebody does.
-  private static func tell(_ request: MountRequest, _ device: String, _ why: String?, _ isNews: Bool) {
-    let text = why.map { "nobody keeps the mount on \(request.mountPoint): \($0)" }
-    if let text, isNews { request.log.write(text) }
-    try? MountRecord.note(unkept: text, device: device, places: request.places)
-  }
-
   /// Makes way for the next process, if there can be one: then this does not return.
   /// - Parameter prepare: keeps what that is to find; requests are served meanwhile.
   func handOver(_ prepare: () -> Void) {
@@ -77,13 +63,7 @@ final class Succession: Sendable {
     var next = MountRecord.takeCall(device: device, places: request.places) ?? call
     if next.words.isEmpty { next.words = call.words }
     prepare()
-    let isKept = ServiceManager.storesDescriptors
-    if isKept {
-      do { try MountRecord.keepOptions(next, device: device, places: request.places) } catch {
-        request.log.write("the options of the mount on \(request.mountPoint) do not hold on: \(error)")
-      }
-    }
-    guard isKept || keeper.withLock({ $0 })?.handOver(to: next) ?? false else {
+    guard keeper?.handOver(to: next) ?? false else {
       request.log.write("the mount cannot be handed over: nobody keeps it")
       return
     }
@@ -91,27 +71,13 @@ final class Succession: Sendable {
     request.log.write("hands the mount on \(request.mountPoint) over")
     // Told to end meanwhile, the next one does that.
     if Signals.isEndPending { memory[.ending] = 1 }
-    // What it has not answered is asked of the next one. The service manager starts that after a failure.
-    _exit(isKept ? Self.temporaryFailure : 0)
+    // What it has not answered is asked of the next one.
+    _exit(0)
   }
 
-  /// EX_TEMPFAIL of sysexits.h.
-  private static let temporaryFailure: Int32 = 75
-
   /// The mount has ended.
-  /// - Parameter inheritance: where this process has begun nothing.
-  func end(_ inheritance: MountInheritance? = nil) {
-    if let inheritance, let call, let inherited = inheritance.keeper {
-      let keeper = Keeper(
-        connection: connection, memory: inheritance.memory, call: call, inherited: inherited
-      ) { _, _ in }
-      self.keeper.withLock { $0 = keeper }
-    }
-    keeper.withLock { $0 }?.dismiss()
-    if ServiceManager.storesDescriptors {
-      ServiceManager.release(MountInheritance.connectionName)
-      ServiceManager.release(MountInheritance.memoryName)
-    }
+  func end() {
+    keeper?.dismiss()
     record.withLock { $0 }?.end()
     if let device { MountRecord.remove(device: device, places: request.places) }
   }

@@ -58,7 +58,6 @@ enum GetCommand: Command {
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
     }
-    awaitOthers(wanted)
     if isJSON {
       let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
       let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
@@ -67,12 +66,6 @@ enum GetCommand: Command {
     let failures = wanted.compactMap(\.outcome)
     for failure in failures { StandardStreams.complain(failure) }
     return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
-  }
-
-  /// Every other mount of the user shows what is here when this returns: the answer to an order, here one that changes
-  /// nothing, comes behind all that these were told before.
-  private static func awaitOthers(_ wanted: [Wanted]) {
-    try? wanted.last { $0.line?.state == .cached }?.episode.confirm()
   }
 
   /// One of the episodes: how far it is, or why nothing more can be known of it.

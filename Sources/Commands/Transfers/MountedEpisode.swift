@@ -113,12 +113,6 @@ struct MountedEpisode {
     }
   }
 
-  /// Orders what is so already.
-  func confirm() throws {
-    guard let kept = try attribute("keep") else { return }
-    try ExtendedAttributes.set("user.podcastfs.keep", of: path, to: kept)
-  }
-
   /// What its attributes say now.
   func progress() throws -> ProgressLine {
     guard let text = try attribute("state"), let state = TransferState(name: text) else {

@@ -10,9 +10,6 @@ int test_open_path(const char *path);
 int test_handle_of(const char *path, int *type, unsigned char *bytes);
 /// open_by_handle_at(2) for reading on the mount of `mount`; -1 where it fails.
 int test_open_by_handle(const char *mount, int type, const unsigned char *bytes, int length);
-/// recvmsg(2) of one message, with the descriptor that came with it, -1 where none did: close-on-exec, from number 100 on.
-/// - Returns: its length, or -1.
-long test_receive(int socket, char *text, unsigned long size, int *descriptor);
 /// Has the ext4 or XFS of `path` fail all that comes, as after a loss of power: what is not on its disk, in files or log,
 /// is lost at the next mount.
 int test_shut_down(const char *path);

@@ -143,7 +143,7 @@ struct CatalogModel {
     let path = "\(home.places.data)/catalog.sqlite"
     let file = try Database(path: path)
     // The time of a page that failed has come.
-    try file.run("UPDATE podcast SET page_not_before = 0, digest = NULL")
+    try file.script("UPDATE archive SET not_before = 0; UPDATE feed SET digest = NULL")
     _ = try wait { catalog.refresh(podcast: podcast, cause: .forced, completion: $0) }
     #expect(catalog.waitForRefreshes(seconds: patience))
     try check()

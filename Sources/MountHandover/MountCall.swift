@@ -1,18 +1,23 @@
-internal import Configuration
 internal import Glibc
 internal import PosixKit
 
 /// How the program is called to serve a mount that is there: what the keeper starts when the process that serves has gone.
-struct MountCall: Equatable {
+package struct MountCall: Equatable, Sendable {
   /// The program's path.
-  var program: String
+  package var program: String
   /// The words behind its name.
-  var words: [String]
+  package var words: [String]
   /// "NAME=VALUE"; empty for the keeper's own.
-  var environment: [String] = []
+  package var environment: [String] = []
+
+  package init(program: String, words: [String]) {
+    self.program = program
+    self.words = words
+  }
+
 
   /// The flag that says that the connection and the memory are inherited.
-  static let flag = "--resume"
+  package static let flag = "--resume"
 
   /// What follows the call's letter in a message: strings that each end with a NUL; nil where it is too long for one.
   var message: [UInt8]? {
@@ -33,14 +38,12 @@ struct MountCall: Equatable {
   /// In bytes: what a Unix socket takes at once by default is 208 KiB.
   private static let limit = 128 << 10
 
-  /// This process's environment.
-  static var ownEnvironment: [String] { Places.processEnvironment.map { "\($0.key)=\($0.value)" }.sorted() }
 }
 
 extension MountCall {
   /// As it stands in a file: the program's path, its words, an empty string, the environment. Without words those that
   /// the process has hold on.
-  init?(text: [UInt8]) {
+  package init?(text: [UInt8]) {
     guard text.last == 0 else { return nil }
     var strings = text.dropLast().split(separator: 0, omittingEmptySubsequences: false).map {
       String(decoding: $0, as: UTF8.self)
@@ -53,5 +56,5 @@ extension MountCall {
     environment = Array(strings[end...].dropFirst())
   }
 
-  var text: [UInt8] { Self.joined([program] + words + [""] + environment) }
+  package var text: [UInt8] { Self.joined([program] + words + [""] + environment) }
 }

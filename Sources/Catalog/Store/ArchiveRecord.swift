@@ -1,0 +1,162 @@
+internal import FeedKit
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// What is known of the further pages of a paged feed (RFC 5005) that are still to be read (`PagedArchive`).
+struct ArchiveRecord: Sendable {
+  let podcast: Int64
+  /// The page to be read next.
+  var nextPage: WebAddress?
+  /// Bytes of the pages that have come since the first.
+  var bytes: Int64 = 0
+  /// It is read up to its end, whether its episodes are known or not.
+  var readsWhole = false
+  /// How often in a row the next page could not be had; of these, how often it was not there.
+  var failures = 0
+  var gone = 0
+  /// Why, in words for a person.
+  var error: String?
+  /// When the page may be asked for again.
+  var notBefore: Int64?
+  /// Until when its server wishes not to be asked for it.
+  var retryAfter: Int64?
+  /// When all pages were last read again because episodes have other addresses.
+  var readdressed: Int64?
+
+  init(podcast: Int64) { self.podcast = podcast }
+
+  private enum Column: Int, ColumnList {
+    case podcastID, nextPage, bytes, readsWhole, failures, gone, error, notBefore, retryAfter, readdressed
+  }
+
+  private static let columns = Column.list(of: "a")
+  private static let saving = Database.saving(into: "archive", Column.allCases.map(\.name))
+
+  private static func read(_ row: borrowing Row) -> ArchiveRecord {
+    var archive = ArchiveRecord(podcast: row.int64(Column.podcastID))
+    archive.nextPage = row.stringIfPresent(Column.nextPage).map { WebAddress($0) }
+    // A damaged file says anything.
+    archive.bytes = min(max(row.int64(Column.bytes), 0), 1 << 60)
+    archive.readsWhole = row.bool(Column.readsWhole)
+    archive.failures = min(max(row.int(Column.failures), 0), 1000)
+    archive.gone = min(max(row.int(Column.gone), 0), 1000)
+    archive.error = row.stringIfPresent(Column.error)
+    archive.notBefore = row.time(Column.notBefore)
+    archive.retryAfter = row.time(Column.retryAfter)
+    archive.readdressed = row.time(Column.readdressed)
+    return archive
+  }
+
+  /// Of a podcast without a row: nothing is still to be read.
+  static func load(_ podcast: Int64, in database: Database) throws -> ArchiveRecord {
+    try database.first("SELECT \(columns) FROM archive a WHERE a.podcast_id = ?", podcast, as: read)
+      ?? ArchiveRecord(podcast: podcast)
+  }
+
+  func save(in database: Database) throws {
+    try database.run(
+      Self.saving,
+      values: [
+        podcast, nextPage?.forRequest, bytes, readsWhole, failures, gone, error, notBefore, retryAfter,
+        readdressed,
+      ])
+  }
+
+  /// Has archives that an earlier process left unfinished asked for at once, where nothing failed.
+  static func scheduleUnfinished(now: Int64, in database: Database) throws {
+    let open = try database.all(
+      """
+      SELECT a.podcast_id FROM archive a JOIN subscription s ON s.podcast_id = a.podcast_id
+      WHERE a.next_page IS NOT NULL AND coalesce(a.not_before, 0) <= ?
+      """, now
+    ) { $0.int64(0) }
+    for podcast in open { _ = try FeedRecord.change(podcast, in: database) { $0.nextRefresh = 0 } }
+  }
+}
+
+// What comes of pages.
+extension ArchiveRecord {
+  private static let day: Int64 = 24 * 3600
+  /// Seconds between two readings because of other addresses.
+  private static let readdressing: Int64 = 7 * day
+
+  /// Notes the page behind the first, where there is something to find. A feed that is seen for the first time is read to
+  /// its end; later all that has come since is.
+  mutating func note(
+    _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64
+  ) {
+    // Where the first that came broke off before it named the next page, the next that comes does.
+    let isFirst = isFirst || readsWhole && nextPage == nil
+    if isCut, isFirst, document.nextPageURL == nil {
+      if nextPage == nil { readsWhole = true }
+      return
+    }
+    if nextPage == nil {
+      if !isCut { readsWhole = false }
+    } else if !merged.outcome.newEpisodes.isEmpty {
+      // What is still to be read has moved on to later pages: a page that brings nothing new is not the end.
+      readsWhole = true
+    }
+    guard let next = document.nextPageURL, next.isWeb else { return }
+    // Not each time: some hosts give other addresses at each.
+    let isReaddressed =
+      merged.isReaddressed && readdressed.map { $0 <= now - Self.readdressing || $0 > now } ?? true
+    if isReaddressed { readdressed = now }
+    guard isFirst || isReaddressed || merged.reachesBack else { return }
+    (nextPage, bytes, failures, gone, error, notBefore) = (next, 0, 0, 0, nil, nil)
+    readsWhole = readsWhole || isFirst || isReaddressed
+  }
+
+  /// A page has come.
+  /// - Parameter next: the page after it; nil at the end.
+  mutating func came(next: WebAddress?) {
+    nextPage = next
+    if next == nil { readsWhole = false }
+    (failures, gone, error, notBefore, retryAfter) = (0, 0, nil, nil, nil)
+  }
+
+  /// Seconds until a page that failed is asked for again: twice as many each time, up to a day.
+  static let patience: Int64 = 900
+  /// How often a page must not be there, 1, 2 and 4 days after each other, until that is believed.
+  private static let timesGone = 4
+
+  /// The page could not be had.
+  /// - Returns: whether the archive ends before it.
+  mutating func failed(_ failure: FeedFailure, now: Int64) -> Bool {
+    let isGone = failure.isGone || failure.error.errno == .ENOENT
+    // What comes of a page that was asked for before its time says nothing about how long to wait for it.
+    let isEarly = (notBefore ?? 0) > now
+    if !isEarly {
+      failures += 1
+      gone = isGone ? gone + 1 : 0
+    }
+    if gone >= Self.timesGone {
+      came(next: nil)
+      return true
+    }
+    let wait =
+      isGone
+      ? Self.day << Int64(max(gone - 1, 0))
+      : min(Self.patience << Int64(min(max(failures - 1, 0), 10)), Self.day)
+    error = "older episodes could not be fetched yet: \(failure.error.message)"
+    retryAfter = failure.retryAfter.map { now + min(max($0, 0), 7 * Self.day) }
+    notBefore = max(isEarly ? notBefore ?? 0 : now + wait, retryAfter ?? 0)
+    return false
+  }
+}
+
+extension FeedRecord {
+  /// What the archive still lacks is said as before, and is asked for when its own time comes.
+  mutating func keep(_ archive: ArchiveRecord, now: Int64) {
+    guard archive.nextPage != nil, let error = archive.error else { return }
+    self.error = error
+    if let time = archive.notBefore, time > now { nextRefresh = nextRefresh.map { min($0, time) } }
+  }
+
+  /// What is missing, or nothing could be made of, in words for a person; nil for nothing.
+  func missing(_ archive: ArchiveRecord) -> String? {
+    if isCut { return error }
+    return archive.nextPage == nil ? notice : archive.error ?? "older episodes are still to come"
+  }
+}

@@ -1,0 +1,166 @@
+internal import CLinux
+internal import Glibc
+package import PosixKit
+
+/// What a mount has to remember beyond the end of the process that serves it: the kernel's greeting and what is open. It
+/// is a file in memory that the next process inherits, with a header of words and records of eight words, each found by
+/// its index.
+///
+/// A record counts from the moment its first word is stored, which is stored last: a process may be killed between any two
+/// instructions. What is read back is believed by whoever knows its meaning.
+///
+/// What is recorded is changed under the lock only: that makes it Sendable.
+package final class HandoverMemory: Sendable {
+  /// What a record is about. The numbers are kept as long as the layout's.
+  package enum Kind: UInt64, Sendable {
+    case movedNode = 2
+    case openFile = 3
+    case openDirectory = 4
+    /// The thread that makes and removes names for those who watch.
+    case emitter = 6
+    case endedDirectory = 7
+  }
+
+  /// A record as it is read back.
+  package struct Record: Sendable {
+    package let kind: Kind
+    package let index: Int
+    /// Seven.
+    package let values: [UInt64]
+  }
+
+  /// Words of the header that have one meaning for good.
+  package enum Word: Int, Sendable {
+    case layout = 0
+    /// 1 where this process has got a request.
+    case served = 1
+    case fault = 2
+    /// How many records have ever been in use at once, and so may be.
+    case recordCount = 3
+    /// The mount's device: major number before 32 bits of the minor.
+    case device = 4
+    case nextHandle = 5
+    /// 1 where the process is about to go and has said so.
+    case handingOver = 7
+    /// 1 where the process is about to end the mount: the next one does that only.
+    case ending = 11
+  }
+
+  package let file: FileDescriptor
+  private let memory: SharedMemory
+  private let free: Monitor<[Int]>
+
+  private static let firstRecord = Int(PODCASTFS_MEMORY_HEADER) / 8
+  private static let recordWords = 8
+  /// More are not remembered: what is open beyond is as if the process had never had it.
+  private static let limit = 1 << 17
+  private static let size = Int(PODCASTFS_MEMORY_HEADER) + limit * recordWords * 8
+
+  /// A new one, for a mount that begins. Its pages take room as they are used.
+  package init() throws(PosixError) {
+    file = try FileDescriptor.inMemory("podcastfs")
+    try file.truncate(to: Int64(Self.size))
+    memory = try SharedMemory(file, size: Self.size, writable: true)
+    free = Monitor([])
+    memory.store(Int(PODCASTFS_WORD_LAYOUT), UInt64(PODCASTFS_MEMORY_LAYOUT))
+  }
+
+  /// One that another process has left.
+  /// - Throws: EINVAL where it is none, or of another layout.
+  package init(inherited file: consuming FileDescriptor) throws(PosixError) {
+    self.file = file
+    guard try self.file.status().st_size == Int64(Self.size) else {
+      throw PosixError(.EINVAL, "take over the mount's memory")
+    }
+    memory = try SharedMemory(self.file, size: Self.size, writable: true)
+    free = Monitor([])
+    guard memory.load(Int(PODCASTFS_WORD_LAYOUT)) == UInt64(PODCASTFS_MEMORY_LAYOUT) else {
+      throw PosixError(.EINVAL, "take over the mount's memory")
+    }
+    let count = recordCount
+    free.withLock { $0 = (0..<count).reversed().filter { memory.load(Self.word($0)) == 0 } }
+  }
+
+  package subscript(word: Word) -> UInt64 {
+    get { memory.load(word.rawValue) }
+    set { memory.store(word.rawValue, newValue) }
+  }
+
+  /// A fault that ends this program is noted from here on. Never taken back: the memory lives as long as the program.
+  package func noteFaults() {
+    memory.noteFaults(Word.fault.rawValue)
+    _ = Unmanaged.passRetained(self)
+  }
+
+  /// Notes that this process gives up by itself.
+  package func noteFailure() { self[.fault] = UInt64(PODCASTFS_FAULT_EXIT) }
+
+  /// What ended the process before, in words; nil where that was no fault of its own. Forgotten with that.
+  package func takeFault() -> String? {
+    let fault = self[.fault]
+    self[.fault] = 0
+    return fault == 0 ? nil : fault == UInt64(PODCASTFS_FAULT_EXIT) ? "it gave up" : "signal \(fault)"
+  }
+
+  // MARK: Records
+
+  private static func word(_ index: Int) -> Int { firstRecord + index * recordWords }
+  private var recordCount: Int { min(Self.limit, max(0, Int(truncatingIfNeeded: self[.recordCount]))) }
+
+  /// - Parameter values: seven at most.
+  /// - Returns: its index; nil where there is no room.
+  package func add(_ kind: Kind, _ values: [UInt64]) -> Int? {
+    let place = free.withLock { free -> Int? in
+      if let index = free.popLast() { return index }
+      let count = recordCount
+      guard count < Self.limit else { return nil }
+      self[.recordCount] = UInt64(count + 1)
+      return count
+    }
+    guard let index = place else { return nil }
+    for offset in 1..<Self.recordWords {
+      memory.store(Self.word(index) + offset, offset <= values.count ? values[offset - 1] : 0)
+    }
+    memory.store(Self.word(index), kind.rawValue)
+    return index
+  }
+
+  /// - Parameter position: of the values, from 0.
+  package func set(_ index: Int, _ position: Int, to value: UInt64) {
+    memory.store(Self.word(index) + 1 + position, value)
+  }
+
+  package func remove(_ index: Int) {
+    memory.store(Self.word(index), 0)
+    free.withLock { $0.append(index) }
+  }
+
+  /// All that there are, in the order of their indexes.
+  package var records: [Record] {
+    (0..<recordCount).compactMap { index in
+      guard let kind = Kind(rawValue: memory.load(Self.word(index))) else { return nil }
+      let values = (1..<Self.recordWords).map { memory.load(Self.word(index) + $0) }
+      return Record(kind: kind, index: index, values: values)
+    }
+  }
+
+  // MARK: The connection's beginning
+
+  /// What the kernel and the first process agreed on (FUSE_INIT), as it came.
+  package var greeting: [UInt8] {
+    get {
+      let count = min(Self.greetingLimit, Int(truncatingIfNeeded: memory.load(Self.greetingWord)))
+      let start = (Self.greetingWord + 1) * 8
+      return Array(memory.bytes[start..<(start + max(0, count))])
+    }
+    set {
+      let start = (Self.greetingWord + 1) * 8
+      memory.bytes[start..<(start + Self.greetingLimit)].copyBytes(from: newValue.prefix(Self.greetingLimit))
+      memory.store(Self.greetingWord, UInt64(min(newValue.count, Self.greetingLimit)))
+    }
+  }
+
+  private static let greetingWord = 16
+  /// In bytes: it has 104 now.
+  private static let greetingLimit = 256
+}
