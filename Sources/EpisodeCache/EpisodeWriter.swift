@@ -19,6 +19,8 @@ package final class EpisodeWriter: Sendable {
     var isWhole = false
     /// How far what has come once more from the beginning has been compared.
     var compared: Int64 = 0
+    /// The furthest that comparing has reached since the last write.
+    var mostCompared: Int64 = 0
     /// Whether the live map could not grow.
     var isMapFull = false
   }
@@ -161,6 +163,7 @@ package final class EpisodeWriter: Sendable {
       let count = Int64(try data.writeSome(rest, at: offset))
       try state.withLock { state throws(PosixError) in
         state.present.insert(offset..<offset + count)
+        state.mostCompared = 0
         let end = offset + count
         while offset < end {
           let written = UnsafeRawBufferPointer(rebasing: rest[0].prefix(Int(end - offset)))
@@ -221,12 +224,14 @@ package final class EpisodeWriter: Sendable {
 
   /// How many of `bytes`, which must be stored at `offset`, are the same as the stored ones.
   package func agreement(of bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) -> Int {
-    let isOfWhole = state.withLock { state in
-      guard offset == 0 || offset == state.compared else { return false }
+    // A host that sends only the same beginning again and again makes no progress.
+    let further = state.withLock { state in
+      guard offset == 0 || offset == state.compared else { return Int64(0) }
       state.compared = offset + Int64(bytes.count)
-      return true
+      defer { state.mostCompared = max(state.mostCompared, state.compared) }
+      return max(state.compared - state.mostCompared, 0)
     }
-    if isOfWhole { map.add(compared: bytes.count) }
+    if further > 0 { map.add(compared: further) }
     var agreed = 0
     return try withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer throws(PosixError) in
       while agreed < bytes.count {

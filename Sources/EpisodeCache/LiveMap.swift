@@ -28,7 +28,7 @@ package final class LiveMap: Sendable {
     /// Bytes of the bitmap that there is room for: the others are not looked at. (Reading memory that a full
     /// tmpfs has no room for kills: SIGBUS.)
     static let reserved = 5
-    /// Bytes of the whole that have come again and were compared.
+    /// Bytes that came again and were compared, each once between two writes.
     static let compared = 6
     /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
     /// word it speaks of the latter only.
@@ -129,7 +129,8 @@ package final class LiveMap: Sendable {
     words(layout, key, generation).map { Int64(clamping: $0[Word.received]) }
   }
 
-  /// How many bytes have come of it, also those that were here already: it grows as long as its host sends.
+  /// How many bytes came, and how many of the stored ones came again. It grows while the host gets further; the same
+  /// beginning sent again and again counts once.
   package static func progress(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
   ) -> Int64? {
@@ -236,7 +237,7 @@ package final class LiveMap: Sendable {
 
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
 
-  func add(compared count: Int) {
+  func add(compared count: Int64) {
     memory.store(Word.compared, memory.load(Word.compared) &+ UInt64(count))
   }
 

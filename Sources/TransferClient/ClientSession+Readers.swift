@@ -208,7 +208,8 @@ extension ClientSession {
     say(message)
   }
 
-  /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
+  /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most. A host that
+  /// cannot go on in the middle sends the stored bytes again: the first time that counts, too.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
     let patience = entry.episode.readTimeout

@@ -60,6 +60,26 @@ import TransferProtocol
     #expect(client.status(of: request.key)?.received == 0)
   }
 
+  /// What is ordered while the cache disk is read-only comes when the disk can be written again.
+  @Test(.enabled(if: geteuid() == 0)) func aReadOnlyCacheFailsNoDownloadForGood() throws {
+    #expect(mount("tmpfs", user.places.cache, "tmpfs", 0, "size=8m,mode=0700") == 0)
+    defer { umount2(user.places.cache, Int32(MNT_DETACH)) }
+    let body = TestBody(seed: 5, size: 1_500_000)
+    let (client, ordered) = (try user.client(), user.serve(body))
+    let opened = user.serve(body, at: "/b.mp3")
+    try user.layout.create()
+    func remount(_ flags: Int) -> Bool {
+      mount("tmpfs", user.places.cache, "tmpfs", UInt(MS_REMOUNT) | UInt(flags), "size=8m,mode=0700") == 0
+    }
+    #expect(remount(Int(MS_RDONLY)))
+    #expect(client.confirmed { $0.start(ordered, completion: $1) })
+    #expect(eventually { client.status(of: ordered.key)?.error == "the cache's disk is read-only" })
+    #expect(client.status(of: ordered.key)?.state == .queued)
+    #expect(client.openFailure(opened)?.errno == .EROFS)
+    #expect(remount(0))
+    for request in [ordered, opened] { #expect(client.reaches(.cached, request)) }
+  }
+
   /// What was stored outlives a runtime directory that takes no map.
   @Test func noRoomForAMapLosesNoBytes() throws {
     let body = TestBody(seed: 9, size: 4_000_000)

@@ -111,6 +111,24 @@ import TransferProtocol
     #expect(user.origin.requests.count == 2)
   }
 
+  /// A host that sends the same beginning at each request and then nothing brings no new byte.
+  @Test func theSameBytesAgainAndAgainKeepNoReaderWaiting() throws {
+    let request = user.serve(
+      body,
+      .with {
+        $0.stallAfter = 300_000
+        $0.ignoresRange = true
+      })
+    let client = try user.client {
+      $0.readTimeout = 4
+      $0.stallTimeout = 1
+    }
+    let episode = try client.opened(request)
+    #expect(body.firstDifference(try episode.read(at: 0, 65_536)) == nil)
+    #expect(episode.readFailure(at: 500_000, 4096)?.errno == .EIO)
+    #expect(user.origin.requests.count > 2)
+  }
+
   @Test func anOpenWhoseSizeCantBeLearntFails() throws {
     let request = user.serve(body, .with { $0.latency = 600 })
     let client = try user.client { $0.readTimeout = 2 }

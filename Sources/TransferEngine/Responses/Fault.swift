@@ -47,6 +47,9 @@ package struct Fault: Hashable {
     case .full, .runtimeFull: self.init(.noRoom, failure.message)
     case .tooLarge: self.init(.lasting, "the file is larger than the disk or a limit (ulimit -f) allows")
     case .passing: self.init(.passing, failure.message)
+    case .readOnly:
+      self.init(.passing, failure.message)
+      readerErrno = .EROFS
     case .broken: self.init(.lasting, failure.message)
     }
   }

@@ -73,6 +73,8 @@ package struct DiskFailure: Hashable, Sendable {
     case tooLarge
     /// Something is lacking that may be there again: descriptors, memory, room for a map.
     case passing
+    /// The cache's file system is read-only: an administrator or an error has made it so.
+    case readOnly
     /// A device that fails.
     case broken
   }

@@ -136,6 +136,7 @@ extension DiskFailure {
     }
     switch error.errno {
     case .ENOSPC, .EDQUOT: self.init(.full, Engine.noSpaceLeft)
+    case .EROFS: self.init(.readOnly, "the cache's disk is read-only")
     case .EFBIG: self.init(.tooLarge, "\(error)")
     case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
     default: self.init(.broken, "\(error)")

@@ -253,7 +253,7 @@ extension Simulation {
     _ id: StoreID, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
   ) -> DiskAnswer {
     if disk.free < 4096 || disk.hasQuota { return .failed(DiskFailure(.full, "no room")) }
-    if disk.refusesOpens { return .failed(DiskFailure(.passing, "too many files")) }
+    if disk.refusesOpens { return .failed(DiskFailure(.readOnly, "read-only")) }
     let name = SimulatedDisk.Name(key: key, generation: generation)
     if disk.given[name] != nil { fail("gives a number twice") }
     disk.given[name] = []
