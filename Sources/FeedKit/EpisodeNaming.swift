@@ -22,27 +22,23 @@ extension ParsedFeed {
   /// Whether its episodes are to be heard in order.
   package var isSerial: Bool { type?.lowercased() == "serial" }
 
-  /// The names of the episodes' files in a mount that sees the feed for the first time, in the feed's order. An item that
-  /// stands in the feed several times is one file.
+  /// Leaves out what stands in the feed again: it is one file.
+  mutating func leaveOutRepeats() {
+    var known: Set<[String]> = []
+    episodes.removeAll { episode in
+      let title = episode.guid == nil ? episode.title ?? "" : ""
+      return !known.insert([episode.guid ?? "", title, episode.enclosure?.url.forRequest ?? ""]).inserted
+    }
+  }
+
+  /// The names of the episodes' files in a mount that sees the feed for the first time, in the feed's order.
   package func fileNames(now: Int64) -> [String] {
-    var firsts: [[String]: Int] = [:]
-    let first = episodes.indices.map { place -> Int in
-      let episode = episodes[place]
-      let key = [
-        episode.guid ?? "", episode.guid == nil ? episode.title ?? "" : "",
-        episode.enclosure?.url.forRequest ?? "",
-      ]
-      if let known = firsts[key] { return known }
-      firsts[key] = place
-      return place
-    }
-    let places = episodes.indices.filter { first[$0] == $0 }
-    let items = places.map { episodes[$0].namedItem(now: now) }
+    let items = episodes.map { $0.namedItem(now: now) }
     var naming = EpisodeNaming(isSerial: isSerial, now: now)
-    var stems = [String](repeating: "", count: episodes.count)
+    var names = [String](repeating: "", count: episodes.count)
     for name in naming.name(items, isNewestFirst: EpisodeNaming.isNewestFirst(items)) {
-      stems[places[name.place]] = name.stem
+      names[name.place] = name.stem + episodes[name.place].fileExtension
     }
-    return episodes.indices.map { stems[first[$0]] + episodes[first[$0]].fileExtension }
+    return names
   }
 }

@@ -38,6 +38,11 @@ package struct ParsedFeed: Hashable, Sendable {
 
   package init() {}
 
+  /// - Throws: `FeedError.incomplete` for a feed that ends before its first episode.
+  package func checkCompleteness() throws(FeedError) {
+    if ending != .whole, episodes.isEmpty { throw .incomplete }
+  }
+
   /// Why nothing of the feed can be played; nil where something can.
   package var emptiness: String? {
     if episodeCount > 0 || itemCount == 0 { return nil }

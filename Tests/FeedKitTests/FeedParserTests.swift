@@ -236,6 +236,8 @@ import Testing
           <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
         <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
+        <item><enclosure url="https://h/live" type="audio/x-scpls"/></item>
+        <item><enclosure url="https://h/live.pls" type="audio/mpeg"/></item>
         <item><link rel="enclosure" type="audio/ogg" length="9"> https://h/6 </link></item>
         """))
     #expect(
@@ -245,7 +247,8 @@ import Testing
       ])
     #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
     #expect(feed.episodes.last?.enclosure?.length == 9)
-    #expect(feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out"])
+    #expect(
+      feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out (3 times)"])
   }
 
   @Test func `A guid may be the page, an id the guid, and a date a term of Dublin Core`() throws {
