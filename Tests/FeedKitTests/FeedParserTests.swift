@@ -269,8 +269,14 @@ import Testing
 
   @Test func `A feed with nothing to play says so`() throws {
     let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
-    #expect(blog.emptiness == "the feed has one item, and nothing to play in it")
-    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it"))
+    #expect(blog.emptiness == "the feed has one item, and nothing to play in it, only a web page")
+    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it, only a web page"))
+    #expect(try parse(rss("<item/>")).emptiness == "the feed has one item, and nothing to play in it")
+    let page =
+      "<item><guid>https://h/p</guid><media:content url='https://h/v' type='application/x-shockwave-flash'/></item>"
+    let both = "the feed has 2 items, and nothing to play in them"
+    #expect(try parse(rss(page + page)).emptiness == both + ", only web pages")
+    #expect(try parse(rss(page + "<item/>")).emptiness == both)
     #expect(try parse(rss("")).emptiness == nil)
     #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }
