@@ -1,3 +1,4 @@
+package import Identity
 package import PodcastModel
 
 extension ParsedEpisode {
@@ -12,9 +13,24 @@ extension ParsedEpisode {
 
   /// What its name is made of.
   package func namedItem(now: Int64) -> EpisodeNaming.Item {
-    EpisodeNaming.Item(
+    var item = EpisodeNaming.Item(
       title: title ?? "", address: enclosure?.url ?? "", published: publication(now: now), season: season,
       number: episode)
+    item.fileExtension = fileExtension
+    return item
+  }
+
+  /// What tells it from others.
+  package func traits(now: Int64) -> ItemTraits {
+    // White space collapsed; empty where the feed has none.
+    var traits = ItemTraits(address: enclosure?.url ?? "", title: title ?? "")
+    traits.guid = guid.flatMap { $0.isEmpty ? nil : $0 }
+    traits.published = publication(now: now)
+    traits.duration = duration
+    traits.length = enclosure?.length
+    traits.season = season
+    traits.number = episode
+    return traits
   }
 }
 
@@ -22,23 +38,28 @@ extension ParsedFeed {
   /// Whether its episodes are to be heard in order.
   package var isSerial: Bool { type?.lowercased() == "serial" }
 
-  /// Leaves out what stands in the feed again: it is one file.
-  mutating func leaveOutRepeats() {
-    var known: Set<[String]> = []
-    episodes.removeAll { episode in
-      let title = episode.guid == nil ? episode.title ?? "" : ""
-      return !known.insert([episode.guid ?? "", title, episode.enclosure?.url.forRequest ?? ""]).inserted
-    }
-  }
-
   /// The names of the episodes' files in a mount that sees the feed for the first time, in the feed's order.
   package func fileNames(now: Int64) -> [String] {
     let items = episodes.map { $0.namedItem(now: now) }
     var naming = EpisodeNaming(isSerial: isSerial, now: now)
-    var names = [String](repeating: "", count: episodes.count)
+    var names = episodes.map(\.fileExtension)
     for name in naming.name(items, isNewestFirst: EpisodeNaming.isNewestFirst(items)) {
-      names[name.place] = name.stem + episodes[name.place].fileExtension
+      names[name.place] = name.stem + names[name.place]
     }
     return names
+  }
+
+  /// Without items that repeat an earlier one: a mount shows the first of them.
+  func withoutRepeated(now: Int64) -> ParsedFeed {
+    let matches = EpisodeMatcher.match(episodes.map { $0.traits(now: now) }, known: [])
+    let count = matches.count { $0 == .duplicate }
+    if count == 0 { return self }
+    var feed = self
+    feed.episodes = zip(episodes, matches).filter { $0.1 != .duplicate }.map(\.0)
+    feed.warnings.append(
+      count == 1
+        ? "one item repeats an earlier one: it is left out"
+        : "\(count) items repeat earlier ones: they are left out")
+    return feed
   }
 }

@@ -17,10 +17,17 @@ package enum EpisodeName {
   /// - Parameters:
   ///   - published: seconds since 1970; the date in the name is UTC's.
   ///   - marks: stands behind the date: "1830" or "1830 - S02E01".
-  package static func stem(published: Int64, marks: String = "", title: String?) -> String {
+  ///   - fileExtension: with its dot: a title that ends with it, as a file's name does, loses it.
+  package static func stem(
+    published: Int64, marks: String = "", title: String?, fileExtension: String = ""
+  ) -> String {
     let date = CivilDate(secondsSinceEpoch: published).description
     let prefix = date + marks + separator
-    return withinLimit(prefix, FileNameText.cleaned(TitleText.plain(title ?? "")))
+    var name = FileNameText.cleaned(TitleText.plain(title ?? ""))
+    if name.utf8.count > fileExtension.utf8.count, name.lowercased().hasSuffix(fileExtension) {
+      name = FileNameText.trimmedEnd(String(name.dropLast(fileExtension.count)))
+    }
+    return withinLimit(prefix, name)
   }
 
   /// A podcast's directory.

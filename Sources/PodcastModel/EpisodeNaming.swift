@@ -2,7 +2,8 @@
 /// (Documentation/Semantics.md, Names).
 ///
 /// An episode that shares its day with another one has its hour in the name, `<date> 1830 - <Title>`; where two of the
-/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`.
+/// day have the same hour and minute or none, a number, `<date> 002 - <Title>`. Where others of the day have hours
+/// already, the number sorts behind the hour: `181` behind `1800`.
 package struct EpisodeNaming: Sendable {
   /// An item of a feed that gets a name.
   package struct Item: Sendable {
@@ -13,6 +14,8 @@ package struct EpisodeNaming: Sendable {
     package var published: Int64?
     package var season: Int?
     package var number: Int?
+    /// With its dot. A title that ends with it does not say it twice.
+    package var fileExtension = ""
 
     package init(title: String, address: WebAddress, published: Int64?, season: Int?, number: Int?) {
       self.title = title
@@ -40,6 +43,8 @@ package struct EpisodeNaming: Sendable {
     var hasUndated = false
     /// The highest number in a name; 0 for none.
     var lastNumber = 0
+    /// The highest number in the names of a minute's episodes.
+    var numbers: [Int: Int] = [:]
     var hasHours = false
 
     mutating func note(minute: Int?) {
@@ -77,6 +82,7 @@ package struct EpisodeNaming: Sendable {
       known.hasHours = true
     } else if digits.utf8.count >= 3, let number = Int(digits) {
       known.lastNumber = max(known.lastNumber, number)
+      known.numbers[Self.minute(of: published), default: 0].raise(to: number)
     }
     days[day] = known
   }
@@ -97,8 +103,10 @@ package struct EpisodeNaming: Sendable {
       let title = item.shownTitle
       let mark = marks[place] + (isSerial ? item.serialMark(beside: title) : "")
       let published = item.published ?? now
+      let stem = EpisodeName.stem(
+        published: published, marks: mark, title: title, fileExtension: item.fileExtension)
       return Name(
-        place: place, stem: names.claim(EpisodeName.stem(published: published, marks: mark, title: title)),
+        place: place, stem: names.claim(stem),
         modified: freeTime(from: published))
     }
   }
@@ -112,11 +120,16 @@ package struct EpisodeNaming: Sendable {
     return free
   }
 
-  /// Whether a feed lists its newest item first, by the dates of its items, or, where they tell nothing, by the numbers
-  /// in their titles.
-  package static func isNewestFirst(_ items: [Item]) -> Bool {
+  /// Whether a feed lists its newest item first, by the dates of its items, or, where they tell nothing, by where it lists
+  /// those that are known, or by the numbers in the titles.
+  /// - Parameter isKnown: whether the item at a place was listed before.
+  package static func isNewestFirst(_ items: [Item], isKnown: (Int) -> Bool = { _ in false }) -> Bool {
     let times = items.compactMap(\.published)
     if let first = times.first, let last = times.last, first != last { return first > last }
+    let known = items.indices.filter(isKnown)
+    // The mean place of the known against that of all: where they differ, the new ones are on the other side.
+    let (ofKnown, ofAll) = (known.reduce(0, +) * items.count, items.indices.reduce(0, +) * known.count)
+    if ofKnown != ofAll { return ofKnown > ofAll }
     let numbers = items.compactMap { item in
       Int(item.title.drop { !$0.isASCII || !$0.isNumber }.prefix { $0.isASCII && $0.isNumber })
     }
@@ -144,15 +157,33 @@ package struct EpisodeNaming: Sendable {
   private func marks(_ day: Int, _ times: [Int64?]) -> [String] {
     let known = days[day] ?? Day()
     if known.count + times.count == 1 { return [""] }
+    if known.hasHours { return marksAmongHours(known, times) }
     var all = known
     for time in times { all.note(minute: time.map(Self.minute)) }
     let areTold = !all.hasUndated && all.minutes.count == known.minutes.count + times.count
-    if known.lastNumber == 0, areTold || known.hasHours {
-      return times.map { " " + Self.hour(of: $0 ?? now) }
-    }
+    if known.lastNumber == 0, areTold { return times.map { " " + Self.hour(of: $0 ?? now) } }
     let first = max(known.lastNumber, known.count) + 1
     let width = max(3, String(first + times.count - 1).count)
     return times.indices.map { " " + CivilTime.padded(first + $0, width) }
+  }
+
+  /// On a day of which names have hours: the hour, or a number that sorts behind it where the minute is another's too
+  /// or the date is unknown.
+  private func marksAmongHours(_ known: Day, _ times: [Int64?]) -> [String] {
+    var numbers = known.numbers
+    let rivals = Dictionary(grouping: times.compactMap(\.self), by: Self.minute)
+    return times.map { time in
+      let minute = Self.minute(of: time ?? now)
+      // "1800" to "1809" sort before "181".
+      let tens = minute / 60 * 10 + minute % 60 / 10
+      let last = numbers.filter { $0.key <= minute }.values.max() ?? 0
+      if time != nil, !known.minutes.contains(minute), rivals[minute]?.count == 1, tens >= last {
+        return " " + Self.hour(of: time ?? now)
+      }
+      let number = max(tens, last) + 1
+      numbers[minute, default: 0].raise(to: number)
+      return " " + CivilTime.padded(number, 3)
+    }
   }
 
   private static func day(of time: Int64) -> Int { CivilTime.split(time).days }
@@ -164,6 +195,10 @@ package struct EpisodeNaming: Sendable {
     let minute = minute(of: time)
     return CivilTime.padded(minute / 60, 2) + CivilTime.padded(minute % 60, 2)
   }
+}
+
+extension Int {
+  fileprivate mutating func raise(to other: Int) { self = Swift.max(self, other) }
 }
 
 extension EpisodeNaming.Item {

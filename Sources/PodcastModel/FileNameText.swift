@@ -52,7 +52,7 @@ enum FileNameText {
   private static let blank = UInt8(ascii: " ")
 
   /// The longest start of a text that keeps within limits, with no blank or dot at its end. It ends at a word where one
-  /// ends in its last quarter, else between graphemes.
+  /// ends in its last quarter, else between graphemes. A first grapheme that is too long keeps what there is room for.
   /// - Parameters:
   ///   - limit: bytes of UTF-8.
   ///   - characters: Unicode scalars.
@@ -67,6 +67,14 @@ enum FileNameText {
       scalars += text[index].unicodeScalars.count
       if bytes > limit || scalars > characters { break }
       end = (text.index(after: index), bytes)
+    }
+    if end.index == text.startIndex {
+      bytes = 0
+      let part = text.unicodeScalars.prefix(max(0, characters)).prefix { scalar in
+        bytes += UTF8.width(scalar)
+        return bytes <= limit
+      }
+      return cleaned(String(part))
     }
     let isWordLate = word.bytes > 0 && word.bytes * 4 >= end.bytes * 3
     return trimmedEnd(String(text[..<(isWordLate ? word : end).index]))

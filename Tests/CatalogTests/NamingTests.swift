@@ -64,6 +64,47 @@ import Testing
         == ["2012-09-16 - A", "2012-09-16 1200 - B", "2012-09-16 1800 - C"])
   }
 
+  @Test func `New items of one date sort by the side on which the feed lists what is known`() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    let all = ["Zeta (first)", "Alpha (second)", "Beta (third)", "Delta (fourth)", "Gamma (fifth)"].map {
+      TestFeed.Item($0, guid: $0, date: "Tue, 04 Nov 2025 00:00:00 GMT")
+    }
+    for count in [1, 3, 5] {
+      world.web.set("/feed", TestFeed(items: all.prefix(count).reversed()).page)
+      try world.refresh(podcast)
+    }
+    let episodes = try world.catalog.episodes(ofPodcast: podcast)
+    #expect(episodes.sorted { $0.modified < $1.modified }.map(\.title) == all.map(\.title))
+    #expect(
+      episodes.map(\.stem) == [
+        "2025-11-04 - Zeta (first)", "2025-11-04 002 - Alpha (second)", "2025-11-04 003 - Beta (third)",
+        "2025-11-04 004 - Delta (fourth)", "2025-11-04 005 - Gamma (fifth)",
+      ])
+  }
+
+  @Test func `A feed's report shows an item that is listed twice once, as a mount does`() throws {
+    let world = try CatalogWorld()
+    let podcast = try world.podcast()
+    let late = "Tue, 04 Nov 2025 10:25:41 GMT"
+    var items = Array(repeating: TestFeed.Item("Evening news", guid: "n1", date: late), count: 6)
+    // Signed anew each time.
+    for index in items.indices { items[index].url = "http://m.example/s.mp3?Expires=\(index)" }
+    items += ["Mon, 03", "Tue, 04"].map {
+      TestFeed.Item("Early", guid: "m1", date: "\($0) Nov 2025 10:00:00 GMT")
+    }
+    let feed = TestFeed(items: items)
+    world.web.set("/feed", feed.page)
+    try world.refresh(podcast)
+    let names = try world.catalog.episodes(ofPodcast: podcast).map(\.fileName)
+    #expect(names == ["2025-11-03 - Early.mp3", "2025-11-04 - Evening news.mp3"])
+    let parsed = try FeedParser.parse(bytes: Array(feed.text.utf8), baseURL: nil)
+    let report = FeedReport(feed: parsed, feedURL: nil, now: 1_800_000_000)
+    #expect(report.names == names.reversed())
+    #expect(report.text.contains("\n2 episodes\n"))
+    #expect(report.text.hasSuffix("warning: 6 items repeat earlier ones: they are left out"))
+  }
+
   @Test func `A serial's episodes have season and number in their names`() throws {
     let world = try CatalogWorld()
     let podcast = try world.podcast()

@@ -60,7 +60,24 @@ import Testing
     #expect(accents.unicodeScalars.count == 120 && accents.last == "x\u{323}\u{301}")
     let japanese = EpisodeName.directoryName(title: String(repeating: "日", count: 100))
     #expect(japanese.utf8.count == 198)
-    #expect(EpisodeName.directoryName(title: "x" + String(repeating: "\u{301}", count: 300)) == "Untitled")
+  }
+
+  @Test func `A letter with more marks than there is room for keeps some`() {
+    func starts(_ name: String, _ start: String) -> Bool {
+      name.unicodeScalars.starts(with: start.unicodeScalars)
+    }
+    let many = "x" + String(repeating: "\u{301}", count: 300)
+    let directory = EpisodeName.directoryName(title: many)
+    #expect(directory == "x" + String(repeating: "\u{301}", count: 99))
+    #expect(
+      EpisodeName.directoryName(title: directory) == directory && EpisodeName.isDirectoryName(directory))
+    let stem = EpisodeName.stem(published: day, title: many + " and more")
+    #expect(starts(stem, "2024-01-03 - x\u{301}") && NameRules.violations(stem) == [])
+    let view = EpisodeName.viewStem(podcast: directory, stem: stem)
+    #expect(starts(view, "2024-01-03 - x\u{301}") && NameRules.violations(view) == [])
+    let family = String(repeating: "👩\u{200D}", count: 100) + "👩"
+    #expect(NameRules.violations(EpisodeName.directoryName(title: family)) == [])
+    #expect(starts(EpisodeName.directoryName(title: family), "👩\u{200D}👩"))
   }
 
   @Test func `A view's name holds at most 32 characters of the podcast, cut at a word`() {

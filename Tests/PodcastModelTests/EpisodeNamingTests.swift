@@ -94,9 +94,50 @@ import Testing
     #expect(stems([item("Again", at: 6 * 3600)], known: first) == ["2024-01-03 002 - Again"])
     let hours = [Known("2024-01-03 0600 - A", 6 * 3600), Known("2024-01-03 1200 - B", 12 * 3600)]
     #expect(stems([item("C", at: 18 * 3600)], known: hours) == ["2024-01-03 1800 - C"])
-    #expect(stems([item("C", at: 12 * 3600)], known: hours) == ["2024-01-03 1200 - C"])
+    #expect(stems([item("C", at: 12 * 3600)], known: hours) == ["2024-01-03 121 - C"])
     let numbers = [Known("2024-01-03 001 - A", 0), Known("2024-01-03 002 - B", 0)]
     #expect(stems([item("C", at: 3600)], known: numbers) == ["2024-01-03 003 - C"])
+  }
+
+  @Test func `Equal times on a day of hours get numbers that sort behind the hour`() {
+    let hour = 3600
+    let known = [Known("2024-01-03 0600 - A", 6 * 3600), Known("2024-01-03 1200 - B", 12 * 3600)]
+    func item(_ title: String, _ time: Int) -> EpisodeNaming.Item { self.item(title, at: Int64(time)) }
+    let evening = stems([item("Z", 18 * hour), item("Y", 18 * hour), item("X", 19 * hour)], known: known)
+    #expect(evening == ["2024-01-03 181 - Z", "2024-01-03 182 - Y", "2024-01-03 1900 - X"])
+    let between = stems([item("Z", 9 * hour), item("Y", 9 * hour), item("X", 12 * hour + 60)], known: known)
+    #expect(between == ["2024-01-03 091 - Z", "2024-01-03 092 - Y", "2024-01-03 1201 - X"])
+    // One after the other.
+    let numbers = known + [Known("2024-01-03 1800 - Z", 18 * 3600), Known("2024-01-03 181 - Y", 18 * 3600)]
+    #expect(stems([item("X", 18 * hour)], known: numbers) == ["2024-01-03 182 - X"])
+    #expect(stems([item("X", 18 * hour + 300)], known: numbers) == ["2024-01-03 182 - X"])
+    #expect(stems([item("X", 9 * hour)], known: numbers) == ["2024-01-03 0900 - X"])
+    #expect(stems([item("X", 20 * hour)], known: numbers) == ["2024-01-03 2000 - X"])
+    let last = [Known("2024-01-03 0600 - A", 6 * 3600), Known("2024-01-03 2359 - B", 86_399)]
+    #expect(stems([item("X", 86_399)], known: last) == ["2024-01-03 236 - X"])
+  }
+
+  @Test func `A feed's known items tell its direction where dates do not`() {
+    let items = ["Beta", "Alpha", "Zeta", "Eta"].map { item($0, at: 0) }
+    #expect(EpisodeNaming.isNewestFirst(items) { $0 >= 2 })
+    #expect(!EpisodeNaming.isNewestFirst(items) { $0 < 2 })
+    #expect(!EpisodeNaming.isNewestFirst(items) && !EpisodeNaming.isNewestFirst(items) { _ in true })
+    // One is pinned to the top.
+    #expect(EpisodeNaming.isNewestFirst(items) { $0 != 1 })
+    let dated = [item("A", at: 0), item("B", at: 90_000)]
+    #expect(!EpisodeNaming.isNewestFirst(dated) { $0 == 1 })
+  }
+
+  @Test(arguments: [
+    ("x.mp3", ".mp3", "x"), ("Morning .MP3", ".mp3", "Morning"), ("x.mp3", ".m4a", "x.mp3"),
+    (".mp3", ".mp3", ".mp3"), ("<b>x.mp3</b> ", ".mp3", "x"), ("xmp3", ".mp3", "xmp3"),
+  ])
+  func `A title that ends with the file's extension does not say it twice`(
+    title: String, ending: String, expected: String
+  ) {
+    var item = item(title, at: 0)
+    item.fileExtension = ending
+    #expect(stems([item]) == ["2024-01-03 - \(expected)"])
   }
 
   @Test func `Equal times of modification are told apart by a second`() {

@@ -23,6 +23,7 @@ import Testing
     ("https://a.example/rss/3cdd8b2ea2e3d3/", "https://a.example/rss/***/"),
     ("https://a.example/u/dHJ5Mm1lbWJlcnM5.rss?x=1", "https://a.example/u/***?x=1"),
     ("https://ann:w@a.example/0b2c1d3e-4f50-6172-8394-a5b6c7d8e9f0.mp3", "https://a.example/***"),
+    ("https://a.example/AAAAaaaa1111bbbb2222/feed", "https://a.example/***/feed"),
     ("https://a.example/Zk3Q9x-x/1.mp3?token=y", "https://a.example/Zk3Q9x-x/1.mp3?token=***"),
   ])
   func `What may be a token in the path is shown only where a directory named the address`(
@@ -37,6 +38,7 @@ import Testing
     "https://a.example/2024-01-03-harbour-lights-episode-12.mp3",
     "https://a.example/BBC6MusicNewFavourites2024/20240103T100000Z.mp3",
     "https://traffic.megaphone.fm/VMP1234567890.mp3", "https://a.example/TheDailyShowEarsEdition/feed.xml",
+    "https://a.example/season2024episode12/ThePilot2024.mp3",
     "https://a.example/Ünïcödé/%D0%9F%D1%80%D0%B8.mp3", "https://3cdd8b2ea2e3d3.example/feed",
   ])
   func `Words, dates and numbers are shown`(url: WebAddress) {

@@ -25,16 +25,8 @@ final class IncomingEpisode: Sendable {
     guard let enclosure = parsed.enclosure else { return nil }
     self.enclosure = enclosure
     mediaType = enclosure.type.map(MediaType.essence)
-    guid = parsed.guid.flatMap { $0.isEmpty ? nil : $0 }
-    title = parsed.title ?? ""
-    published = parsed.publication(now: now)
-    var traits = ItemTraits(address: enclosure.url, title: title)
-    traits.guid = guid
-    traits.published = published
-    traits.duration = parsed.duration
-    traits.length = enclosure.length
-    traits.season = parsed.season
-    traits.number = parsed.episode
+    var traits = parsed.traits(now: now)
+    (guid, title, published) = (traits.guid, traits.title, traits.published)
     // The notes may come from a file: they are read once here, and once more where they are kept.
     let notes = parsed.notes
     notesLength = notes?.utf8.count ?? 0

@@ -81,7 +81,9 @@ struct MergePlan: Sendable {
     reachesBack =
       !Self.showsNewest(of: known.all.map(\.traits.published)) { ofPlace[$0] != nil }
       || decisions.last == .new || oldest.map { decisions[$0] } == .new
-    let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) })
+    let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) }) {
+      decisions[$0].place != nil
+    }
     let names = naming.name(new.map { $0.parsed.namedItem(now: now) }, isNewestFirst: isNewestFirst)
     add(new, known, ofPlace, names, now: now)
   }

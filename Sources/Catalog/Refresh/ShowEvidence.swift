@@ -17,6 +17,8 @@ struct ShowEvidence: Sendable {
     /// Of these, those that are not the same by their time and a title such as any show has ("Episode 12"), or that is
     /// another but for what all of the show have ("Lights 12", "News 12").
     var distinct: Int
+    /// Of these, those whose addresses differ by no more than a token does.
+    var sameFile: Int
     /// How many the one has, and the other.
     var one: Int
     var other: Int
@@ -26,12 +28,13 @@ struct ShowEvidence: Sendable {
     init(of items: [ItemTraits], and known: [ItemTraits]) {
       let decisions = EpisodeMatcher.match(items, known: known)
       let titles = Dictionary(items.map { (UniqueNames.key($0.title), 1) }, uniquingKeysWith: +)
-      (common, distinct) = (0, 0)
+      (common, distinct, sameFile) = (0, 0, 0)
       for (item, decision) in zip(items, decisions) {
         guard let place = decision.place else { continue }
         common += 1
         let isTitleAlone = titles[UniqueNames.key(item.title)] == 1
         if Self.isDistinct(item, known[place], isTitleAlone: isTitleAlone) { distinct += 1 }
+        if Self.areOneFile(item.address, known[place].address) { sameFile += 1 }
       }
       (one, other) = (items.count, known.count)
       let times = known.compactMap(\.published).map(Double.init)
@@ -47,6 +50,16 @@ struct ShowEvidence: Sendable {
       guard isTitleAlone, UniqueNames.key(item.title) == UniqueNames.key(known.title) else { return false }
       let words = item.title.split { !$0.isLetter && !$0.isNumber }
       return words.count { !$0.contains(where: \.isNumber) } > 1
+    }
+
+    /// Whether two addresses name the same file, by its name, or by all that does not look like a token. The ending
+    /// counts always: a show's audio and video may lie at addresses of tokens alone.
+    private static func areOneFile(_ one: WebAddress, _ other: WebAddress) -> Bool {
+      let files = [one, other].map { $0.parts?.path.split(separator: "/").last ?? "" }
+      if files[0] == files[1], !files[0].isEmpty { return true }
+      let endings = files.map { file in file.lastIndex(of: ".").map { file[$0...].lowercased() } }
+      return endings[0] == endings[1]
+        && StableAddress.text(WebAddress(one.shown)) == StableAddress.text(WebAddress(other.shown))
     }
 
     /// Bytes of a guid that is no mere number.

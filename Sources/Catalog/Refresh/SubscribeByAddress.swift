@@ -162,15 +162,21 @@ struct SubscribeByAddress: Sendable {
     return try feeds.store.read { try ListedRow.subscription(listed.id, in: $0) } ?? listed
   }
 
-  /// The subscription whose feed this is too, by its episodes, at an address that differs by its token alone.
+  /// The subscription whose feed this is too, at an address that differs by its token alone. Its title must be the same,
+  /// and most episodes must have the same files: a host may tell a show's audio and video apart by a token alone, with
+  /// the same guids.
   private func renewed(by found: Found) throws(CatalogError) -> Int64? {
     try feeds.store.read { database in
       try SubscriptionRows.subscriptions(likeAddress: found.address, in: database).first { id in
-        guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else { return false }
+        guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id,
+          let state = try FeedState(podcast: podcast, in: database)
+        else { return false }
+        let titles = ShowEvidence.Titles(state.hasTitle ? state.title : nil, found.document.title)
+        guard titles == .same || titles == .unknown else { return false }
         let known = try KnownEpisodes(podcast: podcast, in: database)
         let both = ShowEvidence.Episodes(
           of: found.document.episodes.map(\.traits), and: known.all.map(\.traits))
-        return both.areSame(both.common)
+        return both.areSame(both.sameFile)
       }
     }
   }

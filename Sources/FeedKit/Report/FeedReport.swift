@@ -2,7 +2,7 @@ package import PodcastModel
 
 /// What podcastfs makes of a feed, for `podcastfs feed`.
 package struct FeedReport: Sendable {
-  /// Without what stands in it again.
+  /// Without items that repeat an earlier one.
   package let feed: ParsedFeed
   /// Where it came from; nil for a file that does not say.
   package let feedURL: WebAddress?
@@ -13,11 +13,9 @@ package struct FeedReport: Sendable {
   ///   - feedURL: where it came from; a file's own word (`atom:link rel=self`) stands in for it.
   ///   - now: in seconds since 1970: the day that an episode without a date is named after.
   package init(feed: ParsedFeed, feedURL: WebAddress?, now: Int64) {
-    var feed = feed
-    feed.leaveOutRepeats()
-    self.feed = feed
+    self.feed = feed.withoutRepeated(now: now)
     self.feedURL = feedURL ?? feed.selfURL
-    names = feed.fileNames(now: now)
+    names = self.feed.fileNames(now: now)
   }
 
   /// The object of `podcastfs feed --json`: null for what the feed does not have.
