@@ -262,7 +262,7 @@ import TransferProtocol
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
     fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000)) }
     let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
-    #expect(file.size == 1_000_000 && !file.isDirect && file.keepsCache)
+    #expect(file.size == 1_000_000 && !file.isDirect)
     // Nothing of it is here: an error rather than a file that can't be read.
     #expect(failure(fixture.tree.open(node, writes: false, for: fixture.indexer)) == .EIO)
     fixture.transfers.set(
@@ -276,6 +276,34 @@ import TransferProtocol
         .download, .cachedOnly, .cachedOnly, .cachedOnly,
       ])
     #expect(failure(fixture.tree.open(node, writes: true, for: fixture.me)) == .EROFS)
+  }
+
+  /// A node's number holds a part of the generation's number only, so two generations may share a node.
+  @Test func theKernelKeepsItsPagesOnlyWhereTheyWereReadInTheSameGeneration() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    func keepsPages(generation: UInt32, reads: Bool) throws -> Bool {
+      fixture.transfers.state.withLock {
+        $0.outcome = .success(FakeEpisode(generation: generation, size: 1_000_000))
+      }
+      let file = try wait(fixture.tree.open(node, writes: false, for: fixture.me))
+      if reads {
+        withUnsafeTemporaryAllocation(byteCount: 10, alignment: 1) { _ = file.read(at: 0, into: $0) }
+      }
+      file.close()
+      return file.keepsCache
+    }
+    #expect(
+      try !keepsPages(generation: 1, reads: false), "of what another process has served, nothing is known")
+    #expect(
+      try !keepsPages(generation: 1, reads: true), "it is not known that the kernel has dropped its pages")
+    #expect(try keepsPages(generation: 1, reads: false))
+    let other: UInt32 = 1 + 1 << 9
+    #expect(try !keepsPages(generation: other, reads: false))
+    #expect(try !keepsPages(generation: other, reads: true))
+    #expect(try keepsPages(generation: other, reads: true))
+    #expect(try !keepsPages(generation: 1, reads: true))
   }
 
   /// Once its row has been read.

@@ -68,7 +68,7 @@ import TransferStore
     #expect(eventually { client.confirmed { $0.pause(slow, completion: $1) } })
     #expect(client.status(of: slow.key)?.state == .paused)
     #expect(client.confirmed { $0.start(paused, completion: $1) })
-    #expect(client.reaches(.cached, paused))
+    #expect(client.reaches(.cached, paused), "\(String(describing: client.status(of: paused.key)))")
   }
 
   /// Not even its store can be made: who reads hears that a disk is full.

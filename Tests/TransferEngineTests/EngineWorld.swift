@@ -25,6 +25,8 @@ final class EngineWorld {
   var files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:]
   /// Files that the cache is found to have.
   private let found: [FoundFile]
+  /// Whether they are found at once; else a test answers.
+  private let listsAtOnce: Bool
   /// Which local copy the files are.
   private(set) var generations: [MediaKey: UInt32] = [:]
   private(set) var open: [StoreID: MediaKey] = [:]
@@ -57,6 +59,11 @@ final class EngineWorld {
   /// Whether damaged bytes are let go of at once; else a test has it done (`discardBytes`).
   var discardsAtOnce = true
   private var undiscarded: [Event] = []
+  /// Whether files are described at once; else a test has it done (`describeFiles`).
+  var describesAtOnce = true
+  private var undescribed: [Event] = []
+  /// How often a file was to be brought to the disk.
+  private(set) var flushes = 0
   /// Whether what is written is brought to the disk when that is asked for; else never.
   var flushesAtOnce = true
   /// Whether the cache is looked at when it is asked for; else a test answers.
@@ -73,7 +80,7 @@ final class EngineWorld {
   init(
     _ count: Int, hosts: Int, now: Double = 1000, records: [MediaKey: TransferRecord] = [:],
     files: [MediaKey: (representation: Representation, present: ByteRanges)] = [:],
-    found: [FoundFile] = [], _ change: (inout TransferSettings) -> Void = { _ in }
+    found: [FoundFile] = [], listsAtOnce: Bool = true, _ change: (inout TransferSettings) -> Void = { _ in }
   ) {
     var settings = TransferSettings()
     settings.minimumFree = 0
@@ -83,6 +90,7 @@ final class EngineWorld {
     self.records = records
     self.files = files
     self.found = found
+    self.listsAtOnce = listsAtOnce
     requests = (0..<count).map { index in
       let url = "http://h\(index % hosts).test/\(index).mp3"
       return TransferRequest(
@@ -154,6 +162,13 @@ final class EngineWorld {
     for answer in answers { handle(answer) }
   }
 
+  /// The disk has what descriptions say.
+  func describeFiles() {
+    let answers = undescribed
+    undescribed = []
+    for answer in answers { handle(answer) }
+  }
+
   /// The disk has let go of damaged bytes.
   func discardBytes() {
     let answers = undiscarded
@@ -172,7 +187,9 @@ final class EngineWorld {
         running[flow] = nil
         held.remove(flow)
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
-      case .flush(let store): if flushesAtOnce { answers.append(.disk(store, .flushed)) }
+      case .flush(let store):
+        flushes += 1
+        if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }
@@ -185,7 +202,7 @@ final class EngineWorld {
         if evictsAtOnce {
           answers.append(.evicted(gone.map { GenerationName(key: $0.key, generation: $0.generation) }))
         }
-      case .listFiles: answers.append(.found(found))
+      case .listFiles: if listsAtOnce { answers.append(.found(found)) }
       case .save(let id, let rows, let removed):
         commits += 1
         if savesAtOnce {
@@ -240,7 +257,9 @@ final class EngineWorld {
     case .compare(let flow, let range): return .disk(store, .compared(flow, range, agreed: range.length))
     case .describe(let representation):
       if let key = open[store] { files[key]?.representation = representation }
-      return .disk(store, .described)
+      if describesAtOnce { return .disk(store, .described) }
+      undescribed.append(.disk(store, .described))
+      return nil
     case .discardBytes(let ranges):
       if let key = open[store] { for range in ranges { files[key]?.present.remove(range) } }
       let present = open[store].flatMap { files[$0]?.present } ?? ByteRanges()

@@ -132,4 +132,28 @@ import TransferProtocol
     #expect(world.state(0) == .cached)
     #expect(world.logged.count { $0.contains("another file") } == 1, "\(world.logged)")
   }
+
+  /// A new daemon has no records: it begins nothing before it knows what the cache has.
+  @Test func whatWasPausedBeforeTheCacheWasListedCanBeStarted() {
+    let world = EngineWorld(1, hosts: 1, listsAtOnce: false)
+    world.say { .pause(id: $0, world.requests[0]) }
+    world.handle(.found([]))
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.asked == 1)
+  }
+
+  /// The disk does several orders at once. A size that a flush has missed would be unknown to the next who opens it.
+  @Test func theSizeOfABodyWithoutLengthIsFlushedWhenTheDiskHasIt() {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .start(id: $0, world.requests[0]) }
+    world.answer(nil)
+    world.bring(100_000)
+    world.describesAtOnce = false
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    let before = world.flushes
+    world.describeFiles()
+    #expect(world.flushes == before + 1)
+    #expect(world.open.isEmpty)
+  }
 }

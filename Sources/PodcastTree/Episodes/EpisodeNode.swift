@@ -118,13 +118,15 @@ struct EpisodeNode: TreeNode {
         return EpisodeSize(episode, status).whileUnknown
       } : nil
     let isComing = intent.startsDownload && !opened.isWhole
-    // A node's number holds only a part of the generation's.
+    // A node's number holds only a part of the generation's: its pages may be of another one.
     let keepsCache = tree.world.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
       keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
       looks: isComing && intent == .downloadAtRead && program?.habit == .browses
     ) { file in
+      // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
+      if file.bytesRead > 0 { tree.world.withLock { $0.open.hasPages(of: id, opened.generation) } }
       closed(episode, intent, program, file)
     }
   }

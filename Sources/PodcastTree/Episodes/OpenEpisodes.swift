@@ -18,16 +18,17 @@ struct OpenEpisodes: Sendable {
   /// Episodes whose download is dropped at their last close.
   var dropsAtClose: Set<Int64> = []
 
-  /// The generation that each node was opened with last.
+  /// The generation of the pages that the kernel has of a node.
   private var pages: [NodeID: UInt32] = [:]
   private static let mostPages = 4096
 
-  /// Whether what the kernel may have of a node's pages is of this generation.
-  mutating func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool {
-    let isSame = pages[node] == generation
+  /// Whether the kernel may keep its pages of a node at an open of this generation.
+  func keepsPages(of node: NodeID, _ generation: UInt32) -> Bool { pages[node] == generation }
+
+  /// The kernel has read pages of this generation, by a handle at whose open it kept no others.
+  mutating func hasPages(of node: NodeID, _ generation: UInt32) {
     if pages.count >= Self.mostPages { pages = [:] }
     pages[node] = generation
-    return isSame
   }
 
   var count: Int { counts.values.reduce(0, +) }

@@ -104,6 +104,7 @@ extension Engine {
     case .described:
       store.pending -= 1
       store.described()
+      flush(store, after: Limits.flushAfter)
     case .discarded(let present):
       store.pending -= 1
       discarded(present, store, download)
@@ -196,6 +197,7 @@ extension Engine {
       close(store, download)
     } else {
       store.discards = 0
+      store.refusedDescription()
       store.setPresent(store.present)
     }
     suffer(failure, download)
@@ -219,7 +221,10 @@ extension Engine {
   /// Brings what is written to the disk; at most one flush of an episode waits.
   /// - Parameter least: bytes for which it is worth it.
   func flush(_ store: Store, after least: Int64) {
-    guard store.isOpen, !store.isFlushing, store.unflushed > least || store.isDescriptionNew else { return }
+    // The disk does its orders at once: a flush could come before the description that it is to keep.
+    guard store.isOpen, !store.isFlushing, store.undescribed == 0,
+      store.unflushed > least || store.isDescriptionNew
+    else { return }
     store.beginFlush()
     emit(.flush(store.id))
   }
@@ -356,7 +361,9 @@ extension Engine {
     if !adopted.isEmpty {
       emit(.log("found \(adopted.count) episodes in the cache that the store did not know"))
     }
-    for download in downloads.busyInOrder where download.isUnseen {
+    // Also one that rests, as paused: nothing is done for it before.
+    let unseen = downloads.all.values.filter(\.isUnseen).sorted { $0.key < $1.key }
+    for download in unseen {
       download.isUnseen = false
       if !adopted.contains(download.key) { forgetBytes(of: download) }
       touch(download)

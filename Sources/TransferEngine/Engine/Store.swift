@@ -64,9 +64,12 @@ final class Store {
   func describes() { undescribed += 1 }
 
   func described() {
-    undescribed -= 1
+    undescribed = max(undescribed - 1, 0)
     if undescribed == 0 { shownTotal = representation.total }
   }
+
+  /// The disk has refused something, and it may have been a description: none is waited for any more.
+  func refusedDescription() { undescribed = 0 }
 
   func claim(_ range: Range<Int64>) { claimed.insert(range) }
 
