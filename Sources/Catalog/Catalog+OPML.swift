@@ -5,9 +5,18 @@ internal import PosixKit
 extension Catalog {
   /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does. A list may be a
   /// stranger's: none of its feeds may be on a private network until the user has typed its address.
-  /// - Throws: EINVAL where it is no list.
+  /// - Returns: for a link file only its address.
+  /// - Throws: EINVAL where it is neither a list nor a link.
   package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
     let list = try list(bytes)
+    if let link = list.link {
+      if SubscriptionAddress.typed(link).isEmpty {
+        throw CatalogError(.EINVAL, "the link leads to no web address")
+      }
+      var result = OPMLImport(added: 0, known: 0, problems: [])
+      result.link = link
+      return result
+    }
     return try store.change { database, changes in
       var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
       result.refused = list.refusals

@@ -56,7 +56,7 @@ extension Settings {
       "names of processes, colon-separated, that start no download; in place of the known ones"
     ) { $0.noTrigger = SettingValue.names($2) },
     .init(
-      "sidecars", "KINDS", "cover:transcript:chapters",
+      "sidecars", "KINDS", "cover:transcript",
       "files beside the episodes: cover, transcript, chapters, notes, or none"
     ) { $0.sidecars = try SettingValue.sidecars($1, $2) },
     .init("latest", "N", "100", "episodes in Latest/, up to 10000") {

@@ -38,7 +38,7 @@ package struct Settings: Hashable, Sendable {
   package var trigger = Trigger.open
   /// Names of processes whose open starts nothing.
   package var noTrigger: [String] = Settings.knownIndexers
-  package var sidecars: Set<Sidecar> = [.cover, .transcript, .chapters]
+  package var sidecars: Set<Sidecar> = [.cover, .transcript]
   package var latest = 100
   package var notifies = true
   /// A command run when a download is complete.

@@ -36,6 +36,10 @@ package protocol CatalogService: AnyObject, Sendable {
   func hide(episode: Int64) throws
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport
+  func subscribe(
+    address: String, name: String?, isTyped: Bool,
+    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
+  ) -> any Cancellable
   func exportOPML() throws -> [UInt8]
   func keepPlan(podcast id: Int64) throws -> KeepPlan
   func markKept(episode: Int64) throws

@@ -59,6 +59,14 @@ import Testing
     #expect(isDoubtful(1000 * day, 31 * day))
   }
 
+  @Test func anUnchangedAnswerOfAFeedWithFewEpisodesIsDoubtedAfterAWeek() {
+    for published in [[], [now - 8 * day]] {
+      let rhythm = FeedRhythm(published: published, firstRead: now - 8 * day)
+      #expect(rhythm.isDoubtful(now: now, lastWhole: now - 8 * day))
+      #expect(!rhythm.isDoubtful(now: now, lastWhole: now - 6 * day))
+    }
+  }
+
   @Test func timesThatMakeNoSenseAreNoFault() {
     let odd: [[Int64]] = [[.min, .max, 0, -1], [0, 0, 0, 0, 0], [.max, .max - 4000, 5, 6, 7]]
     for published in odd {

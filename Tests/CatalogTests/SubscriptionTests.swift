@@ -104,6 +104,29 @@ import Testing
     #expect(try world.catalog.subscriptions().count == 2)
   }
 
+  @Test(arguments: [
+    "[Desktop Entry]\nType=Link\nName=Lights\nURL[$e]=http://a.example/feed\n",
+    "[{000214A0}]\r\nProp3=19,2\r\n[InternetShortcut]\r\nIDList=\r\nURL=http://a.example/feed\r\n",
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+    <plist version="1.0"><dict><key>Name</key><string>b</string>
+    <key>URL</key><string>http://a.example/feed</string></dict></plist>
+    """,
+    "bplist00\u{1}\u{2}SURL_\u{10}\u{15}http://a.example/feed\u{8}\u{b}",
+  ])
+  func `A link file of any desktop names one address`(file: String) throws {
+    let world = try CatalogWorld()
+    #expect(try world.catalog.importOPML(Array(file.utf8)).link == "http://a.example/feed")
+    #expect(try world.catalog.subscriptions().isEmpty)
+    for other in [
+      "[Desktop Entry]\nType=Application\nExec=x\n", "[InternetShortcut]\nURL=file:///etc/passwd\n",
+    ] {
+      let error = #expect(throws: CatalogError.self) { try world.catalog.importOPML(Array(other.utf8)) }
+      #expect(error?.errno == .EINVAL && error?.message.contains("link") == true, "\(error as Any)")
+    }
+  }
+
   @Test func aListOfManyEqualTitlesIsQuick() throws {
     let world = try CatalogWorld()
     let outlines = (0..<3000).map {

@@ -36,6 +36,92 @@ import Testing
     #expect(try mount.run("list", "--names").output.isEmpty)
   }
 
+  @Test func `What is so already is done`() throws {
+    let mount = try MountedCatalogue()
+    let again = try mount.run("mount", mount.root)
+    #expect(
+      again.end == .exit(0) && again.output == "podcastfs is already mounted on \(mount.root)\n", "\(again)")
+    #expect(try mount.run("mount", "-f", mount.root).end == .exit(0))
+    #expect(try mount.run("mount", "-o", "nonsense", mount.root).end == .exit(64))
+    for _ in 1...2 {
+      #expect(try mount.run("unsubscribe", MountedCatalogue.podcast).end == .exit(0))
+    }
+    #expect(try mount.run("unsubscribe", "Nobody").end == .exit(1))
+    #expect(try mount.run("list", "--names").output.isEmpty)
+  }
+
+  @Test func `A file copied to the subscriptions is taken by its content`() throws {
+    let mount = try MountedCatalogue()
+    let feed = mount.origin.url("/feed.xml")
+    mount.origin.serve(
+      "/page",
+      OriginResource(
+        "<html><head><link rel=alternate type=application/rss+xml href=\"\(feed)\"></head></html>",
+        mediaType: "text/html"))
+    mount.origin.serve("/empty", OriginResource("<html><body>None</body></html>", mediaType: "text/html"))
+    func copy(_ name: String, _ content: String) throws -> RunningProcess.End? {
+      let file = try mount.environment.home.write(name, content)
+      return try RunningProcess(
+        "cp", [file, mount.root + "/Subscriptions/"], environment: mount.environment.variables
+      ).wait()
+    }
+    for (name, content) in [
+      ("page.desktop", "[Desktop Entry]\nType=Link\nURL=\(mount.origin.url("/page"))\n"),
+      ("feed.url", "[InternetShortcut]\r\nURL=\(feed)\r\n"),
+    ] {
+      #expect(try mount.run("unsubscribe", MountedCatalogue.podcast).end == .exit(0))
+      #expect(try copy(name, content) == .exit(0))
+      #expect(try mount.run("list", "--names").output == MountedCatalogue.podcast + "\n")
+      #expect(try Directories.names(in: mount.root + "/Subscriptions").contains(MountedCatalogue.podcast))
+    }
+    let outline = "<outline type=\"rss\" text=\"Other\" xmlUrl=\"http://other.example/feed\"/>"
+    #expect(try copy("podcasts_opml.xml", "<opml><body>\(outline)</body></opml>") == .exit(0))
+    #expect(try copy("list.txt", "http://third.example/feed\nno address\n") == .exit(0))
+    #expect(try mount.run("list", "--names").output.split(separator: "\n").count == 3)
+    #expect(try copy("none.url", "[InternetShortcut]\nURL=\(mount.origin.url("/empty"))\n") == .exit(1))
+    #expect(try copy("picture.opml", "\u{89}PNG") == .exit(1))
+    let log = try String(decoding: Directories.read(mount.root + "/.podcastfs/log"), as: UTF8.self)
+    for words in ["list.txt, copied to Subscriptions: “no address”", "/empty", "picture.opml, copied"] {
+      #expect(log.contains(words), "\(log)")
+    }
+  }
+
+  @Test func `A private feed of a list is fetched when its address is typed`() throws {
+    let mount = try MountedCatalogue()
+    #expect(try mount.run("forget", MountedCatalogue.podcast).end == .exit(0))
+    let list = try mount.environment.home.write("list.txt", mount.origin.url("/feed.xml") + "\n")
+    #expect(try mount.run("import", list).end == .exit(0))
+    let subscribed = try mount.run("subscribe", mount.origin.url("/feed.xml"))
+    #expect(
+      subscribed.end == .exit(0) && subscribed.output == MountedCatalogue.podcast + "\n", "\(subscribed)")
+    let listed = try mount.run("list")
+    #expect(!listed.output.contains("private"), "\(listed)")
+    #expect(
+      try mount.attribute("episode_count", "\(mount.root)/Subscriptions/\(MountedCatalogue.podcast)") == "3")
+  }
+
+  @Test func `An episode's link is the feed's or the guid that is an address`() throws {
+    let mount = try MountedCatalogue()
+    #expect(try mount.run("forget", MountedCatalogue.podcast).end == .exit(0))
+    var feed = TestFeed(MountedCatalogue.podcast)
+    feed.items = (1...3).map {
+      TestFeed.Item("New \($0)", url: mount.origin.url("/\($0).mp3"), published: 1_705_000_000)
+    }
+    feed.items[0].more = "<link>https://l.example/a</link><guid>https://l.example/b</guid>"
+    feed.items[1].more = "<guid>https://l.example/c</guid>"
+    feed.items[2].more = "<guid isPermaLink=\"false\">https://l.example/d</guid>"
+    mount.origin.serve("/links.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    #expect(try mount.run("subscribe", mount.origin.url("/links.xml")).end == .exit(0))
+    var links: [String: String] = [:]
+    for number in 1...3 {
+      let path = try mount.episode(number)
+      links[try mount.attribute("title", path) ?? ""] = try mount.attribute("link", path) ?? "none"
+    }
+    #expect(
+      links == ["New 1": "https://l.example/a", "New 2": "https://l.example/c", "New 3": "none"],
+      "\(links)")
+  }
+
   @Test func aStalledDownloadSaysSinceWhenAndGuessesNoEnd() throws {
     let mount = try MountedCatalogue()
     mount.origin.change("/1.mp3") { $0.behaviour.stallAfter = 50_000 }

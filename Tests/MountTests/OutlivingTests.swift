@@ -146,6 +146,6 @@ import Testing
     var status = statvfs()
     #expect(
       statvfs(fixture.root, &status) == 0 && UInt64(status.f_blocks) * UInt64(status.f_frsize) == 3 << 30)
-    #expect(try fixture.run("mount", fixture.root).errors.contains("already mounted"))
+    #expect(try fixture.run("mount", fixture.root).output.contains("already mounted"))
   }
 }

@@ -9,6 +9,8 @@ import Testing
   private static let cover = (0..<70_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   private static let stem = "2024-01-01 - Part 1"
 
+  private static let options = "min_free=0,sidecars=cover:transcript:chapters"
+
   private func fixture() throws -> MountFixture {
     let fixture = try MountFixture()
     fixture.origin.serve("/art.jpg", OriginResource(Self.cover, mediaType: "image/jpeg"))
@@ -20,7 +22,7 @@ import Testing
         <podcast:chapters url="\(origin.url("/gone.json"))" type="application/json+chapters"/>
         """
     }
-    try fixture.mount()
+    try fixture.mount(options: Self.options)
     try fixture.makeSearch()
     return fixture
   }
@@ -64,7 +66,7 @@ import Testing
     let fixture = try fixture()
     let second = fixture.root + "2"
     mkdir(second, 0o755)
-    try fixture.mount(at: second)
+    try fixture.mount(options: Self.options, at: second)
     let folder = fixture.podcastPath.dropFirst(fixture.root.utf8.count)
     func times(_ root: String) throws -> [[Int]] {
       try ["cover.jpg", Self.stem + ".vtt", Self.stem + ".chapters.json", ".directory"].map { name in
@@ -78,7 +80,7 @@ import Testing
     #expect(try eventually { try times(fixture.root) == times(second) })
     let after = try times(second)
     try fixture.unmount()
-    try fixture.mount()
+    try fixture.mount(options: Self.options)
     #expect(try times(fixture.root) == after)
     #expect(try times(second) == after)
   }
@@ -88,7 +90,7 @@ import Testing
     let fixture = try fixture()
     let second = fixture.root + "2"
     mkdir(second, 0o755)
-    try fixture.mount(at: second)
+    try fixture.mount(options: Self.options, at: second)
     let names = ["cover.jpg", Self.stem + ".vtt"]
     let bytes = [Self.cover, Self.transcript]
     let folder = fixture.podcastPath

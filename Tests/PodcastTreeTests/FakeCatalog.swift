@@ -201,6 +201,28 @@ final class FakeCatalog: CatalogService {
     announce(.subscription(entry.id, podcast: entry.podcast.id), .result(id, search: search))
     return entry
   }
+  func subscribe(
+    address: String, name: String?, isTyped: Bool,
+    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
+  ) -> any Cancellable {
+    guard address == "link", let podcast = podcast(7) else {
+      completion(.failure(CatalogError(.EPROTO, "is a web page, not a feed")))
+      return Task()
+    }
+    if let known = subscriptions().first(where: { $0.podcast.id == 7 }) {
+      completion(.failure(.alreadyFollowed(known.name)))
+      return Task()
+    }
+    let entry = state.withLock { state in
+      let entry = ListedPodcast(id: state.nextID, name: podcast.name, podcast: podcast)
+      state.nextID += 1
+      state.subscriptions.append(entry)
+      return entry
+    }
+    announce(.subscription(entry.id, podcast: 7))
+    completion(.success(entry))
+    return Task()
+  }
   func unsubscribe(_ id: Int64) {
     let podcast = subscription(id)?.podcast.id ?? 0
     state.withLock { $0.subscriptions.removeAll { $0.id == id } }
@@ -226,7 +248,18 @@ final class FakeCatalog: CatalogService {
     }
     announce(.episode(id))
   }
+  /// A file "link" names a feed, "page" a page without one.
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport {
+    if let link = ["link", "page"].first(where: { bytes == Array($0.utf8) }) {
+      var result = OPMLImport(added: 0, known: 0, problems: [])
+      result.link = link
+      return result
+    }
+    if bytes == Array("bad".utf8) {
+      var result = OPMLImport(added: 0, known: 0, problems: ["bad"])
+      result.refused = 1
+      return result
+    }
     guard bytes.starts(with: "<opml".utf8) else { throw CatalogError(.EINVAL, "not OPML") }
     return OPMLImport(added: 1, known: 0, problems: state.withLock { $0.importProblems })
   }

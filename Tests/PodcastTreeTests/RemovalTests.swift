@@ -227,6 +227,25 @@ import TransferProtocol
     #expect(failure(bad.file.flush()) == .EINVAL)
   }
 
+  @Test func `What is copied to the subscriptions is taken by its content under any name`() throws {
+    let fixture = try TreeFixture()
+    func copy(_ name: String, _ content: String) throws -> Errno? {
+      let created = try wait(fixture.tree.create(name, in: .subscriptions, for: fixture.me))
+      _ = Array(content.utf8).withUnsafeBytes { created.file.write(at: 0, $0) }
+      defer { created.file.close() }
+      return failure(created.file.flush())
+    }
+    #expect(try copy("podcasts_opml.xml", "<opml/>") == nil)
+    #expect(try copy("list.txt", "bad") == .EINVAL)
+    #expect(try copy("a.url", "page") == .EINVAL)
+    #expect(try copy("a.desktop", "link") == nil)
+    #expect(try fixture.list(.subscriptions).contains("Harbour Lights"))
+    #expect(try copy("again.webloc", "link") == nil)
+    let me = fixture.me
+    #expect(failure(fixture.tree.create(".directory", in: .subscriptions, for: me)) == .EPERM)
+    #expect(failure(fixture.tree.create("Harbour Lights", in: .subscriptions, for: me)) == .EEXIST)
+  }
+
   /// Also when the name goes by itself.
   @Test func aListThatComesAndGoesMovesTheTimeOfItsDirectory() throws {
     let fixture = try TreeFixture()

@@ -95,7 +95,7 @@ import Testing
     #expect(failure(tree.rename("Search", in: .root, to: "Find", in: .root, flags: 0, for: me)) == .EPERM)
     #expect(failure(tree.rename("harbour", in: .search, to: "x", in: .root, flags: 0, for: me)) == .EPERM)
     #expect(failure(tree.change(.search, size: nil, onlyTimes: false, for: me)) == .EPERM)
-    #expect(failure(tree.create("a.txt", in: .subscriptions, for: me)) == .EPERM)
+    #expect(failure(tree.create(".a", in: .subscriptions, for: me)) == .EPERM)
     #expect(failure(tree.create("a.opml", in: .root, for: me)) == .EROFS)
     #expect(failure(tree.setExtendedAttribute("user.x", to: [], of: .search, for: me)) == .EPERM)
     #expect(failure(tree.setExtendedAttribute("trusted.x", to: [], of: .search, for: me)) == .EOPNOTSUPP)

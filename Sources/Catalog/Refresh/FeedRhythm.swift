@@ -60,12 +60,13 @@ package struct FeedRhythm: Hashable, Sendable {
   /// Times that it is looked for in what is usually between two episodes.
   private static let looks: Int64 = 168
 
-  /// Whether an unchanged answer is to be doubted: an episode is overdue.
+  /// Whether an unchanged answer is to be doubted: an episode is overdue, or may be where the rhythm is unknown.
   /// - Parameter lastWhole: when the whole feed last came.
   package func isDoubtful(now: Int64, lastWhole: Int64) -> Bool {
     let since = now - lastWhole
     if since < Self.day { return false }
-    guard let usual, let newest, !isComplete, now - newest <= Self.year else { return since > 30 * Self.day }
+    if isComplete || newest.map({ now - $0 > Self.year }) ?? false { return since > 30 * Self.day }
+    guard let usual, let newest else { return since > Self.week }
     return now - newest > 2 * usual && since > min(usual, Self.week)
   }
 }

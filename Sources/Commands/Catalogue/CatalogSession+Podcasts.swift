@@ -15,7 +15,14 @@ extension CatalogSession {
     } catch let error as CatalogError where error.errno == .EEXIST {
       let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
       guard let known else { throw error }
-      return (known, false)
+      guard isTyped, known.podcast.lastRefresh == nil else { return (known, false) }
+      // A list named it, and its host may be asked only now.
+      do {
+        _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
+      } catch {
+        StandardStreams.complain("\(known.name): \(error)")
+      }
+      return (try catalog.subscription(known.id) ?? known, false)
     }
   }
 

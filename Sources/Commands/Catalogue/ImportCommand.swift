@@ -6,12 +6,12 @@ internal import PosixKit
 /// `podcastfs import`.
 enum ImportCommand: Command {
   static let name = "import"
-  static let summary = "follow all podcasts of an OPML file"
+  static let summary = "follow all podcasts of a list, or of a link file"
   static let usage = """
-    podcastfs import [--json] [--quiet] FILE.opml
+    podcastfs import [--json] [--quiet] FILE
 
-    Follows every feed in the list (-: standard input) and removes none. Bad entries are reported, good ones kept; the
-    status is 1 then.
+    Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page that a link file
+    names (.desktop, .url, .webloc), and removes none. Bad entries are reported, good ones kept; the status is 1 then.
 
       --json   {"added", "known", "refused", "problems": []}
     """
@@ -24,8 +24,14 @@ enum ImportCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     let bytes = try Directories.read(operands[0] == "-" ? "/dev/stdin" : operands[0])
-    let outcome: OPMLImport
-    do { outcome = try session.catalog.importOPML(bytes) } catch {
+    var outcome: OPMLImport
+    do {
+      outcome = try session.catalog.importOPML(bytes)
+      if let link = outcome.link {
+        let isNew = try session.follow(link).isNew
+        (outcome.added, outcome.known) = isNew ? (1, 0) : (0, 1)
+      }
+    } catch {
       throw CommandFailure(of: operands[0], error)
     }
     if isJSON {

@@ -31,9 +31,11 @@ enum RefreshCommand: Command {
       do {
         let podcast = try feed.podcast.get()
         let count = try result?.get().newEpisodes.count ?? 0
-        refreshed.append((feed.name, podcast))
-        if !isJSON { StandardStreams.report("\(feed.name): \(count) new") }
-        outcomes[place] = outcome(feed.name, newEpisodes: count, error: nil)
+        // The feed's title may have given the folder another name.
+        let name = try feed.subscription.flatMap { try session.catalog.subscription($0)?.name } ?? feed.name
+        refreshed.append((name, podcast))
+        if !isJSON { StandardStreams.report("\(name): \(count) new") }
+        outcomes[place] = outcome(name, newEpisodes: count, error: nil)
       } catch {
         let failure = error is CatalogError ? CommandFailure("\(feed.name): \(error)") : error
         outcomes[place] = outcome(feed.name, newEpisodes: nil, error: "\(failure)")
@@ -48,11 +50,15 @@ enum RefreshCommand: Command {
   private struct Feed {
     var name: String
     var podcast: Result<Int64, any Error>
+    /// Nil where the user named the podcast himself.
+    var subscription: Int64?
   }
 
   private static func feeds(_ paths: [String], _ session: CatalogSession) throws -> [Feed] {
     if paths.isEmpty {
-      return try session.catalog.subscriptions().map { Feed(name: $0.name, podcast: .success($0.podcast.id)) }
+      return try session.catalog.subscriptions().map {
+        Feed(name: $0.name, podcast: .success($0.podcast.id), subscription: $0.id)
+      }
     }
     return paths.map { path in
       Feed(name: WebAddress(path).shown, podcast: Result { try session.podcast(at: path) })

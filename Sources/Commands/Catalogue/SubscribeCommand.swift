@@ -68,7 +68,11 @@ enum UnsubscribeCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     return names.forEachReporting { name in
-      try session.catalog.unsubscribe(try session.subscription(name).id)
+      // One that is known and not followed is as it should be.
+      let podcast = try session.knownPodcast(name)
+      if let listed = try session.catalog.subscriptions().first(where: { $0.podcast.id == podcast }) {
+        try session.catalog.unsubscribe(listed.id)
+      }
     }
   }
 }

@@ -15,7 +15,7 @@ extension Manuals {
     ("rmdir Search/QUERY", "Forgets the search."),
     ("mv Search/QUERY/PODCAST Subscriptions/", "Follows the podcast."),
     ("rmdir Subscriptions/PODCAST", "Stops following it."),
-    ("cp LIST.opml Subscriptions/", "Follows all of a list."),
+    ("cp FILE Subscriptions/", "Follows all of a list, or the feed or page that a link file names."),
     ("rm EPISODE", "Stops or drops its download; in Search/ hides it."),
     (
       "setfattr -n user.podcastfs.state -v downloading|paused|remote EPISODE",

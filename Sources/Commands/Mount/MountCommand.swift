@@ -68,6 +68,14 @@ enum MountCommand: Command {
   private static func mount(
     _ source: String?, on mountPoint: String, _ options: [String], isBackground: Bool, staysInForeground: Bool
   ) throws -> Int32 {
+    if !isBackground, source.map({ ["none", "podcastfs"].contains($0) }) ?? true,
+      let record = try living(mountPoint), !record.isOfOtherProgram, !record.isRevived
+    {
+      try MountRequest.check(options, places: try Places())
+      let note = options.isEmpty ? "" : "; the options count when it is mounted again"
+      StandardStreams.report("podcastfs is already mounted on \(mountPoint)\(note)")
+      return 0
+    }
     if !staysInForeground && !isBackground {
       if try replaces(source, mountPoint, options) { return 0 }
       // The process that was called ends when the mount can be listed, or with the reason why not.
@@ -118,16 +126,20 @@ enum MountCommand: Command {
   /// process has died since it was mounted: who mounts it again is not to care whether another one has taken its place.
   /// - Returns: false where there is none.
   private static func replaces(_ source: String?, _ mountPoint: String, _ options: [String]) throws -> Bool {
-    let places = try Places()
-    guard let path = MountPoint.absolutePath(mountPoint),
-      let record = MountRecord.findLiving(path, places: places), record.isOfOtherProgram || record.isRevived
-    else { return false }
+    guard let record = try living(mountPoint) else { return false }
+    let (places, path) = (try Places(), record.mountPoint)
     // What is wrong with the options is found here, and not when the mount has no process any more.
     try MountRequest.check(options, places: places)
     var call = self.call(source, path, options)
     call.environment = Places.processEnvironment.map { "\($0.key)=\($0.value)" }.sorted()
     try record.handOver(to: call, places: places)
     return true
+  }
+
+  /// The user's own mount that answers there.
+  private static func living(_ mountPoint: String) throws -> MountRecord? {
+    let places = try Places()
+    return MountPoint.absolutePath(mountPoint).flatMap { MountRecord.findLiving($0, places: places) }
   }
 
   /// Marks the process that stays when the one that was called has ended.

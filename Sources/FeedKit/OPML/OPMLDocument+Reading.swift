@@ -6,14 +6,15 @@ extension OPMLDocument {
   /// More feeds are left out, with a warning.
   fileprivate static let feedLimit = 100_000
 
-  /// Reads OPML 1.0 or 2.0, outlines without a document around them, or one address a line, in this process. An
-  /// entry that has no usable address becomes a warning.
+  /// Reads OPML 1.0 or 2.0, outlines without a document around them, one address a line, or a link file, in this
+  /// process. An entry that has no usable address becomes a warning.
   /// - Throws: `FeedError.notAList` for any other document.
   package static func parse(bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
     try bytes.withBytes { all throws(FeedError) in try parse(XMLDocument(all, httpCharset: nil)) }
   }
 
   static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
+    if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
     let reader = XMLDocumentReader(receiver: builder, byteLimit: byteLimit)
     let repairs = try reader.read(document)
@@ -23,11 +24,22 @@ extension OPMLDocument {
       list.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
       return list
     }
+    if let link = builder.link { return OPMLDocument(link: link) }
+    if document.bytes.count <= LinkFile.byteLimit,
+      let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
+    {
+      return OPMLDocument(link: link)
+    }
     let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.rootName)
     if foreign.kind == .text, let list = document.withText({ OPMLDocument(lines: FeedText.string($0)) }) {
       return list
     }
     throw .notAList(foreign)
+  }
+
+  private init(link: String) {
+    self.init()
+    self.link = link
   }
 
   /// One address a line; lines that begin with # are comments.
@@ -69,7 +81,12 @@ private final class OPMLBuilder: XMLReceiver {
   var warnings = FeedWarnings(most: FeedWarnings.mostOfList)
   private(set) var rootName: String?
   private var open: [Open] = []
-  private var isInTitle = false
+  /// The address in a `.webloc` file of macOS, a property list: `<key>URL</key><string>…</string>`.
+  private(set) var link: String?
+  private var isLinkNext = false
+  /// The element whose text is read.
+  private var reading: Reading?
+  private enum Reading { case title, key, link }
   private var buffer: [UInt8] = []
 
   /// Some programs write outlines without `opml` and `body` around them.
@@ -78,12 +95,13 @@ private final class OPMLBuilder: XMLReceiver {
   override func restart() {
     document = OPMLDocument()
     warnings = FeedWarnings(most: FeedWarnings.mostOfList)
-    (rootName, open, isInTitle, buffer) = (nil, [], false, [])
+    (rootName, open, reading, buffer) = (nil, [], nil, [])
+    (link, isLinkNext) = (nil, false)
   }
 
   override func startElement(_ element: XMLElement) {
     if rootName == nil { rootName = String(cString: element.localName).lowercased() }
-    isInTitle = open.count == 2 && XMLName.isEqual(element.localName, "title")
+    reading = kind(element)
     let isOutline = XMLName.isEqual(element.localName, "outline")
     if isOutline, let last = open.indices.last { open[last].loss = nil }
     open.append(Open())
@@ -91,16 +109,29 @@ private final class OPMLBuilder: XMLReceiver {
   }
 
   override func endElement() {
-    if isInTitle, !buffer.isEmpty {
-      document.title = document.title ?? buffer.withUnsafeBufferPointer { FeedText.title($0) }
+    buffer.withUnsafeBufferPointer { text in
+      switch reading {
+      case .title where !text.isEmpty: document.title = document.title ?? FeedText.title(text)
+      case .key: isLinkNext = FeedText.oneLine(FeedText.string(text)) == "URL"
+      case .link: link = link ?? FeedText.oneLine(FeedText.string(text))
+      case .title, nil: break
+      }
     }
-    isInTitle = false
+    reading = nil
     buffer.removeAll(keepingCapacity: true)
     if let loss = open.popLast()?.loss { warnings.add(loss) }
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if isInTitle, buffer.count < 4096 { buffer.append(contentsOf: bytes) }
+    if reading != nil, buffer.count < 4096 { buffer.append(contentsOf: bytes) }
+  }
+
+  private func kind(_ element: XMLElement) -> Reading? {
+    if rootName != "plist" {
+      return open.count == 2 && XMLName.isEqual(element.localName, "title") ? .title : nil
+    }
+    if XMLName.isEqual(element.localName, "key") { return .key }
+    return isLinkNext && XMLName.isEqual(element.localName, "string") ? .link : nil
   }
 
   private func addFeed(_ element: XMLElement, _ title: String?) {

@@ -1,6 +1,6 @@
 package import PodcastModel
 
-/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses.
+/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses; or a file that holds one link.
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?
   /// In the document's order; an address that comes twice is here twice.
@@ -9,6 +9,8 @@ package struct OPMLDocument: Hashable, Sendable {
   package var warnings: [String] = []
   /// How many of these are entries that could not be used.
   package var refusals = 0
+  /// The address that a link file holds, of a feed or a web page; nil for a list.
+  package var link: String?
 
   package init(title: String? = nil, feeds: [Feed] = []) {
     self.title = title

@@ -109,6 +109,7 @@ extension OPMLDocument {
     }
     try record.write(warnings) { $0.write($1) }
     record.write(UInt64(refusals))
+    record.write(link) { $0.write($1) }
   }
 
   init(from record: inout RecordReader) throws(RecordReader.Damaged) {
@@ -120,6 +121,7 @@ extension OPMLDocument {
     }
     warnings = try record.list { record throws(RecordReader.Damaged) in try record.text() }
     refusals = Int(truncatingIfNeeded: try record.number())
+    link = try record.optionalText()
   }
 }
 

@@ -11,7 +11,8 @@ enum EpisodeAttributes {
   ].map { prefix + $0 }
   private static let factNames =
     [
-      "url", "guid", "title", "show", "published", "duration", "season", "episode", "explicit", "played",
+      "url", "link", "guid", "title", "show", "published", "duration", "season", "episode", "explicit",
+      "played",
     ].map { prefix + $0 } + [
       "user.mime_type", "user.xdg.origin.url", "user.xdg.referrer.url", "user.xdg.publisher",
       "user.xdg.language", "user.dublincore.title", "user.dublincore.creator", "user.dublincore.date",
@@ -62,6 +63,7 @@ enum EpisodeAttributes {
     case prefix + "explicit": episode.explicit.map { $0 ? "1" : "0" }
     case prefix + "played": episode.played ? "1" : "0"
     case prefix + "url", "user.xdg.origin.url": episode.enclosureURL.shown(isListed: podcast.isListed)
+    case prefix + "link": episode.link?.shown(isListed: podcast.isListed)
     case "user.xdg.referrer.url": (episode.link ?? podcast.link)?.shown(isListed: podcast.isListed)
     case "user.mime_type": MediaType.type(forFileName: episode.fileName)
     case "user.xdg.publisher", "user.dublincore.creator": podcast.author ?? podcast.title

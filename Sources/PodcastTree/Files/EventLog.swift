@@ -114,7 +114,7 @@ final class EventLog: Sendable {
   }
 
   /// So many reasons are told.
-  private static let problemLimit = 20
+  static let problemLimit = 20
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024
 

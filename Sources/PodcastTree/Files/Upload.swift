@@ -1,6 +1,6 @@
 internal import PosixKit
 
-/// An OPML file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
+/// A list or a link file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
 /// read and written again as long as its name stays.
 final class Upload: Sendable {
   private struct State {
@@ -39,10 +39,10 @@ final class Upload: Sendable {
 
   var size: Int64 { Int64(state.withLock { $0.bytes.count }) }
   var modified: FileTime { state.withLock { $0.modified } }
-  /// It was no list: its name need not stay.
+  /// It was neither a list nor a link: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
 
-  /// Whether its name is to go: ten seconds after the last close, at once where the list was refused.
+  /// Whether its name is to go: ten seconds after the last close, at once where the file was refused.
   func isExpired(at time: MonotonicTime) -> Bool {
     state.withLock { state in
       guard state.handles == 0, let closed = state.closed else { return false }

@@ -2,7 +2,7 @@ internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
-/// `Subscriptions/`: the podcasts that are followed, the list of them, and lists that are being copied there.
+/// `Subscriptions/`: the podcasts that are followed, the list of them, and files that are being copied there.
 struct SubscriptionsFolder: FolderNode {
   let tree: PodcastTree
   var id: NodeID { .subscriptions }
@@ -35,7 +35,7 @@ struct SubscriptionsFolder: FolderNode {
   }
 
   func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
-    guard name.lowercased().hasSuffix(".opml"), name.utf8.count <= 255 else { return .failure(.EPERM) }
+    if let errno = tree.refusal(ofName: name) { return .failure(errno) }
     return isFree(name).then { tree.createUpload(name) }
   }
 

@@ -1,8 +1,9 @@
 internal import Catalog
+internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// A list of subscriptions that is being copied to `Subscriptions/`, and for a while after.
+/// A list of subscriptions or a link file that is being copied to `Subscriptions/`, and for a while after.
 struct UploadNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
@@ -48,7 +49,7 @@ extension PodcastTree {
         let id = NodeID(.upload, world.nextUpload)
         world.nextUpload += 1
         let upload = Upload(node: id, name: name) { [weak self] bytes in
-          self?.importList(bytes, removing: nil) ?? .failure(.EIO)
+          self?.importFile(bytes, name, removing: nil) ?? .failure(.EIO)
         } onIdle: { [weak self] upload in
           self?.expire(upload)
         }
@@ -71,7 +72,8 @@ extension PodcastTree {
   func writtenList(by program: Program?) -> any OpenFile {
     let isEditor = program.map { listReaders.contains($0) } ?? false
     let upload = Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
-      self?.importList(bytes, removing: isEditor ? .refused : nil) ?? .failure(.EIO)
+      self?.importFile(bytes, SubscriptionsFolder.listName, removing: isEditor ? .refused : nil)
+        ?? .failure(.EIO)
     } onIdle: { _ in
     }
     return upload.open()
@@ -79,11 +81,49 @@ extension PodcastTree {
 
   private enum Removal { case refused }
 
-  private func importList(_ bytes: [UInt8], removing removal: Removal?) -> Answer<Void> {
-    commit {
+  /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
+  /// the log.
+  private func importFile(_ bytes: [UInt8], _ name: String, removing removal: Removal?) -> Answer<Void> {
+    commit { () -> String? in
       if removal == .refused { try self.refuseRemovals(bytes) }
-      let outcome = try self.catalog.importOPML(bytes)
+      let outcome: OPMLImport
+      do { outcome = try self.catalog.importOPML(bytes) } catch {
+        self.logUpload(name, "\(error)")
+        throw error
+      }
+      if outcome.link != nil { return outcome.link }
       self.events.record(imported: outcome)
+      for problem in outcome.problems.prefix(EventLog.problemLimit) { self.logUpload(name, problem) }
+      if outcome.added + outcome.known == 0, outcome.refused > 0 { throw Errno.EINVAL }
+      return nil
+    }.then { link in link.map { self.follow(link: $0) } ?? .value(()) }
+  }
+
+  private func logUpload(_ name: String, _ problem: String) {
+    LogFile(places.logFile).write("\(name), copied to Subscriptions: \(problem)")
+  }
+
+  /// Subscribes to the feed or the page that a link file names. The user who copies the file chose the address, as one
+  /// who types it. The catalogue writes to the log why it fails.
+  private func follow(link: String) -> Answer<Void> {
+    Answer<OPMLImport>.pending { completion in
+      let task = self.catalog.subscribe(address: link, name: nil, isTyped: true) { result in
+        switch result {
+        case .success: completion(.success(OPMLImport(added: 1, known: 0, problems: [])))
+        case .failure(let error) where error.errno == .EEXIST:
+          completion(.success(OPMLImport(added: 0, known: 1, problems: [])))
+        // The host's answer says that there is no feed.
+        case .failure(let error) where [.ENOENT, .EACCES, .EPROTO].contains(error.errno):
+          completion(.failure(.EINVAL))
+        case .failure(let error): completion(.failure(error.errnoForReader))
+        }
+      }
+      return { task.cancel() }
+    }.then { outcome in
+      .on(self.loader) {
+        self.takeInCommits()
+        self.events.record(imported: outcome)
+      }
     }
   }
 
