@@ -1,7 +1,7 @@
 package import PodcastModel
 
-/// Feeds that a web page names (`<link rel="alternate" type="application/rss+xml" href="…">`, RSS
-/// autodiscovery).
+/// Feeds that a web page names: `<link rel="alternate" type="application/rss+xml" href="…">` (RSS autodiscovery), and
+/// links with a scheme of feeds (`<a href="feed:https://…">`).
 package enum FeedLinks {
   /// How much of a page is looked at, in bytes.
   private static let limit = 1 << 20
@@ -26,7 +26,7 @@ package enum FeedLinks {
     var found: [WebAddress] = []
     var reader = HTMLReader(html, references: false)
     while let piece = reader.next() {
-      guard case .start(let tag) = piece, tag.name == "link" || tag.name == "base",
+      guard case .start(let tag) = piece, ["link", "base", "a"].contains(tag.name),
         let href = tag.attribute("href")
       else { continue }
       if tag.name == "base" {
@@ -35,9 +35,12 @@ package enum FeedLinks {
       }
       let relations = tag.attribute("rel")?.lowercased().split(whereSeparator: \.isWhitespace) ?? []
       let type = tag.attribute("type").map(MediaType.essence) ?? ""
-      guard relations.contains("alternate"), types.contains(type),
-        let url = FeedAddress.absolute(href, base: base).map({ WebAddress($0) }), !found.contains(url),
-        found.count < most
+      let isFeed = SubscriptionAddress.hasFeedScheme(href)
+      guard isFeed || tag.name == "link" && relations.contains("alternate") && types.contains(type),
+        let url = isFeed
+          ? SubscriptionAddress.normalized(href)
+          : FeedAddress.absolute(href, base: base).map({ WebAddress($0) }),
+        !found.contains(url), found.count < most
       else { continue }
       found.append(url)
     }

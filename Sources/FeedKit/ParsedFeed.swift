@@ -30,6 +30,8 @@ package struct ParsedFeed: Hashable, Sendable {
   package var itemCount = 0
   /// Those with an enclosure, also where they are not in `episodes`.
   package var episodeCount = 0
+  /// Items without an enclosure that name a web page.
+  package var pageCount = 0
   /// Items with an enclosure, in document order.
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
@@ -38,12 +40,19 @@ package struct ParsedFeed: Hashable, Sendable {
 
   package init() {}
 
+  /// - Throws: `FeedError.incomplete` for a feed that ends before its first episode.
+  package func checkCompleteness() throws(FeedError) {
+    if ending != .whole, episodes.isEmpty { throw .incomplete }
+  }
+
   /// Why nothing of the feed can be played; nil where something can.
   package var emptiness: String? {
     if episodeCount > 0 || itemCount == 0 { return nil }
-    return itemCount == 1
-      ? "the feed has one item, and nothing to play in it"
-      : "the feed has \(itemCount) items, and nothing to play in them"
+    if itemCount == 1 {
+      return "the feed has one item, and nothing to play in it" + (pageCount == 1 ? ", only a web page" : "")
+    }
+    let pages = pageCount == itemCount ? ", only web pages" : ""
+    return "the feed has \(itemCount) items, and nothing to play in them" + pages
   }
 
   /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.

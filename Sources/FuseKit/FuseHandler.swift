@@ -33,6 +33,8 @@ final class FuseHandler: Sendable {
     want(UInt32(FUSE_CAP_READDIRPLUS) | UInt32(FUSE_CAP_PARALLEL_DIROPS) | UInt32(FUSE_CAP_ASYNC_READ))
     // NFS and whoever else opens by handle: a node's number leads back to it.
     want(UInt32(FUSE_CAP_EXPLICIT_INVAL_DATA) | UInt32(FUSE_CAP_EXPORT_SUPPORT))
+    // The kernel reports no signal to whoever waits for an asynchronous direct read, not even SIGKILL.
+    refuse(UInt32(FUSE_CAP_ASYNC_DIO))
     refuse(UInt32(FUSE_CAP_READDIRPLUS_AUTO) | UInt32(FUSE_CAP_AUTO_INVAL_DATA))
     refuse(UInt32(FUSE_CAP_SPLICE_READ) | UInt32(FUSE_CAP_SPLICE_WRITE) | UInt32(FUSE_CAP_SPLICE_MOVE))
   }

@@ -4,7 +4,8 @@ internal import PosixKit
 
 /// A reply that is kept until what it waits for has come: whoever takes it first answers it.
 ///
-/// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT. Where that signal ends the wait
+/// The kernel reports the first signal that reaches the waiting thread as an INTERRUPT, but none where it reads pages
+/// (`watchSignals`). Where that signal ends the wait
 /// (`PendingSignals`), `onInterrupt` gives up what is under way, and the completion of that takes the reply. Any other
 /// signal leaves the wait alone. The kernel reports no further signals then, so the thread's signals are looked at again
 /// every `pause` seconds.
@@ -26,7 +27,7 @@ package final class ParkedReply: Sendable {
   /// Looks again at threads whose first signal left the wait alone.
   private static let watcher = WorkQueue(name: "signals", stackSize: 128 * 1024)
   /// Seconds.
-  private static let pause = 0.1
+  private static let pause = 0.2
 
   /// Who is parked, by the number that libfuse carries for us: an interrupt that comes too late finds nobody.
   private static let registry = Monitor(Registry())
@@ -78,6 +79,14 @@ package final class ParkedReply: Sendable {
     if isLate { action() }
   }
 
+  /// Looks at the thread's signals from now on. The kernel reports none to a reader of its pages. It ends such a wait
+  /// itself at SIGKILL, and at another signal only where that is the first.
+  ///
+  /// When the answer is a failure, the kernel reads a page again for each thread that waits for it.
+  package func watchSignals() {
+    if thread > 0 && PendingSignals(thread: thread) != nil { lookLater() }
+  }
+
   /// How many there are.
   package static var count: Int { registry.withLock { $0.parked.count } }
 
@@ -92,16 +101,18 @@ package final class ParkedReply: Sendable {
 
   /// A signal has come, or may have come since the last look.
   private func interrupted() {
-    guard PendingSignals.endWait(ofThread: thread) else {
-      let token = state.withLock { $0.token }
-      return Self.watcher.async(after: Self.pause) {
-        Self.registry.withLock { $0.parked[token] }?.interrupted()
-      }
-    }
+    guard PendingSignals.endWait(ofThread: thread) else { return lookLater() }
     let action = state.withLock { state -> (@Sendable () -> Void)? in
       state.isInterrupted = true
       return state.isRegistering ? nil : state.onInterrupt
     }
     action?()
+  }
+
+  private func lookLater() {
+    let token = state.withLock { $0.token }
+    Self.watcher.async(after: Self.pause) {
+      Self.registry.withLock { $0.parked[token] }?.interrupted()
+    }
   }
 }

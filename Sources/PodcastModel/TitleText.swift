@@ -79,7 +79,8 @@ package enum TitleText {
   /// Those that titles have.
   private static let tags: Set<String> = [
     "a", "abbr", "b", "big", "br", "cite", "code", "div", "em", "font", "i", "img", "mark", "p", "q", "s",
-    "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "script", "style", "iframe", "object", "h1",
+    "small", "span", "strike", "strong", "sub", "sup", "tt", "u", "script", "noscript", "style", "iframe",
+    "object", "h1",
     "h2",
     "h3", "h4", "h5", "h6", "center", "del", "ins",
   ]

@@ -2,9 +2,10 @@ internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
-/// How often folders have gone that come back under the same number: those of `Downloaded/`. rmdir(2) ends a directory for
-/// good; as long as somebody is in it, the kernel would find the same one, ended and empty, for who looks its name up
-/// again. So it is another generation each time (`fuse_entry_param`).
+/// How often the kernel's directory for a number has ended: that of a folder of `Downloaded/` by rmdir(2), that of a
+/// search's result where rename(2) moved it in the kernel only. The folder comes back under the same number, as another
+/// generation (`fuse_entry_param`). Else the kernel would find the directory that has ended, or fail with ESTALE because
+/// it has that directory in another place.
 final class Incarnations: Sendable {
   private struct State {
     var counts: [NodeID: UInt64] = [:]
@@ -25,15 +26,20 @@ final class Incarnations: Sendable {
     self.state = Monitor(state)
   }
 
-  subscript(node: NodeID) -> UInt64 {
-    node.kind == .downloadedPodcast ? state.withLock { $0.counts[node] ?? 0 } : 0
+  /// - Parameter number: the kernel's.
+  subscript(number: UInt64) -> UInt64 {
+    let node = NodeID(rawValue: number)
+    guard node.kind == .downloadedPodcast || node.kind == .result else { return 0 }
+    return state.withLock { $0.counts[node] ?? 0 }
   }
 
-  /// What the folder was that has gone last.
-  func last(of node: NodeID) -> UInt64 { max(self[node], 1) - 1 }
+  /// The generation of a folder that has just gone.
+  func last(of number: UInt64) -> UInt64 {
+    NodeID(rawValue: number).kind == .downloadedPodcast ? max(self[number], 1) - 1 : self[number]
+  }
 
-  func end(_ node: NodeID) {
-    guard node.kind == .downloadedPodcast else { return }
+  func end(_ number: UInt64) {
+    let node = NodeID(rawValue: number)
     state.withLock { state in
       let count = (state.counts[node] ?? 0) + 1
       state.counts[node] = count

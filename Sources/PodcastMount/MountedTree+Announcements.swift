@@ -36,7 +36,7 @@ extension MountedTree {
     if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
     attributes.timeout = 0
     var entry = self.entry(attributes, number: announced.number)
-    entry.generation = incarnations.last(of: node)
+    entry.generation = incarnations.last(of: announced.number)
     return entry
   }
 

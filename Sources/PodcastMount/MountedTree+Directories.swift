@@ -72,13 +72,14 @@ extension MountedTree {
 
   private func listed(_ item: DirectoryItem) -> FuseEntry {
     let attributes = item.attributes
+    let number = numbers.number(attributes.node)
     var entry = FuseEntry(
       // What has no lasting attributes is looked up when it is asked for.
-      node: attributes.timeout == 0 ? 0 : numbers.number(attributes.node),
+      node: attributes.timeout == 0 ? 0 : number,
       attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.timeout)
-    entry.generation = incarnations[attributes.node]
+    entry.generation = incarnations[number]
     return entry
   }
 

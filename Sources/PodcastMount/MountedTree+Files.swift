@@ -48,7 +48,7 @@ extension MountedTree {
     }
     guard let reply = waiting.take() else { return }
     if options.isNonblocking && file.isStream { return reply.fail(.EAGAIN) }
-    park(reply, file, offset, count, takesParts: takesParts)
+    park(reply, file, offset, count, options, takesParts: takesParts)
   }
 
   package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
@@ -61,8 +61,8 @@ extension MountedTree {
 
   /// Keeps the reply until the bytes are here, or the first of them.
   private func park(
-    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int, takesParts: Bool,
-    tries: Int = 4
+    _ reply: consuming FuseReply, _ file: any OpenFile, _ offset: Int64, _ count: Int,
+    _ options: FuseReadOptions, takesParts: Bool, tries: Int = 4
   ) {
     let parked = ParkedReply(reply)
     let cancel = file.whenReadable(at: offset, count: takesParts ? min(count, 1) : count) { failure in
@@ -75,11 +75,12 @@ extension MountedTree {
       case .failure(let errno): reply.fail(errno)
       // Gone between the word that it is here and now: dropped, or its folder deleted. Who asks again hears so.
       case nil where tries > 0:
-        self.park(reply, file, offset, count, takesParts: takesParts, tries: tries - 1)
+        self.park(reply, file, offset, count, options, takesParts: takesParts, tries: tries - 1)
       case nil: reply.fail(.ESTALE)
       }
     }
     parked.onInterrupt(cancel)
+    if !options.isCall { parked.watchSignals() }
   }
 
   package func write(

@@ -54,7 +54,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       // It has another name only.
       if name.event == .vanished && came.contains(name.node) { continue }
       if name.event == .vanished {
-        incarnations.end(name.node)
+        if name.node.kind == .downloadedPodcast { incarnations.end(name.node.rawValue) }
         ended[name.node] = numbers.number(name.node)
       }
       // A result that is found again needs its number, a subscription that has ended none.
@@ -76,6 +76,8 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     kernel.forgetListing(of: other)
     kernel.forgetAttributes(of: numbers.number(other))
   }
+
+  package func stayed(_ node: NodeID) { incarnations.end(numbers.number(node)) }
 
   /// What is open, parked or still to be announced. Programs have directories open for as long as they like.
   package var gauges: [Gauge] {
@@ -142,7 +144,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       node: number, attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.timeout)
-    entry.generation = incarnations[attributes.node]
+    entry.generation = incarnations[number]
     return entry
   }
 }

@@ -128,6 +128,9 @@ package final class PodcastTree: Sendable {
     observer.withLock { $0.kernel }?.moved(node, to: other)
   }
 
+  /// The kernel moves a node, though nothing has changed.
+  func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
+
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
 
   func tell(_ difference: Difference) {
@@ -162,5 +165,7 @@ package protocol ViewObserver: AnyObject, Sendable {
   func changed(_ difference: Difference)
   /// A directory has become another by rename(2): the kernel keeps the number that it has for it.
   func moved(_ node: NodeID, to other: NodeID)
+  /// rename(2) moves a directory in the kernel only: it is still in its place, where the kernel has to find it anew.
+  func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
 }

@@ -72,10 +72,14 @@ struct DateReader {
 
   private mutating func take(_ word: [UInt8], _ found: inout FoundParts) {
     switch String(decoding: word, as: UTF8.self) {
-    case "th" where peek.map(isDigit) == true: found.month = digits()?.value ?? found.month
+    // "Th11" is a month; of "Th 3, 17 thg 11" the first number is a weekday's, which gives way to the month.
+    case "th" where peek.map(isDigit) == true: found.take(month: digits()?.value)
     case "tháng", "thg":
       skipBlanks()
-      found.month = digits()?.value ?? found.month
+      found.take(month: digits()?.value)
+    case "تشرين", "كانون":
+      skipBlanks()
+      found.take(month: MonthNames.levantine(String(decoding: word, as: UTF8.self), letters()))
     case "t" where peek.map(isDigit) == true: _ = digits()
     case "thứ":
       skipBlanks()
@@ -184,18 +188,30 @@ private struct FoundParts {
   /// Where the month's number comes from.
   private enum MonthSource { case word, wordBeforeDay, bareNumber }
 
-  var year: Int?
+  private(set) var year: Int?
   var clock: DateParts?
   var isAfternoon = false
-  var month: Int? { didSet { source = .word } }
+  private var month: Int?
   private var day: Int?
   private var source = MonthSource.word
+  private var yearHasTwoDigits = false
   /// A word between the numbers that was not understood.
   private var hasStrayWord = false
+  private var isCroatian = false
 
   mutating func take(_ word: [UInt8]) {
-    guard let number = MonthNames.number(word) else {
-      if day != nil, year == nil { hasStrayWord = true }
+    isCroatian = isCroatian || MonthNames.isCroatianWeekday(word)
+    take(month: MonthNames.number(word, isCroatian: isCroatian), isOrdinal: word.count < 3)
+  }
+
+  /// Takes what a word says.
+  /// - Parameters:
+  ///   - number: nil for a word that names no month.
+  ///   - isOrdinal: it is too short to be a month: "4th", "4 de".
+  mutating func take(month number: Int?, isOrdinal: Bool = false) {
+    guard let number else {
+      let isWithin = (day != nil || year != nil) && (day == nil || month == nil || year == nil)
+      if isWithin, !isOrdinal { hasStrayWord = true }
       return
     }
     // Before the day it may be a weekday ("mar., 05 août 2014"); a number before it was the day ("3ª feira, 04 de").
@@ -204,13 +220,13 @@ private struct FoundParts {
       if source == .bareNumber { day = month }
     }
     month = number
-    source = day == nil ? .wordBeforeDay : .word
+    source = day == nil && year == nil ? .wordBeforeDay : .word
   }
 
   mutating func take(_ value: Int, digits: Int, unit: Unit?) {
     switch unit {
     case .year: year = value
-    case .month: month = value
+    case .month: (month, source) = (value, .word)
     case .day: day = value
     case nil where day == nil && digits <= 2: day = value
     case nil where year == nil && month == nil && digits <= 2:
@@ -219,14 +235,22 @@ private struct FoundParts {
       source = .bareNumber
     case nil where year == nil:
       year = Self.century(value, digits: digits)
+      yearHasTwoDigits = digits <= 2
+    case nil where month == nil && digits <= 2:
+      // "2024. 11. 17.": year, month, day.
+      (month, day, source) = (day, value, .bareNumber)
+    case nil where yearHasTwoDigits && digits == 4 && source == .wordBeforeDay:
+      // "mar. 17.11.2024": the word was a weekday.
+      (month, year, source) = (year.map { $0 % 100 }, value, .bareNumber)
     case nil: break
     }
   }
 
+  /// Seconds since 1970; nil where a word may give the numbers another meaning, and for a day that its month has not.
   var seconds: Int64? {
-    guard var day, var month, let year, source != .bareNumber || !hasStrayWord else { return nil }
+    guard var day, var month, let year, source == .word || !hasStrayWord else { return nil }
     // "01/25/2024" can only be the American order.
-    if month > 12, day <= 12 { swap(&day, &month) }
+    if source == .bareNumber, month > 12, day <= 12 { swap(&day, &month) }
     var parts = clock ?? DateParts(year: 1970, month: 1, day: 1)
     (parts.year, parts.month, parts.day) = (year, month, day)
     return parts.seconds

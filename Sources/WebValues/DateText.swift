@@ -51,8 +51,9 @@ struct DateParts {
 
   /// Seconds since 1970; nil where a part is out of all reason, as are years of other calendars.
   var seconds: Int64? {
-    guard (1900...9999).contains(year), (1...12).contains(month), (1...31).contains(day), hour <= 48,
-      minute <= 999, second <= 9999, abs(offset) < 100 * 3600
+    guard (1900...9999).contains(year), (1...12).contains(month), day >= 1, hour <= 48,
+      day <= CivilDate(year: year, month: month, day: 1).daysInMonth, minute <= 999, second <= 9999,
+      abs(offset) < 100 * 3600
     else { return nil }
     let days = CivilDate(year: year, month: month, day: day).daysSinceEpoch
     return Int64(days * 86_400 + hour * 3600 + minute * 60 + second - offset)

@@ -66,15 +66,15 @@ package enum MediaType {
     return hasPlayableEnding(url)
   }
 
-  /// Whether an enclosure is a list of addresses of streams (HLS, RFC 8216; DASH; M3U), which is no file to download.
+  /// Whether an enclosure is a list of addresses of streams (HLS, RFC 8216; DASH; M3U; PLS; XSPF), which is no file to download.
   package static func isPlaylist(type: String?, url: WebAddress) -> Bool {
     if let type, playlists.contains(essence(type)) { return true }
-    return pathEnding(of: url).map { ["m3u8", "m3u", "mpd"].contains($0) } ?? false
+    return pathEnding(of: url).map { ["m3u8", "m3u", "mpd", "pls", "xspf"].contains($0) } ?? false
   }
 
   private static let playlists: Set<String> = [
     "application/vnd.apple.mpegurl", "application/x-mpegurl", "application/mpegurl", "audio/mpegurl",
-    "audio/x-mpegurl", "application/dash+xml",
+    "audio/x-mpegurl", "application/dash+xml", "audio/x-scpls", "audio/scpls", "application/xspf+xml",
   ]
 
   /// Whether a type says less of an enclosure than an ending of audio or video: it says nothing, or it is that of the

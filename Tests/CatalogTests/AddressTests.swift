@@ -21,6 +21,13 @@ import Testing
     ("localhost:8000/f.xml", ["https://localhost:8000/f.xml", "http://localhost:8000/f.xml"]),
     ("127.0.0.1/f", ["https://127.0.0.1/f", "http://127.0.0.1/f"]),
     ("<a.example:8080/f?x=1>", ["https://a.example:8080/f?x=1", "http://a.example:8080/f?x=1"]),
+    ("http:a.example/f", ["http://a.example/f"]), ("https:a.example:8000/f", ["https://a.example:8000/f"]),
+    ("//a.example/f", ["https://a.example/f", "http://a.example/f"]),
+    ("<URL:http://a.example/f>", ["http://a.example/f"]),
+    ("[::1]:8000/f", ["https://[::1]:8000/f", "http://[::1]:8000/f"]),
+    ("https://a.example/f https://b.example/f", []),
+    ("https：//a.example/f", ["https://a.example/f"]),
+    ("a.example／f", ["https://a.example/f", "http://a.example/f"]),
     ("harbour", []), ("harbour lights", []), ("ftp://a.example/", []), ("", []), ("12:30", []),
   ])
   func `A pasted address is read without what stands around it`(text: String, addresses: [String]) {
@@ -43,7 +50,10 @@ import Testing
     "https://podcasts.apple.com/us/podcast/x/id1120964487", "members.example/private/TOKEN",
     "feed:members.example",
     "\"https://members.example/x\"", "harbour https://members.example/x", "me:geheim@members.example",
-    "localhost:8000/feed country:de", "source:local http://members.example/x",
+    "localhost:8000/feed country:de", "//members.example/private/TOKEN",
+    "https：//members.example/private/TOKEN",
+    "members.example／private／TOKEN", "https：／／members.example／TOKEN", "https:members.example/TOKEN",
+    "source:local http://members.example/x",
   ])
   func `No search service gets to see an address`(text: String) throws {
     let world = try CatalogWorld()
@@ -60,7 +70,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "relay.fm", "AC/DC", "news: today", "9/11", "me@home.example", "rss", "Who?", "24.12.", "feed",
+    "relay.fm", "AC/DC", "AC／DC", "なに？", "すごい。本当？", "news: today", "9/11", "me@home.example", "rss", "Who?",
+    "24.12.", "feed",
   ])
   func `Words that look a little like an address are searched for`(text: String) throws {
     let world = try CatalogWorld()
@@ -97,6 +108,30 @@ import Testing
     #expect(error?.errno == .EACCES)
     #expect(world.web.requestCount == 0)
     #expect(try world.catalog.subscriptions().isEmpty)
+  }
+
+  @Test func `An answer that a proxy has changed is a feed`() throws {
+    let world = try CatalogWorld()
+    var page = TestFeed(title: "Show", items: [.init("One", guid: "1")]).page
+    page.status = 203
+    world.web.set("/feed", page)
+    let listed = try subscribe(world, "\(world.web.address)/feed")
+    #expect(listed.name == "Show")
+    #expect(try world.refresh(listed.podcast.id) == .unchanged)
+  }
+
+  @Test func `A page names its feed by a link with a scheme of feeds`() throws {
+    let world = try CatalogWorld()
+    let feed = "feed:\(world.web.address)/show"
+    world.web.set("/a", FakeWeb.Page("<html><body><a href=\"/blog\">Blog</a> <a href=\"\(feed)\">Follow</a>"))
+    world.web.set(
+      "/link",
+      FakeWeb.Page("<html><link rel=\"alternate\" type=\"application/rss+xml\" href=\"\(feed)\"><body>"))
+    world.web.set("/show", TestFeed(title: "Show", items: [.init("One", guid: "1")]).page)
+    let listed = try subscribe(world, "\(world.web.address)/link")
+    #expect(listed.name == "Show")
+    try world.catalog.unsubscribe(listed.id)
+    #expect(try subscribe(world, "\(world.web.address)/a").name == "Show")
   }
 
   @Test func `Of the feeds that a page names the first with something to play is followed`() throws {

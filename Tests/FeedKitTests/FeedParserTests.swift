@@ -236,6 +236,8 @@ import Testing
           <podcast:source uri="https://h/4.mp3"/></podcast:alternateEnclosure></item>
         <item><enclosure url="https://h/5.mp3" type="image/jpeg"/></item>
         <item><enclosure url="https://h/live" type="application/vnd.apple.mpegurl"/></item>
+        <item><enclosure url="https://h/live" type="audio/x-scpls"/></item>
+        <item><enclosure url="https://h/live.pls" type="audio/mpeg"/></item>
         <item><link rel="enclosure" type="audio/ogg" length="9"> https://h/6 </link></item>
         """))
     #expect(
@@ -245,7 +247,8 @@ import Testing
       ])
     #expect(feed.episodes.map(\.fileExtension) == [".mp4", ".mp3", ".mp3", ".mp3", ".mp3", ".ogg"])
     #expect(feed.episodes.last?.enclosure?.length == 9)
-    #expect(feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out"])
+    #expect(
+      feed.warnings == ["an item has only a stream or playlist (HLS), which is no file: left out (3 times)"])
   }
 
   @Test func `A guid may be the page, an id the guid, and a date a term of Dublin Core`() throws {
@@ -266,8 +269,14 @@ import Testing
 
   @Test func `A feed with nothing to play says so`() throws {
     let blog = try parse(rss("<item><title>Post</title><link>https://h/p</link></item>"))
-    #expect(blog.emptiness == "the feed has one item, and nothing to play in it")
-    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it"))
+    #expect(blog.emptiness == "the feed has one item, and nothing to play in it, only a web page")
+    #expect(blog.warnings.contains("the feed has one item, and nothing to play in it, only a web page"))
+    #expect(try parse(rss("<item/>")).emptiness == "the feed has one item, and nothing to play in it")
+    let page =
+      "<item><guid>https://h/p</guid><media:content url='https://h/v' type='application/x-shockwave-flash'/></item>"
+    let both = "the feed has 2 items, and nothing to play in them"
+    #expect(try parse(rss(page + page)).emptiness == both + ", only web pages")
+    #expect(try parse(rss(page + "<item/>")).emptiness == both)
     #expect(try parse(rss("")).emptiness == nil)
     #expect(try parse(rss("<item/><item><enclosure url='https://h/1.mp3'/></item>")).emptiness == nil)
   }

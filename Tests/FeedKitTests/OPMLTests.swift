@@ -117,7 +117,11 @@ import Testing
     ("https://[::1]:8080/f", "https://[::1]:8080/f"), ("https://h:x/f", nil), ("https://:80/f", nil),
     ("http:///f", nil), ("feed:feed:feed:", nil), ("pcast://https//h.example/f", "https://h.example/f"),
     ("pcast://http//127.0.0.1:8123/f", "http://127.0.0.1:8123/f"), ("itpc:https//h/f", "https://h/f"),
-    ("http:https://h/f", "https://h/f"), ("https:/h/f", "https://h/f"),
+    ("http:https://h/f", "https://h/f"), ("\"https://h/f\"", "https://h/f"), ("<https://h/f>", "https://h/f"),
+    ("http:h.example/f", "http://h.example/f"), ("//h.example/f", "https://h.example/f"),
+    ("https://h/f https://h/g", nil),
+    ("<URL:feed://h/f>", "http://h/f"), ("https://h/f?q=：／", "https://h/f?q=%EF%BC%9A%EF%BC%8F"),
+    ("https:/h/f", "https://h/f"),
   ])
   func `Addresses of feeds are taken in the forms that people give`(text: String, expected: WebAddress?) {
     #expect(SubscriptionAddress.normalized(text) == expected)

@@ -133,6 +133,22 @@ import Testing
     #expect(eventually { errnoOf { access("\(subscriptions)/\(MountFixture.podcast)", F_OK) } == .ENOENT })
   }
 
+  /// Without a look in between, which would lead the kernel back to the search.
+  @Test func twoMovesOfWhatIsFollowedCanFollowEachOther() throws {
+    let fixture = try MountFixture()
+    let subscriptions = fixture.root + "/Subscriptions"
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    try fixture.mount()
+    try fixture.makeSearch()
+    #expect(rename("\(subscriptions)/\(MountFixture.podcast)", subscriptions + "/Mine") == 0)
+    for name in ["Mine", "Mine", "Other", "Third", "Mine"] {
+      #expect(errnoOf { rename(fixture.podcastPath, "\(subscriptions)/\(name)") } == nil, "\(name)")
+    }
+    #expect(try eventually { try fixture.list(subscriptions) == ["Mine", "subscriptions.opml"] })
+    #expect(try fixture.list(subscriptions + "/Mine") == MountFixture.names)
+    #expect(try fixture.list(fixture.podcastPath) == MountFixture.names)
+  }
+
   @Test func aSearchThatWasRenamedIsThereAtOnceUnderItsNewName() throws {
     let fixture = try MountFixture()
     try fixture.mount()

@@ -48,4 +48,40 @@ import Testing
     #expect(errors.hasPrefix("podcastfs: cannot \(what) \(path)/\(file): "), "\(errors)")
     #expect(errors.hasSuffix("Read-only file system\n"), "\(errors)")
   }
+
+  /// The mount's memory counts as a file, too.
+  @Test func underALimitOfFilesSizesAMountWorks() throws {
+    let fixture = try MountFixture()
+    let mounting = try RunningProcess(
+      "bash",
+      ["-c", "ulimit -f 4096; exec '\(Products.path("podcastfs"))' mount -o min_free=0 '\(fixture.root)'"],
+      environment: fixture.environment.variables)
+    #expect(mounting.wait() == .exit(0), "\(mounting.errors)")
+    try fixture.makeSearch()
+    #expect(try fixture.isWhole(fixture.episode(1), 1))
+    try fixture.unmount()
+  }
+
+  /// Hiding an episode and dropping its download are one change.
+  @Test func whereTheDownloadCannotBeDroppedTheEpisodeStays() throws {
+    let fixture = try MountFixture()
+    let path = fixture.environment.home.path("cache/podcastfs")
+    try Directories.createPrivate(path)
+    #expect(try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "mode=700", "tmpfs", path]).status == 0)
+    defer { try? unmountFileSystem(path, lazily: true) }
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    try fixture.mount()
+    let episode = fixture.subscribed(1)
+    #expect(try fixture.isWhole(episode, 1))
+    #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
+    // The disk can become read-only once no file on it is open for writing.
+    #expect(eventually { (try? ChildProcess.run(["mount", "-o", "remount,ro", path]).status) == 0 })
+    for view in [episode, fixture.root + "/Latest/2024-01-01 - Harbour Lights - Part 1.mp3"] {
+      #expect(errnoOf { unlink(view) } == .EROFS, "\(view)")
+    }
+    #expect(
+      try fixture.list(fixture.root + "/Subscriptions/\(MountFixture.podcast)").contains(
+        MountFixture.names[0]))
+    #expect(try fixture.attribute("state", episode) == "cached")
+  }
 }

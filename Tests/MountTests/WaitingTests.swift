@@ -80,6 +80,25 @@ import Testing
     #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
   }
 
+  @Test(arguments: [SIGTERM, SIGKILL])
+  func alsoADirectReadEndsAtASignal(signal: Int32) throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    let path = fixture.episode(1)
+    fixture.origin.change("/1.mp3") { $0.behaviour.stallAfter = 100_000 }
+    let process = try RunningProcess(
+      "dd", ["if=\(path)", "of=/dev/null", "bs=1M", "iflag=direct"],
+      environment: fixture.environment.variables)
+    // dd reads from descriptor 0.
+    #expect(
+      eventually {
+        Directories.linkTarget("/proc/\(process.id)/fd/0") == path && Self.isWaiting(process.id)
+      })
+    process.signal(signal)
+    #expect(process.wait(seconds: Self.soon) == .signal(signal))
+  }
+
   /// As for a change of the window's size, a timer, a debugger.
   @Test func aSignalThatEndsNoProgramEndsNoWait() throws {
     let fixture = try MountFixture()
@@ -136,6 +155,24 @@ import Testing
     #expect(second.wait(seconds: Self.soon) == .signal(SIGINT))
   }
 
+  /// The kernel reports no signal to a reader of its pages. After a handled one, only SIGKILL ends such a wait by itself.
+  @Test(arguments: [[SIGTSTP, SIGCONT], [SIGWINCH]])
+  func alsoAReaderOfPagesCanBeEnded(signals: [Int32]) throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    try fixture.makeSearch()
+    let path = fixture.episode(1)
+    fixture.origin.change("/1.mp3") { $0.behaviour.stallAfter = 100_000 }
+    // A shell that handles a change of the window's size, and reads by itself.
+    let process = try RunningProcess(
+      "bash", ["-c", "trap : WINCH; read -r -N 200000 x <'\(path)'"],
+      environment: fixture.environment.variables)
+    #expect(eventually { Self.place(of: process.id).contains("folio") })
+    for signal in signals { process.signal(signal) }
+    process.signal(SIGTERM)
+    #expect(process.wait(seconds: Self.soon) == .signal(SIGTERM))
+  }
+
   @Test(arguments: [SIGTERM, SIGKILL])
   func alsoWhereTheDaemonHangs(signal: Int32) throws {
     let fixture = try MountFixture(rate: 100_000)
@@ -165,8 +202,12 @@ import Testing
 
   /// Whether a process waits for an answer of a file system in user space.
   static func isWaiting(_ process: Int32) -> Bool {
-    guard let bytes = try? Directories.read("/proc/\(process)/wchan", limit: 256) else { return false }
-    let place = String(decoding: bytes, as: UTF8.self)
+    let place = place(of: process)
     return place.contains("request_wait_answer") || place.contains("folio_wait") || place.contains("fuse")
+  }
+
+  /// The kernel's function that a process sleeps in.
+  private static func place(of process: Int32) -> String {
+    String(decoding: (try? Directories.read("/proc/\(process)/wchan", limit: 256)) ?? [], as: UTF8.self)
   }
 }

@@ -47,9 +47,29 @@ import Testing
     "вт, 04 Нояб 2025 10:25:41 +0000", "4 листопада 2025 10:25:41",
     "3ª feira, 04 de novembro de 2025 10:25:41",
     "mardi 4\u{A0}novembre 2025 10:25:41", "Mar, 04 Nov 2025 10:25:41 +0000", "2025. november 4. 10:25:41",
+    "Th 3, 04 thg 11 2025 10:25:41", "Th 7, 04 Th11 2025 10:25:41", "mar, 4 noiembrie 2025 10:25:41",
+    "mar. 04.11.2025 10:25:41", "4 تشرين الثاني 2025 10:25:41", "2025. 11. 4. 10:25:41",
+    "2025.11.04 10:25:41",
+    "Nov 4th 2025 10:25:41", "4. studenoga 2025. 10:25:41", "уторак, 4 Нов 2025 10:25:41",
   ])
   func `A date is read in the language of its site`(text: String) {
     #expect(DateText.seconds(text).map(CivilTime.iso8601) == "2025-11-04T10:25:41Z", "\(text)")
+  }
+
+  @Test(arguments: [
+    ("17. února 2024", 2), ("17 únor 2024", 2), ("17. června 2024", 6), ("17 červen 2024", 6),
+    ("17 červenec 2024", 7), ("17. července 2024", 7), ("17 Čec 2024", 7), ("17 Şubat 2024", 2),
+    ("17 تشرين الأول 2024", 10), ("17 كانون الأول 2024", 12), ("17 كانون الثاني 2024", 1),
+    ("17 يونيه 2024", 6),
+    ("17 يوليه 2024", 7), ("17 آپریل 2024", 4), ("17 می 2024", 5), ("17 مارچ 2024", 3), ("17 ژانویهٔ 2024", 1),
+    ("17 lipnja 2024", 6), ("17 srpnja 2024", 7), ("17 lipca 2024", 7), ("17 srpna 2024", 8),
+    ("sri, 17 lip 2024", 6), ("uto, 17 lis 2024", 10), ("wto, 17 lis 2024", 11), ("17 iulie 2024", 7),
+    ("17 Agustus 2024", 8), ("17 июня 2024", 6), ("17 юни 2024", 6), ("mar., 17 août 2024", 8),
+    ("середа, 17 липня 2024", 7), ("2024. 5. 17.", 5), ("Mar 17, 24", 3),
+  ])
+  func `A month is read in its language`(text: String, month: Int) {
+    let expected = CivilDate(year: 2024, month: month, day: 17).description + "T00:00:00Z"
+    #expect(DateText.seconds(text).map(CivilTime.iso8601) == expected, "\(text)")
   }
 
   @Test func `Words of the second half of the day count`() {
@@ -57,6 +77,8 @@ import Testing
   }
 
   @Test(arguments: [
+    "Tue, 31 Feb 2024 12:00:00 GMT", "31/02/2024", "31 June 2024", "29 Feb 2023", "mar, 17 gaillard 2024",
+    "Mar, 17 Foo 2024 10:00", "2024. wort 11. 17.",
     "wissen 3, 04 maand 11 2025", "04 wort 11 2025 10:00", "سه‌شنبه، ۱۳ آبان ۱۴۰۴", "13/08/1404 10:00",
     "4 مهر 1404",
     "", "   ", "yesterday", "2024", "99", "Wed, 03 Foo 2024", "Wed, 45 Jan 2024 10:00:00", "2024-13-01",

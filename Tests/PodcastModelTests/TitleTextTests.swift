@@ -14,6 +14,7 @@ import Testing
     ("<a href=\"x\">Link</a>, <br/> <i >so</i>", "Link,  so"), ("List<String> of <w>", "List<String> of <w>"),
     ("A<script>alert('x')</script> B", "A B"), ("<style>p{}</style>C", "C"),
     ("Using <script> well", "Using <script> well"),
+    ("<noscript>Dark</noscript> lake", "Dark lake"),
     ("<h2>Head</h2> <iframe src='x'></iframe>line", "Head line"),
   ])
   func `A title is shown as it was meant`(title: String, expected: String) {

@@ -120,6 +120,7 @@ final class FakeKernel: ViewObserver {
   }
 
   func moved(_ node: NodeID, to other: NodeID) {}
+  func stayed(_ node: NodeID) {}
 
   var gauges: [Gauge] { [] }
 

@@ -6,7 +6,7 @@ internal import PosixKit
 /// What came of asking for a feed.
 struct FeedAnswer: Sendable {
   enum Content: Sendable {
-    /// The answer has no feed: its status is not 200.
+    /// The answer has no feed: its status is neither 200 nor 203.
     case none
     /// The same bytes as before.
     case same
@@ -66,6 +66,9 @@ struct UnreadAnswer: Sendable {
 }
 
 extension HTTPResponseHead {
+  /// Whether the body is the whole document: a 203 is a 200 that a proxy has changed (RFC 9110 §15.3.4).
+  fileprivate var isWhole: Bool { status == 200 || status == 203 }
+
   /// Where the feed is said to have moved for good: the end of the redirects that begin the way, as far as
   /// all are permanent (RFC 9110 §15.4.2, §15.4.9).
   var permanentLocation: WebAddress? {
@@ -86,7 +89,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
     self.head = head
-    guard head.status == 200 else { return .proceed }
+    guard head.isWhole else { return .proceed }
     do throws(FeedError) {
       body = try FeedBody(coding: head.contentEncoding)
       return .proceed
@@ -113,7 +116,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
     }
     if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
     // The status is the answer, however its page ends.
-    if head.status != 200, httpError?.code != .cancelled {
+    if !head.isWhole, httpError?.code != .cancelled {
       return completion(.success(UnreadAnswer(head: head)))
     }
     // What has come before the end may be most of it.

@@ -36,22 +36,39 @@ enum FeedCommand: Command {
 
   private static func report(on source: String) throws -> FeedReport {
     do {
-      if let url = SubscriptionAddress.normalized(source), source.contains(":") {
-        let response = try fetch(url)
-        let body = try FeedBody(coding: response.head.contentEncoding)
-        try response.body.withUnsafeBytes { try body.append($0) }
-        let feed = try FeedReader.program().parse(
-          body, baseURL: WebAddress(response.head.effectiveURL), httpCharset: response.head.charset)
-        return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
+      let addresses = Self.addresses(source)
+      if addresses.isEmpty {
+        let feed = try FeedReader.program().parse(try FeedBody(file: source), baseURL: nil, httpCharset: nil)
+        try feed.checkCompleteness()
+        return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
       }
-      let feed = try FeedReader.program().parse(try FeedBody(file: source), baseURL: nil, httpCharset: nil)
-      return FeedReport(feed: feed, feedURL: nil, now: wallClockSeconds())
+      for address in addresses.dropLast() {
+        if let report = try? report(at: address) { return report }
+      }
+      return try report(at: addresses[addresses.count - 1])
     } catch FeedError.storage(let error) {
       let words = error.description
       throw words.contains(source) ? CommandFailure(words) : CommandFailure(of: source, error)
     } catch let error as FeedError {
       throw CommandFailure("\(WebAddress(source).shown) \(error)")
     }
+  }
+
+  /// The addresses that an operand may mean, to be tried in this order; none for a file.
+  private static func addresses(_ source: String) -> [WebAddress] {
+    if Directories.exists(source) { return [] }
+    // A mere name is a file that is not there.
+    return source.contains { ":/".contains($0) } ? SubscriptionAddress.typed(source) : []
+  }
+
+  private static func report(at url: WebAddress) throws -> FeedReport {
+    let response = try fetch(url)
+    let body = try FeedBody(coding: response.head.contentEncoding)
+    try response.body.withUnsafeBytes { try body.append($0) }
+    let feed = try FeedReader.program().parse(
+      body, baseURL: WebAddress(response.head.effectiveURL), httpCharset: response.head.charset)
+    try feed.checkCompleteness()
+    return FeedReport(feed: feed, feedURL: url, now: wallClockSeconds())
   }
 
   private static func fetch(_ url: WebAddress) throws -> HTTPResponse {

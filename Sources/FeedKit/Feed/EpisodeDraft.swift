@@ -79,6 +79,8 @@ struct EpisodeDraft {
   }
 
   /// RSS 2.0: a guid is a permanent address unless `isPermaLink` says that it is none.
+  var namesPage: Bool { (episode.link ?? permalink) != nil }
+
   mutating func setPermalink(_ address: WebAddress?) { permalink = permalink ?? address }
 
   mutating func setPublished(_ date: Int64?, rank: Int) {

@@ -211,7 +211,10 @@ final class FeedBuilder: XMLReceiver {
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&warnings) else { return }
+    guard let episode = draft.finish(&warnings) else {
+      if draft.namesPage { feed.pageCount += 1 }
+      return
+    }
     handOn()
     if episodeCount < limits.episodes {
       episodeCount += 1

@@ -106,7 +106,8 @@ extension FeedError {
       record.write(Int64(error.errno.rawValue))
       record.write(error.operation)
       record.write(error.subject) { $0.write($1) }
-    case .outOfMemory, .damagedCompression, .parserEnded, .tooSlow: record.write(FeedPart.other.rawValue)
+    case .outOfMemory, .damagedCompression, .incomplete, .parserEnded, .tooSlow:
+      record.write(FeedPart.other.rawValue)
     }
   }
 }

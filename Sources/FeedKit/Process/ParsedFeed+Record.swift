@@ -17,7 +17,7 @@ extension ParsedFeed {
     try record.write(categories) { $0.write($1) }
     try record.write(warnings) { $0.write($1) }
     record.write(ending.rawValue)
-    for count in [itemCount, episodeCount] { record.write(UInt64(count)) }
+    for count in [itemCount, episodeCount, pageCount] { record.write(UInt64(count)) }
   }
 
   /// All but the episodes.
@@ -43,6 +43,7 @@ extension ParsedFeed {
     self.ending = ending
     itemCount = Int(truncatingIfNeeded: try record.number())
     episodeCount = Int(truncatingIfNeeded: try record.number())
+    pageCount = Int(truncatingIfNeeded: try record.number())
   }
 }
 

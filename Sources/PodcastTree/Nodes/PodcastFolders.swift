@@ -213,9 +213,10 @@ extension PodcastTree {
     return items
   }
 
-  /// Hides an episode of the subscriptions, and stops or drops its download.
+  /// Hides an episode of the subscriptions, and stops or drops its download. That comes first: where it fails, nothing has
+  /// changed, and on a full disk it makes the room that the catalogue needs.
   func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    commit { try self.catalog.hide(episode: episode.id) }.then { self.dropDownload(of: episode) }
+    dropDownload(of: episode).then { self.commit { try self.catalog.hide(episode: episode.id) } }
   }
 
   /// Stops or drops a download: now, or when the last reader closes it.

@@ -134,6 +134,7 @@ struct SearchFolder: FolderNode {
             name: name, directory: directory, event: .replaced, isDirectory: true, node: target.identity))
         difference.listings.append(directory)
       }
+      tree.stayed(target.identity)
       tree.tell(difference)
     }
   }
