@@ -15,7 +15,6 @@ package struct MountCall: Equatable, Sendable {
     self.words = words
   }
 
-
   /// The flag that says that the connection and the memory are inherited.
   package static let flag = "--resume"
 
