@@ -79,8 +79,8 @@ package struct CacheLayout: Hashable, Sendable {
     }
   }
 
-  /// Removes the files of a generation; whoever has them open keeps the bytes.
-  /// - Returns: why the data file is still there, as on a disk that is read-only; nil where it is gone.
+  /// Removes the files of a generation. Processes that have them open can still read them.
+  /// - Returns: the error if a data file could not be removed, for example EROFS; otherwise nil.
   @discardableResult
   package func remove(_ key: MediaKey, _ generation: UInt32) -> Errno? {
     for path in [whole(key, generation), part(key, generation)] where unlink(path) != 0 {

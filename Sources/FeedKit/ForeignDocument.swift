@@ -17,9 +17,10 @@ package struct ForeignDocument: Hashable, Sendable {
     self.root = root
   }
 
+  /// Recognizes the kind of a document by its first bytes and its root element.
   /// - Parameters:
-  ///   - head: the document's first bytes, 1 KiB where it has so much.
-  ///   - root: the name of its first element, as far as it was read as XML.
+  ///   - head: its first bytes; only the first 1,024 are examined.
+  ///   - root: the name of its first element; nil if no XML element was found.
   init(head: some Collection<UInt8>, root: String?) {
     let head = Array(head.prefix(1024))
     let start = head.drop { $0 <= 0x20 || [0xEF, 0xBB, 0xBF].contains($0) }

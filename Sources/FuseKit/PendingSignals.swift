@@ -29,8 +29,8 @@ struct PendingSignals {
     }
   }
 
-  /// Whether the thread is about to die, or handles a signal by which people end programs. Stops, window changes,
-  /// debuggers and the freezer of a suspend leave a wait alone.
+  /// Whether the wait must end: a pending signal kills the thread, or it handles SIGINT, SIGTERM, SIGHUP or SIGQUIT.
+  /// Job control, window changes, debuggers and a suspend of the machine do not end the wait.
   var endWait: Bool {
     let delivered = pending & ~blocked & ~ignored
     let handled = delivered & caught & Self.set([SIGINT, SIGTERM, SIGHUP, SIGQUIT])

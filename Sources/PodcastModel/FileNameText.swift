@@ -51,11 +51,12 @@ enum FileNameText {
 
   private static let blank = UInt8(ascii: " ")
 
-  /// The longest start of a text that keeps within limits, with no blank or dot at its end. It ends at a word where one
-  /// ends in its last quarter, else between graphemes. A first grapheme that is too long keeps what there is room for.
+  /// Shortens a text to both limits and removes blanks and dots from its end. The cut is at the end of the last word if
+  /// that keeps three quarters of what fits, else between graphemes. A first grapheme that exceeds a limit is cut
+  /// between Unicode scalars.
   /// - Parameters:
-  ///   - limit: bytes of UTF-8.
-  ///   - characters: Unicode scalars.
+  ///   - limit: the most bytes of UTF-8.
+  ///   - characters: the most Unicode scalars.
   static func cut(_ text: String, toBytes limit: Int, characters: Int) -> String {
     if text.utf8.count <= limit, text.unicodeScalars.count <= characters { return trimmedEnd(text) }
     var (bytes, scalars) = (0, 0)

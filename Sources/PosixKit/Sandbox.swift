@@ -14,9 +14,9 @@ package struct Sandbox: OptionSet, Hashable, Sendable {
   package static let calls = Sandbox(rawValue: 4)
   package static let whole: Sandbox = [.privileges, .files, .calls]
 
-  /// Confines this process for good.
-  /// - Parameter descriptors: those from this number on are closed.
-  /// - Returns: what the kernel could put in force.
+  /// Restricts this process; this cannot be undone.
+  /// - Parameter descriptors: the lowest file descriptor to close; all higher ones are closed too.
+  /// - Returns: the restrictions that are in force.
   @discardableResult
   package static func enter(closingFrom descriptors: Int32) -> Sandbox {
     Sandbox(rawValue: podcastfs_enter_sandbox(descriptors))

@@ -18,8 +18,8 @@ struct PagedArchive: Sendable {
   /// The most bytes of its pages.
   let limit: Int64
 
-  /// Reads from the page that is noted on, if one is and its time has come. Who asks for a refresh need not wait for that
-  /// unless the server wishes it.
+  /// Reads the remaining pages, starting with the stored next page, if its waiting time is over. A refresh that a person
+  /// asked for ignores that time, but never the server's Retry-After.
   func read() throws {
     var pages = PagesRead()
     let now = wallClockSeconds()

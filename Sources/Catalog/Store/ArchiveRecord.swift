@@ -81,8 +81,9 @@ extension ArchiveRecord {
   /// Seconds between two readings because of other addresses.
   private static let readdressing: Int64 = 7 * day
 
-  /// Notes the page behind the first, where there is something to find. A feed that is seen for the first time is read to
-  /// its end; later all that has come since is.
+  /// Stores the address of the second page if later pages may hold episodes that are new or have new addresses. All
+  /// pages are read for a new feed, or when most episodes have new addresses. So are they if new episodes arrive before
+  /// the last reading has ended. Otherwise reading stops at the first page without new episodes.
   mutating func note(
     _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64
   ) {

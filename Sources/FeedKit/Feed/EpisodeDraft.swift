@@ -56,8 +56,8 @@ struct EpisodeDraft {
     return result
   }
 
-  /// The `enclosure` elements, else Atom's links, else `media:content`, else `podcast:alternateEnclosure`. Where the
-  /// first kind has neither audio nor video, the first kind that has some follows it.
+  /// All links of the first kind that exists: `enclosure`, Atom's links, `media:content`, `podcast:alternateEnclosure`.
+  /// If none of them is audio or video, the links of the next kind that has audio or video are appended.
   private var candidates: [ParsedEpisode.Enclosure] {
     if let first = enclosures.first, enclosures.count == 1, Self.isPlayable(first) { return enclosures }
     let kinds = [enclosures, linked, mediaContents, alternates].filter { !$0.isEmpty }

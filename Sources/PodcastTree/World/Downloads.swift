@@ -20,8 +20,8 @@ struct Downloads: Sendable {
   struct Folder: Sendable {
     let name: String
     var episodes: [Int64: ListedEpisode] = [:]
-    /// Episodes that have gone since the folder came. What is here beside them can still be removed by name, as
-    /// `rm -r` does.
+    /// Episodes that have left this folder since it was created. Their sidecar files can still be looked up, so that
+    /// `rm -r` can remove them.
     var gone: [Int64: ListedEpisode] = [:]
     /// When what it lists last changed.
     var changed = FileTime(0)
@@ -48,8 +48,8 @@ struct Downloads: Sendable {
     }
   }
 
-  /// Takes in a reported state.
-  /// - Returns: the state before.
+  /// Stores a reported status and updates the totals; nil removes the status.
+  /// - Returns: the previous status.
   mutating func set(_ status: TransferStatus?, for key: MediaKey) -> TransferStatus? {
     let old = statuses[key]
     statuses[key] = status
