@@ -37,10 +37,12 @@ struct DemoPlaces {
 
   /// Waits until a demonstration that was unmounted has taken all of its own away.
   func waitUntilGone() {
-    let deadline = MonotonicTime.after(10)
+    let deadline = MonotonicTime.after(Self.patience)
     while access(base, F_OK) == 0, .now < deadline { usleep(Self.pace) }
   }
 
+  /// Seconds that a daemon on a busy machine may take to end.
+  private static let patience = 30.0
   /// Microseconds between two looks: nothing tells of another process's end.
   private static let pace: UInt32 = 20_000
 
@@ -66,7 +68,7 @@ struct DemoPlaces {
 
   /// Leaves nothing behind. Its daemon ends when its socket goes, and may write until then.
   func end(_ lock: borrowing FileDescriptor) {
-    let deadline = MonotonicTime.after(5)
+    let deadline = MonotonicTime.after(Self.patience)
     repeat {
       clear()
       unlink(base + "/lock")
