@@ -28,7 +28,7 @@ package struct ParsedFeed: Hashable, Sendable {
   package var selfURL: WebAddress?
   /// Items of the document, with those that have nothing to play.
   package var itemCount = 0
-  /// Those with an enclosure, also where they are not in `episodes`.
+  /// The number of items with an enclosure. It counts episodes that the parser left out of `episodes`, too.
   package var episodeCount = 0
   /// Items without an enclosure that name a web page.
   package var pageCount = 0

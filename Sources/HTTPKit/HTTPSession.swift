@@ -68,7 +68,7 @@ package final class HTTPSession {
   /// Ends it as cancelled, unless it has ended.
   package func cancel(_ id: TaskID) { end(id, .cancelled) }
 
-  /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
+  /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
   package func pause(_ id: TaskID) { transfers[id]?.pause() }
 
   /// Goes on after a pause.

@@ -106,7 +106,7 @@ extension HTTPTransfer {
   /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
   private static let redirectPatience = 1.0
 
-  /// Takes nothing more from the host, until `resume`; what libcurl has read already is still delivered.
+  /// Stops reading from the host until `resume`. The receiver still gets the bytes that libcurl has read already.
   func pause() {
     if isHeld { return }
     isHeld = true

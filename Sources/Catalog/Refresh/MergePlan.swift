@@ -41,7 +41,7 @@ struct MergePlan: Sendable {
   /// this page.
   private(set) var isReaddressed = false
 
-  /// - Parameter isSerial: see `EpisodeNaming`.
+  /// - Parameter isSerial: whether the feed is a serial (`itunes:type`): names then begin with season and episode.
   init(_ items: [IncomingEpisode], known: KnownEpisodes, isSerial: Bool, now: Int64) {
     let decisions = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
     var ofPlace: [Int: IncomingEpisode] = [:]

@@ -16,7 +16,7 @@ extension CatalogSession {
       let known = try catalog.subscriptions().first { error == .alreadyFollowed($0.name) }
       guard let known else { throw error }
       guard isTyped, known.podcast.lastRefresh == nil else { return (known, false) }
-      // A list named it, and its host may be asked only now.
+      // A list named this feed, so no request was allowed until a person typed its address.
       do {
         _ = try wait { catalog.refresh(podcast: known.podcast.id, cause: .forced, completion: $0) }
       } catch {

@@ -6,7 +6,7 @@ package import TransferProtocol
 package struct ProgressLine {
   /// The file's.
   package var name: String
-  /// What a terminal shows in its place.
+  /// The text that a terminal shows instead of `name`.
   package var title: String?
   /// The podcast, where the name alone would not tell.
   package var show: String?

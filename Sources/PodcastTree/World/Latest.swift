@@ -37,7 +37,7 @@ struct Latest: Sendable {
 
   private mutating func show() {
     var view = CrossView()
-    // In the order of their numbers: the same names after a remount.
+    // Episodes are named in the order of their numbers, so that a remount gives the same names.
     for known in candidates.prefix(limit).sorted(by: { $0.episode.id < $1.episode.id }) { view.insert(known) }
     self.view = view
   }

@@ -113,7 +113,7 @@ extension PodcastTree {
     try? loadKnown(statuses.map(\.key))
     world.withLock { world in
       for status in statuses { _ = world.downloads.set(status, for: status.key) }
-      // In the order of their numbers: the same names after a remount.
+      // Episodes are named in the order of their numbers, so that a remount gives the same names.
       let known = world.downloads.known.sorted { $0.value.episode.id < $1.value.episode.id }
       for (key, episode) in known {
         guard let status = world.downloads.status(key) else { continue }
