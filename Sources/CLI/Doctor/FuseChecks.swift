@@ -6,7 +6,7 @@ internal import PosixKit
 package enum FuseChecks {
   package static func all() -> [Finding] {
     var findings = [
-      library(FuseLibrary.version), device("/dev/fuse"), helper(ChildProcess.find("fusermount3")),
+      library(FuseSession.libraryVersion), device("/dev/fuse"), helper(ChildProcess.find("fusermount3")),
     ]
     if let note = sharing("/etc/fuse.conf", isRoot: geteuid() == 0) { findings.append(note) }
     return findings
