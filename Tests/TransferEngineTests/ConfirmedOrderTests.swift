@@ -47,7 +47,8 @@ import TransferProtocol
   @Test func whatCanNotBeRemovedIsFoundAgain() {
     let world = worldWithAnEpisode()
     world.removesAtOnce = false
-    let file = FoundFile(key: world.copy(0).key, generation: world.copy(0).generation, size: 700_000, written: 1)
+    let file = FoundFile(
+      key: world.copy(0).key, generation: world.copy(0).generation, size: 700_000, written: 1)
     let files = world.files
     world.say { .drop(id: $0, world.requests[0].key) }
     world.files = files

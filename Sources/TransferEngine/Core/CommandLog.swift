@@ -16,7 +16,9 @@ struct CommandLog: Hashable {
     /// Withdraws what this client's readers alone want.
     case leave
     /// The bytes are dropped already: it makes room, and needs no going back.
-    case drop
+    /// - Parameter isToldByFiles: whether the next daemon learns it from the missing files too, as on a disk that is too
+    ///   full for its row.
+    case drop(isToldByFiles: Bool)
 
     var request: TransferRequest? {
       switch self {
@@ -76,15 +78,19 @@ struct CommandLog: Hashable {
   }
 
   /// A drop overtakes what was ordered before it: that is confirmed, and does nothing.
-  mutating func overtake(_ key: MediaKey) {
+  /// - Returns: whether nothing was on its way to the disk.
+  mutating func overtake(_ key: MediaKey) -> Bool {
     func overtake(_ orders: inout [Order]) {
       for index in orders.indices where orders[index].key == key {
         if case .keep = orders[index].command { continue }
-        orders[index].command = .drop
+        orders[index].command = .drop(isToldByFiles: false)
       }
     }
     overtake(&queue)
-    if batch != nil { overtake(&batch!.orders) }
+    var orders = batch?.orders ?? []
+    overtake(&orders)
+    batch?.orders = orders
+    return batch?.rows.contains(key) != true
   }
 
   mutating func leave(_ client: ClientID) {
@@ -99,7 +105,8 @@ struct CommandLog: Hashable {
   ) -> (orders: [Order], rows: [MediaKey], removed: [MediaKey])? {
     if batch != nil || queue.isEmpty && changed.isEmpty && forgotten.isEmpty { return nil }
     let isReady = { [removals, looks] (order: Order) in
-      looks == 0 && removals[order.key] == nil && !isHeld(order.key) }
+      looks == 0 && removals[order.key] == nil && !isHeld(order.key)
+    }
     let orders = queue.filter(isReady)
     queue.removeAll(where: isReady)
     if orders.isEmpty, let restsUntil, restsUntil > now { return nil }
@@ -140,7 +147,9 @@ struct CommandLog: Hashable {
 
   /// Takes out the orders to drop a download whose files could not be removed.
   mutating func refuseDrops(of key: MediaKey) -> [OrderName] {
-    let isDrop = { (order: Order) in order.key == key && order.command == .drop }
+    let isDrop = { (order: Order) in
+      order.key == key && order.command.request == nil && order.command != .leave
+    }
     defer { queue.removeAll(where: isDrop) }
     return queue.filter(isDrop).map(\.name)
   }

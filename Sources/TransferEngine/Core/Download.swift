@@ -282,7 +282,9 @@ struct Download: Hashable {
   var isWorthSaving: Bool {
     if isForgotten { return told.row != nil }
     let row = row
-    if told.row == nil { return !isForgettable || row.generation > 0 || row.total != nil }
+    if told.row == nil {
+      return demand != .none || row.isKept || row.error != nil || row.generation > 0 || row.total != nil
+    }
     return told.row != row
   }
 

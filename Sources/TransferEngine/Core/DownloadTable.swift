@@ -104,12 +104,16 @@ struct DownloadTable: Hashable {
   var evictable: [EvictionCandidate] {
     var result: [EvictionCandidate] = []
     func add(_ record: TransferRecord, _ state: TransferState, _ received: Int64) {
-      guard state == .cached || state == .remote, received > 0, !record.isKept, record.generation > 0 else { return }
+      guard state == .cached || state == .remote, received > 0, !record.isKept, record.generation > 0 else {
+        return
+      }
       result.append(EvictionCandidate(key: record.key, generation: record.generation, size: received))
     }
     for entry in resting.values { add(entry.record, entry.record.state, entry.record.received) }
     for download in active.values
-    where download.demand == .none && download.readers.isEmpty && download.fetches.isEmpty && download.files == nil {
+    where download.demand == .none && download.readers.isEmpty && download.fetches.isEmpty
+      && download.files == nil
+    {
       add(download.record, download.state, download.received)
     }
     return result.sorted { $0.key < $1.key }
@@ -154,7 +158,9 @@ extension TransferRecord {
 
 extension Download {
   fileprivate var storedName: GenerationName? {
-    guard record.generation > 0, content != .nothing, files.map({ $0.isOpen && $0.isLinked }) ?? true else { return nil }
+    guard record.generation > 0, content != .nothing, files.map({ $0.isOpen && $0.isLinked }) ?? true else {
+      return nil
+    }
     return GenerationName(key: key, generation: record.generation)
   }
 }

@@ -86,7 +86,9 @@ struct Scheduler: Hashable {
       if entry.until.map({ $0 > now }) ?? false { continue }
       let sender = entry.sender ?? senders.sender(behind: entry.host)
       if !entry.isRunning {
-        if isQuiet && !placed.contains(entry.key) || isCoolingDown(entry.host) || isCoolingDown(sender) { continue }
+        if isQuiet && !placed.contains(entry.key) || isCoolingDown(entry.host) || isCoolingDown(sender) {
+          continue
+        }
       }
       if chosen.count >= limits.downloads {
         hasQueue = true
@@ -109,7 +111,8 @@ extension Download {
   var schedulerEntry: Scheduler.Entry? {
     guard isBackground else { return nil }
     return Scheduler.Entry(
-      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named, sender: source.sender, until: retry.until,
+      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named, sender: source.sender,
+      until: retry.until,
       isRunning: !fetches.isEmpty)
   }
 }

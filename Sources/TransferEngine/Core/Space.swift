@@ -243,7 +243,9 @@ extension TransferCore {
       .reduce(self.left) { $0 - min($1.unclaimed, Self.worthwhile) }
     var hasEvicted = false
     for download in downloads.starvingInOrder.compactMap({ downloads.active[$0] }) {
-      guard download.demand == .starved, download.retry.until.map({ $0 <= now.instant }) ?? true else { continue }
+      guard download.demand == .starved, download.retry.until.map({ $0 <= now.instant }) ?? true else {
+        continue
+      }
       let need = download.record.total == nil ? Self.ahead : min(download.unclaimed, Self.worthwhile)
       if need > left {
         // Something may have been let go of, or have lost its mark to be kept.

@@ -51,14 +51,17 @@ extension TransferCore {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
         for id in download.fetches.map(\.id) {
-          guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.held > 0, let since = fetch.heldSince
+          guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.held > 0,
+            let since = fetch.heldSince
           else { continue }
           if since.adding(Limits.patience) > core.now.instant {
             core.timers.add(.patience, at: since.adding(Limits.patience))
             continue
           }
           core.pump(id, &download)
-          if let index = download.fetches.firstIndex(where: { $0.id == id }) { core.noteHeld(&download.fetches[index]) }
+          if let index = download.fetches.firstIndex(where: { $0.id == id }) {
+            core.noteHeld(&download.fetches[index])
+          }
         }
       }
     }
@@ -79,7 +82,9 @@ extension TransferCore {
     if let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least) {
       return end(id, &download, step)
     }
-    guard let fetch = download.fetches.first(where: { $0.id == id }), let intake = fetch.intake else { return }
+    guard let fetch = download.fetches.first(where: { $0.id == id }), let intake = fetch.intake else {
+      return
+    }
     if intake.held >= heldEach {
       hold(id, &download, .disk)
     } else if intake.held <= heldEach / 2 {
@@ -96,7 +101,9 @@ extension TransferCore {
     let fed = download.fetches.compactMap { other in
       other.id == id || other.hasEnded || isOvertaken(other, by: fetch) ? nil : other.intake?.position
     }
-    while let index = download.fetches.firstIndex(where: { $0.id == id }), var intake = download.fetches[index].intake {
+    while let index = download.fetches.firstIndex(where: { $0.id == id }),
+      var intake = download.fetches[index].intake
+    {
       let step = intake.next(
         stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed,
         room: roomForAPiece)

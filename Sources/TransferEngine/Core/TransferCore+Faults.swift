@@ -27,8 +27,11 @@ extension TransferCore {
     case .passing, .doubtful:
       tryLater(&download, fault)
       // Behind a tracker it is the tracker's name that the next ones are known by.
-      for name in Set([fault.host, fault.host.map { _ in download.source.named }].compactMap(\.self)).sorted() {
-        guard let until = hosts.failed(name, retryAfter: fault.retryAfter, at: now.instant, &random) else { continue }
+      for name in Set([fault.host, fault.host.map { _ in download.source.named }].compactMap(\.self)).sorted()
+      {
+        guard let until = hosts.failed(name, retryAfter: fault.retryAfter, at: now.instant, &random) else {
+          continue
+        }
         timers.add(.queue, at: until)
       }
     case .expired where askForAddress(&download): break

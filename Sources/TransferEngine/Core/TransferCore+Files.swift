@@ -11,7 +11,8 @@ extension TransferCore {
   mutating func prepareFiles(of download: inout Download) {
     // Deleted with the cache: readers that have it open keep it, and what comes for them; others begin anew.
     if download.openFiles?.isLinked == false && !download.isHeldByReaders { forgetBytes(of: &download) }
-    guard download.files == nil, needsFiles(download), download.content != .nothing, mayUseDisk(&download) else {
+    guard download.files == nil, needsFiles(download), download.content != .nothing, mayUseDisk(&download)
+    else {
       return
     }
     let generation = download.record.generation
@@ -49,7 +50,9 @@ extension TransferCore {
   }
 
   /// Begins a new generation for a response's bytes; readers of the old one keep what had come of it.
-  mutating func beginGeneration(of download: inout Download, _ representation: Representation, for fetch: FlowID) {
+  mutating func beginGeneration(
+    of download: inout Download, _ representation: Representation, for fetch: FlowID
+  ) {
     if let old = download.files {
       if old.received > 0, old.isLinked, !old.representation.isCertainly(representation) {
         let request = download.record.request
@@ -132,7 +135,9 @@ extension TransferCore {
     }
   }
 
-  private mutating func opened(_ download: inout Download, _ representation: Representation, _ present: ByteRanges) {
+  private mutating func opened(
+    _ download: inout Download, _ representation: Representation, _ present: ByteRanges
+  ) {
     download.files?.opened(representation, present: present)
     download.mustLook = false
     if download.retry.filesUntil != nil {
@@ -198,7 +203,8 @@ extension TransferCore {
   /// - Parameter least: bytes for which it is worth it.
   mutating func flush(_ download: inout Download, after least: Int64) {
     // The disk does its orders at once: a flush could come before the description that it is to keep.
-    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least else { return }
+    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least
+    else { return }
     if phase != .stopping && !mayUseDisk(&download) { return }
     download.files?.beginFlush()
     emit(.flush(open.id))
@@ -206,7 +212,9 @@ extension TransferCore {
 
   /// Closes what nobody needs, after its bytes are on the disk.
   mutating func releaseFiles(of download: inout Download) {
-    guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing else { return }
+    guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing else {
+      return
+    }
     if open.unflushed > 0 && download.content == .whole { flush(&download, after: 0) }
     if needsFiles(download) { return }
     if open.unflushed > 0 {
@@ -261,7 +269,8 @@ extension TransferCore {
   /// A data file is gone.
   mutating func missing(_ name: GenerationName) {
     change(name.key) { core, download in
-      guard download.record.generation == name.generation, download.files.map({ $0.phase == .open }) ?? true else {
+      guard download.record.generation == name.generation, download.files.map({ $0.phase == .open }) ?? true
+      else {
         return
       }
       if let open = download.files, !open.isComplete, download.isHeldByReaders {
@@ -296,7 +305,9 @@ extension TransferCore {
     }
     if adopted > 0 { emit(.log("found \(adopted) episodes in the cache that the store did not know")) }
     for file in found.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
-      let generations = [downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation]
+      let generations = [
+        downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
+      ]
       if !generations.contains(file.generation) { remove(file.key, file.generation) }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
@@ -350,7 +361,9 @@ extension TransferCore {
 
   /// Has the files let go of what was found.
   private mutating func sendDamage(_ download: inout Download) {
-    guard let open = download.openFiles, !download.damage.ranges.isEmpty, !download.damage.isOnItsWay else { return }
+    guard let open = download.openFiles, !download.damage.ranges.isEmpty, !download.damage.isOnItsWay else {
+      return
+    }
     download.files?.pending += 1
     download.damage.isOnItsWay = true
     emit(.store(open.id, .discardBytes(download.damage.ranges)))

@@ -31,16 +31,21 @@ extension TransferCore {
     case .setKept(let id, let request, let kept): order(id, request.key, .keep(request, kept))
     case .leave(let id, let key): order(id, key, .leave)
     case .drop(let id, let key):
-      log.overtake(key)
-      change(key) { core, download in core.drop(&download) }
-      order(id, key, .drop)
+      let isToldByFiles = log.overtake(key)
+      var row: TransferRecord?
+      change(key) { core, download in
+        row = download.told.row
+        core.drop(&download)
+      }
+      let isWanted = row.map { $0.state != .cached && $0.state != .remote } ?? false
+      order(id, key, .drop(isToldByFiles: isToldByFiles && !isWanted))
     case .forget(let id, let key):
-      log.overtake(key)
+      _ = log.overtake(key)
       change(key) { core, download in
         core.drop(&download)
         download.record = download.record.forgotten
       }
-      order(id, key, .drop)
+      order(id, key, .drop(isToldByFiles: false))
     case .freshAddress(let key, let url): heardAddress(key, url)
     case .damaged(let id, let key, let generation, let ranges):
       discard(ranges, of: key, generation, for: id == 0 ? nil : OrderName(client: client, id: id))
@@ -67,12 +72,13 @@ extension TransferCore {
     change(request) { [lastOrder] core, download in
       download.readers.append(Reader(name, intent, generation: generation, begun: core.now.instant))
       let now = core.now.instant
-      // One that is said again, to a new daemon, wants no more than the store says, unless that had not heard of it.
-      if intent == .download && (generation == nil || download.record.order == 0) {
+      // One that is said again, to a new daemon, wants no more than the store says.
+      if intent == .download && generation == nil {
         download.want(by: name.client, place: lastOrder, at: now)
       }
       // What is fetched only as it is read is tried again after it has failed, as a download is.
-      if intent == .fetchOnly, download.demand == .failed, !download.retry.isEarly(now), !download.retry.isForbidden(now)
+      if intent == .fetchOnly, download.demand == .failed, !download.retry.isEarly(now),
+        !download.retry.isForbidden(now)
       {
         download.withdraw()
         download.record.forgive()

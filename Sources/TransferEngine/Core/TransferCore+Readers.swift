@@ -17,7 +17,8 @@ extension TransferCore {
       let isSizeKnown = download.record.total != nil || download.hasNoLength
       let isSizeShown = isSizeKnown && download.openFiles?.undescribed == 0
       guard isSizeShown && !awaitsConfirmation(reader, download) else {
-        if let failure = failure(of: download) ?? cancellation(of: download) ?? refusal(of: download, since: reader.begun)
+        if let failure = failure(of: download) ?? cancellation(of: download)
+          ?? refusal(of: download, since: reader.begun)
         {
           download.readers[index].isOpening = false
           reply(.openFailed(id: reader.name.id, failure), to: reader.name.client)
@@ -37,7 +38,8 @@ extension TransferCore {
     download.readers[index].isOpening = false
     let reader = download.readers[index]
     let total = download.record.total
-    reply(.opened(id: reader.name.id, generation: reader.generation ?? 0, total: total), to: reader.name.client)
+    reply(
+      .opened(id: reader.name.id, generation: reader.generation ?? 0, total: total), to: reader.name.client)
   }
 
   /// Whether to wait a little for the server's word on whether what is stored is still its file: a reader that began with

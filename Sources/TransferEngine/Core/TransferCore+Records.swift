@@ -73,7 +73,8 @@ extension TransferCore {
       // The store has neither the rows nor what the orders would have made of them.
       for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
       for order in batch.orders where order.name.id != 0 {
-        reply(.refused(id: order.name.id, failure), to: order.name.client)
+        let isDone = order.command == .drop(isToldByFiles: true)
+        reply(isDone ? .done(id: order.name.id) : .refused(id: order.name.id, failure), to: order.name.client)
       }
       timers.add(.save, at: log.rest(at: now.instant))
       return
@@ -88,7 +89,8 @@ extension TransferCore {
   /// Puts to rest what nothing is to be done for, and has forgotten what holds nothing.
   mutating func rest(_ keys: Set<MediaKey>) {
     for key in keys {
-      guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key) else {
+      guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key)
+      else {
         continue
       }
       if download.isForgettable { timers.add(.forget, at: now.instant.adding(Self.forgetAfter)) }

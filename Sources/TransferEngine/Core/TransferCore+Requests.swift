@@ -6,7 +6,7 @@ extension TransferCore {
   mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
     // What is stored decides what to ask for; before the first head nothing is known that a second request could be
     // checked against.
-    if download.openFiles == nil && (download.files != nil || !download.fetches.isEmpty) { return }
+    if download.openFiles == nil && (download.content != .nothing || !download.fetches.isEmpty) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
     if makeWay(for: planner(for: download).surplus(of: open), in: &download) { touch(&download) }
     let requests = planner(for: download).requests(for: open)
@@ -29,9 +29,12 @@ extension TransferCore {
   private mutating func makeWay(for count: Int, in download: inout Download) -> Bool {
     if count == 0 { return false }
     let awaited = awaited(in: download)
-    let idle = download.fetches.filter { $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id) }
+    let idle = download.fetches.filter {
+      $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id)
+    }
     let due = idle.filter { $0.asked.adding(Self.leisure) <= now.instant }
-    if due.count < count, let next = idle.map(\.asked).filter({ $0.adding(Self.leisure) > now.instant }).min() {
+    if due.count < count, let next = idle.map(\.asked).filter({ $0.adding(Self.leisure) > now.instant }).min()
+    {
       timers.add(.download(download.key), at: next.adding(Self.leisure))
     }
     for fetch in due.prefix(count) { endFetch(fetch.id, of: &download) }
@@ -63,6 +66,7 @@ extension TransferCore {
     if download.retry.mayAskAtOnce(received: download.received, of: download.record.generation, size: size) {
       return true
     }
+    giveUpRanges(&download)
     handle(Fault(.passing, "\(download.source.named) sends nothing of use"), of: &download)
     download.retry.leaveOneTry()
     return false

@@ -3,7 +3,8 @@ internal import TransferProtocol
 
 // What responses tell.
 extension TransferCore {
-  mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download) {
+  mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download)
+  {
     guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
     download.fetches[index].stage = .answered(head, firstBytes: firstBytes)
     judgeWaiting(of: &download)
@@ -28,22 +29,28 @@ extension TransferCore {
     let question = ResponseJudge.Question(
       start: fetch.request.start, end: fetch.request.end,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: download.openFiles?.claimed ?? ByteRanges(), decodes: download.ranges == .decoded, isBeside: isBeside)
-    // An empty body where something has come before is an accident.
-    let isAccident = head.isWhole && firstBytes.isEmpty && download.received > 0
+      stored: download.openFiles?.claimed ?? ByteRanges(), decodes: download.ranges == .decoded,
+      isBeside: isBeside)
+    if head.isWhole && firstBytes.isEmpty {
+      endFetch(fetch.id, of: &download, losing: true)
+      // Where something has come before it was an accident.
+      let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
+      return refuse(Fault(kind, "\(head.host) sent an empty file"), &download)
+    }
     let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
     switch verdict {
     case .begin(let representation, let at):
       // The others are of the file before this one.
-      for other in download.fetches where other.id != fetch.id { endFetch(other.id, of: &download, losing: true) }
+      for other in download.fetches where other.id != fetch.id {
+        endFetch(other.id, of: &download, losing: true)
+      }
       if let index = download.fetches.firstIndex(where: { $0.id == fetch.id }) {
         download.fetches[index].stage = .begins(head, representation, at: at)
       }
       if question.known == nil && ignoresRange(head, question) { giveUpRanges(&download) }
       beginGeneration(of: &download, representation, for: fetch.id)
     case .go(let representation, let at, let agreeing):
-      let isStray = head.status == 206 && at != fetch.request.start
-      if isStray || ignoresRange(head, question) { giveUpRanges(&download) }
+      if ignoresRange(head, question) { giveUpRanges(&download) }
       accept(head, representation, at: at, agreeing: agreeing, fetch.id, &download)
     case .fault(let fault):
       endFetch(fetch.id, of: &download, losing: true)
@@ -51,7 +58,7 @@ extension TransferCore {
         // The address that answered before has expired: through the feed's own again.
         download.source.answered = nil
       } else {
-        refuse(isAccident ? Fault(.passing, fault.message) : fault, &download)
+        refuse(fault, &download)
       }
     case .beginAnew, .askWithOverlap, .askDecoded, .notBeside, .noRanges, .complete:
       endFetch(fetch.id, of: &download, losing: true)
@@ -153,7 +160,8 @@ extension TransferCore {
 
   /// A response has ended; what is held of it goes first.
   mutating func ended(_ failure: ResponseFailure?, of id: FlowID, _ download: inout Download) {
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }), !download.fetches[index].hasEnded else {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }), !download.fetches[index].hasEnded
+    else {
       return
     }
     let fetch = download.fetches[index]
@@ -173,7 +181,9 @@ extension TransferCore {
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
       let isWhole = fetch.request.start == 0 && fetch.request.end == nil && position > 0
-      if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds, download.fetches.isEmpty {
+      if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
+        download.fetches.isEmpty
+      {
         return handle(Fault(.lasting, "\(download.source.named) sends less than it says"), of: &download)
       }
       if download.fetches.isEmpty { return handle(Fault(failure), of: &download) }

@@ -129,7 +129,8 @@ package struct TransferCore: Hashable {
     case .head(let id, let head, let firstBytes):
       change(fetches[id]) { core, download in core.heard(head, firstBytes, of: id, &download) }
     case .came(let id, let count): came(count, of: id)
-    case .ended(let id, let failure): change(fetches[id]) { core, download in core.ended(failure, of: id, &download) }
+    case .ended(let id, let failure):
+      change(fetches[id]) { core, download in core.ended(failure, of: id, &download) }
     case .disk(let id, let answer): answered(answer, by: id)
     case .saved(let id, let failure): saved(id, failure)
     case .removed(let key, let failure): removed(key, failure)
@@ -258,7 +259,8 @@ package struct TransferCore: Hashable {
   }
 
   private mutating func noteIdleness() {
-    let isIdle = handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isUnfinished)
+    let isIdle =
+      handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isUnfinished)
     if isIdle != outbox.isIdle {
       outbox.isIdle = isIdle
       emit(.idle(isIdle))

@@ -306,7 +306,8 @@ final class Simulation {
     checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)
     checkStore()
     let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
-    engine = TransferCore(records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
+    engine = TransferCore(
+      records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
     for index in clients.indices { disconnect(index) }
     perform(engine.start())
     // Before it has done what it begins with.
