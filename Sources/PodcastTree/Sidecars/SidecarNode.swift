@@ -98,6 +98,10 @@ extension PodcastTree {
       let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
+        // Without a network it says nothing of the file.
+        if ![.EINTR, .ENOENT, .ENETUNREACH].contains(errno) {
+          self.rest(ListedSidecar(sidecar), sidecar.podcastID)
+        }
         // 404 or 410: until its feed changes it is not listed.
         completion(errno == .ENOENT ? .success([]) : result)
       }
@@ -111,6 +115,17 @@ extension PodcastTree {
         if bytes.isEmpty { throw Errno.EIO }
         return TextFile(bytes, isDirect: true, changesAttributes: true)
       }
+    }
+  }
+
+  /// Does not list a sidecar for a while: a web page in its place, an error of its server or a host that is away must not
+  /// make each copy of its folder fail.
+  private func rest(_ sidecar: ListedSidecar, _ podcast: Int64) {
+    sidecars.setResting(sidecar.key, true)
+    copyChanged(sidecar, podcast: podcast)
+    loader.async(after: SidecarStore.rest) { [weak self] in
+      self?.sidecars.setResting(sidecar.key, false)
+      self?.copyChanged(sidecar, podcast: podcast)
     }
   }
 

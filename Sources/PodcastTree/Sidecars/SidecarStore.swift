@@ -18,6 +18,8 @@ final class SidecarStore: Sendable {
 
   private struct State {
     var copies: [SidecarKey: Copy] = [:]
+    /// Those that could not be fetched a moment ago.
+    var resting: Set<SidecarKey> = []
     var total: Int64 = 0
     var isLoaded = false
   }
@@ -36,15 +38,29 @@ final class SidecarStore: Sendable {
 
   deinit { disk.stop() }
 
-  /// Whether its host has said that there is no such file.
-  func isMissing(_ key: SidecarKey) -> Bool { copy(key)?.isMissing ?? false }
+  /// Seconds for which a sidecar that could not be fetched is not listed: a copy of its folder succeeds meanwhile.
+  static let rest = 600.0
+
+  /// Whether its host has said that there is no such file, or did not give it a moment ago.
+  func isMissing(_ key: SidecarKey) -> Bool {
+    state.withLock { $0.resting.contains(key) || $0.copies[key]?.isMissing ?? false }
+  }
+
+  func setResting(_ key: SidecarKey, _ isResting: Bool) {
+    state.withLock { state in
+      if isResting { state.resting.insert(key) } else { state.resting.remove(key) }
+    }
+  }
 
   /// A podcast's feed has changed: what its hosts did not have may be there now.
   /// - Returns: the sidecars that were missing.
-  func forgetMissing(ofPodcast podcast: Int64) -> [SidecarKey] {
+  func forgetMissing(ofPodcast podcast: Int64) -> Set<SidecarKey> {
     load()
     let keys = state.withLock { state in
-      state.copies.filter { $0.value.isMissing && $0.key.podcast == podcast }.map(\.key)
+      let resting = state.resting.filter { $0.podcast == podcast }
+      state.resting.subtract(resting)
+      return resting.union(
+        state.copies.filter { $0.value.isMissing && $0.key.podcast == podcast }.map(\.key))
     }
     for key in keys { drop(key) }
     return keys
@@ -141,7 +157,11 @@ final class SidecarStore: Sendable {
       }
     }
     let total = copies.values.reduce(0) { $0 + $1.size }
-    state.withLock { [copies] in $0 = State(copies: copies, total: total, isLoaded: true) }
+    state.withLock { [copies] state in
+      state.copies = copies
+      state.total = total
+      state.isLoaded = true
+    }
   }
 }
 
