@@ -142,6 +142,23 @@ extension PodcastTree {
     }
   }
 
+  func renameUpload(_ row: Int64, to name: String) -> Answer<Void> {
+    .on(loader) {
+      self.noteUpload()
+      let difference = self.world.withLock { world -> Difference? in
+        guard let upload = world.uploads[row], let old = upload.name else { return nil }
+        upload.name = name
+        var difference = self.set([(old, nil), (name, .node(upload.node))], in: .subscriptions, &world)
+        // The kernel knows the names: it is moving one.
+        difference.names = []
+        difference.attributes.append(.subscriptions)
+        return difference
+      }
+      guard let difference else { throw Errno.ENOENT }
+      self.tell(difference)
+    }
+  }
+
   func removeUpload(_ id: NodeID) -> Answer<Void> {
     .on(loader) { _ = self.forget(id) }
   }
