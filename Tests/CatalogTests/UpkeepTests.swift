@@ -97,10 +97,8 @@ import Testing
       if path != "/shown" { try catalog.forgetSearch(search.id) }
     }
     let cached = try catalog.episodes(ofPodcast: try #require(ids["/cached"])).map(\.mediaKey)
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run(
-      "UPDATE feed SET last_refresh = last_refresh - 40 * 86400 WHERE podcast_id <> ?",
-      try #require(ids["/recent"]))
+    world.advance(40 * 86_400)
+    try world.refresh(try #require(ids["/recent"]))
     try catalog.forgetUnused(keeping: [cached[1]])
     let left = try ids.filter { try catalog.podcast($0.value) != nil }.map(\.key).sorted()
     #expect(left == ["/cached", "/followed", "/recent", "/shown"])
@@ -115,8 +113,7 @@ import Testing
       fill(world, "/p\(number)", count: 100)
       try world.refresh(listed.podcast.id)
     }
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE feed SET last_refresh = last_refresh - 7200 + podcast_id")
+    world.advance(7200)
     let before = try catalog.usedBytes()
     #expect(before > 2 << 20)
     try catalog.forgetUnused(keeping: [])
@@ -208,7 +205,7 @@ import Testing
     // A download that the rule has ordered a moment before.
     try world.catalog.markKept(episode: episodes[1].id)
     #expect(try rows(world, "kept") == 0)
-    try world.file().run("UPDATE feed SET last_refresh = last_refresh - 40 * 86400")
+    world.advance(40 * 86_400)
     try world.catalog.forgetUnused(keeping: [])
     #expect(try world.catalog.podcast(listed.podcast.id) == nil)
   }
@@ -233,16 +230,11 @@ import Testing
     let world = try CatalogWorld()
     world.web.set("/search", world.web.answer([("A", "/a")]))
     let find = { try wait { world.catalog.find("x", completion: $0) }.podcasts.count }
-    #expect(try find() == 1)
-    try world.file().run("UPDATE answer SET fetched = fetched + 86400 * 365")
-    #expect(try find() == 1)
-    #expect(world.web.requests("/search").count == 2)
-    // A day later the service fails, and the answer serves; a month later it is an error.
-    world.web.set("/search", FakeWeb.Page(status: 503))
-    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 2")
-    #expect(try find() == 1)
-    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 40")
-    #expect(throws: CatalogError.self) { try find() }
+    for (days, count) in [(0, 1), (-365, 2), (0, 2), (365, 3), (2, 4)] {
+      world.advance(Int64(days) * 86_400)
+      #expect(try find() == 1)
+      #expect(world.web.requests("/search").count == count)
+    }
   }
 
   @Test func `A damaged row ends no process`() throws {

@@ -178,7 +178,7 @@ extension FeedRefresh {
       known.podcast.changed = wallClockNanoseconds()
       if !changes.contains(.podcast(id)) { changes.append(.facts(podcast: id)) }
     }
-    if known.podcast.changed != old.changed { try SubscriptionList.changed(podcast: id, in: database) }
+    if known.podcast.changed != old.changed { try SubscriptionRows.lineChanged(podcast: id, in: database) }
     try known.podcast.save(replacing: old, in: database)
     try known.archive.save(in: database)
     try known.feed.save(in: database)

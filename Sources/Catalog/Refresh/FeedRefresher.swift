@@ -20,7 +20,7 @@ final class FeedRefresher: Sendable {
   private let archiveBytes: Int64
 
   /// What nobody waits for: refreshes that are due, the full-text index.
-  let background: WorkQueue
+  let background = WorkQueue(name: "catalog-feeds", threads: 4, courtesy: FeedRefresher.courtesy)
   /// Archives, which may have very many pages.
   private let archives = WorkQueue(name: "catalog-pages", threads: 3, courtesy: FeedRefresher.courtesy)
   /// What somebody waits for. Each thread waits for one host at a time: as many as a program may open folders at once.
@@ -28,17 +28,14 @@ final class FeedRefresher: Sendable {
 
   /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
   static let courtesy: Int32 = 5
-  /// More than the scheduler begins at once: those that only may be looked at next come between.
-  static let backgroundThreads = 5
 
   init(
-    store: CatalogStore, settings: Settings, fetcher: FeedFetcher, background: WorkQueue, texts: TextIndex,
-    tasks: TaskRegistry, log: LogFile, archiveBytes: Int64
+    store: CatalogStore, settings: Settings, fetcher: FeedFetcher, texts: TextIndex, tasks: TaskRegistry,
+    log: LogFile, archiveBytes: Int64
   ) {
     self.store = store
     self.settings = settings
     self.fetcher = fetcher
-    self.background = background
     self.texts = texts
     self.tasks = tasks
     self.log = log
@@ -51,7 +48,7 @@ final class FeedRefresher: Sendable {
     scheduler.start(self, upkeep: upkeep)
     // Where the file can't be written, the next refresh of each goes on.
     background.async { [self] in
-      try? store.write(.refresh) { try ArchiveRecord.scheduleUnfinished(now: wallClockSeconds(), in: $0) }
+      try? store.write(.refresh) { try ArchiveRecord.scheduleUnfinished(now: store.now, in: $0) }
       scheduler.wake()
     }
   }
@@ -89,10 +86,10 @@ final class FeedRefresher: Sendable {
   private func begin(
     _ id: Int64, _ cause: RefreshCause, _ task: CatalogWork<RefreshOutcome>
   ) throws(CatalogError) -> FeedState? {
-    guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {
+    let now = store.now
+    guard let state = try store.read({ try FeedState(podcast: id, askedAt: now, in: $0) }) else {
       throw CatalogError.unknown("podcast")
     }
-    let now = wallClockSeconds()
     // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
     guard try isWanted(state, cause, now: now), try claim(state, cause, now: now) else {
       task.finish(.success(.unchanged))
@@ -154,7 +151,7 @@ final class FeedRefresher: Sendable {
     FeedRefresh(
       store: store, fetcher: fetcher, network: network, log: log, usualInterval: settings.refresh,
       state: state,
-      now: wallClockSeconds(), isForced: isForced, isBackground: isBackground)
+      now: store.now, isForced: isForced, isBackground: isBackground)
   }
 
   /// Answers those who wait.

@@ -121,7 +121,7 @@ extension FeedRecord {
   /// there: both directories stay.
   fileprivate mutating func isWhereAFollowedOneIs(_ address: WebAddress, in database: Database) throws -> Bool
   {
-    guard let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
+    guard let listed = try ListedRow.subscription(at: address, in: database),
       listed.podcast.id != podcast
     else { return false }
     error = "has moved to “\(listed.name)”, which you follow"
@@ -134,7 +134,7 @@ extension FeedRecord {
   static func readdress(
     _ id: Int64, to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
-    if let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
+    if let listed = try ListedRow.subscription(at: address, in: database),
       listed.podcast.id != id
     {
       throw CatalogError.alreadyFollowed(listed.name)
@@ -170,7 +170,7 @@ extension FeedRecord {
     (movedTo, movedSince, isAnnounced) = (nil, nil, false)
     try FormerAddresses.moved(podcast, from: feedURL, to: address, in: database)
     feedURL = address
-    try SubscriptionList.changed(podcast: podcast, in: database)
+    try SubscriptionRows.lineChanged(podcast: podcast, in: database)
     changes.append(.facts(podcast: podcast))
     return true
   }

@@ -30,7 +30,7 @@ struct MergePiece {
     func bind(to row: inout RowValues, podcast: Int64, now: Int64) {
       plan.item.bind(to: &row, firstSeen: now, modified: plan.modified)
       row.add(podcast)
-      row.add(EpisodeRow.blob(key))
+      row.add(key.bytes)
       row.add(plan.stem)
       row.add(plan.item.parsed.fileExtension)
     }

@@ -22,7 +22,7 @@ struct PagedArchive: Sendable {
   /// asked for ignores that time, but never the server's Retry-After.
   func read() throws {
     var pages = PagesRead()
-    let now = wallClockSeconds()
+    let now = store.now
     guard let state = try store.read({ try FeedState(podcast: podcast, in: $0) }),
       (state.archive.retryAfter ?? 0) <= now, isForced || (state.archive.notBefore ?? 0) <= now
     else { return }
@@ -85,7 +85,7 @@ struct PagedArchive: Sendable {
   ) throws -> WebAddress? {
     let next = pages.add(document.episodes.lazy.map(\.parsed), next: document.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
-    let soon = pages.areEnough ? wallClockSeconds() + ArchiveRecord.patience : nil
+    let soon = pages.areEnough ? store.now + ArchiveRecord.patience : nil
     var following: WebAddress?
     var isTooLong = false
     try merge(of: document).merge(document.episodes) {
@@ -119,7 +119,7 @@ struct PagedArchive: Sendable {
   /// the archive's end.
   private func note(_ failure: FeedFailure, of state: FeedState) throws {
     if failure.isCancelled { return }
-    let now = wallClockSeconds()
+    let now = store.now
     let isEnd = try store.change(.refresh) { database, changes in
       guard var state = try FeedState(podcast: podcast, in: database) else { return false }
       changes.append(.refreshed(podcast: podcast, newEpisodes: 0))

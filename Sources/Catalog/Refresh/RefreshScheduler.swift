@@ -90,7 +90,7 @@ final class RefreshScheduler: Sendable {
   /// Begins what is due.
   /// - Returns: the seconds until something is due; nil where nothing is.
   private func begin(_ feeds: FeedRefresher) -> Double? {
-    let now = wallClockSeconds()
+    let now = feeds.store.now
     // While the catalogue's file can't be read nothing can be refreshed either.
     guard (try? Self.followClock(feeds.store, now: now)) != nil,
       let due = try? feeds.store.read({ try FeedRecord.due(in: $0) })

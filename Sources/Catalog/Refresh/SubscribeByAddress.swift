@@ -33,7 +33,7 @@ struct SubscribeByAddress: Sendable {
         if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
       }
       let found = try find(addresses)
-      guard task.beginCommit() else { return }
+      try task.beginCommit()
       task.finish(.success(try subscribe(to: found)))
     } catch {
       // Called off, or followed already, it is no failure for the log.
@@ -47,7 +47,7 @@ struct SubscribeByAddress: Sendable {
 
   /// The subscription at an address. The user who types it may mean a private host by it from now on.
   private func known(at url: WebAddress) throws(CatalogError) -> ListedPodcast? {
-    let known = try feeds.store.read { try SubscriptionRows.subscription(feedURL: url.forRequest, in: $0) }
+    let known = try feeds.store.read { try ListedRow.subscription(at: url, in: $0) }
     guard isTyped, let known, known.podcast.lastRefresh == nil else { return known }
     try feeds.store.change { database, changes in
       _ = try FeedRecord.change(known.podcast.id, in: database) { feed in
@@ -121,15 +121,15 @@ struct SubscribeByAddress: Sendable {
   private func found(
     _ unread: UnreadAnswer, at address: WebAddress, isNamed: Bool
   ) throws(FeedFailure) -> Found {
-    let answer = try feeds.fetcher.read(unread, now: wallClockSeconds(), isBackground: false)
+    let answer = try feeds.fetcher.read(unread, now: feeds.store.now, isBackground: false)
     guard case .feed(let document) = answer.content else {
-      throw FeedFailure(status: answer.head, now: wallClockSeconds())
+      throw FeedFailure(status: answer.head, now: feeds.store.now)
     }
     return Found(document: document, answer: answer, address: address, isNamed: isNamed)
   }
 
   private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
-    let claimedUntil = wallClockSeconds() + FeedRefresher.claimTime
+    let claimedUntil = feeds.store.now + FeedRefresher.claimTime
     let renewed = try renewed(by: found)
     let (listed, state) = try feeds.store.change { database, changes in
       if let renewed, let listed = try ListedRow.subscription(renewed, in: database) {
@@ -167,7 +167,11 @@ struct SubscribeByAddress: Sendable {
   /// the same guids.
   private func renewed(by found: Found) throws(CatalogError) -> Int64? {
     try feeds.store.read { database in
-      try SubscriptionRows.subscriptions(likeAddress: found.address, in: database).first { id in
+      let key = FeedKey.text(WebAddress(found.address.shown))
+      let like = try ListedRow.subscriptions(in: database).filter {
+        FeedKey.text(WebAddress($0.podcast.feedURL.shown)) == key
+      }
+      return try like.map(\.id).first { id in
         guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id,
           let state = try FeedState(podcast: podcast, in: database)
         else { return false }

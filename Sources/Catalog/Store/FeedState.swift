@@ -20,16 +20,16 @@ struct FeedState: Sendable {
 
   subscript<Value>(dynamicMember fact: KeyPath<FeedRecord, Value>) -> Value { feed[keyPath: fact] }
 
-  init?(podcast id: Int64, in database: Database) throws {
+  /// - Parameter now: when the feed is asked for, in seconds since 1970; nil where it is not.
+  init?(podcast id: Int64, askedAt now: Int64? = nil, in database: Database) throws {
     guard let feed = try FeedRecord.load(id, in: database),
       let podcast = try PodcastRecord.load(id, in: database)
     else { return nil }
     self.feed = feed
     self.podcast = podcast
     archive = try ArchiveRecord.load(id, in: database)
-    keys = [FeedKey.text(feed.feedURL)] + (try FormerAddresses.keys(of: id, in: database))
-    let now = wallClockSeconds()
-    if let lastWhole = feed.lastWhole, lastWhole <= now {
+    keys = try FormerAddresses.keys(of: id, in: database)
+    if let now, let lastWhole = feed.lastWhole, lastWhole <= now {
       isDoubtful = try feed.rhythm(in: database).isDoubtful(now: now, lastWhole: lastWhole)
     }
   }

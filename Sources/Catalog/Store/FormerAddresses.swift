@@ -4,9 +4,14 @@ internal import SQLiteKit
 /// Addresses that feeds have moved away from: what the configuration says of them goes on to apply, and no feed that
 /// announces one of them is followed back.
 enum FormerAddresses {
-  /// Those of a podcast, as keys (`FeedKey`).
+  /// The key (`FeedKey`) of a podcast's address, then those of its former ones.
   static func keys(of podcast: Int64, in database: Database) throws -> [String] {
-    try database.all("SELECT feed_key FROM former_address WHERE podcast_id = ?", podcast) { $0.string(0) }
+    try database.all(
+      """
+      SELECT feed_key FROM feed WHERE podcast_id = ?1
+      UNION ALL SELECT feed_key FROM former_address WHERE podcast_id = ?1
+      """, podcast
+    ) { $0.string(0) }
   }
 
   /// Notes that a podcast is at another address from now on.

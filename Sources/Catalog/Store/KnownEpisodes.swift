@@ -20,15 +20,8 @@ struct KnownEpisodes: Sendable {
   var revision: Int64
   var all: [One]
 
-  static func revision(_ podcast: Int64, in database: Database) throws -> Int64? {
-    try database.first("SELECT revision FROM podcast WHERE id = ?", podcast) {
-      // A damaged file says anything.
-      min(max($0.int64(0), 0), 1 << 60)
-    }
-  }
-
   init(podcast: Int64, in database: Database) throws {
-    guard let revision = try Self.revision(podcast, in: database) else {
+    guard let revision = try EpisodeNumbers(podcast: podcast, in: database)?.revision else {
       throw CatalogError.unknown("podcast")
     }
     self.revision = revision

@@ -19,7 +19,7 @@ extension TextIndex {
   /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     // What is more than that comes behind the answer, as long as this process lives.
-    if !isFilledHere, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
+    if !isFilledHere, (try? fill(until: .after(Self.indexing))) == false {
       fillBehind()
     }
     let found = try? store.read { database in

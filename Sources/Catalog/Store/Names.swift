@@ -1,0 +1,136 @@
+internal import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// Names that must be unique among more rows than one would read.
+enum NameClaim {
+  /// `name`, or one of "name (2)", "name (3)", … that is not taken: the first, where none before it is free.
+  /// Looks at few of them, however many are taken.
+  static func free(_ name: String, isTaken: (String) throws -> Bool) rethrows -> String {
+    if try !isTaken(name) { return name }
+    var taken = 1
+    var free = 2
+    while try isTaken(EpisodeName.numbered(name, free)) {
+      taken = free
+      free *= 2
+    }
+    while free - taken > 1 {
+      let middle = (taken + free) / 2
+      if try isTaken(EpisodeName.numbered(name, middle)) { taken = middle } else { free = middle }
+    }
+    return EpisodeName.numbered(name, free)
+  }
+}
+
+/// Names that were made of a host, because nobody had told the title: they last until the feed does.
+enum ProvisionalNames {
+  /// Gives a podcast, and its directories, the names that its title makes, where they have none yet.
+  static func settle(
+    _ podcast: inout PodcastRecord, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    guard podcast.isProvisional, podcast.hasTitle else { return }
+    let id = podcast.id
+    let usual = EpisodeName.directoryName(title: podcast.title)
+    podcast.name = try NameClaim.free(usual) { try PodcastRecord.isTaken($0, besides: id, in: database) }
+    podcast.isProvisional = false
+    changes.append(.podcast(id))
+    for (subscription, _) in try rows("subscription", "0", of: id, in: database) {
+      try give(
+        NameClaim.free(usual) { try SubscriptionRows.isTaken($0, besides: subscription, in: database) },
+        to: subscription, in: "subscription", database)
+      try Folder.subscriptionsChanged(in: database)
+      changes.append(.subscription(subscription, podcast: id))
+    }
+    for (result, search) in try rows("result", "search_id", of: id, in: database) {
+      let name = try NameClaim.free(usual) { name in
+        try database.exists(
+          "SELECT 1 FROM result WHERE search_id = ? AND name_key = ? AND id <> ?", search,
+          UniqueNames.key(name), result)
+      }
+      try give(name, to: result, in: "result", database)
+      try SearchRows.changed(search, in: database)
+      changes.append(.results(search: search))
+    }
+  }
+
+  private static func rows(
+    _ table: String, _ column: String, of podcast: Int64, in database: Database
+  ) throws -> [(Int64, Int64)] {
+    try database.all(
+      "SELECT id, \(column) FROM \(table) WHERE podcast_id = ? AND is_provisional = 1", podcast
+    ) { ($0.int64(0), $0.int64(1)) }
+  }
+
+  private static func give(_ name: String, to id: Int64, in table: String, _ database: Database) throws {
+    try database.run(
+      "UPDATE \(table) SET name = ?, name_key = ?, is_provisional = 0 WHERE id = ?", name,
+      UniqueNames.key(name), id)
+  }
+}
+
+/// The directories whose time of change is kept by name; those of single searches, results and subscriptions
+/// have theirs in their rows.
+enum Folder: String {
+  case searches, subscriptions, list
+  /// Lists under names of their own in the directory of the subscriptions.
+  case uploads
+
+  /// Notes that what it lists changes now.
+  func touch(in database: Database) throws {
+    try database.run(
+      """
+      INSERT INTO folder (name, changed) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET changed = excluded.changed
+      """, rawValue, wallClockNanoseconds())
+  }
+
+  static func subscriptionsChanged(in database: Database) throws {
+    for folder in [subscriptions, list] { try folder.touch(in: database) }
+  }
+}
+
+/// When what these directories list last changed, in nanoseconds since 1970.
+package struct FolderTimes: Hashable, Sendable {
+  /// `Search/`
+  package var searches: Int64 = 0
+  /// `Subscriptions/`
+  package var subscriptions: Int64 = 0
+  /// `subscriptions.opml`
+  package var subscriptionList: Int64 = 0
+  /// Lists that somebody copies to `Subscriptions/`.
+  package var uploads: Int64 = 0
+
+  package init() {}
+}
+
+extension Catalog {
+  /// When the lists of searches and subscriptions last changed.
+  package func folderTimes() throws(CatalogError) -> FolderTimes {
+    let rows = try store.read {
+      try $0.all("SELECT name, changed FROM folder") { ($0.string(0), $0.int64(1)) }
+    }
+    var folders = FolderTimes()
+    for (name, time) in rows {
+      switch Folder(rawValue: name) {
+      case .searches: folders.searches = time
+      case .subscriptions: folders.subscriptions = time
+      case .list: folders.subscriptionList = time
+      case .uploads: folders.uploads = time
+      case nil: break
+      }
+    }
+    return folders
+  }
+
+  /// A list that somebody copies to the directory of the subscriptions has come there, or has gone.
+  package func noteUpload() throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      try Folder.uploads.touch(in: database)
+      changes.append(.subscriptions)
+    }
+  }
+
+  /// Tells all mounts that a file beside an episode, or a cover, has come into the cache or left it.
+  package func noteSidecar(_ node: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { _, changes in changes.append(.sidecar(node)) }
+  }
+}
