@@ -87,19 +87,25 @@ let package = Package(
     .target(name: "CDemoMedia", exclude: ["compose", "media"]),
     library("Demo", ["CDemoMedia", "HTTPServerKit", "PodcastModel", "PosixKit"]),
 
+    // The mount's process.
+    library(
+      "MountService",
+      [
+        "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover", "PodcastMount",
+        "PodcastTree", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+      ]),
     // The commands, one file or folder each.
     library(
-      "Commands",
+      "CLI",
       [
-        "Catalog", "Configuration", "Demo", "EpisodeCache", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
-        "PodcastMount",
+        "MountService", "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
         "PosixKit",
       ]),
     // Plain C: it lives as long as a mount, and has to be small.
     .executableTarget(name: "podcastfs-keep", dependencies: ["CLinux"], linkerSettings: standalone),
     .executableTarget(
-      name: "podcastfs", dependencies: ["Commands", "PosixKit"], swiftSettings: strict,
+      name: "podcastfs", dependencies: ["CLI", "PosixKit"], swiftSettings: strict,
       linkerSettings: standalone),
     .executableTarget(
       name: "podcastfs-transferd",
@@ -165,7 +171,7 @@ let package = Package(
     tests(
       "CommandsTests",
       [
-        "Commands", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
+        "CLI", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
         "PosixKit", "SQLiteKit", "TestSupport",
         "podcastfs", "podcastfs-transferd",
       ]),

@@ -3,13 +3,10 @@
 ///
 /// Called on the session's threads: none of these may wait for the network or for another request.
 package protocol FuseFileSystem: AnyObject, Sendable {
-  /// The kernel lets go of a node that it has been given `count` times.
-  func forget(node: UInt64, count: UInt64)
   func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
-  func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply)
+  func attributes(node: UInt64, caller: FuseCaller, reply: consuming FuseReply)
   func change(
-    node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
-    reply: consuming FuseReply)
+    node: UInt64, changes: FuseChanges, to size: Int64, caller: FuseCaller, reply: consuming FuseReply)
   func access(node: UInt64, mask: Int32, caller: FuseCaller, reply: consuming FuseReply)
 
   func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
@@ -29,10 +26,8 @@ package protocol FuseFileSystem: AnyObject, Sendable {
     reply: consuming FuseReply)
   /// poll(2). The waiter, where there is one, is told when the answer may be another.
   func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply)
-  func write(
-    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
-    reply: consuming FuseReply)
-  func flush(handle: UInt64, caller: FuseCaller, reply: consuming FuseReply)
+  func write(handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, reply: consuming FuseReply)
+  func flush(handle: UInt64, reply: consuming FuseReply)
   func release(handle: UInt64, reply: consuming FuseReply)
   func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply)
 

@@ -3,6 +3,25 @@ internal import Glibc
 internal import PosixKit
 
 extension FuseHandler {
+  /// Calls the file system for a request.
+  private static func serve(
+    _ request: fuse_req_t?, _ call: (any FuseFileSystem, FuseCaller, consuming FuseReply) -> Void
+  ) {
+    guard let request else { return }
+    call(of(request), FuseCaller(request), FuseReply(request))
+  }
+
+  /// The same for a request about a name; one that is no UTF-8, as no name of ours is, fails with `errno`.
+  private static func serve(
+    _ request: fuse_req_t?, _ name: UnsafePointer<CChar>?, or errno: Errno,
+    _ call: (any FuseFileSystem, String, FuseCaller, consuming FuseReply) -> Void
+  ) {
+    serve(request) { files, caller, reply in
+      guard let name = name.flatMap({ String(validatingCString: $0) }) else { return reply.fail(errno) }
+      call(files, name, caller, reply)
+    }
+  }
+
   /// The table for libfuse.
   static var operations: fuse_lowlevel_ops {
     var operations = fuse_lowlevel_ops()
@@ -19,189 +38,145 @@ extension FuseHandler {
 
   private static func addNodes(_ operations: inout fuse_lowlevel_ops) {
     operations.lookup = { request, parent, name in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.ENOENT) }
-      FuseHandler.of(request).lookup(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
-    }
-    operations.forget = { request, node, count in
-      guard let request else { return }
-      FuseHandler.of(request).forget(node: node, count: count)
-      fuse_reply_none(request)
-    }
-    operations.forget_multi = { request, count, list in
-      guard let request else { return }
-      for index in 0..<count {
-        guard let entry = list?[index] else { break }
-        FuseHandler.of(request).forget(node: entry.ino, count: entry.nlookup)
+      FuseHandler.serve(request, name, or: .ENOENT) {
+        $0.lookup(parent: parent, name: $1, caller: $2, reply: $3)
       }
-      fuse_reply_none(request)
     }
-    operations.getattr = { request, node, info in
-      guard let request else { return }
-      FuseHandler.of(request).attributes(
-        node: node, handle: info?.pointee.fh, caller: FuseCaller(request), reply: FuseReply(request))
+    // A node's number says by itself what it stands for: nothing is to be forgotten.
+    operations.forget = { request, _, _ in fuse_reply_none(request) }
+    operations.forget_multi = { request, _, _ in fuse_reply_none(request) }
+    operations.getattr = { request, node, _ in
+      FuseHandler.serve(request) { $0.attributes(node: node, caller: $1, reply: $2) }
     }
-    operations.setattr = { request, node, attributes, changes, info in
-      guard let request else { return }
-      FuseHandler.of(request).change(
-        node: node, changes: FuseChanges(rawValue: changes), to: Int64(attributes?.pointee.st_size ?? 0),
-        handle: info?.pointee.fh, caller: FuseCaller(request), reply: FuseReply(request))
+    operations.setattr = { request, node, attributes, changes, _ in
+      let (changes, size) = (FuseChanges(rawValue: changes), Int64(attributes?.pointee.st_size ?? 0))
+      FuseHandler.serve(request) { $0.change(node: node, changes: changes, to: size, caller: $1, reply: $2) }
     }
     operations.access = { request, node, mask in
-      guard let request else { return }
-      FuseHandler.of(request).access(
-        node: node, mask: mask, caller: FuseCaller(request), reply: FuseReply(request))
+      FuseHandler.serve(request) { $0.access(node: node, mask: mask, caller: $1, reply: $2) }
     }
-    operations.statfs = { request, _ in
-      guard let request else { return }
-      FuseHandler.of(request).statistics(reply: FuseReply(request))
-    }
+    operations.statfs = { request, _ in FuseHandler.serve(request) { $0.statistics(reply: $2) } }
   }
 
   private static func addChanges(_ operations: inout fuse_lowlevel_ops) {
     operations.mkdir = { request, parent, name, _ in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
-      FuseHandler.of(request).makeDirectory(
-        parent: parent, name: name, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .EILSEQ) {
+        $0.makeDirectory(parent: parent, name: $1, caller: $2, reply: $3)
+      }
     }
     operations.rmdir = { request, parent, name in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.ENOENT) }
-      FuseHandler.of(request).removeDirectory(
-        parent: parent, name: name, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .ENOENT) {
+        $0.removeDirectory(parent: parent, name: $1, caller: $2, reply: $3)
+      }
     }
     operations.unlink = { request, parent, name in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.ENOENT) }
-      FuseHandler.of(request).unlink(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .ENOENT) {
+        $0.unlink(parent: parent, name: $1, caller: $2, reply: $3)
+      }
     }
     operations.rename = { request, parent, name, newParent, newName, flags in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name), let newName = FuseHandler.name(newName) else {
-        return reply.fail(.EILSEQ)
+      let newName = newName.flatMap { String(validatingCString: $0) }
+      FuseHandler.serve(request, name, or: .EILSEQ) { files, name, caller, reply in
+        guard let newName else { return reply.fail(.EILSEQ) }
+        files.rename(
+          parent: parent, name: name, newParent: newParent, newName: newName, flags: flags, caller: caller,
+          reply: reply)
       }
-      FuseHandler.of(request).rename(
-        parent: parent, name: name, newParent: newParent, newName: newName, flags: flags,
-        caller: FuseCaller(request), reply: reply)
     }
-    operations.mknod = { request, parent, name, _, _ in
-      FuseHandler.makeOther(request, parent, name)
-    }
+    operations.mknod = { request, parent, name, _, _ in FuseHandler.makeOther(request, parent, name) }
     operations.symlink = { request, _, parent, name in FuseHandler.makeOther(request, parent, name) }
     operations.link = { request, _, parent, name in FuseHandler.makeOther(request, parent, name) }
     operations.create = { request, parent, name, _, _ in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
-      FuseHandler.of(request).create(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .EILSEQ) {
+        $0.create(parent: parent, name: $1, caller: $2, reply: $3)
+      }
     }
   }
 
   private static func makeOther(_ request: fuse_req_t?, _ parent: UInt64, _ name: UnsafePointer<CChar>?) {
-    guard let request else { return }
-    let reply = FuseReply(request)
-    guard let name = FuseHandler.name(name) else { return reply.fail(.EILSEQ) }
-    FuseHandler.of(request).makeOther(parent: parent, name: name, caller: FuseCaller(request), reply: reply)
+    serve(request, name, or: .EILSEQ) { $0.makeOther(parent: parent, name: $1, caller: $2, reply: $3) }
   }
 
   private static func addFiles(_ operations: inout fuse_lowlevel_ops) {
     operations.open = { request, node, info in
-      guard let request else { return }
-      FuseHandler.of(request).open(
-        node: node, flags: info?.pointee.flags ?? 0, caller: FuseCaller(request), reply: FuseReply(request))
+      let flags = info?.pointee.flags ?? 0
+      FuseHandler.serve(request) { $0.open(node: node, flags: flags, caller: $1, reply: $2) }
     }
     operations.read = { request, _, size, offset, info in
-      guard let request else { return }
-      FuseHandler.of(request).read(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset), count: size,
-        options: FuseReadOptions(info?.pointee), caller: FuseCaller(request), reply: FuseReply(request))
+      let (handle, options) = (info?.pointee.fh ?? 0, FuseReadOptions(info?.pointee))
+      FuseHandler.serve(request) {
+        $0.read(handle: handle, offset: Int64(offset), count: size, options: options, caller: $1, reply: $2)
+      }
     }
     operations.poll = { request, _, info, waiter in
-      guard let request else { return }
-      FuseHandler.of(request).poll(
-        handle: info?.pointee.fh ?? 0, waiter: waiter.map { FusePollWaiter($0) }, reply: FuseReply(request))
+      let (handle, waiter) = (info?.pointee.fh ?? 0, waiter.map { FusePollWaiter($0) })
+      FuseHandler.serve(request) { $0.poll(handle: handle, waiter: waiter, reply: $2) }
     }
     operations.write = { request, _, bytes, size, offset, info in
-      guard let request else { return }
-      FuseHandler.of(request).write(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset),
-        bytes: UnsafeRawBufferPointer(start: bytes, count: size), caller: FuseCaller(request),
-        reply: FuseReply(request))
+      let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
+      let handle = info?.pointee.fh ?? 0
+      FuseHandler.serve(request) { $0.write(handle: handle, offset: Int64(offset), bytes: bytes, reply: $2) }
     }
     operations.flush = { request, _, info in
-      guard let request else { return }
-      FuseHandler.of(request).flush(
-        handle: info?.pointee.fh ?? 0, caller: FuseCaller(request), reply: FuseReply(request))
+      let handle = info?.pointee.fh ?? 0
+      FuseHandler.serve(request) { $0.flush(handle: handle, reply: $2) }
     }
     operations.release = { request, _, info in
-      guard let request else { return }
-      FuseHandler.of(request).release(handle: info?.pointee.fh ?? 0, reply: FuseReply(request))
+      let handle = info?.pointee.fh ?? 0
+      FuseHandler.serve(request) { $0.release(handle: handle, reply: $2) }
     }
     operations.fsync = { request, _, _, _ in fuse_reply_err(request, 0) }
     operations.lseek = { request, _, offset, whence, info in
-      guard let request else { return }
-      FuseHandler.of(request).seek(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset), whence: whence, reply: FuseReply(request))
+      let handle = info?.pointee.fh ?? 0
+      FuseHandler.serve(request) { $0.seek(handle: handle, offset: Int64(offset), whence: whence, reply: $2) }
     }
   }
 
   private static func addDirectories(_ operations: inout fuse_lowlevel_ops) {
     operations.opendir = { request, node, _ in
-      guard let request else { return }
-      FuseHandler.of(request).openDirectory(
-        node: node, caller: FuseCaller(request), reply: FuseReply(request))
+      FuseHandler.serve(request) { $0.openDirectory(node: node, caller: $1, reply: $2) }
     }
     operations.readdir = { request, _, size, offset, info in
-      guard let request else { return }
-      FuseHandler.of(request).readDirectory(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset), size: size, plus: false,
-        reply: FuseReply(request))
+      FuseHandler.readDirectory(request, info, offset, size, plus: false)
     }
     operations.readdirplus = { request, _, size, offset, info in
-      guard let request else { return }
-      FuseHandler.of(request).readDirectory(
-        handle: info?.pointee.fh ?? 0, offset: Int64(offset), size: size, plus: true,
-        reply: FuseReply(request))
+      FuseHandler.readDirectory(request, info, offset, size, plus: true)
     }
     operations.releasedir = { request, _, info in
-      guard let request else { return }
-      FuseHandler.of(request).releaseDirectory(handle: info?.pointee.fh ?? 0, reply: FuseReply(request))
+      let handle = info?.pointee.fh ?? 0
+      FuseHandler.serve(request) { $0.releaseDirectory(handle: handle, reply: $2) }
+    }
+  }
+
+  private static func readDirectory(
+    _ request: fuse_req_t?, _ info: UnsafeMutablePointer<fuse_file_info>?, _ offset: off_t, _ size: Int,
+    plus: Bool
+  ) {
+    let handle = info?.pointee.fh ?? 0
+    serve(request) {
+      $0.readDirectory(handle: handle, offset: Int64(offset), size: size, plus: plus, reply: $2)
     }
   }
 
   private static func addAttributes(_ operations: inout fuse_lowlevel_ops) {
     operations.setxattr = { request, node, name, value, size, flags in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.EINVAL) }
       let bytes = Array(UnsafeRawBufferPointer(start: value, count: size))
-      FuseHandler.of(request).setAttribute(
-        node: node, name: name, value: bytes, flags: flags, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .EINVAL) {
+        $0.setAttribute(node: node, name: $1, value: bytes, flags: flags, caller: $2, reply: $3)
+      }
     }
     operations.getxattr = { request, node, name, size in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.ENODATA) }
-      FuseHandler.of(request).attribute(
-        node: node, name: name, size: size, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .ENODATA) {
+        $0.attribute(node: node, name: $1, size: size, caller: $2, reply: $3)
+      }
     }
     operations.listxattr = { request, node, size in
-      guard let request else { return }
-      FuseHandler.of(request).listAttributes(
-        node: node, size: size, caller: FuseCaller(request), reply: FuseReply(request))
+      FuseHandler.serve(request) { $0.listAttributes(node: node, size: size, caller: $1, reply: $2) }
     }
     operations.removexattr = { request, node, name in
-      guard let request else { return }
-      let reply = FuseReply(request)
-      guard let name = FuseHandler.name(name) else { return reply.fail(.ENODATA) }
-      FuseHandler.of(request).removeAttribute(
-        node: node, name: name, caller: FuseCaller(request), reply: reply)
+      FuseHandler.serve(request, name, or: .ENODATA) {
+        $0.removeAttribute(node: node, name: $1, caller: $2, reply: $3)
+      }
     }
   }
 }

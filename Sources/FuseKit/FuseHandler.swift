@@ -14,11 +14,6 @@ final class FuseHandler: Sendable {
     return handler.takeUnretainedValue().fileSystem
   }
 
-  /// A name of the kernel's: nil where it is no UTF-8, as no name of ours is.
-  static func name(_ text: UnsafePointer<CChar>?) -> String? {
-    text.flatMap { String(validatingCString: $0) }
-  }
-
   /// What we ask of the kernel: see Documentation/Architecture.md.
   static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
     func want(_ capability: UInt32) {

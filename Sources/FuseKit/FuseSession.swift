@@ -107,6 +107,9 @@ package final class FuseSession: @unchecked Sendable {
     fuse_session_exit(session)
   }
 
+  /// Of libfuse: "3.14.0".
+  package static var libraryVersion: String { String(cString: fuse_pkgversion()) }
+
   // MARK: Handing over
 
   /// The connection to the kernel: whoever holds it last keeps the mount alive.

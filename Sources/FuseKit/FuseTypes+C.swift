@@ -57,3 +57,10 @@ extension FuseCaller {
       request: number & ~KernelRequest.repeatedBit, isRepeated: number & KernelRequest.repeatedBit != 0)
   }
 }
+
+extension FuseReadOptions {
+  init(_ info: fuse_file_info?) {
+    isNonblocking = (info?.flags ?? 0) & O_NONBLOCK != 0
+    isCall = (info?.lock_owner ?? 0) != 0
+  }
+}

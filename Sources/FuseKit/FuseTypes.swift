@@ -99,3 +99,15 @@ package struct FuseChanges: OptionSet, Sendable {
   package static let size = FuseChanges(rawValue: 1 << 3)
   package static let times: FuseChanges = FuseChanges(rawValue: 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 10)
 }
+
+/// How a file is read.
+package struct FuseReadOptions: Sendable {
+  /// Whether it was opened with O_NONBLOCK.
+  package let isNonblocking: Bool
+  /// Whether it is a program's read(2) as it stands. Else the kernel fills its pages, and takes an answer that is short
+  /// for the file's end.
+  ///
+  /// The kernel names the lock's owner in the first case only (FUSE_READ_LOCKOWNER), as one of 2^64 numbers that is
+  /// never 0 but by chance.
+  package let isCall: Bool
+}

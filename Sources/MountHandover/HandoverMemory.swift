@@ -6,12 +6,12 @@ package import PosixKit
 /// is a file in memory that the next process inherits, with a header of words and records of eight words, each found by
 /// its index.
 ///
-/// A record counts from the moment its first word is stored, which is stored last: a process may be killed between any two
-/// instructions. What is read back is believed by whoever knows its meaning.
+/// A process may be killed between any two instructions, so the first word of a record is stored last, and a record counts
+/// from then on. Other programs of the user find a mount and its process by the header (`Identity`).
 ///
 /// What is recorded is changed under the lock only: that makes it Sendable.
 package final class HandoverMemory: Sendable {
-  /// What a record is about. The numbers are kept as long as the layout's.
+  /// What a record is about.
   package enum Kind: UInt64, Sendable {
     case movedNode = 2
     case openFile = 3
@@ -29,7 +29,6 @@ package final class HandoverMemory: Sendable {
     package let values: [UInt64]
   }
 
-  /// Words of the header that have one meaning for good.
   package enum Word: Int, Sendable {
     case layout = 0
     /// 1 where this process has got a request.
@@ -40,8 +39,12 @@ package final class HandoverMemory: Sendable {
     /// The mount's device: major number before 32 bits of the minor.
     case device = 4
     case nextHandle = 5
+    /// The number of the process that serves.
+    case process = 6
     /// 1 where the process is about to go and has said so.
     case handingOver = 7
+    /// Which places the mount keeps things in.
+    case places = 8
     /// 1 where the process is about to end the mount: the next one does that only.
     case ending = 11
   }
@@ -50,6 +53,7 @@ package final class HandoverMemory: Sendable {
   private let memory: SharedMemory
   private let free: Monitor<[Int]>
 
+  private static let name = "podcastfs"
   private static let firstRecord = Int(PODCASTFS_MEMORY_HEADER) / 8
   private static let recordWords = 8
   /// More are not remembered: what is open beyond is as if the process had never had it.
@@ -64,7 +68,7 @@ package final class HandoverMemory: Sendable {
 
   /// A new one, for a mount that begins.
   package init() throws(PosixError) {
-    file = try FileDescriptor.inMemory("podcastfs")
+    file = try FileDescriptor.inMemory(Self.name)
     try file.truncate(to: Int64(Self.fileSize(Self.step)))
     memory = try SharedMemory(file, size: Self.size, writable: true)
     free = Monitor([])
@@ -76,9 +80,7 @@ package final class HandoverMemory: Sendable {
   package init(inherited file: consuming FileDescriptor) throws(PosixError) {
     self.file = file
     let size = Int(try self.file.status().st_size)
-    guard size >= Self.fileSize(0) else {
-      throw PosixError(.EINVAL, "take over the mount's memory")
-    }
+    guard size >= Self.fileSize(0) else { throw PosixError(.EINVAL, "take over the mount's memory") }
     memory = try SharedMemory(self.file, size: Self.size, writable: true)
     free = Monitor([])
     guard memory.load(Int(PODCASTFS_WORD_LAYOUT)) == UInt64(PODCASTFS_MEMORY_LAYOUT) else {
@@ -108,6 +110,27 @@ package final class HandoverMemory: Sendable {
     let fault = self[.fault]
     self[.fault] = 0
     return fault == 0 ? nil : fault == UInt64(PODCASTFS_FAULT_EXIT) ? "it gave up" : "signal \(fault)"
+  }
+
+  /// What other programs find out of a mount.
+  package struct Identity: Sendable {
+    package let device: UInt64
+    package let process: Int32
+    package let places: UInt64
+  }
+
+  /// The mount whose memory a process has open; nil where it has none, or the mount is about to end.
+  package static func identity(inProcess process: Int32) -> Identity? {
+    let file = Processes.openFiles(of: process).first { $0.target == "/memfd:\(name) (deleted)" }
+    guard let file, let opened = try? FileDescriptor(opening: file.link, O_RDONLY),
+      let memory = try? SharedMemory(opened, size: Int(PODCASTFS_MEMORY_HEADER), writable: false)
+    else { return nil }
+    func load(_ word: Word) -> UInt64 { memory.load(word.rawValue) }
+    guard load(.layout) == UInt64(PODCASTFS_MEMORY_LAYOUT), load(.ending) == 0, load(.device) != 0 else {
+      return nil
+    }
+    return Identity(
+      device: load(.device), process: Int32(truncatingIfNeeded: load(.process)), places: load(.places))
   }
 
   // MARK: Records

@@ -84,8 +84,7 @@ extension MountedTree {
   }
 
   package func write(
-    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, caller: FuseCaller,
-    reply: consuming FuseReply
+    handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, reply: consuming FuseReply
   ) {
     // What an upload had got from the process before has gone with that.
     guard let file = handles.file(handle)?.file else {
@@ -97,7 +96,7 @@ extension MountedTree {
     }
   }
 
-  package func flush(handle: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
+  package func flush(handle: UInt64, reply: consuming FuseReply) {
     guard let file = handles.file(handle)?.file else { return flushInherited(handle, reply) }
     fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
   }

@@ -13,21 +13,17 @@ extension MountedTree {
     fulfil(reply, answer) { reply, attributes in reply.entry(self.entry(attributes)) }
   }
 
-  /// Nodes have numbers that say by themselves what they stand for: nothing is to be forgotten.
-  package func forget(node: UInt64, count: UInt64) {}
-
-  package func attributes(node: UInt64, handle: UInt64?, caller: FuseCaller, reply: consuming FuseReply) {
+  package func attributes(node: UInt64, caller: FuseCaller, reply: consuming FuseReply) {
     fulfil(reply, tree.attributes(of: numbers.node(node))) { reply, attributes in
       reply.attributes(self.fuseAttributes(attributes), timeout: attributes.timeout)
     }
   }
 
   package func change(
-    node: UInt64, changes: FuseChanges, to size: Int64, handle: UInt64?, caller: FuseCaller,
-    reply: consuming FuseReply
+    node: UInt64, changes: FuseChanges, to size: Int64, caller: FuseCaller, reply: consuming FuseReply
   ) {
     if emitter.entry(from: caller.thread)?.name.event == .replaced {
-      return attributes(node: node, handle: handle, caller: caller, reply: reply)
+      return attributes(node: node, caller: caller, reply: reply)
     }
     if emitter.isOwn(caller) { return reply.fail(.EIO) }
     let known = numbers.node(node)

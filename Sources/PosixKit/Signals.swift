@@ -19,31 +19,14 @@ package enum Signals {
   /// Asks a mount's process to make way for another one.
   package static let handOver = SIGUSR2
 
-  /// Waits for one that ends a program, or for `handOver`; its number.
-  package static func waitForEndingOrHandOver() -> Int32 {
+  /// Waits for one that ends a program, or for `handOver`.
+  /// - Returns: the process that sent `handOver`; nil for the others.
+  package static func waitForEndingOrHandOver() -> Int32? {
     var set = ending
     sigaddset(&set, handOver)
-    var number: Int32 = 0
-    while sigwait(&set, &number) != 0 {}
-    return number
-  }
-
-  /// Whether a process takes a signal, rather than being ended by it: its threads have it blocked, but for the one that
-  /// waits for it.
-  package static func isTaken(_ signal: Int32, by process: Int32) -> Bool {
-    let threads = (try? Directories.names(in: "/proc/\(process)/task")) ?? []
-    return threads.contains { hasBlocked(signal, "/proc/\(process)/task/\($0)/status") }
-  }
-
-  /// - Parameter status: proc_pid_status(5), SigBlk.
-  private static func hasBlocked(_ signal: Int32, _ status: String) -> Bool {
-    guard let bytes = try? Directories.read(status, limit: 1 << 16) else { return false }
-    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where line.hasPrefix("SigBlk:")
-    {
-      let mask = UInt64(line.dropFirst("SigBlk:".count).drop { $0 == "\t" || $0 == " " }, radix: 16) ?? 0
-      return mask & (1 << UInt64(signal - 1)) != 0
-    }
-    return false
+    var information = siginfo_t()
+    while sigwaitinfo(&set, &information) < 0 {}
+    return information.si_signo == handOver ? information._sifields._kill.si_pid : nil
   }
 
   /// Waits for one of them; its number.

@@ -1,17 +1,16 @@
 // podcastfs-keep: keeps a mount's connection to the kernel while the process that serves it is replaced.
 //
-// It is started by podcastfs, with the connection (/dev/fuse) as descriptor 3, the mount's lasting memory as 4, and its end
-// of a socket to the process that serves as 5. When that socket hangs up, the process is gone with everything that it held
-// (its locks too), and the program is started again with the same three descriptors; the kernel hands it what had not been
-// answered.
+// podcastfs starts it with the connection (/dev/fuse) as descriptor 3, the mount's memory as 4, and its end of a socket to
+// the process that serves as 5. When that socket hangs up, the process is gone with everything that it held. The keeper
+// then starts the program again with the same three descriptors.
 //
-// Messages of the process that serves, one datagram each: "B": it serves from now on; one that does not say so within half a
-// minute is killed. "E": nothing is left to be kept. "N" and then strings, each
-// ended by a NUL: the umask in octal digits, the program's path, its arguments from the name on, an empty one, the
-// environment, where that differs from this program's: what to start. "C": the same, and the process is about to go.
+// Messages of the process that serves, a letter and then strings that each end with a NUL:
+// "N": what to start: the umask in octal digits, the program's path, its arguments from the name on.
+// "B": the process serves from now on. One that does not say so within half a minute is killed.
+// "C": the process is about to go; from now on the program is the one at this path.
+// "E": the mount has ended.
 //
-// It uses no processor time while nothing happens: the connection itself is not polled, which would wake it at each
-// request. See Documentation/Architecture.md, "The mount outlives its process".
+// The keeper uses no processor time while nothing happens: it does not poll the connection.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -23,35 +22,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "lastingmemory.h"
+#include "handovermemory.h"
 
 enum { CONNECTION = 3, MEMORY = 4, SOCKET = 5 };
-// So many processes in a row that ended within a minute by a fault of their own, or before they served, and the mount is
-// given up.
+// The keeper gives the mount up when this many processes in a row ended within a minute by a fault of their own, or before
+// they served a request.
 enum { FAILURES = 10, MINUTE = 60 };
-// Milliseconds that a program which is being replaced may be missing.
-enum { PATIENCE = 5000, STEP = 20 };
-// Milliseconds that a process has to come up in.
-enum { BEGINNING = 30000 };
-
-extern char **environ;
-
-struct call {
-  char *text;
-  // All strings; the first is the program's path, the second its name.
-  char **strings;
-  char **environment;
-};
+// Milliseconds that a program which is being replaced may be missing; milliseconds that a process has to come up in.
+enum { PATIENCE = 5000, STEP = 20, BEGINNING = 30000 };
+enum { LIMIT = 256 * 1024 };
 
 static volatile uint64_t *words;
-static struct call call;
+static char *program;
+static char **arguments;
 // When the last process was started.
 static int64_t begun;
 // The process that has been started and does not serve yet; 0 for none.
@@ -63,55 +53,35 @@ static int64_t seconds(void) {
   return now.tv_sec;
 }
 
-static void rest(int milliseconds) {
-  struct timespec time = {milliseconds / 1000, milliseconds % 1000 * 1000000L};
-  nanosleep(&time, NULL);
-}
-
-// Takes the call that a message holds, where it is one.
-static int take_call(const char *text, size_t length) {
-  if (length == 0 || text[length - 1] != 0) return 0;
-  mode_t mask = (mode_t)strtoul(text, NULL, 8) & 0777;
-  length -= strlen(text) + 1;
-  text += strlen(text) + 1;
-  size_t count = 0, split = SIZE_MAX;
-  for (size_t at = 0; at < length; at += strlen(text + at) + 1) {
-    if (text[at] == 0 && split == SIZE_MAX) split = count;
-    count++;
-  }
-  if (split == SIZE_MAX || split < 2) return 0;
-  char *copy = malloc(length);
-  char **list = calloc(count + 1, sizeof *list);
-  if (copy == NULL || list == NULL) {
-    free(copy);
-    free(list);
-    return 0;
-  }
-  memcpy(copy, text, length);
-  size_t at = 0;
-  for (size_t index = 0; index < count; index++) {
-    list[index] = copy + at;
-    at += strlen(copy + at) + 1;
-  }
-  list[split] = NULL;
-  free(call.text);
-  free(call.strings);
-  call = (struct call){copy, list, count > split + 1 ? list + split + 1 : environ};
-  umask(mask);
-  return 1;
+// Takes what to start from a message of `length` bytes that ends with a NUL.
+static void take_call(const char *message, size_t length) {
+  char *text = malloc(length);
+  char **list = calloc(length + 1, sizeof *list);
+  if (text == NULL || list == NULL) exit(1);
+  memcpy(text, message, length);
+  size_t count = 0;
+  for (size_t at = 0; at < length; at += strlen(text + at) + 1) list[count++] = text + at;
+  if (count < 4) exit(1);
+  umask((mode_t)strtoul(list[0], NULL, 8) & 0777);
+  program = list[1];
+  arguments = list + 2;
 }
 
 // Whether the program is there, or comes within the time that the installation of another version takes.
 static int is_there(void) {
+  struct timespec step = {0, STEP * 1000000L};
   for (int waited = 0; waited < PATIENCE; waited += STEP) {
-    if (access(call.strings[0], X_OK) == 0) return 1;
-    rest(STEP);
+    if (access(program, X_OK) == 0) return 1;
+    nanosleep(&step, NULL);
   }
   return 0;
 }
 
-// In the child. What is to end the mount is held back until the program waits for it: it would be a death else.
-static void run(char *const arguments[]) {
+// Becomes the program, in the child. Signals that end the mount wait until the program takes them.
+static void run(int socket) {
+  dup2(socket, SOCKET);
+  fcntl(CONNECTION, F_SETFD, 0);
+  fcntl(MEMORY, F_SETFD, 0);
   setsid();
   sigset_t ending;
   sigemptyset(&ending);
@@ -120,8 +90,7 @@ static void run(char *const arguments[]) {
   sigaddset(&ending, SIGHUP);
   sigprocmask(SIG_BLOCK, &ending, NULL);
   for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
-  execve(call.strings[0], arguments, call.environment);
-  words[PODCASTFS_WORD_FAULT] = PODCASTFS_FAULT_EXIT;
+  execv(program, arguments);
   _exit(127);
 }
 
@@ -131,56 +100,12 @@ static int start(void) {
   if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) return 0;
   words[PODCASTFS_WORD_SERVED] = 0;
   begun = seconds();
-  pid_t child = fork();
-  if (child == 0) {
-    dup2(ends[1], SOCKET);
-    fcntl(CONNECTION, F_SETFD, 0);
-    fcntl(MEMORY, F_SETFD, 0);
-    run(call.strings + 1);
-  }
+  beginner = fork();
+  if (beginner == 0) run(ends[1]);
   close(ends[1]);
   dup3(ends[0], SOCKET, O_CLOEXEC);
   close(ends[0]);
-  beginner = child;
-  return child > 0;
-}
-
-// Whether a child has done its work, in time.
-static int has_succeeded(pid_t child) {
-  int status = 0;
-  for (int waited = 0; child > 0 && waited < 2 * PATIENCE; waited += STEP) {
-    pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended != 0) return ended == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    rest(STEP);
-  }
-  return 0;
-}
-
-// Tells the user, and takes the mount away, by the program itself: "--given-up" in the place of what it was called for.
-// Where the program is the one that is missing or broken, the mount goes without it, and the system's log says so.
-static void give_up(void) {
-  size_t count = 0;
-  while (call.strings[count + 1] != NULL) count++;
-  char **arguments = calloc(count + 2, sizeof *arguments);
-  if (arguments == NULL) return;
-  arguments[0] = call.strings[1];
-  arguments[1] = "--given-up";
-  memcpy(arguments + 2, call.strings + 2, count * sizeof *arguments);
-  const char *mount_point = call.strings[count];
-  signal(SIGCHLD, SIG_DFL);
-  pid_t child = fork();
-  if (child == 0) {
-    fcntl(MEMORY, F_SETFD, 0);
-    run(arguments);
-  }
-  if (has_succeeded(child)) return;
-  syslog(LOG_USER | LOG_ERR, "podcastfs: the mount on %s is given up: %s does not run", mount_point, call.strings[0]);
-  child = fork();
-  if (child == 0) {
-    execlp("fusermount3", "fusermount3", "-u", "-z", "--", mount_point, NULL);
-    _exit(127);
-  }
-  has_succeeded(child);
+  return beginner > 0;
 }
 
 // Whether processes have failed too often. One that was killed from outside after it had served is not at fault.
@@ -191,25 +116,29 @@ static int is_hopeless(void) {
   return failures >= FAILURES;
 }
 
+// Takes the mount away: the last argument is its path.
+static int give_up(void) {
+  const char *mount_point = arguments[0];
+  for (char **next = arguments; *next != NULL; next++) mount_point = *next;
+  syslog(LOG_USER | LOG_ERR, "podcastfs: unmounted %s: %s ended too often", mount_point, program);
+  signal(SIGCHLD, SIG_DFL);
+  if (umount2(mount_point, MNT_DETACH) != 0)
+    execlp("fusermount3", "fusermount3", "-u", "-z", "--", mount_point, (char *)NULL);
+  return 1;
+}
+
 int main(void) {
-  static char message[256 * 1024];
-  if (fcntl(CONNECTION, F_GETFD) < 0 || fcntl(MEMORY, F_GETFD) < 0 || fcntl(SOCKET, F_GETFD) < 0) {
-    fputs("podcastfs-keep: it is started by podcastfs\n", stderr);
+  static char message[LIMIT];
+  void *memory = mmap(NULL, PODCASTFS_MEMORY_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY, 0);
+  if (memory == MAP_FAILED || (words = memory)[PODCASTFS_WORD_LAYOUT] != PODCASTFS_MEMORY_LAYOUT) {
+    fputs("podcastfs-keep: podcastfs starts it\n", stderr);
     return 64;
   }
-  void *memory = mmap(NULL, PODCASTFS_MEMORY_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, MEMORY, 0);
-  if (memory == MAP_FAILED) return 1;
-  words = memory;
-  if (words[PODCASTFS_WORD_LAYOUT] != PODCASTFS_MEMORY_LAYOUT) return 1;
   for (int number = CONNECTION; number <= SOCKET; number++) fcntl(number, F_SETFD, FD_CLOEXEC);
-  // The process that serves says when the mount ends; what ends a session may reach this one first.
-  signal(SIGTERM, SIG_IGN);
-  signal(SIGINT, SIG_IGN);
-  signal(SIGHUP, SIG_IGN);
-  signal(SIGPIPE, SIG_IGN);
-  signal(SIGXFSZ, SIG_IGN);
-  // Nobody asks how the processes ended: none stays as a zombie, and no number is another's while its socket is there.
-  signal(SIGCHLD, SIG_IGN);
+  // The process that serves says when the mount ends; what ends a session may reach this one first. With SIGCHLD ignored
+  // no process stays as a zombie.
+  const int ignored[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ, SIGCHLD};
+  for (size_t index = 0; index < sizeof ignored / sizeof *ignored; index++) signal(ignored[index], SIG_IGN);
 
   int is_handing_over = 0;
   for (;;) {
@@ -219,24 +148,23 @@ int main(void) {
       beginner = 0;
       continue;
     }
-    ssize_t length = recv(SOCKET, message, sizeof message, 0);
+    ssize_t length = recv(SOCKET, message, LIMIT - 1, 0);
     if (length < 0 && errno == EINTR) continue;
-    if (length > 0 && message[0] == 'B') {
-      beginner = 0;
-      continue;
-    }
-    if (length > 0 && message[0] == 'E') return 0;
     if (length > 0) {
-      int is_call = take_call(message + 1, (size_t)length - 1);
-      if (is_call && message[0] == 'C') is_handing_over = 1;
+      message[length] = 0;
+      if (message[0] == 'N') take_call(message + 1, (size_t)length - 1);
+      if (message[0] == 'B') beginner = 0;
+      if (message[0] == 'E') return 0;
+      if (message[0] == 'C') {
+        program = strdup(message + 1);
+        is_handing_over = 1;
+      }
       continue;
     }
-    // It has gone.
-    if (call.strings == NULL) return 1;
-    if (!is_handing_over && is_hopeless()) break;
+    // The process has gone.
+    if (program == NULL) return 1;
+    if (!is_handing_over && is_hopeless()) return give_up();
     is_handing_over = 0;
-    if (!is_there() || !start()) break;
+    if (!is_there() || !start()) return give_up();
   }
-  give_up();
-  return 1;
 }

@@ -1,4 +1,4 @@
-import Commands
+import CLI
 import PosixKit
 
 StandardDescriptors.complete()

@@ -1,4 +1,4 @@
-import Commands
+import CLI
 import Testing
 
 @Suite struct HumanTextTests {

@@ -1,4 +1,4 @@
-import Commands
+import CLI
 import Demo
 import Glibc
 import PosixKit

@@ -75,7 +75,9 @@ import Testing
     let result = try run("doctor", "--json")
     let json = try JSONValue(parsing: Array(result.output.utf8))
     #expect(
-      json.elements.contains { $0["status"]?.text == "ok" && $0["words"]?.text?.contains("libfuse") == true })
+      json.elements.contains {
+        $0["status"]?.text == "ok" && $0["message"]?.text?.contains("libfuse") == true
+      })
   }
 
   @Test(.enabled(if: Products.isInstalled("mandoc") || Products.isInstalled("man")))

@@ -1,4 +1,4 @@
-import Commands
+import CLI
 import PosixKit
 import Testing
 import TransferProtocol

@@ -1,4 +1,4 @@
-import Commands
+import CLI
 import Glibc
 import PosixKit
 import TestSupport

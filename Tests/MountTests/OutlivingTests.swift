@@ -110,17 +110,15 @@ import Testing
     #expect(Directories.linkTarget("/proc/self/fd/\(directory)") == folder)
   }
 
-  /// Only both at once end the mount.
-  @Test func whoKeepsTheMountIsReplacedToo() throws {
+  /// One that was killed is replaced before the mount is handed over.
+  @Test func aMountIsRestartedThoughItsKeeperWasKilled() throws {
     let fixture = try MountFixture.prepared()
-    for _ in 0..<2 {
-      let keeper = try #require(eventually { fixture.keepers.count == 1 } ? fixture.keepers.first : nil)
-      kill(keeper, SIGKILL)
-      #expect(eventually { fixture.keepers.count == 1 && fixture.keepers.first != keeper })
-      let process = try fixture.killNext(after: nil)
-      #expect(try fixture.isWhole(fixture.subscribed(1), 1))
-      #expect(eventually { fixture.mountProcess.map { $0 != process } ?? false })
-    }
+    let keeper = try #require(eventually { fixture.keepers.count == 1 } ? fixture.keepers.first : nil)
+    kill(keeper, SIGKILL)
+    #expect(eventually { fixture.keepers.isEmpty })
+    #expect(try fixture.run("restart", fixture.root).end == .exit(0))
+    #expect(eventually { fixture.keepers.count == 1 })
+    #expect(try fixture.isWhole(fixture.subscribed(1), 1))
   }
 
   @Test func aConfigurationThatHasBecomeUnusableEndsNoMount() throws {
@@ -132,20 +130,5 @@ import Testing
     _ = try fixture.killNext(after: nil)
     #expect(try fixture.isWhole(fixture.subscribed(1), 1))
     #expect(fixture.log.contains("the mount goes on without the configuration file"))
-  }
-
-  @Test func whoMountsAgainAfterADeathGetsTheNewSettings() throws {
-    let fixture = try MountFixture.prepared()
-    // Where the next process serves already by the time of the command, the mount has not been away.
-    var isTaken = false
-    for _ in 0..<20 where !isTaken {
-      _ = try fixture.killNext(after: nil)
-      isTaken = (try? fixture.mount(options: "min_free=0,cache_size=3G")) != nil
-    }
-    #expect(isTaken)
-    var status = statvfs()
-    #expect(
-      statvfs(fixture.root, &status) == 0 && UInt64(status.f_blocks) * UInt64(status.f_frsize) == 3 << 30)
-    #expect(try fixture.run("mount", fixture.root).output.contains("already mounted"))
   }
 }

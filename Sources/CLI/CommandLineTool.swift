@@ -1,0 +1,93 @@
+internal import Configuration
+internal import FeedKit
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+
+/// `podcastfs`: finds the command and runs it.
+package enum CommandLineTool {
+  /// In the order of `podcastfs help`.
+  package static var commands: [any Command.Type] {
+    [
+      MountCommand.self, UnmountCommand.self, RestartCommand.self, SearchCommand.self, SubscribeCommand.self,
+      UnsubscribeCommand.self, ForgetCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self,
+      RefreshCommand.self,
+      FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
+      CancelCommand.self, VerifyCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self,
+      HelpCommand.self,
+    ]
+  }
+
+  /// - Parameter arguments: the program's own name first.
+  /// - Returns: the exit status: 0 done, 1 it failed or its output could not be written, 64 wrong usage.
+  package static func run(_ arguments: [String]) -> Int32 {
+    OperandText.set(Array(arguments.dropFirst()))
+    let status = outcome(of: arguments)
+    return status == 0 && StandardStreams.isCut ? 1 : status
+  }
+
+  private static func outcome(of arguments: [String]) -> Int32 {
+    do {
+      let words = Array(arguments.dropFirst())
+      if let call = HelperCall(program: arguments.first ?? "", words) { return try MountCommand.run(call) }
+      return try dispatch(words)
+    } catch let error as UsageError {
+      StandardStreams.complain("\(error) (see podcastfs help\(error.topic.map { " " + $0 } ?? ""))")
+      return 64
+    } catch let error as MountFailure.Usage {
+      StandardStreams.complain("\(error.description) (see podcastfs help mount)")
+      return 64
+    } catch {
+      StandardStreams.complain("\(error)")
+      return 1
+    }
+  }
+
+  /// What every command takes, or many: it may stand before the command, too.
+  private static let general: Set<String> = ["--quiet", "-q", "--json"]
+
+  private static func dispatch(_ arguments: [String]) throws -> Int32 {
+    let leading = arguments.prefix { general.contains($0) }
+    if !leading.isEmpty, let word = arguments.dropFirst(leading.count).first {
+      return try dispatch([word] + leading + arguments.dropFirst(leading.count + 1))
+    }
+    guard let first = arguments.first else {
+      StandardStreams.write(HelpCommand.overview + "\n", to: StandardStreams.errors)
+      return 64
+    }
+    if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
+    if first == FeedWorker.argument { return FeedWorker.run() }
+    if first == FeedWorker.probeArgument { return FeedWorker.probe() }
+    if ["--help", "-h"].contains(first) {
+      return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))
+    }
+    if ["--version", "-V"].contains(first) {
+      StandardStreams.print("podcastfs \(podcastfsVersion)")
+      return 0
+    }
+    guard let command = commands.first(where: { $0.name == first }) else {
+      throw unknownCommand(first)
+    }
+    // What everybody tries: podcastfs COMMAND --help.
+    if !arguments.dropFirst().prefix(while: { $0 != "--" }).allSatisfy({ $0 != "--help" && $0 != "-h" }) {
+      return try HelpCommand.run(ArgumentList([first]))
+    }
+    let flags = CommandForm(command).flags + ["--quiet", "--help"]
+    var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
+    if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
+    if command.worksOnMounts { DemoPlaces.enterIfMeant(by: rest.words) }
+    do { return try command.run(rest) } catch var error as UsageError {
+      error.topic = error.topic ?? command.name
+      throw error
+    }
+  }
+
+  static func unknownCommand(_ word: String) -> UsageError {
+    let shown = PrintableText.line(word)
+    if word.hasPrefix("-") {
+      return UsageError("\(shown) goes behind the command: podcastfs COMMAND \(shown)")
+    }
+    let question = SimilarWord.question(word, among: commands.map { $0.name })
+    return UsageError("unknown command \"\(shown)\"\(question)")
+  }
+}

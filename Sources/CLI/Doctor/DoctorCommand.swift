@@ -1,0 +1,78 @@
+internal import Configuration
+internal import PodcastModel
+
+/// `podcastfs doctor`.
+enum DoctorCommand: Command {
+  static let name = "doctor"
+  static let summary = "find what is wrong on this machine, and the fix"
+  static let usage = """
+    podcastfs doctor [--json] [--quiet]
+
+    Checks what podcastfs needs: FUSE, libraries, directories, mounts, its daemon, the search service. Status 0 where
+    all is well, 1 where there is a problem.
+
+      --json    [{"status", "message", "fix"}], status ok, note or problem
+      --quiet   problems only
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    guard try arguments.operands().isEmpty else { throw UsageError("doctor takes no arguments") }
+    var findings: [Finding] = []
+    func report(_ more: [Finding]) {
+      for finding in more where !isJSON && (finding.isProblem || !StandardStreams.isQuiet) {
+        StandardStreams.tell(finding.text, hanging: Finding.indent, finding.color)
+      }
+      findings += more
+    }
+    report(FuseChecks.all())
+    report(MountChecks.all())
+    report(LibraryChecks.all())
+    let places = PlaceChecks.all(environment: Places.processEnvironment)
+    report(places.findings)
+    // Last, because it may take its time.
+    if let settings = places.settings { report([NetworkCheck.run(settings)]) }
+    if isJSON { StandardStreams.print(JSONValue.array(findings.map(\.json)).indentedText) }
+    let problems = findings.count(where: \.isProblem)
+    if problems > 0 { throw CommandFailure("\(HumanText.count(problems, "problem")) found") }
+    return 0
+  }
+}
+
+/// What a check of the machine has found.
+package enum Finding: Hashable, Sendable {
+  case fine(String)
+  /// Nothing is wrong, but it is good to know.
+  case note(String)
+  case problem(String, fix: String)
+
+  package var isProblem: Bool { kind.status == "problem" }
+
+  private var kind: (status: String, message: String, fix: String?, color: Style.Color?) {
+    switch self {
+    case .fine(let message): ("ok", message, nil, nil)
+    case .note(let message): ("note", message, nil, .yellow)
+    case .problem(let message, let fix): ("problem", message, fix, .red)
+    }
+  }
+
+  /// What stands out on a terminal.
+  var color: Style.Color? { kind.color }
+
+  var json: JSONValue {
+    .object([
+      ("status", .string(kind.status)), ("message", .string(kind.message)), ("fix", .optional(kind.fix)),
+    ])
+  }
+
+  /// Columns of the word at the beginning of a line.
+  static let indent = 9
+
+  /// The lines for people.
+  package var text: String {
+    let word = isProblem ? "PROBLEM" : kind.status
+    let fix = kind.fix.map { "\n         fix: \($0)" } ?? ""
+    return ColumnText.fitted(word, Self.indent) + kind.message + fix
+  }
+}

@@ -1,0 +1,202 @@
+internal import Catalog
+package import Configuration
+internal import Glibc
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+internal import TransferStore
+
+/// Whether podcastfs has room and rights where it keeps things, and its own other half.
+package enum PlaceChecks {
+  /// - Parameter environment: the process's.
+  /// - Returns: the findings, and the settings where they can be read.
+  package static func all(environment: [String: String]) -> (findings: [Finding], settings: Settings?) {
+    let places: Places
+    do { places = try Places(environment: environment) } catch {
+      return ([.problem("\(error)", fix: "set the variable")], nil)
+    }
+    let folders = [
+      (places.data, "XDG_DATA_HOME"), (places.state, "XDG_STATE_HOME"), (places.cache, "XDG_CACHE_HOME"),
+      (places.runtime, "XDG_RUNTIME_DIR"),
+    ]
+    let nothingSaved = "nothing can be saved"
+    let findings =
+      [runtimeDirectory(environment, places.runtime)].compactMap(\.self) + folders.map(directory)
+      + [room(in: places.runtime, least: leastRoom, without: "downloads cannot begin")]
+      + [places.state, places.data].map { room(in: $0, least: leastRoom, without: nothingSaved) }.filter(
+        \.isProblem)
+      + [daemon(ChildProcess.find("podcastfs-transferd"), places)] + daemonState(places.state)
+    do {
+      let settings = try Settings.load(file: places.configurationFile, environment: environment).settings
+      return (findings + configured(settings, places, environment), settings)
+    } catch {
+      return (findings + [.problem("\(error)", fix: "correct that line")], nil)
+    }
+  }
+
+  private static func configured(
+    _ settings: Settings, _ places: Places, _ environment: [String: String]
+  ) -> [Finding] {
+    let isThere = Directories.exists(places.configurationFile)
+    // Those of each mount, by its options and the configuration file.
+    let mounted = MountServer.all(places: places).compactMap { server -> Settings? in
+      guard let process = server.process else { return nil }
+      var words = ArgumentList(Processes.arguments(of: process))
+      let options = (try? words.takeValues("-o")) ?? []
+      let file = places.configurationFile
+      return try? Settings.load(file: file, environment: environment, options: options).settings
+    }
+    let inForce = mounted.isEmpty ? [settings] : mounted
+    let (least, catalog) = (inForce.map(\.minimumFree).max() ?? 0, "\(places.data)/catalog.sqlite")
+    let findings: [Finding?] = [
+      .fine(
+        places.configurationFile + (isThere ? " is valid" : " does not exist: the defaults are used")),
+      room(in: places.cache, least: least + 1, without: "min_free keeps \(HumanText.size(least))"),
+      answeringDaemon(places, settings),
+      catalogue(catalog, limit: inForce.map(\.catalogueSize).min() ?? settings.catalogueSize),
+    ]
+    return findings.compactMap(\.self) + feeds(catalog)
+  }
+
+  /// Whether what is followed and known can be read; nil where there is nothing yet.
+  /// - Parameter limit: bytes that it may have.
+  package static func catalogue(_ path: String, limit: Int64) -> Finding? {
+    func problem(_ why: String, fix: String) -> Finding {
+      .problem("the catalogue \(path) cannot be read: \(why)", fix: fix)
+    }
+    switch CatalogCondition(ofFile: path) {
+    case .missing: return nil
+    case .sound:
+      var status = stat()
+      let size = stat(path, &status) == 0 ? Int64(status.st_size) : 0
+      return .fine("the catalogue has \(HumanText.size(size)) of \(HumanText.size(limit))")
+    case .otherVersion(let version):
+      return .note(
+        "the catalogue is of version \(version), which this program does not read: it is set aside when it is next used"
+      )
+    case .obstructed(let why):
+      return problem(why, fix: "move that file away: the catalogue itself is in the others")
+    case .misplaced(let why): return problem(why, fix: "nothing in it is damaged")
+    case .unreadable(let why):
+      return problem(
+        why,
+        fix: "restore it from a backup, or move it away and import a list of the subscriptions; what is "
+          + "cached stays")
+    }
+  }
+
+  /// What feeds of subscriptions have last failed with: a few of them.
+  private static func feeds(_ path: String) -> [Finding] {
+    let (troubles, few) = (FeedTroubles.all(inFile: path), 5)
+    let shown = troubles.prefix(few).map { trouble in
+      Finding.note("\(PrintableText.line(trouble.name)): \(PrintableText.line(trouble.error))")
+    }
+    let rest = HumanText.count(troubles.count - few, "feed")
+    return troubles.count <= few ? shown : shown + [.note("\(rest) more failed: podcastfs list shows them")]
+  }
+
+  package static func directory(_ path: String, _ variable: String) -> Finding {
+    do { try Directories.createPrivate(path) } catch {
+      return .problem("\(error)", fix: "set \(variable) or HOME to a directory that you can write")
+    }
+    guard access(path, W_OK | X_OK) == 0 || Errno.current != .EACCES else {
+      return .problem(
+        "\(path) cannot be written", fix: "chmod u+rwx \(path), or set \(variable) to another directory")
+    }
+    // A disk may take nothing although its permissions allow it: full, failing, or remounted read-only after an error.
+    let trial = path + "/doctor.tmp"
+    defer { unlink(trial) }
+    do {
+      try Directories.replace(trial, with: [UInt8](repeating: 0, count: 4096))
+    } catch {
+      return .problem(
+        "\(path) cannot be written: \((error as? PosixError)?.errno.description ?? "\(error)")",
+        fix: "look at the disk (df, dmesg), or set \(variable) to a directory on another one")
+    }
+    return .fine("\(path) can be written")
+  }
+
+  /// Without it, the socket's place does not survive a cleaned temporary directory.
+  private static func runtimeDirectory(_ environment: [String: String], _ used: String) -> Finding? {
+    if Places.runtimeDirectory(environment) != nil { return nil }
+    let isSet = environment["XDG_RUNTIME_DIR"]?.hasPrefix("/") == true
+    return .note("XDG_RUNTIME_DIR is \(isSet ? "another user's" : "not set"): \(used) is used")
+  }
+
+  /// Bytes that a live map or a commit may take.
+  private static let leastRoom: Int64 = 1 << 20
+
+  private static func room(in path: String, least: Int64, without: String) -> Finding {
+    guard let left = DiskSpace.available(at: path) else { return .note("the room in \(path) is not known") }
+    let size = HumanText.size(left)
+    if left >= least { return .fine("\(size) are free in \(path)") }
+    return .problem(
+      "only \(size) are free in \(path): \(without)",
+      fix:
+        "delete what is not needed on that disk, or make it larger; min_free says what the cache leaves free")
+  }
+
+  /// Starts the daemon as a mount does, in places of its own, and looks whether it comes up.
+  private static func daemon(_ path: String?, _ places: Places) -> Finding {
+    guard let path else {
+      return .problem(
+        "podcastfs-transferd is not installed", fix: "put it beside podcastfs, or into a directory of PATH")
+    }
+    let trial = places.runtime + "/doctor"
+    Directories.removeTree(trial)
+    defer { Directories.removeTree(trial) }
+    let words = ["--state", trial, "--cache", trial + "/cache", "--runtime", trial]
+    guard let child = try? ChildProcess.start(path, words + ["--idle", "1"]) else {
+      return .problem("\(path) cannot be started", fix: "install podcastfs again")
+    }
+    let deadline = MonotonicTime.after(5)
+    var (isUp, hasEnded) = (false, false)
+    while !isUp && !hasEnded && .now < deadline {
+      isUp = Directories.exists(trial + "/transferd.sock")
+      hasEnded = ChildProcess.reap(child) != nil
+      if !isUp { usleep(5_000) }
+    }
+    if !hasEnded {
+      kill(child, SIGTERM)
+      _ = try? ChildProcess.wait(child)
+    }
+    if isUp { return .fine("\(path) starts") }
+    return .problem(
+      "\(path) does not start", fix: "run it by hand: \(path) \(words.joined(separator: " "))")
+  }
+
+  /// Why what answers in the daemon's place does not serve; nil where it does, or nothing answers.
+  package static func answeringDaemon(_ places: Places, _ settings: Settings) -> Finding? {
+    // None is started for this.
+    guard DaemonPlace.connect(in: places.state) != nil,
+      let client = try? TransferClient(places: places, settings: settings, isMount: false)
+    else { return nil }
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(5))
+    return client.failure.map { .problem($0, fix: "then open an episode again") }
+  }
+
+  /// Whether the daemon could start, and read what it remembers.
+  private static func daemonState(_ state: String) -> [Finding] {
+    var findings: [Finding] = []
+    if let why = DaemonPlace.failure(in: state) {
+      let fix = "fix that, then open an episode again"
+      findings.append(.problem("the transfer daemon could not start: \(why)", fix: fix))
+    }
+    switch TransferStore.condition(in: state) {
+    case .missing: break
+    case .sound: findings.append(.fine("the store of downloads is sound"))
+    case .unreadable(let why):
+      let fix = "none is needed: the transfer daemon sets it aside and continues with what is in the cache"
+      findings.append(.problem("the store of downloads cannot be read: \(why)", fix: fix))
+    }
+    let damaged = TransferStore.damagedName(in: state)
+    let aside = (Directories.exists(damaged) ? [damaged] : []) + TransferStore.strangersAside(in: state)
+    return findings
+      + aside.map {
+        .note("a damaged store of downloads was set aside as \($0); the cache is searched for its downloads")
+      }
+  }
+}

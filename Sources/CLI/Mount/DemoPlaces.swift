@@ -1,0 +1,85 @@
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PosixKit
+
+/// Where the demonstration keeps things: apart from the user's own, and only while it is mounted.
+struct DemoPlaces {
+  private let base: String
+
+  /// - Throws: `Places.Unusable` where the user has no runtime directory.
+  init() throws { base = try Places().runtime + "-demo" }
+
+  /// Makes them the places of this process and of those that it starts. Only while it has one thread.
+  func enter() {
+    for name in ["CONFIG", "DATA", "STATE", "CACHE"] {
+      setenv("XDG_\(name)_HOME", "\(base)/\(name.lowercased())", 1)
+    }
+    setenv("XDG_RUNTIME_DIR", base + "/run", 1)
+    // The configuration there names the demonstration's.
+    unsetenv("PODCASTFS_SEARCH_URL")
+  }
+
+  /// Enters them for a command where nothing but the demonstration is mounted, or where its operands lie in it.
+  static func enterIfMeant(by words: [String]) {
+    guard let demo = try? DemoPlaces(), demo.areInUse, let places = try? Places() else { return }
+    let owners = Set(words.compactMap { MountOwner(of: $0, places: places) })
+    if MountServer.all(places: places).isEmpty || owners == [.demonstration] { demo.enter() }
+  }
+
+  /// Gives the commands that enter them the demonstration's search service.
+  func configure(searchURL: String) throws {
+    let places = try Places()
+    try Directories.create(String(places.configurationFile.dropLast("/config".count)))
+    try Directories.replace(
+      places.configurationFile, with: Array("search_url = \(searchURL)\n".utf8), outlivesPower: false)
+  }
+
+  /// Waits until a demonstration that was unmounted has taken all of its own away.
+  func waitUntilGone() {
+    let deadline = MonotonicTime.after(Self.patience)
+    while access(base, F_OK) == 0, .now < deadline { usleep(Self.pace) }
+  }
+
+  /// Seconds that a daemon on a busy machine may take to end.
+  private static let patience = 30.0
+  /// Microseconds between two looks: nothing tells of another process's end.
+  private static let pace: UInt32 = 20_000
+
+  /// Whether a demonstration of the user's is mounted: it holds the lock.
+  var areInUse: Bool {
+    guard let lock = try? FileDescriptor(opening: base + "/lock", O_RDWR) else { return false }
+    return !lock.tryLock(.shared)
+  }
+
+  /// Makes them anew and enters them.
+  /// - Returns: what keeps other demonstrations of the user away.
+  func begin() throws -> FileDescriptor {
+    try Directories.createPrivate(base)
+    let lock = try FileDescriptor(opening: base + "/lock", O_RDWR | O_CREAT)
+    guard lock.tryLock(.exclusive) else {
+      throw CommandFailure("a demonstration is mounted already: podcastfs unmount its mount point first")
+    }
+    clear()
+    try Directories.createPrivate(base + "/run")
+    enter()
+    return lock
+  }
+
+  /// Leaves nothing behind. Its daemon ends when its socket goes, and may write until then.
+  func end(_ lock: borrowing FileDescriptor) {
+    let deadline = MonotonicTime.after(Self.patience)
+    repeat {
+      clear()
+      unlink(base + "/lock")
+      if rmdir(base) == 0 { return }
+      usleep(Self.pace)
+    } while .now < deadline
+  }
+
+  private func clear() {
+    for name in (try? Directories.names(in: base)) ?? [] where name != "lock" {
+      Directories.removeTree("\(base)/\(name)")
+    }
+  }
+}

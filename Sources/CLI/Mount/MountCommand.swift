@@ -1,0 +1,155 @@
+internal import Configuration
+internal import Glibc
+internal import MountHandover
+internal import MountService
+internal import PosixKit
+
+/// `podcastfs mount`, and the same as mount(8) calls it.
+enum MountCommand: Command {
+  static let name = "mount"
+  static let summary = "mount podcasts on an empty directory"
+  static let worksOnMounts = false
+  static let usage = """
+    podcastfs mount [-f] [-o OPTIONS] [MOUNTPOINT]
+    mount -t podcastfs SOURCE MOUNTPOINT [-o OPTIONS]
+
+    Mounts the podcasts on an empty directory, ~/Podcasts where none is named (it is made where it is missing), and
+    returns when it can be listed.
+
+      -f          stay in the foreground
+      -o OPTIONS  a comma-separated list: the keys of the configuration file, and those of mount(8);
+                  podcastfs help options explains them
+
+    SOURCE, for mount(8) and fstab(5): none or podcastfs; anything else is searched for first, a feed's address or
+    an OPML file is subscribed to.
+    """
+
+  /// Marks the process that stays when the one that was called has ended.
+  private static let backgroundFlag = "--background"
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 { try run(nil, arguments) }
+
+  /// As mount(8) calls it.
+  static func run(_ call: HelperCall) throws -> Int32 {
+    var arguments = call.arguments
+    let isFake = arguments.takeFlag("-f")
+    // Verbose, no mtab, sloppy; the type, and a namespace that mount(8) has entered already.
+    for flag in ["-v", "-n", "-s"] { _ = arguments.takeFlag(flag) }
+    for value in ["-t", "-N"] { _ = try arguments.takeValue(value) }
+    if !isFake { return try run(call.source ?? "none", arguments) }
+    let options = try arguments.takeValues("-o")
+    try MountRequest.prepareUser(options, mountPoint: nil)
+    _ = try MountRequest(
+      source: call.source, mountPoint: arguments.operands().first ?? "", options: options)
+    return 0
+  }
+
+  /// - Parameter source: for calls of mount(8), what it calls the device.
+  private static func run(_ source: String?, _ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isBackground = arguments.takeFlag(backgroundFlag)
+    let isResumed = arguments.takeFlag(Keeper.flag)
+    let staysInForeground = arguments.takeFlag("-f", "--foreground")
+    let options = try arguments.takeValues("-o")
+    let operands = try arguments.operands()
+    guard operands.count == 1 || operands.isEmpty && source == nil else {
+      throw UsageError("mount takes one mount point")
+    }
+    if isResumed { return try resume(source, on: operands.first ?? "", options) }
+    if source != nil { Account.correctHome() }
+    try MountRequest.prepareUser(options, mountPoint: operands.first)
+    let mountPoint = try operands.first ?? MountPoint.usual()
+    if isBackground { return reporting { ready in try serve(source, mountPoint, options, nil, ready) } }
+    if try isServed(mountPoint, options) { return 0 }
+    if staysInForeground { return try serve(source, mountPoint, options, nil, ServiceManager.tellReady) }
+    // The process that was called ends when the mount can be listed, or with the reason why not.
+    let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
+    if let failure = try BackgroundProcess.start(words(source) + rest) { throw CommandFailure(failure) }
+    return 0
+  }
+
+  private static func words(_ source: String?) -> [String] { source.map { [HelperCall.flag, $0] } ?? [name] }
+
+  private static func serve(
+    _ source: String?, _ mountPoint: String, _ options: [String], _ inheritance: InheritedMount?,
+    _ ready: () -> Void
+  ) throws -> Int32 {
+    let request = try MountRequest(
+      source: source, mountPoint: mountPoint, options: options, isResumed: inheritance != nil)
+    let call =
+      [ProgramArguments.file, "podcastfs"] + words(source) + [Keeper.flag] + options.flatMap { ["-o", $0] }
+      + ["--", request.mountPoint]
+    return try MountProcess(request, call: call, inheritance).run(ready: ready)
+  }
+
+  /// As the keeper calls it.
+  private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
+    let inheritance = try InheritedMount()
+    do { return try serve(source, mountPoint, options, inheritance, {}) } catch {
+      inheritance.memory.noteFailure()
+      if let places = try? Places() {
+        LogFile(places.logFile).write("cannot take over the mount on \(mountPoint): \(error)")
+      }
+      throw error
+    }
+  }
+
+  /// Whether the user's own mount is there. Where another version of this program serves it, this one does from now on.
+  private static func isServed(_ mountPoint: String, _ options: [String]) throws -> Bool {
+    let places = try Places()
+    guard let path = MountPoint.absolutePath(mountPoint),
+      let server = MountServer.findLiving(path, places: places), let process = server.process
+    else { return false }
+    try MountRequest.check(options, places: places)
+    if !Processes.isRunning("/proc/self/exe", in: process) { try server.handOver(places: places) }
+    let note = options.isEmpty ? "" : "; the options count when it is mounted again"
+    StandardStreams.report("podcastfs is already mounted on \(mountPoint)\(note)")
+    return true
+  }
+
+  /// Runs `body` and tells the process that was called how it went.
+  static func reporting(_ body: (() -> Void) throws -> Int32) -> Int32 {
+    var readiness: BackgroundProcess.Readiness? = BackgroundProcess.Readiness()
+    do {
+      return try body { readiness.take()?.ready() }
+    } catch {
+      readiness.take()?.failed("\(error)")
+      return 1
+    }
+  }
+}
+
+/// A call as mount(8) makes it: SOURCE MOUNTPOINT [-sfnv] [-N NAMESPACE] [-t TYPE] [-o OPTIONS].
+struct HelperCall {
+  /// What mount(8) calls the device; nil for nothing.
+  var source: String?
+  var arguments: ArgumentList
+
+  /// What `mount.podcastfs` puts before a call, so that no SOURCE passes for a command.
+  static let flag = "--helper"
+
+  /// nil where it is none.
+  /// - Parameters:
+  ///   - program: the name that the program was called by; `mount.podcastfs` may be a link to it.
+  ///   - words: the others.
+  init?(program: String, _ words: [String]) {
+    let isHelper = words.first == Self.flag
+    var words = words.dropFirst(isHelper ? 1 : 0)
+    let isNamed = (program.split(separator: "/").last ?? "").hasPrefix("mount.")
+    guard isHelper || isNamed || Self.isByShape(words), let source = words.popFirst() else { return nil }
+    self.source = MountRequest.emptySources.contains(source) ? nil : source
+    arguments = ArgumentList(Array(words))
+  }
+
+  /// mount.fuse3 calls the program itself: `podcastfs SOURCE /MOUNTPOINT -o OPTIONS`, which is nobody's call of a
+  /// command, but for the two that mount.
+  private static func isByShape(_ words: ArraySlice<String>) -> Bool {
+    guard words.count >= 2, let source = words.first, !source.hasPrefix("-") else { return false }
+    let rest = Array(words.dropFirst())
+    if !CommandLineTool.commands.contains(where: { $0.name == source }) {
+      return rest.contains { $0.hasPrefix("/") }
+    }
+    return ![MountCommand.name, DemoCommand.name].contains(source) && rest.count == 3
+      && rest[0].hasPrefix("/") && rest[1] == "-o"
+  }
+}

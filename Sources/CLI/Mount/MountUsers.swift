@@ -1,0 +1,49 @@
+internal import Glibc
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+
+/// The processes that keep a mount from being unmounted, as far as this user may see them (proc(5)).
+enum MountUsers {
+  /// "mpv (1234), bash (567) and 3 more"; nil where none can be seen.
+  static func text(of mountPoint: String) -> String? {
+    // This process may have inherited what its shell has open.
+    let users = Processes.all().filter { $0 != getpid() && uses(mountPoint, $0) }
+    if users.isEmpty { return nil }
+    let named = users.prefix(shown).map { name(of: $0) }.joined(separator: ", ")
+    return users.count > shown ? "\(named) and \(users.count - shown) more" : named
+  }
+
+  private static let shown = 5
+
+  /// Who has a mount of another mount namespace that this one no longer has, in words.
+  static func elsewhere(_ server: MountServer) -> String {
+    let holder = Processes.all().first { process in
+      guard let bytes = try? Directories.read("/proc/\(process)/mountinfo") else { return false }
+      return MountTable.all(in: bytes).contains { $0.isOurs && $0.device == server.device }
+    }
+    let place = "another mount namespace (a container)"
+    let owner = holder.map { "\(name(of: $0)) in \(place)" } ?? place
+    return
+      "is unmounted here, but \(owner) has it still: process \(server.process ?? 0) serves it until that ends"
+  }
+
+  private static func name(of process: Int32) -> String {
+    "\(PrintableText.line(Processes.name(of: process))) (\(process))"
+  }
+
+  /// By the kernel's names of what a process has open: nothing of the mount itself is asked.
+  private static func uses(_ mountPoint: String, _ process: Int32) -> Bool {
+    func isWithin(_ path: some StringProtocol) -> Bool {
+      path == mountPoint || path.hasPrefix(mountPoint + "/")
+    }
+    let places = ["cwd", "root"].compactMap { Directories.linkTarget("/proc/\(process)/\($0)") }
+    if (places + Processes.openFiles(of: process).map(\.target)).contains(where: isWithin) { return true }
+    // Addresses, permissions, offset, device, inode, path.
+    guard let maps = try? Directories.read("/proc/\(process)/maps") else { return false }
+    return maps.split(separator: UInt8(ascii: "\n")).contains { line in
+      guard let slash = line.firstIndex(of: UInt8(ascii: "/")) else { return false }
+      return isWithin(String(decoding: line[slash...], as: UTF8.self))
+    }
+  }
+}

@@ -1,0 +1,91 @@
+internal import Catalog
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+
+/// `podcastfs open`: what the desktop calls.
+enum OpenCommand: Command {
+  static let name = "open"
+  static let summary = "mount, follow a feed or list, show the folder"
+  static let worksOnMounts = false
+  static let usage = """
+    podcastfs open [FEED-URL|FILE.opml…]
+
+    For the desktop: mounts ~/Podcasts where it is not mounted, follows the podcasts at the addresses (also those that
+    begin with feed:, pcast: or itpc:) and in the lists, and shows the folder in the file manager. Where there is no
+    terminal, a notification shows the outcome.
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    let operands = try arguments.operands()
+    let mountPoint = try MountPoint.usual()
+    do {
+      if !MountTable.isOurs(mountPoint) || MountProbe.look(at: mountPoint) == .dead {
+        _ = try MountCommand.run(ArgumentList([mountPoint]))
+      }
+    } catch {
+      tell("Podcasts cannot be mounted", "\(error)")
+      throw error
+    }
+    if MountOwner(of: mountPoint, places: try Places()) == .demonstration { try DemoPlaces().enter() }
+    let status = operands.forEachReporting { operand in
+      do {
+        if let file = file(operand) {
+          let isWhole = try ImportCommand.run(ArgumentList(["--", file])) == 0
+          tell(isWhole ? "The podcasts of the list are followed" : "Some of the list could not be used", file)
+        } else {
+          if try follow(operand) { tell("The podcast is followed", "It is in \(mountPoint)/Subscriptions") }
+        }
+      } catch {
+        tell("The podcast could not be followed", "\(error)")
+        throw error
+      }
+    }
+    let folder = operands.isEmpty ? mountPoint : mountPoint + "/Subscriptions"
+    if let opener = ChildProcess.find("xdg-open"), !isHeadless {
+      _ = try ChildProcess.start(opener, [folder])
+    } else {
+      StandardStreams.report(folder)
+    }
+    return status
+  }
+
+  /// Follows the podcast at an address.
+  /// - Returns: whether it is new; one that is followed already is there to be shown as well.
+  private static func follow(_ address: String) throws -> Bool {
+    let session = try CatalogSession()
+    defer { session.settle() }
+    do {
+      // A web page may have named it.
+      let (listed, isNew) = try session.follow(address, isTyped: false)
+      guard isNew else { return false }
+      StandardStreams.report(listed.name)
+      try session.reportMissing([(listed.name, listed.podcast.id)])
+      return true
+    } catch let error as CatalogError {
+      throw CommandFailure(of: WebAddress(address).shown, error)
+    }
+  }
+
+  private static var isHeadless: Bool {
+    let environment = Places.processEnvironment
+    return environment["DISPLAY"] == nil && environment["WAYLAND_DISPLAY"] == nil
+  }
+
+  /// The file that an operand names: a path, or an address as desktops give it (RFC 8089); nil for a feed's.
+  private static func file(_ operand: String) -> String? {
+    guard let path = operand.hasPrefix("file://") ? operand.dropFirst("file://".count) : nil else {
+      return operand.contains(":") && access(operand, F_OK) != 0 ? nil : operand
+    }
+    // Behind a host's name, which is this machine's.
+    return String(decoding: PercentEncoding.decode(path.drop { $0 != "/" }.utf8), as: UTF8.self)
+  }
+
+  private static func tell(_ summary: String, _ body: String) {
+    guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
+    _ = try? ChildProcess.start(
+      program, ["--app-name=podcastfs", "--", summary, PrintableText.line(OperandText.shown(in: body))])
+  }
+}

@@ -1,0 +1,56 @@
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PosixKit
+
+/// `podcastfs restart`.
+enum RestartCommand: Command {
+  static let name = "restart"
+  static let summary = "let the installed version serve a mount"
+  static let worksOnMounts = false
+  static let usage = """
+    podcastfs restart [MOUNTPOINT]
+    podcastfs restart --all
+
+    Lets this version of the program serve the mount on MOUNTPOINT (~/Podcasts). Programs that use it notice nothing:
+    open files stay open, and reads that wait go on waiting.
+
+      --all   every mount of this user, or of everybody, as root; a mount that cannot be handed over stays as it is
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isAll = arguments.takeFlag("--all")
+    let operands = try arguments.operands()
+    guard operands.count <= (isAll ? 0 : 1) else { throw UsageError("restart takes one mount point") }
+    let places = try Places()
+    // Found here, and not by a process that is to serve a mount already.
+    try MountRequest.check([], places: places)
+    if isAll { return restartAll(places) }
+    let mountPoint = try operands.first ?? MountPoint.usualPath()
+    func failure(_ why: String) -> CommandFailure { CommandFailure("cannot restart \(mountPoint): \(why)") }
+    guard let path = MountPoint.absolutePath(mountPoint), MountTable.isOurs(path) else {
+      throw failure("podcastfs is not mounted there")
+    }
+    if let stranger = MountOwner.stranger(at: path, places: places) { throw failure("it is \(stranger)") }
+    guard let server = MountServer.find(path, places: places), server.process != nil else {
+      throw failure("its process has gone, or is of a version that cannot hand it over")
+    }
+    guard MountChecks.canKeep else { throw failure("handing it over takes Linux 6.9") }
+    do { try server.handOver(places: places) } catch { throw failure("\(error)") }
+    return 0
+  }
+
+  private static func restartAll(_ places: Places) -> Int32 {
+    if geteuid() == 0 {
+      // Each starts the program at the path that it was started from itself.
+      for server in MountServer.all(places: nil) {
+        if let process = server.process { kill(process, Signals.handOver) }
+      }
+      return 0
+    }
+    return MountServer.mountPoints(places: places).forEachReporting { mountPoint in
+      try MountServer.find(mountPoint, places: places)?.handOver(places: places)
+    }
+  }
+}

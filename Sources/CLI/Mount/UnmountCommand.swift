@@ -1,0 +1,53 @@
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PosixKit
+
+/// `podcastfs unmount`.
+enum UnmountCommand: Command {
+  static let name = "unmount"
+  static let summary = "unmount; downloads go on"
+  static let worksOnMounts = false
+  static let usage = """
+    podcastfs unmount [--lazy] [MOUNTPOINT]
+
+    Unmounts ~/Podcasts, or MOUNTPOINT. Downloads go on. A mount that programs use stays, and the programs are named.
+
+      --lazy   unmount at once: programs that have something of it open keep that until they close it
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isLazy = arguments.takeFlag("--lazy", "-z")
+    let operands = try arguments.operands()
+    guard operands.count <= 1 else { throw UsageError("unmount takes one mount point") }
+    let mountPoint = try operands.first ?? MountPoint.usualPath()
+    func failure(_ why: String) -> CommandFailure { CommandFailure("cannot unmount \(mountPoint): \(why)") }
+    let path = MountPoint.absolutePath(mountPoint)
+    if path == nil, !operands.isEmpty || Errno.current != .ENOENT { throw failure("\(Errno.current)") }
+    guard let path, let mount = MountTable.mount(on: path) else {
+      // What is so already is no failure.
+      StandardStreams.report("podcastfs is not mounted on \(mountPoint)")
+      return 0
+    }
+    guard mount.isOurs else { throw failure("podcastfs is not mounted there") }
+    let places = try? Places()
+    let server = places.flatMap { MountServer.find(path, places: $0) }
+    let isDemonstration = places.map { MountOwner(of: path, places: $0) == .demonstration } ?? false
+    // Called with the mount as its working directory it would be in the way itself.
+    chdir("/")
+    do {
+      if isLazy { try Unmount.lazily(path) } else { try Unmount.now(path) }
+    } catch {
+      // Who uses it may be gone by now; then the reason as it was.
+      let users = isLazy ? nil : MountUsers.text(of: path)
+      throw failure(users.map { "it is in use by \($0); end them, or use --lazy" } ?? "\(error)")
+    }
+    if isLazy { return 0 }
+    if let places, let server, server.isServed(for: 2, places: places) {
+      StandardStreams.complain("\(mountPoint) \(MountUsers.elsewhere(server))")
+    }
+    if isDemonstration { try? DemoPlaces().waitUntilGone() }
+    return 0
+  }
+}

@@ -1,0 +1,131 @@
+internal import Glibc
+internal import MountService
+internal import PodcastTree
+internal import PosixKit
+internal import TransferProtocol
+
+/// An episode's file in a mount, seen and steered by its attributes, as any program can.
+struct MountedEpisode {
+  let path: String
+
+  /// The episodes that a path means: the file itself, or those directly in a directory, the newest first.
+  /// - Throws: `CommandFailure` where the path is nothing of a mount.
+  static func all(at path: String) throws -> [MountedEpisode] {
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      let episode = MountedEpisode(path: path)
+      guard try episode.attribute("state") != nil else {
+        throw CommandFailure("\(path): not an episode in a mount of podcastfs")
+      }
+      return [episode]
+    }
+    let episodes = try directly(in: path)
+    if episodes.isEmpty {
+      let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
+      throw CommandFailure(
+        mount?.isOurs == true
+          ? "\(path): there are no episodes in this directory" : "\(path): not in a mount of podcastfs")
+    }
+    return episodes
+  }
+
+  /// The episodes directly in a directory, the newest first; none where it is not there.
+  static func directly(in path: String) throws -> [MountedEpisode] {
+    let names: [String]
+    do throws(PosixError) { names = try Directories.names(in: path).sorted(by: >) } catch {
+      if error.errno == .ENOENT { return [] }
+      throw CommandFailure("\(error)")
+    }
+    let base = path.hasSuffix("/") ? path : path + "/"
+    // A stranger's file, which does not let its attributes be read, is none; nor is one that has gone meanwhile.
+    return names.map { MountedEpisode(path: base + $0) }.filter { (try? $0.attribute("state")) ?? nil != nil }
+  }
+
+  /// What the operands of a call mean.
+  struct Operands {
+    var episodes: [MountedEpisode] = []
+    /// The operands that are nothing of a mount, and why.
+    var failures: [(path: String, failure: CommandFailure)] = []
+  }
+
+  /// The episodes that several paths mean. One that is none does not keep the others from being found; a cover, a
+  /// transcript or another file that a mount shows beside an episode of the call is passed over: it is what a
+  /// shell makes of `*`.
+  static func all(atEach paths: [String]) -> Operands {
+    var found = Operands()
+    var folders: Set<Folder> = []
+    for path in paths {
+      do {
+        let episodes = try all(at: path)
+        if episodes.count == 1, episodes[0].path == path, let folder = Folder(of: path) {
+          folders.insert(folder)
+        }
+        found.episodes += episodes
+      } catch {
+        found.failures.append((path, error as? CommandFailure ?? CommandFailure("\(path): \(error)")))
+      }
+    }
+    found.failures.removeAll { path, _ in
+      guard let folder = Folder(of: path), folders.contains(folder) else { return false }
+      var status = stat()
+      return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+    return found
+  }
+
+  /// The directory that a file is in, however its path is written.
+  private struct Folder: Hashable {
+    var device: dev_t
+    var number: ino_t
+
+    init?(of path: String) {
+      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+      var status = stat()
+      guard stat(folder, &status) == 0 else { return nil }
+      (device, number) = (status.st_dev, status.st_ino)
+    }
+  }
+
+  /// Its number in the catalogue, by that of its node: titles may change. nil where it is no episode's.
+  var row: Int64? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    let node = NodeID(rawValue: UInt64(status.st_ino))
+    return node.kind == .episode ? node.row : nil
+  }
+
+  /// The text of `user.podcastfs.NAME`; nil where it has none, as on other file systems.
+  func attribute(_ name: String) throws -> String? {
+    do throws(PosixError) {
+      return try ExtendedAttributes.get("user.podcastfs." + name, of: path)
+    } catch {
+      if error.errno == .EOPNOTSUPP { return nil }
+      throw CommandFailure("\(path): \(error.errno)")
+    }
+  }
+
+  /// Sets the attribute `state`.
+  func set(_ state: TransferState) throws {
+    do throws(PosixError) {
+      try ExtendedAttributes.set("user.podcastfs.state", of: path, to: state.name)
+    } catch {
+      throw CommandFailure("\(path): \(error.errno)")
+    }
+  }
+
+  /// What its attributes say now.
+  func progress() throws -> ProgressLine {
+    guard let text = try attribute("state"), let state = TransferState(name: text) else {
+      throw CommandFailure("\(path): it has gone")
+    }
+    func number(_ name: String) throws -> Int64? { try attribute(name).flatMap { Int64($0) } }
+    var line = ProgressLine(
+      name: String(path.split(separator: "/").last ?? ""), state: state,
+      received: try number("bytes_received") ?? 0, total: try number("bytes_total"))
+    line.rate = try number("rate")
+    line.eta = try number("eta")
+    line.error = try attribute("error")
+    return line
+  }
+}

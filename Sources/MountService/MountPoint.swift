@@ -1,0 +1,137 @@
+internal import Configuration
+internal import Glibc
+package import PosixKit
+
+/// The directory that is to be mounted on.
+package enum MountPoint {
+  /// `~/Podcasts`, made where it is missing.
+  package static func usual() throws -> String {
+    let path = try usualPath()
+    try make(path)
+    return path
+  }
+
+  package static func usualPath() throws -> String {
+    guard let home = Places.processEnvironment["HOME"], home.hasPrefix("/") else {
+      throw MountFailure("no home directory: set HOME, or name a mount point")
+    }
+    return (home == "/" ? "" : home) + "/Podcasts"
+  }
+
+  /// Makes the directory and what is missing above it, with the user's own permissions.
+  package static func make(_ path: String) throws {
+    let outcome = UserMask.holding { Result { try Directories.create(path, mode: 0o777) } }
+    // A dead mount may be there, which is no directory to look at.
+    if case .failure(let error) = outcome, !MountTable.isOurs(path) { throw error }
+  }
+
+  /// The directories of a path that are not there, the deepest first: those that `make` makes.
+  package static func missing(_ path: String) -> [String] {
+    var missing: [String] = []
+    var rest = Substring(path)
+    while !rest.isEmpty {
+      while rest.count > 1, rest.hasSuffix("/") { rest.removeLast() }
+      var status = stat()
+      if lstat(String(rest), &status) == 0 || Errno.current != .ENOENT { break }
+      missing.append(String(rest))
+      guard let slash = rest.lastIndex(of: "/") else { break }
+      rest = rest[..<slash]
+    }
+    return missing
+  }
+
+  /// Gives a directory that the automounter (autofs's or systemd's) has made for the mount to the user who mounts:
+  /// fusermount3 lets nobody mount on what he can't write to. Any other one must be the user's own.
+  package static func handOver(_ path: String, to account: Account) {
+    guard let path = absolutePath(path), MountTable.mount(holding: path)?.type == "autofs" else { return }
+    // Where that fails, mounting does, and says why.
+    _ = chown(path, account.user, account.group)
+    _ = chmod(path, 0o755)
+  }
+
+  /// Makes sure that `path` can be mounted on; a mount of ours that a crash has left there is cleared.
+  /// - Returns: its absolute path without symbolic links.
+  /// - Throws: `MountFailure` saying what is in the way.
+  static func prepare(_ path: String) throws -> String {
+    try checkDevice()
+    let absolute = try resolve(path)
+    while let mount = MountTable.mount(on: absolute) {
+      // Another program's is not looked at by a process of another group: where automount has asked for this one, that
+      // would wait for it.
+      if !mount.isOurs && !isDead(absolute) { break }
+      switch mount.isOurs ? MountProbe.look(at: absolute) : .dead {
+      case .alive: throw MountFailure("podcastfs is already mounted on \(path)")
+      case .silent:
+        throw MountFailure(
+          "the mount on \(path) does not answer; podcastfs unmount --lazy \(path) takes it away")
+      case .dead: try clearStale(absolute)
+      }
+    }
+    var status = stat()
+    guard stat(absolute, &status) == 0 else {
+      throw MountFailure("cannot mount on \(path): \(Errno.current)")
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+      throw MountFailure("cannot mount on \(path): it is not a directory")
+    }
+    let names: [String]
+    do { names = try Directories.names(in: absolute) } catch { throw MountFailure("\(error)") }
+    if !names.isEmpty { throw MountFailure("cannot mount on \(path): the directory is not empty") }
+    return absolute
+  }
+
+  /// Whether a mount's process has gone and left it there.
+  static func isDead(_ path: String) -> Bool {
+    var status = statvfs()
+    return statvfs(path, &status) != 0 && [.ENOTCONN, .ECONNABORTED].contains(Errno.current)
+  }
+
+  private static func resolve(_ path: String) throws -> String {
+    if let absolute = absolutePath(path) { return absolute }
+    let reason = Errno.current
+    if reason == .ENOENT { throw MountFailure("cannot mount on \(path): no such directory") }
+    throw MountFailure("cannot mount on \(path): \(reason)")
+  }
+
+  /// The path from the root without symbolic links, also of a directory under a mount whose process has died;
+  /// nil where it leads nowhere, with the reason in errno.
+  package static func absolutePath(_ path: String) -> String? {
+    // Looked into, a dead mount gives an error; looked at, not.
+    var trimmed = Substring(path)
+    while trimmed.count > 1, trimmed.hasSuffix("/") || trimmed.hasSuffix("/.") {
+      trimmed = trimmed.dropLast()
+    }
+    if let resolved = realpath(String(trimmed), nil) {
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+    let reason = errno
+    guard Errno.current == .ENOTCONN, let slash = trimmed.lastIndex(of: "/"), slash != trimmed.startIndex,
+      let resolved = realpath(String(trimmed[..<slash]), nil)
+    else {
+      errno = reason
+      return nil
+    }
+    defer { free(resolved) }
+    let base = String(cString: resolved)
+    return (base == "/" ? "" : base) + trimmed[slash...]
+  }
+
+  private static func checkDevice() throws {
+    if access("/dev/fuse", F_OK) != 0 {
+      throw MountFailure("cannot mount: /dev/fuse is missing (load the kernel's module: modprobe fuse)")
+    }
+    if access("/dev/fuse", R_OK | W_OK) != 0 {
+      throw MountFailure("cannot mount: no permission to use /dev/fuse (chmod 666 /dev/fuse)")
+    }
+  }
+
+  private static func clearStale(_ path: String) throws {
+    guard MountTable.isOurs(path) else {
+      throw MountFailure("cannot mount on \(path): a dead mount of another program is in the way")
+    }
+    do { try Unmount.lazily(path) } catch {
+      throw MountFailure("cannot clear the dead mount on \(path): \(error)")
+    }
+  }
+}

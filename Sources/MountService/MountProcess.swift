@@ -1,0 +1,145 @@
+internal import Catalog
+internal import Configuration
+internal import FeedKit
+internal import FuseKit
+internal import Glibc
+internal import HTTPKit
+package import MountHandover
+internal import PodcastMount
+internal import PodcastTree
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// The process that serves a mount, from its start to its end.
+package struct MountProcess {
+  private let request: MountRequest
+  /// What the keeper starts next: see `Keeper`; nil where the mount ends with this process.
+  private let call: [String]?
+  /// What this one takes over; nil where it mounts.
+  private let inheritance: InheritedMount?
+
+  package init(_ request: MountRequest, call: [String]? = nil, _ inheritance: InheritedMount? = nil) {
+    self.request = request
+    self.call = call
+    self.inheritance = inheritance
+  }
+
+  /// Mounts and serves until the file system is unmounted or a signal comes.
+  /// - Parameter ready: called when the mount can be listed.
+  /// - Returns: the exit status.
+  package func run(ready: () -> Void) throws -> Int32 {
+    Signals.blockEnding()
+    ResourceLimits.shareHeaps()
+    let memory = try inheritance?.memory ?? HandoverMemory()
+    if let inheritance, memory[.ending] == 1 { return finish(inheritance) }
+    if let death = inheritance?.takeDeath() {
+      request.log.write("the process that served \(request.mountPoint) has died\(death)")
+    }
+    memory.noteFaults()
+    let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
+    let http = HTTPClient(name: "catalog-http")
+    let catalog = try Catalog(
+      places: request.places, settings: request.settings, http: http, feedReader: .program())
+    try MountSource.begin(request, catalog)
+    // A daemon that runs may know what it has not stored yet.
+    transfers.waitUntilCurrent(until: .after(Self.daemonPatience))
+    let fetcher = SidecarDownloads(http: http, settings: request.settings, log: request.log)
+    let tree = PodcastTree(
+      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
+      places: request.places, owner: request.owner)
+    let notice = CompletionNotice(
+      settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
+    tree.onCompletion(notice.completed)
+    FailureWatch.begin(transfers, failed: notice.failed)
+    let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
+    let session = try FuseSession(
+      mounted, at: request.mountPoint, options: request.fuseOptions,
+      inherited: inheritance.map { ($0.connection, $0.memory.greeting) })
+    let mount = MountTable.mount(on: request.mountPoint)
+    mounted.attach(to: session, device: mount?.device)
+    if inheritance != nil {
+      do { try session.resume() } catch { request.log.write("\(error)") }
+    }
+    session.serve(threads: Self.threads, served: { memory[.served] = 1 }) { Signals.requestEnd() }
+    if inheritance != nil {
+      mounted.resume()
+    } else {
+      request.log.write("mounted on \(request.mountPoint)")
+      memory.greeting = session.waitForGreeting() ?? []
+    }
+    let succession = succession(memory, session.connection)
+    succession.begin(device: mount?.deviceNumber ?? 0, places: MountServer.number(of: request.places))
+    // Who reads this may ask for the next process at once.
+    if inheritance != nil { request.log.write("serves the mount on \(request.mountPoint) from now on") }
+    AddressRenewal(catalog: catalog, transfers: transfers).begin()
+    catalog.startScheduler {
+      let worths = transfers.allStatuses().map { status in
+        (
+          status.key,
+          1 + (status.isKept ? 4 : 0) + (status.state == .cached ? 2 : 0) + (status.received > 0 ? 1 : 0)
+        )
+      }
+      return Dictionary(worths, uniquingKeysWith: max)
+    }
+    tree.keepWhatIsWanted()
+    ready()
+
+    while let sender = Signals.waitForEndingOrHandOver() {
+      succession.handOver(askedBy: sender) { mounted.waitForWriters(Self.writersPatience) }
+    }
+    // Should this process be killed before it has done so, the next one takes the mount away, and no more.
+    memory[.ending] = 1
+    ServiceManager.tellStopping()
+    mounted.detach()
+    takeAway(session.connection, mount?.device)
+    succession.keeper?.dismiss()
+    session.end(until: .after(Self.patience))
+    catalog.close()
+    request.log.write("unmounted from \(request.mountPoint)")
+    return 0
+  }
+
+  private func succession(_ memory: HandoverMemory, _ connection: Int32) -> Succession {
+    let canBeHandedOver = FuseSession.canBeHandedOver(memory.greeting)
+    if call != nil, !canBeHandedOver {
+      request.log.write("the mount ends with its process: the kernel cannot hand it over (Linux 6.9 can)")
+    }
+    let keeper = call.flatMap { call in
+      canBeHandedOver
+        ? Keeper(connection: connection, memory: memory, call: call, inherited: inheritance?.keeper) : nil
+    }
+    return Succession(mountPoint: request.mountPoint, memory: memory, keeper: keeper, log: request.log)
+  }
+
+  /// The process before was killed when it was about to end the mount.
+  private func finish(_ inheritance: InheritedMount) -> Int32 {
+    takeAway(inheritance.connection, MountTable.text(ofDevice: inheritance.memory[.device]))
+    succession(inheritance.memory, inheritance.connection).keeper?.dismiss()
+    request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
+    return 0
+  }
+
+  /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One
+  /// whose connection was aborted is dead, but there.
+  private func takeAway(_ connection: Int32, _ device: String?) {
+    guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
+      FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
+    else { return }
+    do { try Unmount.lazily(request.mountPoint) } catch {
+      request.log.write("cannot unmount \(request.mountPoint): \(error)")
+    }
+  }
+
+  /// Seconds that a daemon which runs has to tell what it knows: it answers within a millisecond, unless it is stuck.
+  private static let daemonPatience = 0.1
+
+  /// Seconds that programs have at the end to close what they have open.
+  private static let patience = 1.0
+
+  /// Seconds that a list which is being written has before the mount is handed over.
+  private static let writersPatience = 2.0
+
+  /// More idle ones cost latency: 8 µs a call with one, 21 with four.
+  private static let threads = 3
+}

@@ -1,0 +1,101 @@
+package import Configuration
+internal import Glibc
+internal import MountHandover
+internal import PosixKit
+
+/// A mount of this user's that has a process, or a keeper that is about to start the next one. It is found by the memory
+/// that these hand on (`HandoverMemory.Identity`).
+package struct MountServer: Sendable {
+  /// The process that serves; nil between two of them.
+  package let process: Int32?
+  /// The mount's device number, as in mountinfo.
+  package let device: String
+
+  /// - Parameter places: those of the mounts; nil for the mounts of all users that this one may see.
+  package static func all(places: Places?) -> [MountServer] {
+    let wanted = places.map(number(of:))
+    var servers: [UInt64: Int32?] = [:]
+    for holder in Processes.all(named: ["podcastfs", "podcastfs-keep"]) {
+      guard let mount = HandoverMemory.identity(inProcess: holder), wanted ?? mount.places == mount.places
+      else { continue }
+      let known = servers[mount.device] ?? nil
+      servers[mount.device] = .some(mount.process == holder ? holder : known)
+    }
+    return servers.map { MountServer(process: $0.value, device: MountTable.text(ofDevice: $0.key)) }
+  }
+
+  /// The one on `mountPoint`, an absolute path.
+  package static func find(_ mountPoint: String, places: Places) -> MountServer? {
+    guard let mount = MountTable.mount(on: mountPoint), mount.isOurs else { return nil }
+    return all(places: places).first { $0.device == mount.device }
+  }
+
+  /// The mount points of this user's mounts.
+  package static func mountPoints(places: Places) -> [String] {
+    let devices = Set(all(places: places).map(\.device))
+    return MountTable.all().filter { $0.isOurs && devices.contains($0.device) }.map(\.mountPoint)
+  }
+
+  /// Those of mounts that this mount namespace no longer has, but another one has.
+  package static func elsewhere(places: Places) -> [MountServer] {
+    let devices = Set(MountTable.all().map(\.device))
+    return all(places: places).filter { $0.process != nil && !devices.contains($0.device) }
+  }
+
+  /// Which places a mount keeps things in, as its memory has it.
+  static func number(of places: Places) -> UInt64 {
+    var status = stat()
+    return stat(places.state, &status) == 0 ? UInt64(status.st_dev) << 40 ^ UInt64(status.st_ino) : 0
+  }
+
+  /// The one on `mountPoint`, with a process: waits for the next one where a process has just died.
+  package static func findLiving(_ mountPoint: String, places: Places) -> MountServer? {
+    guard find(mountPoint, places: places) != nil, MountProbe.look(at: mountPoint) == .alive else {
+      return nil
+    }
+    return wait(seconds: 5) { find(mountPoint, places: places).flatMap { $0.process == nil ? nil : $0 } }
+  }
+
+  /// Asks the process to let the calling program serve the mount, and waits until it does.
+  /// - Throws: `MountFailure` saying why that did not come about.
+  package func handOver(places: Places) throws {
+    guard let process else { return }
+    guard kill(process, Signals.handOver) == 0 else { throw MountFailure("\(Errno.current)") }
+    let device = device
+    let isDone = Self.wait(seconds: 20) { () -> Bool? in
+      guard MountTable.all().contains(where: { $0.device == device }) else { return false }
+      let next = Self.all(places: places).first { $0.device == device }?.process
+      return next != nil && next != process ? true : nil
+    }
+    if isDone != true {
+      throw MountFailure(
+        "another process could not take the mount over\(isDone == nil ? ": see podcastfs doctor" : "")")
+    }
+  }
+
+  /// Whether a process still serves the mount, and goes on to when so many seconds have passed.
+  package func isServed(for seconds: Double, places: Places) -> Bool {
+    Self.wait(seconds: seconds) {
+      Self.all(places: places).contains { $0.device == device && $0.process != nil } ? nil : true
+    } == nil
+  }
+
+  /// Asks again and again: nothing tells of a process that begins or ends.
+  private static func wait<Value>(seconds: Double, for value: () -> Value?) -> Value? {
+    let deadline = MonotonicTime.after(seconds)
+    while true {
+      if let value = value() { return value }
+      if .now > deadline { return nil }
+      usleep(10_000)
+    }
+  }
+}
+
+/// What could not be done, in one line for a person.
+package struct MountFailure: Error, CustomStringConvertible {
+  package let description: String
+  package init(_ description: String) { self.description = description }
+
+  /// A call that cannot be understood.
+  package struct Usage: Error { package let description: String }
+}

@@ -1,0 +1,84 @@
+internal import Glibc
+internal import PosixKit
+
+/// The kernel's list of mounts (proc(5), /proc/self/mountinfo).
+package enum MountTable {
+  package struct Mount {
+    package var mountPoint: String
+    package var type: String
+    /// The file system's device number, "0:53": each mount of ours is one of its own.
+    package var device: String
+    /// The user that mounted it, by number; nil for file systems that are no FUSE mount.
+    package var user: UInt32?
+
+    /// The same as one number: the major one before 32 bits of the minor.
+    var deviceNumber: UInt64 {
+      let numbers = device.split(separator: ":").compactMap { UInt64($0) }
+      return numbers.count == 2 ? numbers[0] << 32 | numbers[1] : 0
+    }
+
+    /// Whether it is a mount of podcastfs. Other FUSE file systems without a subtype have the type "fuse".
+    package var isOurs: Bool { type == "fuse.podcastfs" }
+  }
+
+  static func text(ofDevice number: UInt64) -> String {
+    "\(number >> 32):\(UInt32(truncatingIfNeeded: number))"
+  }
+
+  /// The topmost mount on `path`; nil where there is none.
+  package static func mount(on path: String) -> Mount? { all().last { $0.mountPoint == path } }
+
+  /// The topmost mount that `path` lies in.
+  package static func mount(holding path: String) -> Mount? {
+    var found: Mount?
+    for mount in all() where mount.mountPoint.utf8.count >= found?.mountPoint.utf8.count ?? 0 {
+      let directory = mount.mountPoint == "/" ? "/" : mount.mountPoint + "/"
+      if path == mount.mountPoint || path.hasPrefix(directory) { found = mount }
+    }
+    return found
+  }
+
+  /// All mounts, in their order.
+  package static func all() -> [Mount] {
+    (try? Directories.read("/proc/self/mountinfo")).map { all(in: $0) } ?? []
+  }
+
+  /// - Parameter bytes: the text of a process's mountinfo.
+  package static func all(in bytes: [UInt8]) -> [Mount] {
+    bytes.split(separator: UInt8(ascii: "\n")).compactMap { line in
+      mount(String(decoding: line, as: UTF8.self))
+    }
+  }
+
+  package static func isOurs(_ path: String) -> Bool { mount(on: path)?.isOurs ?? false }
+
+  /// ID, parent's ID, device, root, mount point, options, optional fields, "-", type, source, options.
+  private static func mount(_ line: String) -> Mount? {
+    let fields = line.split(separator: " ")
+    guard fields.count > 6, let separator = fields.dropFirst(6).firstIndex(of: "-"),
+      separator + 1 < fields.count
+    else { return nil }
+    return Mount(
+      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: String(fields[2]),
+      user: fields[fields.endIndex - 1].split(separator: ",").first { $0.hasPrefix("user_id=") }
+        .flatMap { UInt32($0.dropFirst("user_id=".count)) })
+  }
+
+  /// Blanks and backslashes come as three octal digits.
+  private static func unescaped(_ text: Substring) -> String {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(3)
+      if byte == UInt8(ascii: "\\"), digits.count == 3,
+        let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+      {
+        bytes.append(value)
+        rest = rest.dropFirst(3)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
