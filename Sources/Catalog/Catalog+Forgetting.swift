@@ -68,10 +68,7 @@ struct Upkeep: Sendable {
     """
 
   func run() throws(CatalogError) {
-    try store.write(.refresh) { database in
-      try AnswerCache.removeOld(now: now, in: database)
-      try database.run("UPDATE counter SET upkeep = ?", now)
-    }
+    try store.write(.refresh) { try $0.run("UPDATE counter SET upkeep = ?", now) }
     try Forgetting.finish(store)
     for podcast in try unused(for: Self.patience, Self.isShownNowhere) { try forget(podcast) }
     try shrink()

@@ -107,34 +107,3 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     }
   }
 }
-
-extension CatalogError {
-  /// What could not be done.
-  enum Undertaking { case refresh, search, subscription }
-
-  /// The message, and what a person can do about it: for the log.
-  func message(adviceFor what: Undertaking) -> String {
-    advice(for: what).map { "\(message) (\($0))" } ?? message
-  }
-
-  private func advice(for what: Undertaking) -> String? {
-    let mayPass = [.ETIMEDOUT, .ECONNREFUSED, .ECONNRESET, .EIO].contains(errno)
-    switch (what, errno) {
-    // Nobody but the user subscribes or searches again.
-    case (.subscription, _) where mayPass: return "subscribe again in a while"
-    case (.subscription, .ENOENT): return "search for its new address"
-    case (.search, _) where mayPass: return "search again in a while; podcastfs doctor asks the service, too"
-    case (.search, .EACCES), (.search, .ENOENT), (.search, .EPROTO):
-      return "search_url may be wrong; podcastfs doctor asks the service, too"
-    case (_, .ENETUNREACH), (_, .EHOSTUNREACH):
-      return "look at the network and at the address; podcastfs doctor tests the rest"
-    case (_, .EAGAIN): return "the service wants a pause: try again in some minutes"
-    case (_, .EACCES): return "the host wants a name and a password, or a fresh address: subscribe to that"
-    case (_, .ENOENT): return "the feed has gone: search for its new address, or unsubscribe"
-    case (_, .EPROTO):
-      return "the address may be that of a web page: podcastfs feed ADDRESS shows what is there"
-    case (_, .ENOSPC), (_, .EDQUOT): return "make room on the disk"
-    default: return mayPass ? "it is tried again on its own" : nil
-    }
-  }
-}

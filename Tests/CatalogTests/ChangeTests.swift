@@ -53,8 +53,10 @@ import Testing
     let heard = Heard(world.catalog)
     // A process is killed between its commit and its message.
     let file = try world.file()
-    try file.run("UPDATE counter SET commits = commits + 1")
-    try file.run("INSERT INTO change_log SELECT commits, 'subscription 7 8' FROM counter")
+    try file.transaction {
+      try file.run("UPDATE counter SET commits = commits + 1")
+      try file.run("INSERT INTO change_log SELECT commits, 'subscription 7 8' FROM counter")
+    }
     let change = CatalogChange.subscription(7, podcast: 8)
     #expect(!heard.wait(for: change, seconds: 0.2))
     _ = try world.catalog.subscribe(feedURL: "http://b.example/")

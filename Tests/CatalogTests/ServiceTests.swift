@@ -78,7 +78,7 @@ import Testing
     let world = try world()
     let other = try world.open()
     defer { other.close() }
-    world.web.set("/podcastindex", index(cacheControl: "private, max-age=600"))
+    world.web.set("/podcastindex", FakeWeb.Page("{\"feeds\":[]}"))
     for number in 0..<60 {
       let catalog = number % 2 == 0 ? world.catalog : other
       _ = try wait { catalog.search("\(number) source:podcastindex", completion: $0) }
@@ -90,29 +90,6 @@ import Testing
       #expect(error?.errno == .EAGAIN)
     }
     #expect(world.web.requests("/podcastindex").count == 60)
-    // What was answered once is answered still.
-    #expect(throws: Never.self) {
-      try wait { other.search("7 source:podcastindex limit:50", completion: $0) }
-    }
-  }
-
-  private func index(cacheControl: String) -> FakeWeb.Page {
-    var page = FakeWeb.Page("{\"feeds\":[]}")
-    page.headers.append(("Cache-Control", cacheControl))
-    return page
-  }
-
-  /// As its terms want.
-  @Test(arguments: [("max-age=600", 1, 2), ("no-store, max-age=600", 2, 3), ("", 2, 3)])
-  func `An answer of Podcast Index is kept as long as it says`(control: String, soon: Int, later: Int) throws
-  {
-    let world = try world()
-    world.web.set("/podcastindex", index(cacheControl: control))
-    for (seconds, count) in [(0, 1), (300, soon), (301, later)] {
-      world.advance(Int64(seconds))
-      _ = try wait { world.catalog.find("x source:podcastindex", completion: $0) }
-      #expect(world.web.requests("/podcastindex").count == count)
-    }
   }
 
   @Test func theCatalogueItselfIsSearched() throws {

@@ -70,18 +70,6 @@ import Testing
     #expect(try rows(world, "episode") + rows(world, "notes") == 0)
   }
 
-  @Test func aForgottenSearchTakesItsAnswersWithIt() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let search = try world.search("something private")
-    #expect(try rows(world, "answer") == 1)
-    try world.catalog.forgetSearch(search.id)
-    #expect(try rows(world, "answer") == 0)
-    world.catalog.close()
-    let bytes = try Directories.read("\(world.home.places.data)/catalog.sqlite")
-    #expect(!String(decoding: bytes, as: UTF8.self).contains("something%20private"))
-  }
-
   @Test func whatNobodyWantsAnyMoreGoesAfterAWhile() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog
@@ -210,33 +198,6 @@ import Testing
     #expect(try world.catalog.podcast(listed.podcast.id) == nil)
   }
 
-  @Test func `A forgotten search takes answers of other settings with it, too`() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let other = try world.open {
-      $0.country = "de"
-      $0.searchLimit = 7
-    }
-    defer { other.close() }
-    _ = try wait { other.find("something private", completion: $0) }
-    _ = try wait { other.find("something else", completion: $0) }
-    let search = try world.search("something private")
-    #expect(try rows(world, "answer") == 3)
-    try world.catalog.forgetSearch(search.id)
-    #expect(try rows(world, "answer") == 1)
-  }
-
-  @Test func `An answer of the future or of long ago is none`() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let find = { try wait { world.catalog.find("x", completion: $0) }.podcasts.count }
-    for (days, count) in [(0, 1), (-365, 2), (0, 2), (365, 3), (2, 4)] {
-      world.advance(Int64(days) * 86_400)
-      #expect(try find() == 1)
-      #expect(world.web.requests("/search").count == count)
-    }
-  }
-
   @Test func `A damaged row ends no process`() throws {
     let world = try CatalogWorld()
     fill(world, "/a", count: 3)
@@ -247,7 +208,7 @@ import Testing
       """
       UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807;
       UPDATE feed SET next_refresh = -9223372036854775808, failures = 9223372036854775807;
-      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, -9, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
+      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
       """)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
     #expect(try world.catalog.summaries(ofPodcast: podcast) { $0.mediaKey }.count == 3)

@@ -29,9 +29,6 @@ extension Catalog {
       defer { if old != nil { store.emptyLog() } }
       return try store.change { [now = store.now] database, changes in
         try SearchRows.checkFree(name, except: old, in: database)
-        if let former = try old.flatMap({ try SearchRows.search($0, in: database) })?.name, former != name {
-          try AnswerCache.remove(answersTo: SearchQuery(parsing: former).terms, in: database)
-        }
         let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
         changes += [.search(id), .results(search: id)]
         guard let search = try SearchRows.search(id, in: database) else {
@@ -72,7 +69,7 @@ extension Catalog {
     if [.ECANCELED, .EINTR, .EEXIST].contains(error.errno) { return }
     // What may hold a password or a token is not written down.
     let words = SubscriptionAddress.isAddress(query) ? "an address" : "\"\(query)\""
-    log.write("cannot search for \(words): \(error.message(adviceFor: .search))")
+    log.write("cannot search for \(words): \(error)")
   }
 }
 
@@ -81,11 +78,6 @@ extension Catalog {
   /// Seconds for an answer: a search is over within ten.
   private static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
-
-  private enum Asked {
-    case kept(SearchAnswer)
-    case underWay(Monitor<Result<HTTPResponse, HTTPError>?>, key: String)
-  }
 
   /// Puts a query to all its services at once. Where none answers, the error of the first one counts, unless
   /// the network is away and the catalogue itself knows something that fits.
@@ -107,7 +99,7 @@ extension Catalog {
     var errors: [CatalogError] = []
     for (service, asked) in asked {
       do throws(CatalogError) {
-        answers.append(try answer(of: service, try asked.get(), terms: query.terms))
+        answers.append(try answer(of: service, try asked.get()))
       } catch { errors.append(error) }
     }
     if isLocal || answers.isEmpty && errors.contains(where: { $0.errno == .ENETUNREACH }) {
@@ -118,15 +110,13 @@ extension Catalog {
     return MergedAnswer(answers, limit: limit)
   }
 
-  /// Asks one service, unless an answer is kept.
+  /// Asks one service.
+  /// - Returns: gets the answer.
   private func ask(
     _ service: any SearchService, _ query: SearchQuery, limit: Int, for task: CatalogWork<some Sendable>
-  ) throws(CatalogError) -> Asked {
+  ) throws(CatalogError) -> Monitor<Result<HTTPResponse, HTTPError>?> {
     let question = service.question(query, limit: limit, country: query.country ?? settings.country)
-    let (key, now) = ("\(service.name) \(question.url)", store.now)
-    if let kept = try store.read({ try AnswerCache.answer(key, of: service, now: now, in: $0) }) {
-      return .kept(kept)
-    }
+    let now = store.now
     if service.callsPerMinute != nil,
       let wait = try store.write(.verb, { try CallLimit.take(service, now: now, in: $0) })
     {
@@ -142,34 +132,26 @@ extension Catalog {
     let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
     let httpTask = http.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
     task.onCancel { httpTask.cancel() }
-    return .underWay(outcome, key: key)
+    return outcome
   }
 
-  /// Waits for an answer, and keeps it.
+  /// Waits for an answer.
   private func answer(
-    of service: any SearchService, _ asked: Asked, terms: String
+    of service: any SearchService, _ outcome: Monitor<Result<HTTPResponse, HTTPError>?>
   ) throws(CatalogError) -> SearchAnswer {
-    let (outcome, key): (Monitor<Result<HTTPResponse, HTTPError>?>, String)
-    switch asked {
-    case .kept(let answer): return answer
-    case .underWay(let monitor, let question): (outcome, key) = (monitor, question)
-    }
     do {
       // The request has a bound of its own.
       guard let response = try outcome.wait(for: { $0 })?.get() else { throw CatalogError.cancelled }
-      let now = store.now
       guard response.head.status == 200 else {
         let error = Self.error(of: service, response.head)
-        if error.errno == .EAGAIN { try store.write { try CallLimit.exhaust(service, now: now, in: $0) } }
+        if error.errno == .EAGAIN {
+          try store.write { try CallLimit.exhaust(service, now: store.now, in: $0) }
+        }
         throw error
       }
-      let answer = SearchAnswer(
+      return SearchAnswer(
         source: service.name, found: try service.podcasts(in: response.body),
         mayBePrivate: response.head.isFromPrivateHost)
-      try store.write {
-        try AnswerCache.store(response, of: service, for: key, to: terms, now: now, in: $0)
-      }
-      return answer
     } catch {
       throw CatalogError(wrapping: error)
     }

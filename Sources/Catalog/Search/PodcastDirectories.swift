@@ -67,8 +67,6 @@ struct PodcastIndexSearch: SearchService {
   var address: String?
   let name = "podcastindex"
   let callsPerMinute: Int? = 60
-  /// Its terms: an answer is not kept beyond what its Cache-Control field allows.
-  let freshness: Int64 = 0
 
   var isNamedByUser: Bool { address != nil }
 

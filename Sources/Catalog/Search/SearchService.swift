@@ -10,8 +10,6 @@ protocol SearchService: Sendable {
   var callsPerMinute: Int? { get }
   /// Whether the user named its address, so that it may be on a private host.
   var isNamedByUser: Bool { get }
-  /// Seconds for which an answer is kept that does not say so itself (Cache-Control).
-  var freshness: Int64 { get }
   /// Asks for at most `limit` podcasts.
   func question(_ query: SearchQuery, limit: Int, country: String) -> ServiceQuestion
   /// What an answer holds, in its order; a result that makes no sense is left out.
@@ -39,8 +37,6 @@ struct ServiceQuestion: Sendable {
 }
 
 extension SearchService {
-  var freshness: Int64 { 24 * 3600 }
-
   /// What the bytes of an answer hold.
   func podcasts(in body: [UInt8]) throws(CatalogError) -> [FoundPodcast] {
     guard let json = try? JSONValue(parsing: body) else { throw notAnAnswer }

@@ -1,6 +1,6 @@
 internal import SQLiteKit
 
-// How episodes come into the catalogue and change; within a transaction.
+// How episodes come into the catalogue and change (`FeedMerge`); within a transaction.
 extension EpisodeRow {
   /// What else than its audio directories list of an episode.
   struct Sidecars: Hashable {
@@ -9,7 +9,7 @@ extension EpisodeRow {
     var hasImage: Bool
   }
 
-  /// What a change of an episode is compared with.
+  /// What a change of an episode is compared with: title and notes are as the full-text index has them.
   struct Description {
     var title: String
     var notes: String?
@@ -29,57 +29,16 @@ extension EpisodeRow {
     }
   }
 
-  /// Adds episodes, as far as the podcast has numbers for them.
-  /// - Parameters:
-  ///   - next: the podcast's next number.
-  ///   - values: gives one of them its values, by `columns`.
-  /// - Returns: their numbers.
-  static func add(
-    _ count: Int, columns: [String], to podcast: Int64, from next: Int64, in database: Database,
-    _ values: (Int, inout RowValues) -> Void
-  ) throws -> [Int64] {
-    var ids: [Int64] = []
-    ids.reserveCapacity(count)
-    for number in 0..<Int64(count) {
-      guard let id = EpisodeID.make(podcast: podcast, number: next + number) else { break }
-      ids.append(id)
-    }
-    try database.run(Database.insertion(into: "episode", ["id"] + columns), rows: ids.count) {
-      [ids] place, row in
-      row.add(ids[place])
-      values(place, &row)
-    }
-    return ids
-  }
-
-  /// Its address is its own again.
-  /// - Parameter values: gives it its values, by `columns`.
-  static func change(
-    _ id: Int64, _ columns: [String], in database: Database, _ values: (inout RowValues) -> Void
-  ) throws {
-    try database.run(Database.change(of: "episode", columns + ["is_replaced"]), rows: 1) { _, row in
-      values(&row)
-      row.add(false)
-      row.add(id)
-    }
-  }
-
   /// Its address is another episode's by now.
   static func markReplaced(_ id: Int64, in database: Database) throws {
     try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
   }
 
-  static func addNotes(
-    _ notes: [(id: Int64, text: String)], in database: Database
-  ) throws {
+  static func addNotes(_ notes: [(id: Int64, text: String)], in database: Database) throws {
     try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) { place, row in
       row.add(notes[place].id)
       row.add(notes[place].text)
     }
-  }
-
-  static func removeNotes(of id: Int64, in database: Database) throws {
-    try database.run("DELETE FROM notes WHERE episode_id = ?", id)
   }
 }
 

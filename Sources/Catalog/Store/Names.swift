@@ -4,21 +4,15 @@ internal import SQLiteKit
 
 /// Names that must be unique among more rows than one would read.
 enum NameClaim {
-  /// `name`, or one of "name (2)", "name (3)", … that is not taken: the first, where none before it is free.
-  /// Looks at few of them, however many are taken.
+  /// `name`, or the first of "name (2)", "name (3)", … that is not taken.
   static func free(_ name: String, isTaken: (String) throws -> Bool) rethrows -> String {
-    if try !isTaken(name) { return name }
-    var taken = 1
-    var free = 2
-    while try isTaken(EpisodeName.numbered(name, free)) {
-      taken = free
-      free *= 2
+    var free = name
+    var number = 1
+    while try isTaken(free) {
+      number += 1
+      free = EpisodeName.numbered(name, number)
     }
-    while free - taken > 1 {
-      let middle = (taken + free) / 2
-      if try isTaken(EpisodeName.numbered(name, middle)) { taken = middle } else { free = middle }
-    }
-    return EpisodeName.numbered(name, free)
+    return free
   }
 }
 

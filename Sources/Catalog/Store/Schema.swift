@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 106
+  static let version: Int64 = 107
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -109,7 +109,7 @@ enum Schema {
     CREATE TABLE archive (
       podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
-      failures INTEGER NOT NULL, gone INTEGER NOT NULL, error TEXT,
+      failures INTEGER NOT NULL, error TEXT,
       not_before INTEGER, retry_after INTEGER, readdressed INTEGER
     );
 
@@ -216,11 +216,7 @@ enum Schema {
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
-    -- Answers of search services to some words, as they came, and when each service was asked.
-    CREATE TABLE answer (
-      key TEXT PRIMARY KEY, terms TEXT NOT NULL, body BLOB NOT NULL, is_from_private_host INTEGER NOT NULL,
-      fetched INTEGER NOT NULL, expires INTEGER NOT NULL
-    );
+    -- When each search service was asked.
     CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
 
     -- When what a directory lists last changed, in nanoseconds since 1970.

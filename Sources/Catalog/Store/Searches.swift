@@ -172,14 +172,12 @@ extension Catalog {
       })
   }
 
-  /// Its results go with it, and what services have answered to it; the podcasts stay for a while.
+  /// Its results go with it; the podcasts stay for a while.
   package func forgetSearch(_ id: Int64) throws(CatalogError) {
     try store.change { database, changes in
-      let name = try database.first("SELECT name FROM search WHERE id = ?", id) { $0.string(0) }
-      guard let name else { throw CatalogError.unknown("search") }
       try database.run("DELETE FROM search WHERE id = ?", id)
+      if database.changedRows == 0 { throw CatalogError.unknown("search") }
       try Folder.searches.touch(in: database)
-      try AnswerCache.remove(answersTo: SearchQuery(parsing: name).terms, in: database)
       changes.append(.search(id))
     }
     store.emptyLog()
