@@ -79,10 +79,10 @@ extension Catalog {
   }
 
   /// Hides an episode in `Subscriptions/` and `Latest/`, until it is restored or its podcast unsubscribed.
-  package func hide(episode: Int64) throws(CatalogError) {
+  package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       try EpisodeRow.check(episode, in: database)
-      try database.run("UPDATE episode SET hidden = 1 WHERE id = ? AND hidden = 0", episode)
+      try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
       if database.changedRows == 0 { return }
       try EpisodeMarks.hiddenChanged(EpisodeID.podcast(of: episode), in: database)
       changes.append(.episode(episode))
