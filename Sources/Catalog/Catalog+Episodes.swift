@@ -49,10 +49,10 @@ extension Catalog {
       // The newest episodes are among those of as many podcasts as have the newest one.
       let subscribed = try database.all(
         """
-        SELECT \(PodcastRow.columns), p.newest FROM shown p
+        SELECT \(PodcastRecord.shownColumns), p.newest FROM shown p
         WHERE p.is_followed = 1 AND p.newest IS NOT NULL ORDER BY p.newest DESC LIMIT ?
         """, limit
-      ) { (podcast: PodcastRow.read($0), newest: $0.int64(PodcastRow.count)) }
+      ) { (podcast: PodcastRecord.readPodcast($0), newest: $0.int64(PodcastRecord.shownCount)) }
       var latest: [EpisodeEntry] = []
       var oldest = Int64.min
       // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
@@ -92,7 +92,7 @@ extension Catalog {
   /// Shows all hidden episodes of a podcast again.
   package func restoreHidden(podcast: Int64) throws(CatalogError) {
     try store.change { database, changes in
-      guard try PodcastRow.podcast(podcast, in: database) != nil else {
+      guard try PodcastRecord.load(podcast, in: database) != nil else {
         throw CatalogError.unknown("podcast")
       }
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }

@@ -117,7 +117,7 @@ struct SubscribeByAddress: Sendable {
         try FeedRecord.readdress(renewed.podcast.id, to: found.address, in: database, &changes)
         listed = renewed
       } else {
-        let podcast = try PodcastRow.recordNamed(
+        let podcast = try PodcastRecord.recordNamed(
           found.address, title: found.document.title, mayBePrivate: isTyped && found.isNamed, in: database)
         listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       }

@@ -146,7 +146,7 @@ enum Forgetting {
       """, podcast)
     if let subscription {
       changes.append(.subscription(subscription, podcast: podcast))
-      try Folder.subscriptionsChanged(in: database)
+      try Folder.touchSubscriptions(in: database)
     }
     for search in searches {
       try SearchRows.changed(search, in: database)

@@ -118,7 +118,7 @@ extension FeedRecord {
     to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
   ) throws -> Bool {
     if try isWhereAFollowedOneIs(address, in: database) { return false }
-    if let other = try PodcastRow.other(than: podcast, at: address, in: database) {
+    if let other = try PodcastRecord.other(than: podcast, at: address, in: database) {
       let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
         $0.int64(0)
       }

@@ -81,7 +81,7 @@ extension FeedState {
     if isFromBefore(head) { return nil }
     let isSame = try store.read { database in
       let isOthers = try head.redirects.contains {
-        try PodcastRow.other(than: id, at: WebAddress($0.location), in: database) != nil
+        try PodcastRecord.other(than: id, at: WebAddress($0.location), in: database) != nil
       }
       return try SameShow(document, podcast, in: database).isRedirected(isOthers: isOthers)
     }

@@ -180,11 +180,11 @@ extension EpisodeRow {
       let padding = [any Bindable](repeating: DatabaseValue.null, count: keysAtOnce - part.count)
       entries += try database.all(
         """
-        SELECT \(columns), \(PodcastRow.columns)
+        SELECT \(columns), \(PodcastRecord.shownColumns)
         FROM episode e JOIN shown p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
         WHERE e.media_key IN (\(keyMarks)) ORDER BY s.id IS NULL, e.id
         """, values: part + padding
-      ) { EpisodeEntry(episode: read($0), podcast: PodcastRow.read($0, from: count)) }
+      ) { EpisodeEntry(episode: read($0), podcast: PodcastRecord.readPodcast($0, from: count)) }
       .filter { seen.insert($0.episode.mediaKey).inserted }
     }
     return entries

@@ -22,13 +22,13 @@ enum ListedRow {
     "\(columns(of: "s")) FROM subscription s JOIN shown p ON p.id = s.podcast_id"
 
   private static func columns(of table: String) -> String {
-    "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRow.columns)"
+    "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRecord.shownColumns)"
   }
 
   private static func read(_ row: borrowing Row) -> ListedPodcast {
     var listed = ListedPodcast(
       id: row.int64(Column.id), name: row.string(Column.name),
-      podcast: PodcastRow.read(row, from: Column.count))
+      podcast: PodcastRecord.readPodcast(row, from: Column.count))
     listed.changed = row.int64(Column.changed)
     listed.hiddenCount = row.int(Column.hiddenCount)
     listed.newest = row.int64(Column.newest)

@@ -32,7 +32,7 @@ enum ProvisionalNames {
       try give(
         NameClaim.free(usual) { try SubscriptionRows.isTaken($0, besides: subscription, in: database) },
         to: subscription, in: "subscription", database)
-      try Folder.subscriptionsChanged(in: database)
+      try Folder.touchSubscriptions(in: database)
       changes.append(.subscription(subscription, podcast: id))
     }
     for (result, search) in try rows("result", "search_id", of: id, in: database) {
@@ -62,23 +62,20 @@ enum ProvisionalNames {
   }
 }
 
-/// The directories whose time of change is kept by name; those of single searches, results and subscriptions
-/// have theirs in their rows.
-enum Folder: String {
-  case searches, subscriptions, list
+/// The directories whose time of change is in `counter`; those of single searches, results and subscriptions have theirs in
+/// their rows.
+enum Folder: Int, ColumnList {
+  case searchesChanged, subscriptionsChanged, listChanged
   /// Lists under names of their own in the directory of the subscriptions.
-  case uploads
+  case uploadsChanged
 
   /// Notes that what it lists changes now.
   func touch(in database: Database) throws {
-    try database.run(
-      """
-      INSERT INTO folder (name, changed) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET changed = excluded.changed
-      """, rawValue, wallClockNanoseconds())
+    try database.run("UPDATE counter SET \(name) = ?", wallClockNanoseconds())
   }
 
-  static func subscriptionsChanged(in database: Database) throws {
-    for folder in [subscriptions, list] { try folder.touch(in: database) }
+  static func touchSubscriptions(in database: Database) throws {
+    for folder in [subscriptionsChanged, listChanged] { try folder.touch(in: database) }
   }
 }
 
@@ -99,26 +96,24 @@ package struct FolderTimes: Hashable, Sendable {
 extension Catalog {
   /// When the lists of searches and subscriptions last changed.
   package func folderTimes() throws(CatalogError) -> FolderTimes {
-    let rows = try store.read {
-      try $0.all("SELECT name, changed FROM folder") { ($0.string(0), $0.int64(1)) }
-    }
     var folders = FolderTimes()
-    for (name, time) in rows {
-      switch Folder(rawValue: name) {
-      case .searches: folders.searches = time
-      case .subscriptions: folders.subscriptions = time
-      case .list: folders.subscriptionList = time
-      case .uploads: folders.uploads = time
-      case nil: break
+    let times = try store.read {
+      try $0.first("SELECT \(Folder.list(of: "c")) FROM counter c") { row in
+        Folder.allCases.map { row.int64($0) }
       }
     }
+    guard let times else { return folders }
+    folders.searches = times[Folder.searchesChanged.rawValue]
+    folders.subscriptions = times[Folder.subscriptionsChanged.rawValue]
+    folders.subscriptionList = times[Folder.listChanged.rawValue]
+    folders.uploads = times[Folder.uploadsChanged.rawValue]
     return folders
   }
 
   /// A list that somebody copies to the directory of the subscriptions has come there, or has gone.
   package func noteUpload() throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      try Folder.uploads.touch(in: database)
+      try Folder.uploadsChanged.touch(in: database)
       changes.append(.subscriptions)
     }
   }

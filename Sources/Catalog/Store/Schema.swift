@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 107
+  static let version: Int64 = 108
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -219,20 +219,18 @@ enum Schema {
     -- When each search service was asked.
     CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
 
-    -- When what a directory lists last changed, in nanoseconds since 1970.
-    CREATE TABLE folder (name TEXT PRIMARY KEY, changed INTEGER NOT NULL) WITHOUT ROWID;
-    INSERT INTO folder (name, changed) SELECT column1, unixepoch() * 1000000000
-      FROM (VALUES ('searches'), ('subscriptions'), ('list'));
-
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
 
     CREATE TABLE counter (
       commits INTEGER NOT NULL,                  -- that other processes were told of
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
-      podcasts_unindexed INTEGER NOT NULL DEFAULT 0 -- podcasts up to this number may be missing in the index
+      -- When what a directory lists last changed, in nanoseconds since 1970.
+      searches_changed INTEGER NOT NULL, subscriptions_changed INTEGER NOT NULL, list_changed INTEGER NOT NULL,
+      uploads_changed INTEGER NOT NULL DEFAULT 0
     );
-    INSERT INTO counter (commits) VALUES (0);
+    INSERT INTO counter (commits, searches_changed, subscriptions_changed, list_changed)
+      SELECT 0, now, now, now FROM (SELECT unixepoch() * 1000000000 AS now);
 
     """
 }

@@ -45,10 +45,10 @@ enum SearchRows {
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
     try changed(search, in: database)
-    if same == nil { try Folder.searches.touch(in: database) }
+    if same == nil { try Folder.searchesChanged.touch(in: database) }
     for (position, found) in answer.podcasts.enumerated() {
       let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
-      let podcast = try PodcastRow.record(found, mayBePrivate: mayBePrivate, in: database)
+      let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
       try recordResult(podcast, found, of: search, at: position, &names, in: database)
     }
     return search
@@ -177,7 +177,7 @@ extension Catalog {
     try store.change { database, changes in
       try database.run("DELETE FROM search WHERE id = ?", id)
       if database.changedRows == 0 { throw CatalogError.unknown("search") }
-      try Folder.searches.touch(in: database)
+      try Folder.searchesChanged.touch(in: database)
       changes.append(.search(id))
     }
     store.emptyLog()

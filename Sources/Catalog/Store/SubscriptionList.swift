@@ -44,7 +44,7 @@ extension Catalog {
     return try store.change { [result] database, changes in
       var result = result
       for feed in list.feeds {
-        let podcast = try PodcastRow.recordNamed(
+        let podcast = try PodcastRecord.recordNamed(
           feed.url, title: feed.title, mayBePrivate: false, in: database)
         if try SubscriptionRows.isSubscribed(podcast, in: database) {
           result.known += 1
@@ -90,7 +90,7 @@ extension Catalog {
           name: row.stringIfPresent(ListColumn.count),
           htmlURL: row.stringIfPresent(ListColumn.link).map { WebAddress($0) })
       }
-      return (feeds, try database.first("SELECT changed FROM folder WHERE name = 'list'") { $0.int64(0) })
+      return (feeds, try database.first("SELECT list_changed FROM counter") { $0.int64(0) })
     }
     let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
     return Array(list.text(created: (changed ?? 0) / 1_000_000_000).utf8)

@@ -34,7 +34,7 @@ enum SubscriptionRows {
       """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
       name != nil && name != usual)
     let id = database.lastInsertedID
-    try Folder.subscriptionsChanged(in: database)
+    try Folder.touchSubscriptions(in: database)
     guard let listed = try ListedRow.subscription(id, in: database) else {
       throw CatalogError.unknown("subscription")
     }
@@ -61,7 +61,7 @@ enum SubscriptionRows {
 
   /// What a podcast's line in the list shows has changed.
   static func lineChanged(podcast: Int64, in database: Database) throws {
-    if try isSubscribed(podcast, in: database) { try Folder.list.touch(in: database) }
+    if try isSubscribed(podcast, in: database) { try Folder.listChanged.touch(in: database) }
   }
 }
 
@@ -118,7 +118,7 @@ extension Catalog {
       throw CatalogError(.EINVAL, "not a feed address")
     }
     return try store.change { database, changes in
-      let podcast = try PodcastRow.recordNamed(url, title: title, mayBePrivate: true, in: database)
+      let podcast = try PodcastRecord.recordNamed(url, title: title, mayBePrivate: true, in: database)
       let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
       changes.append(.subscription(listed.id, podcast: podcast))
       return listed
@@ -134,7 +134,7 @@ extension Catalog {
       }
       try database.run("DELETE FROM subscription WHERE id = ?", id)
       try KeptRows.removeAll(ofPodcast: podcast, in: database)
-      try Folder.subscriptionsChanged(in: database)
+      try Folder.touchSubscriptions(in: database)
       // What was hidden in its directory does not come back there before that has gone.
       changes.append(.subscription(id, podcast: podcast))
       if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
@@ -154,7 +154,7 @@ extension Catalog {
       try database.run(
         "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
         name, UniqueNames.key(name), id)
-      try Folder.subscriptionsChanged(in: database)
+      try Folder.touchSubscriptions(in: database)
       changes.append(.subscription(id, podcast: old.podcast.id))
     }
   }

@@ -14,24 +14,18 @@ enum FullText {
 
   /// Takes a podcast out of the index, by its row as it was when it was put in.
   static func removePodcast(_ id: Int64, in database: Database) throws {
-    guard try isIndexed(podcast: id, in: database), let texts = try podcast(id, in: database) else { return }
+    guard let texts = try podcast(id, in: database) else { return }
     try database.run(
       """
       INSERT INTO podcast_text (podcast_text, rowid, title, author, rest) VALUES ('delete', ?, ?, ?, ?)
       """, values: [id] + texts)
   }
 
-  static func isIndexed(podcast id: Int64, in database: Database) throws -> Bool {
-    try database.exists("SELECT 1 FROM podcast_text_docsize WHERE id = ?", id)
-  }
-
-  /// Empties the index, so that words that were taken out leave the file. All that is known is to be put into it
-  /// again (`TextIndex`).
+  /// Has words that were taken out leave the file: rewrites the index of podcasts, and empties that of episodes, which are
+  /// to be put into it again (`TextIndex`).
   static func reset(in database: Database) throws {
-    for table in ["podcast_text", "episode_text"] {
-      try database.run("INSERT INTO \(table) (\(table)) VALUES ('delete-all')")
-    }
-    try database.run("UPDATE counter SET podcasts_unindexed = coalesce((SELECT max(id) FROM podcast), 0)")
+    try database.run("INSERT INTO podcast_text (podcast_text) VALUES ('optimize')")
+    try database.run("INSERT INTO episode_text (episode_text) VALUES ('delete-all')")
     // What is being prepared for the old one is made anew.
     try database.run("UPDATE podcast SET indexed_upto = 0, revision = revision + 1")
   }
@@ -97,7 +91,6 @@ final class TextIndex: Sendable {
   private static let delay = 0.5
   /// Episodes, and bytes of their notes, of one transaction: no verb waits for it long.
   private static let pieceEpisodes = 500
-  private static let piecePodcasts = 100
   private static let pieceBytes: Int64 = 1 << 20
 
   init(store: CatalogStore) { self.store = store }
@@ -141,31 +134,11 @@ final class TextIndex: Sendable {
   /// - Parameter deadline: when to stop, done or not.
   /// - Returns: false where something is left.
   func fill(until deadline: MonotonicTime) throws(CatalogError) -> Bool {
-    let mayGoOn = { [self] in MonotonicTime.now < deadline && !state.withLock { $0.isStopped } }
-    while try store.read({ try $0.exists("SELECT 1 FROM counter WHERE podcasts_unindexed > 0") }) {
-      guard mayGoOn() else { return false }
-      try indexPodcasts()
-    }
     while let podcast = try next() {
-      guard mayGoOn() else { return false }
+      if MonotonicTime.now >= deadline || state.withLock({ $0.isStopped }) { return false }
       try indexPiece(of: podcast)
     }
     return true
-  }
-
-  /// Some of the podcasts themselves, where the index was begun anew.
-  private func indexPodcasts() throws(CatalogError) {
-    try store.write(.refresh) { database in
-      let last = try database.first("SELECT podcasts_unindexed FROM counter") { $0.int64(0) } ?? 0
-      let some = try database.all(
-        "SELECT id FROM podcast WHERE id <= ? AND is_forgotten = 0 ORDER BY id DESC LIMIT ?", last,
-        Self.piecePodcasts
-      ) { $0.int64(0) }
-      for id in some where try !FullText.isIndexed(podcast: id, in: database) {
-        try FullText.indexPodcast(id, in: database)
-      }
-      try database.run("UPDATE counter SET podcasts_unindexed = ?", (some.last ?? 1) - 1)
-    }
   }
 
   private func next() throws(CatalogError) -> Int64? {
