@@ -56,7 +56,7 @@ enum DemoCommand: Command {
       return 0
     }
     let serve: (() -> Void) throws -> Int32 = { ready in try mount(on: mountPoint, options, ready) }
-    let status = isBackground ? MountCommand.reporting(serve) : try serve(ServiceManager.tellReady)
+    let status = isBackground ? MountCommand.reporting(serve) : try serve({})
     isRefused = false
     return status
   }

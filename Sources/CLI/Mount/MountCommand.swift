@@ -61,7 +61,7 @@ enum MountCommand: Command {
     let mountPoint = try operands.first ?? MountPoint.usual()
     if isBackground { return reporting { ready in try serve(source, mountPoint, options, nil, ready) } }
     if try isServed(mountPoint, options) { return 0 }
-    if staysInForeground { return try serve(source, mountPoint, options, nil, ServiceManager.tellReady) }
+    if staysInForeground { return try serve(source, mountPoint, options, nil, {}) }
     // The process that was called ends when the mount can be listed, or with the reason why not.
     let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
     if let failure = try BackgroundProcess.start(words(source) + rest) { throw CommandFailure(failure) }
