@@ -9,9 +9,6 @@ extension FileDescriptor {
   /// When the file was made, in nanoseconds since 1970 (an inode's number is given again); 0 where unknown.
   package var birthTime: Int64 { podcastfs_birth_time(rawValue) }
 
-  /// Whether somebody has the exclusive lock, without trying to get it.
-  package var isLocked: Bool { podcastfs_is_locked(rawValue) == 1 }
-
   /// The names that this process gives to mounts are good for those in the same namespace only
   /// (mount_namespaces(7)); 0 where it can't be told.
   package static let mountNamespace: UInt64 = {
@@ -22,5 +19,5 @@ extension FileDescriptor {
 
 /// umount2(2); `lazily` also while files are open in it (MNT_DETACH). For root.
 package func unmountFileSystem(_ path: String, lazily: Bool) throws(PosixError) {
-  try retrying("unmount", path) { lazily ? podcastfs_unmount_lazily(path) : podcastfs_unmount(path) }
+  try retrying("unmount", path) { umount2(path, lazily ? Int32(MNT_DETACH) : 0) }
 }
