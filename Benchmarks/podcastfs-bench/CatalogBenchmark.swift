@@ -21,7 +21,8 @@ enum CatalogBenchmark {
 
     try forget(file)
     let start = MonotonicTime.now
-    let catalog = try Catalog(places: places, settings: Settings(), http: http, feedReader: .inThisProcess)
+    let catalog = try Catalog(
+      places: places, settings: Settings(), http: http, feedReader: .program(FeedBenchmark.program))
     let subscriptions = try catalog.subscriptions()
     _ = try catalog.searches()
     print("open and list \(subscriptions.count) subscriptions, cold: \(milliseconds(since: start))")
@@ -90,7 +91,8 @@ enum CatalogBenchmark {
     let server = try HTTPServer { request, writer throws(ResponseWriter.Ended) in
       try writer.respond(200, body: Array(feed(request.path, episodes: episodes).utf8))
     }
-    let catalog = try Catalog(places: places, settings: Settings(), http: http, feedReader: .inThisProcess)
+    let catalog = try Catalog(
+      places: places, settings: Settings(), http: http, feedReader: .program(FeedBenchmark.program))
     let start = MonotonicTime.now
     for number in 0..<podcasts {
       let listed = try catalog.subscribe(feedURL: "\(server.address)/\(number)", title: "Podcast \(number)")

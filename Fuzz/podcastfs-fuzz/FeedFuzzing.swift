@@ -51,6 +51,6 @@ enum FeedFuzzing {
       }
       start = end
     }
-    return try? FeedReader.inThisProcess.parse(body, baseURL: "https://h/f", httpCharset: nil)
+    return try? FeedParser.parse(bytes: body.bytes(), baseURL: "https://h/f")
   }
 }

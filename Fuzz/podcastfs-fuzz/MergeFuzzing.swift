@@ -18,7 +18,7 @@ enum MergeFuzzing {
     let home = "/dev/shm/podcastfs-fuzz-\(getpid())"
     let places = try Places(environment: ["HOME": home, "XDG_RUNTIME_DIR": "\(home)/run"])
     atexit { Directories.removeTree("/dev/shm/podcastfs-fuzz-\(getpid())") }
-    return try Catalog(places: places, settings: Settings(), http: HTTPClient(), feedReader: .inThisProcess)
+    return try Catalog(places: places, settings: Settings(), http: HTTPClient(), feedReader: .program())
   }
 
   static func run(_ bytes: UnsafeRawBufferPointer) -> Int32 {

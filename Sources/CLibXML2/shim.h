@@ -4,10 +4,7 @@
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 #include <libxml/xmlerror.h>
-#include <libxml/encoding.h>
-
-/// xmlFree, which is a variable.
-static inline void podcastfs_xml_free(void *memory) { xmlFree(memory); }
+#include <iconv.h>
 
 /// The version of the library that is loaded, as 10000 * major + 100 * minor + patch in decimal digits.
 static inline const char *podcastfs_xml_version(void) { return xmlParserVersion; }

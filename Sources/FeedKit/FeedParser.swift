@@ -4,9 +4,9 @@ package import PodcastModel
 /// RSS, content and Dublin Core. The document is parsed strictly; where that fails it is repaired (see
 /// `XMLRepairer`) and parsed again.
 package enum FeedParser {
-  /// Of what the parser makes of a document: to be raised by one wherever that changes, so that feeds whose bytes
-  /// are the same as before are read anew.
-  static let version: UInt64 = 6
+  /// Raise it by one wherever the parser makes something else of a document: feeds whose bytes are the same as before
+  /// are then read anew.
+  static let version: UInt32 = 7
 
   /// Parses a feed in this process.
   /// - Parameters:
@@ -25,24 +25,17 @@ package enum FeedParser {
     _ document: XMLDocument, baseURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil
   ) throws(FeedError) -> ParsedFeed {
     let builder = FeedBuilder(documentURL: baseURL, limits: limits, episodes: episodes)
-    let reader = XMLDocumentReader(receiver: builder, byteLimit: limits.document)
-    let repairs = try reader.read(document)
-    guard builder.isFeed else {
-      throw .notAFeed(foreign(document, root: builder.rootName, baseURL: baseURL))
+    let repairs = try document.read(by: builder, byteLimit: limits.document)
+    guard builder.state.isFeed else {
+      var found = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)
+      if found.kind == .webPage, let baseURL {
+        found.feeds = FeedLinks.find(document.bytes, baseURL: baseURL)
+      }
+      throw .notAFeed(found)
     }
-    let ending = repairs?.ending ?? .whole
-    if repairs?.isWithinItem == true { builder.leaveOutLastItem() }
-    builder.finish()
-    var feed = builder.feed
-    feed.ending = ending
-    feed.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
+    var feed = builder.finish(isWithinItem: repairs?.isWithinItem == true)
+    feed.ending = repairs?.ending ?? .whole
+    feed.warnings = (repairs?.warnings ?? []) + builder.state.warnings.lines
     return feed
-  }
-
-  private static func foreign(_ document: XMLDocument, root: String?, baseURL: WebAddress?) -> ForeignDocument
-  {
-    var found = ForeignDocument(head: document.bytes.prefix(1024), root: root)
-    if found.kind == .webPage, let baseURL { found.feeds = FeedLinks.find(document.bytes, baseURL: baseURL) }
-    return found
   }
 }

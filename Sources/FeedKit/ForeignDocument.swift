@@ -78,3 +78,13 @@ package struct ForeignDocument: Hashable, Sendable {
     }
   }
 }
+
+extension ForeignDocument: Recordable {
+  init() { self.init(.nothing) }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try record.code(&kind)
+    try root.code(&record)
+    try feeds.code(&record)
+  }
+}

@@ -26,12 +26,8 @@ package struct ParsedFeed: Hashable, Sendable {
   package var nextPageURL: WebAddress?
   /// `atom:link rel=self`: where the feed says that it is.
   package var selfURL: WebAddress?
-  /// Items of the document, with those that have nothing to play.
-  package var itemCount = 0
-  /// The number of items with an enclosure. It counts episodes that the parser left out of `episodes`, too.
-  package var episodeCount = 0
-  /// Items without an enclosure that name a web page.
-  package var pageCount = 0
+  /// Why nothing of the feed can be played; nil where something can.
+  package var emptiness: String?
   /// Items with an enclosure, in document order.
   package var episodes: [ParsedEpisode] = []
   /// What was repaired or left out, one line each, for `podcastfs feed`.
@@ -43,16 +39,6 @@ package struct ParsedFeed: Hashable, Sendable {
   /// - Throws: `FeedError.incomplete` for a feed that ends before its first episode.
   package func checkCompleteness() throws(FeedError) {
     if ending != .whole, episodes.isEmpty { throw .incomplete }
-  }
-
-  /// Why nothing of the feed can be played; nil where something can.
-  package var emptiness: String? {
-    if episodeCount > 0 || itemCount == 0 { return nil }
-    if itemCount == 1 {
-      return "the feed has one item, and nothing to play in it" + (pageCount == 1 ? ", only a web page" : "")
-    }
-    let pages = pageCount == itemCount ? ", only web pages" : ""
-    return "the feed has \(itemCount) items, and nothing to play in them" + pages
   }
 
   /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.
@@ -80,12 +66,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// or video, the next kind that has some follows.
   package var enclosures: [Enclosure] = []
   package var link: WebAddress?
-  /// Show notes, often HTML. Those of a feed with very many of them wait in a temporary file.
-  package var notes: String? {
-    get { spooledNotes?.text }
-    set { spooledNotes = newValue.map(SpooledText.init) }
-  }
-  var spooledNotes: SpooledText?
+  /// Show notes, often HTML.
+  package var notes: String?
   package var imageURL: WebAddress?
   package var season: Int?
   package var episode: Int?
@@ -118,5 +100,77 @@ package struct ParsedEpisode: Hashable, Sendable {
   /// The enclosure to play: the first audio or video, else the first.
   package var enclosure: Enclosure? {
     enclosures.first { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } ?? enclosures.first
+  }
+}
+
+// How it goes from the process that parsed it to the one that asked.
+
+/// All but the episodes, which go before.
+extension ParsedFeed: Recordable {
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try title.code(&record)
+    try author.code(&record)
+    try link.code(&record)
+    try description.code(&record)
+    try language.code(&record)
+    try imageURL.code(&record)
+    try categories.code(&record)
+    try explicit.code(&record)
+    try owner.code(&record)
+    try guid.code(&record)
+    try type.code(&record)
+    try newFeedURL.code(&record)
+    try isComplete.code(&record)
+    try timeToLive.code(&record)
+    try nextPageURL.code(&record)
+    try selfURL.code(&record)
+    try emptiness.code(&record)
+    try warnings.code(&record)
+    try record.code(&ending)
+  }
+}
+
+extension ParsedEpisode: Recordable {
+  init() { self.init(index: 0) }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try index.code(&record)
+    try title.code(&record)
+    try guid.code(&record)
+    try published.code(&record)
+    try duration.code(&record)
+    try enclosures.code(&record)
+    try link.code(&record)
+    try notes.code(&record)
+    try imageURL.code(&record)
+    try season.code(&record)
+    try episode.code(&record)
+    try episodeType.code(&record)
+    try explicit.code(&record)
+    try transcripts.code(&record)
+    try chaptersURL.code(&record)
+  }
+}
+
+extension ParsedEpisode.Enclosure: Recordable {
+  init() { self.init(url: "", type: nil, length: nil) }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try url.code(&record)
+    var other = address == url ? nil : address
+    try other.code(&record)
+    address = other ?? url
+    try type.code(&record)
+    try length.code(&record)
+  }
+}
+
+extension Transcript: Recordable {
+  init() { self.init(url: "", type: nil, language: nil) }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try url.code(&record)
+    try type.code(&record)
+    try language.code(&record)
   }
 }

@@ -53,27 +53,14 @@ package struct ByteRanges: Hashable, Sendable {
   /// Takes out what lies in `range`.
   package mutating func remove(_ range: Range<Int64>) {
     guard !range.isEmpty else { return }
-    var left: [Range<Int64>] = []
-    for run in ranges {
-      let before = run.lowerBound..<min(run.upperBound, max(range.lowerBound, run.lowerBound))
-      let behind = max(run.lowerBound, min(range.upperBound, run.upperBound))..<run.upperBound
-      if !run.overlaps(range) {
-        left.append(run)
-      } else {
-        if !before.isEmpty { left.append(before) }
-        if !behind.isEmpty { left.append(behind) }
-      }
+    ranges = ranges.flatMap { run in
+      [run.clamped(to: .min..<range.lowerBound), run.clamped(to: range.upperBound ..< .max)]
+        .filter { !$0.isEmpty }
     }
-    ranges = left
   }
 
   /// Keeps only what lies before `end`.
-  package mutating func truncate(at end: Int64) {
-    while let last = ranges.last, last.upperBound > end {
-      ranges.removeLast()
-      if last.lowerBound < end { ranges.append(last.lowerBound..<end) }
-    }
-  }
+  package mutating func truncate(at end: Int64) { remove(end ..< .max) }
 
   package func contains(_ offset: Int64) -> Bool { run(at: offset) != nil }
 

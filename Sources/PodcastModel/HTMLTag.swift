@@ -10,13 +10,13 @@ package struct HTMLTag {
     rest = attributes
   }
 
-  /// Whether anything but a slash stands behind its name.
-  var hasAttributes: Bool { !rest.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") } }
-
   /// Whether what stands in it behind its name can be attributes: else it may be no tag, but "1 <b 2 > 0".
   var isWellFormed: Bool {
-    !hasAttributes || rest.contains(UInt8(ascii: "="))
+    rest.contains(UInt8(ascii: "=")) || rest.allSatisfy { Self.isBlank($0) || $0 == UInt8(ascii: "/") }
   }
+
+  /// Whether what follows up to its end tag is no text.
+  var hidesContent: Bool { name == "script" || name == "style" }
 
   /// Its attributes in their order (WHATWG HTML §13.2.5.33).
   package var attributes: HTMLAttributes { HTMLAttributes(rest) }

@@ -8,7 +8,7 @@ package struct JSONSyntaxError: Error, Hashable, Sendable, CustomStringConvertib
 
 extension JSONValue {
   /// Reads JSON (RFC 8259) from anywhere: never more than `maximumDepth` levels deep. A byte-order mark, raw
-  /// control characters in strings and halves of surrogate pairs are forgiven.
+  /// control characters in strings and halves of surrogate pairs are taken.
   package init(parsing bytes: [UInt8], maximumDepth: Int = 64) throws(JSONSyntaxError) {
     var parser = JSONParser(bytes: bytes, maximumDepth: maximumDepth)
     self = try parser.document()
@@ -57,92 +57,77 @@ extension JSONValue {
 }
 
 private struct JSONParser {
-  let bytes: [UInt8]
-  let maximumDepth: Int
-  var position = 0
+  private var rest: ArraySlice<UInt8>
+  private let maximumDepth: Int
 
   init(bytes: [UInt8], maximumDepth: Int) {
-    self.bytes = bytes
+    rest = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
     self.maximumDepth = maximumDepth
-    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
   }
 
   mutating func document() throws(JSONSyntaxError) -> JSONValue {
     let value = try value(depth: 0)
     skipBlanks()
-    guard position == bytes.count else { throw error }
+    guard rest.isEmpty else { throw error }
     return value
   }
 
-  private var error: JSONSyntaxError { JSONSyntaxError(position: position) }
+  private var error: JSONSyntaxError { JSONSyntaxError(position: rest.startIndex) }
 
-  private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+  private mutating func skipBlanks() { rest = rest.drop { $0 == 0x20 || (0x09...0x0D).contains($0) } }
 
-  private mutating func skipBlanks() {
-    while let byte = next, byte == 0x20 || (0x09...0x0D).contains(byte) { position += 1 }
-  }
-
-  private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
-    guard next == UInt8(ascii: scalar) else { return false }
-    position += 1
+  /// Takes this word, where it comes next.
+  private mutating func take(_ word: String) -> Bool {
+    guard rest.starts(with: word.utf8) else { return false }
+    rest = rest.dropFirst(word.utf8.count)
     return true
   }
 
   private mutating func value(depth: Int) throws(JSONSyntaxError) -> JSONValue {
     guard depth < maximumDepth else { throw error }
     skipBlanks()
-    switch next {
-    case UInt8(ascii: "{"): return try object(depth: depth)
-    case UInt8(ascii: "["): return try array(depth: depth)
-    case UInt8(ascii: "\""): return .string(try string())
-    case UInt8(ascii: "t"): return try word("true", .bool(true))
-    case UInt8(ascii: "f"): return try word("false", .bool(false))
-    case UInt8(ascii: "n"): return try word("null", .null)
-    default: return try number()
+    if take("true") { return .bool(true) }
+    if take("false") { return .bool(false) }
+    if take("null") { return .null }
+    if take("\"") { return .string(try string()) }
+    if take("[") {
+      var elements: [JSONValue] = []
+      try list(until: "]") { parser throws(JSONSyntaxError) in
+        elements.append(try parser.value(depth: depth + 1))
+      }
+      return .array(elements)
     }
-  }
-
-  private mutating func word(_ text: String, _ value: JSONValue) throws(JSONSyntaxError) -> JSONValue {
-    guard bytes[position...].starts(with: text.utf8) else { throw error }
-    position += text.utf8.count
-    return value
-  }
-
-  private mutating func object(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    position += 1
+    guard take("{") else { return try number() }
     var members: [(String, JSONValue)] = []
-    skipBlanks()
-    if take("}") { return .object(members) }
-    while true {
-      skipBlanks()
-      guard next == UInt8(ascii: "\"") else { throw error }
-      let name = try string()
-      skipBlanks()
-      guard take(":") else { throw error }
-      members.append((name, try value(depth: depth + 1)))
-      skipBlanks()
-      if take("}") { return .object(members) }
-      guard take(",") else { throw error }
+    try list(until: "}") { parser throws(JSONSyntaxError) in
+      guard parser.take("\"") else { throw parser.error }
+      let name = try parser.string()
+      parser.skipBlanks()
+      guard parser.take(":") else { throw parser.error }
+      members.append((name, try parser.value(depth: depth + 1)))
     }
+    return .object(members)
   }
 
-  private mutating func array(depth: Int) throws(JSONSyntaxError) -> JSONValue {
-    position += 1
-    var elements: [JSONValue] = []
+  /// What stands between two brackets, with commas between.
+  private mutating func list(
+    until end: String, _ element: (inout JSONParser) throws(JSONSyntaxError) -> Void
+  ) throws(JSONSyntaxError) {
     skipBlanks()
-    if take("]") { return .array(elements) }
+    if take(end) { return }
     while true {
-      elements.append(try value(depth: depth + 1))
       skipBlanks()
-      if take("]") { return .array(elements) }
+      try element(&self)
+      skipBlanks()
+      if take(end) { return }
       guard take(",") else { throw error }
     }
   }
 
   private mutating func number() throws(JSONSyntaxError) -> JSONValue {
-    let start = position
-    while let byte = next, (48...57).contains(byte) || "+-.eE".utf8.contains(byte) { position += 1 }
-    let text = String(decoding: bytes[start..<position], as: UTF8.self)
+    let digits = rest.prefix { (48...57).contains($0) || "+-.eE".utf8.contains($0) }
+    let text = String(decoding: digits, as: UTF8.self)
+    rest = rest.dropFirst(digits.count)
     // Swift would read "+1" too, and "1." not.
     guard let first = text.utf8.first, first != UInt8(ascii: "+"), first != UInt8(ascii: ".") else {
       throw error
@@ -152,60 +137,43 @@ private struct JSONParser {
     return .number(number)
   }
 
+  /// Behind its first quotation mark.
   private mutating func string() throws(JSONSyntaxError) -> String {
-    position += 1
     var text: [UInt8] = []
-    while let byte = next {
-      position += 1
-      switch byte {
-      case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
-      case UInt8(ascii: "\\"): try escape(into: &text)
-      default: text.append(byte)
+    while true {
+      let plain = rest.prefix { $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+      text += plain
+      rest = rest.dropFirst(plain.count)
+      if take("\"") { return String(decoding: text, as: UTF8.self) }
+      guard take("\\"), let kind = rest.popFirst() else { throw error }
+      if kind == UInt8(ascii: "u") {
+        text += String(Unicode.Scalar(try codePoint()) ?? "\u{FFFD}").utf8
+      } else if let place = Self.escapes.firstIndex(of: kind) {
+        text.append(Self.escaped[place])
+      } else {
+        throw error
       }
     }
-    throw error
   }
 
-  private mutating func escape(into text: inout [UInt8]) throws(JSONSyntaxError) {
-    guard let byte = next else { throw error }
-    position += 1
-    switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): text.append(byte)
-    case UInt8(ascii: "b"): text.append(0x08)
-    case UInt8(ascii: "f"): text.append(0x0C)
-    case UInt8(ascii: "n"): text.append(0x0A)
-    case UInt8(ascii: "r"): text.append(0x0D)
-    case UInt8(ascii: "t"): text.append(0x09)
-    case UInt8(ascii: "u"):
-      let scalar = Unicode.Scalar(try codePoint()) ?? "\u{FFFD}"
-      text.append(contentsOf: UTF8.encode(scalar).unsafelyUnwrapped)
-    default: throw error
-    }
-  }
+  private static let escapes = Array("\"\\/bfnrt".utf8)
+  private static let escaped = Array("\"\\/\u{8}\u{C}\n\r\t".utf8)
 
   /// The four digits after "\u", and those of a second half where they are the first half of a pair.
   private mutating func codePoint() throws(JSONSyntaxError) -> UInt32 {
     let first = try fourDigits()
-    guard (0xD800...0xDBFF).contains(first), bytes[position...].starts(with: [0x5C, 0x75]) else {
-      return first
-    }
-    let back = position
-    position += 2
+    let back = rest
+    guard (0xD800...0xDBFF).contains(first), take("\\u") else { return first }
     let second = try fourDigits()
-    guard (0xDC00...0xDFFF).contains(second) else {
-      position = back
-      return first
-    }
-    return 0x10000 + (first - 0xD800) << 10 + (second - 0xDC00)
+    if (0xDC00...0xDFFF).contains(second) { return 0x10000 + (first - 0xD800) << 10 + (second - 0xDC00) }
+    rest = back
+    return first
   }
 
   private mutating func fourDigits() throws(JSONSyntaxError) -> UInt32 {
-    var value: UInt32 = 0
-    for _ in 0..<4 {
-      guard let byte = next, let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { throw error }
-      value = value << 4 | UInt32(digit)
-      position += 1
-    }
-    return value
+    let values = rest.prefix(4).compactMap(Hexadecimal.value)
+    guard values.count == 4 else { throw error }
+    rest = rest.dropFirst(4)
+    return values.reduce(0) { $0 << 4 | UInt32($1) }
   }
 }

@@ -64,54 +64,27 @@ private struct JSONWriter {
   private mutating func write(_ text: String) {
     bytes.append(UInt8(ascii: "\""))
     var text = text
-    text.withUTF8 { writeEscaped($0) }
+    let isPlain = text.withUTF8 { $0.allSatisfy { (0x20..<0x7F).contains($0) && $0 != 0x22 && $0 != 0x5C } }
+    if isPlain {
+      bytes += text.utf8
+    } else {
+      for scalar in text.unicodeScalars { write(scalar) }
+    }
     bytes.append(UInt8(ascii: "\""))
   }
 
-  /// Whether 0xE2 and these bytes are U+200E, U+200F, U+2028 to U+202E or U+2066 to U+2069.
-  private static func isHarmful(_ second: UInt8, _ third: UInt8) -> Bool {
-    switch (second, third) {
-    case (0x80, 0x8E...0x8F), (0x80, 0xA8...0xAE), (0x81, 0xA6...0xA9): true
-    default: false
-    }
-  }
-
-  private mutating func writeEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-    var copied = 0
-    var index = 0
-    while index < text.count {
-      let byte = text[index]
-      var length = 1
-      var code = UInt16(byte)
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 0x7F: break
-      case 0xC2 where text[index + 1] < 0xA0:
-        (length, code) = (2, UInt16(text[index + 1]))
-      case 0xD8 where text[index + 1] == 0x9C: (length, code) = (2, 0x061C)
-      case 0xE2 where Self.isHarmful(text[index + 1], text[index + 2]):
-        (length, code) = (3, 0x2000 | UInt16(text[index + 1] & 0x3F) << 6 | UInt16(text[index + 2] & 0x3F))
-      default:
-        index += 1
-        continue
+  private mutating func write(_ scalar: Unicode.Scalar) {
+    switch scalar.value {
+    case 0x22, 0x5C: bytes += [0x5C, UInt8(scalar.value)]
+    case 0x0A: bytes += "\\n".utf8
+    case 0x0D: bytes += "\\r".utf8
+    case 0x09: bytes += "\\t".utf8
+    case 0..<0x20, 0x7F..<0xA0, 0x61C, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069:
+      bytes += "\\u".utf8
+      for shift: UInt32 in [12, 8, 4, 0] {
+        bytes.append(Hexadecimal.digit(UInt8(scalar.value >> shift & 15)))
       }
-      bytes.append(contentsOf: text[copied..<index])
-      writeEscape(code)
-      index += length
-      copied = index
-    }
-    bytes.append(contentsOf: text[copied...])
-  }
-
-  private mutating func writeEscape(_ code: UInt16) {
-    bytes.append(UInt8(ascii: "\\"))
-    switch code {
-    case 0x22, 0x5C: bytes.append(UInt8(code))
-    case 0x0A: bytes.append(UInt8(ascii: "n"))
-    case 0x0D: bytes.append(UInt8(ascii: "r"))
-    case 0x09: bytes.append(UInt8(ascii: "t"))
-    default:
-      bytes.append(UInt8(ascii: "u"))
-      for shift: UInt16 in [12, 8, 4, 0] { bytes.append(Hexadecimal.digit(UInt8(code >> shift & 15))) }
+    default: bytes += UTF8.encode(scalar).unsafelyUnwrapped
     }
   }
 }

@@ -3,8 +3,7 @@
 /// episode, so that a renewed address (a fresh token) finds what had come under the old one; two feeds with
 /// the same address share one download.
 package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible {
-  private let high: UInt64
-  private let low: UInt64
+  private let value: UInt128
 
   /// 32 lower-case hexadecimal digits.
   package var text: String { Hexadecimal.text(bytes) }
@@ -19,9 +18,8 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
 
   /// The key of an enclosure's address. A fragment does not count.
   package init(address: WebAddress) {
-    let uuid = UUIDv5.bytes(namespace: UUIDv5.url, name: Self.bytesBeforeFragment(of: address.forRequest))
-    high = Self.number(uuid[..<8])
-    low = Self.number(uuid[8...])
+    value = Self.number(
+      UUIDv5.bytes(namespace: UUIDv5.url, name: Self.bytesBeforeFragment(of: address.forRequest)))
   }
 
   /// A "#" that is one character with its neighbours begins no fragment: keys are for good.
@@ -34,27 +32,15 @@ package struct MediaKey: Hashable, Sendable, Comparable, CustomStringConvertible
   /// - Returns: nil where they are not 16 bytes.
   package init?(bytes: [UInt8]) {
     guard bytes.count == 16 else { return nil }
-    high = Self.number(bytes[..<8])
-    low = Self.number(bytes[8...])
+    value = Self.number(bytes)
   }
 
   /// The 16 bytes that its digits mean.
-  package var bytes: [UInt8] {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(16)
-    for number in [high, low] {
-      for shift in stride(from: UInt64(56), through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: number >> shift))
-      }
-    }
-    return bytes
-  }
+  package var bytes: [UInt8] { withUnsafeBytes(of: value.bigEndian) { Array($0) } }
 
-  private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 {
-    bytes.reduce(0) { $0 << 8 | UInt64($1) }
-  }
+  private static func number(_ bytes: [UInt8]) -> UInt128 { bytes.reduce(0) { $0 << 8 | UInt128($1) } }
 
   package var description: String { text }
 
-  package static func < (a: MediaKey, b: MediaKey) -> Bool { (a.high, a.low) < (b.high, b.low) }
+  package static func < (a: MediaKey, b: MediaKey) -> Bool { a.value < b.value }
 }

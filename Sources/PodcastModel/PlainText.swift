@@ -46,11 +46,6 @@ package enum PlainText {
   }
 }
 
-extension HTMLTag {
-  /// Whether what follows up to its end tag is no text.
-  var hidesContent: Bool { name == "script" || name == "style" }
-}
-
 /// Collects lines.
 private struct PlainTextWriter {
   private let keepsLineBreaks: Bool

@@ -29,29 +29,15 @@ package enum ResourceLimits {
 }
 
 extension ResourceLimits {
-  /// What a process that reads what strangers sent may use.
-  package struct Confinement: Sendable {
-    /// Bytes of memory that it may write to, file mappings excepted, besides what it has (RLIMIT_DATA).
-    package var memory: Int
-    /// Seconds on a processor.
-    package var processorSeconds: Int
-    /// Bytes of the largest file that it writes.
-    package var fileSize: Int
-
-    package init(memory: Int, processorSeconds: Int, fileSize: Int) {
-      self.memory = memory
-      self.processorSeconds = processorSeconds
-      self.fileSize = fileSize
-    }
-  }
-
-  /// Holds this process to `limits` from now on, for good; it can open no more than a few
-  /// files and sockets, and leaves no core file.
-  package static func confine(_ limits: Confinement) {
-    // Where one of them fails the others still hold.
-    set(RLIMIT_DATA, dataSize() + limits.memory)
-    set(RLIMIT_CPU, limits.processorSeconds)
-    set(RLIMIT_FSIZE, limits.fileSize)
+  /// Holds this process, which reads what strangers sent, to limits from now on, for good. It can write no file, open no
+  /// more than a few files and sockets, and leaves no core file. Where one of them fails the others still hold.
+  /// - Parameters:
+  ///   - memory: bytes that it may write to, file mappings excepted, besides what it has (RLIMIT_DATA).
+  ///   - processorSeconds: on a processor.
+  package static func confine(memory: Int, processorSeconds: Int) {
+    set(RLIMIT_DATA, dataSize() + memory)
+    set(RLIMIT_CPU, processorSeconds)
+    set(RLIMIT_FSIZE, 0)
     set(RLIMIT_NOFILE, 16)
     set(RLIMIT_CORE, 0)
   }

@@ -56,6 +56,21 @@ package final class WakeTimer: Sendable {
   }
 }
 
+/// read(2) of what is there, waiting until `deadline` for something to come.
+/// - Returns: 0 at the end of the file, and where nothing comes in time; -1 for an error.
+package func readWaiting(
+  _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, until deadline: MonotonicTime
+) -> Int {
+  var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+  while true {
+    let ready = poll(&entry, 1, deadline.pollTimeout)
+    let count = ready > 0 ? Glibc.read(descriptor, buffer.baseAddress, buffer.count) : Int(ready)
+    if count > 0 || ready > 0 && count == 0 { return count }
+    if count < 0, Errno.current != .EINTR { return -1 }
+    if deadline <= .now { return 0 }
+  }
+}
+
 /// Waiting for a descriptor beside a wake-up event: poll(2).
 package enum Readiness: Sendable {
   /// What was waited for can be done, or would fail at once.

@@ -119,72 +119,71 @@ package enum MediaType {
     "application/force-download", "application/unknown", "unknown/unknown", "text/plain", "text/html",
   ]
 
-  /// Endings that mean the same as the one that files get.
-  private static let sameAs = [
-    "oga": "ogg", "wave": "wav", "qt": "mov", "mpga": "mp3", "mpeg": "mpg", "ogm": "ogv", "aif": "aiff",
-    "jpeg": "jpg", "htm": "html",
-  ]
+  /// Endings of one kind, the one that files get first; behind the colon its media types, the one of such files first. A type
+  /// counts for the first kind that has it.
+  private static let kinds = """
+    mp3 mpga: audio/mpeg audio/mp3 audio/x-mp3 audio/x-mpeg audio/mpeg3 audio/x-mpeg-3 audio/mpg audio/x-mpg
+    m4a: audio/mp4 audio/m4a audio/x-m4a audio/mp4a-latm audio/x-mp4 audio/alac
+    m4b: audio/mp4 audio/m4b audio/x-m4b
+    aac: audio/aac audio/x-aac audio/aacp audio/x-hx-aac-adts
+    ogg oga: audio/ogg audio/vorbis audio/x-ogg audio/x-vorbis audio/x-vorbis+ogg application/ogg
+    opus: audio/opus audio/x-opus+ogg
+    flac: audio/flac audio/x-flac
+    wav wave: audio/wav audio/x-wav audio/wave audio/vnd.wave audio/x-pn-wav
+    aiff aif: audio/aiff audio/x-aiff
+    weba: audio/webm
+    wma: audio/x-ms-wma audio/wma audio/x-wma
+    amr: audio/amr
+    mka: audio/x-matroska
+    mp4: video/mp4 video/mpeg4 video/x-mp4 application/mp4
+    m4v: video/x-m4v video/m4v
+    mov qt: video/quicktime
+    webm: video/webm
+    ogv ogm: video/ogg
+    mpg mpeg: video/mpeg video/x-mpeg video/mpg
+    mkv: video/x-matroska video/matroska
+    avi: video/x-msvideo video/avi
+    wmv: video/x-ms-wmv video/wmv
+    asf: video/x-ms-asf video/asf application/vnd.ms-asf video/x-ms-asf-plugin
+    flv: video/x-flv
+    3gp: video/3gpp audio/3gpp
+    ts: video/mp2t
+    torrent: application/x-bittorrent
+    zip: application/zip application/x-zip application/x-zip-compressed
+    rar: application/vnd.rar application/x-rar-compressed application/x-rar
+    7z: application/x-7z-compressed
+    gz: application/gzip application/x-gzip
+    tar: application/x-tar
+    pdf: application/pdf application/x-pdf
+    epub: application/epub+zip document/x-epub
+    jpg jpeg: image/jpeg image/jpg
+    png: image/png
+    webp: image/webp
+    gif: image/gif
+    html htm: text/html
+    vtt: text/vtt
+    srt: application/x-subrip
+    txt: text/plain
+    json: application/json
+    opml: text/x-opml
+    """.split(separator: "\n").map { line in
+      let parts = line.split(separator: ":", maxSplits: 1).map { $0.split(separator: " ").map(String.init) }
+      return (endings: parts[0], types: parts[1])
+    }
 
-  /// Extension (without its dot) of each media type.
-  private static let extensions: [String: String] = [
-    "audio/mpeg": "mp3", "audio/mp3": "mp3", "audio/x-mp3": "mp3", "audio/x-mpeg": "mp3",
-    "audio/mpeg3": "mp3", "audio/x-mpeg-3": "mp3", "audio/mpg": "mp3", "audio/x-mpg": "mp3",
-    "audio/mp4": "m4a", "audio/m4a": "m4a", "audio/x-m4a": "m4a", "audio/mp4a-latm": "m4a",
-    "audio/x-mp4": "m4a", "audio/alac": "m4a",
-    "audio/m4b": "m4b", "audio/x-m4b": "m4b",
-    "audio/aac": "aac", "audio/x-aac": "aac", "audio/aacp": "aac", "audio/x-hx-aac-adts": "aac",
-    "audio/ogg": "ogg", "audio/vorbis": "ogg", "audio/x-ogg": "ogg", "audio/x-vorbis": "ogg",
-    "audio/x-vorbis+ogg": "ogg", "application/ogg": "ogg",
-    "audio/opus": "opus", "audio/x-opus+ogg": "opus",
-    "audio/flac": "flac", "audio/x-flac": "flac",
-    "audio/wav": "wav", "audio/x-wav": "wav", "audio/wave": "wav", "audio/vnd.wave": "wav",
-    "audio/x-pn-wav": "wav",
-    "audio/aiff": "aiff", "audio/x-aiff": "aiff",
-    "audio/webm": "weba",
-    "audio/x-ms-wma": "wma",
-    "audio/amr": "amr",
-    "audio/x-matroska": "mka",
-    "audio/3gpp": "3gp",
-    "video/mp4": "mp4", "video/mpeg4": "mp4", "video/x-mp4": "mp4", "application/mp4": "mp4",
-    "video/m4v": "m4v", "video/x-m4v": "m4v",
-    "video/quicktime": "mov",
-    "video/webm": "webm",
-    "video/ogg": "ogv",
-    "video/mpeg": "mpg", "video/x-mpeg": "mpg", "video/mpg": "mpg",
-    "video/x-matroska": "mkv", "video/matroska": "mkv",
-    "video/x-msvideo": "avi", "video/avi": "avi",
-    "video/x-ms-wmv": "wmv", "video/wmv": "wmv", "audio/wma": "wma", "audio/x-wma": "wma",
-    "video/x-ms-asf": "asf", "video/asf": "asf", "application/vnd.ms-asf": "asf",
-    "video/x-ms-asf-plugin": "asf",
-    "video/x-flv": "flv",
-    "video/3gpp": "3gp",
-    "video/mp2t": "ts",
-    "application/x-bittorrent": "torrent",
-    "application/zip": "zip", "application/x-zip": "zip", "application/x-zip-compressed": "zip",
-    "application/vnd.rar": "rar", "application/x-rar-compressed": "rar", "application/x-rar": "rar",
-    "application/x-7z-compressed": "7z", "application/gzip": "gz", "application/x-gzip": "gz",
-    "application/x-tar": "tar",
-    "application/pdf": "pdf", "application/x-pdf": "pdf",
-    "application/epub+zip": "epub", "document/x-epub": "epub",
-    "image/jpeg": "jpg", "image/jpg": "jpg", "image/png": "png", "image/webp": "webp", "image/gif": "gif",
-  ]
+  /// The extension (without its dot) of each media type of enclosures, but for web pages.
+  private static let extensions = Dictionary(
+    kinds.filter { isEnclosure($0.types[0]) && $0.endings[0] != "html" }
+      .flatMap { kind in kind.types.map { ($0, kind.endings[0]) } },
+    uniquingKeysWith: { first, _ in first })
 
-  /// Media type of each extension (without its dot).
-  private static let types: [String: String] = [
-    "mp3": "audio/mpeg", "mpga": "audio/mpeg", "m4a": "audio/mp4", "m4b": "audio/mp4", "aac": "audio/aac",
-    "ogg": "audio/ogg", "oga": "audio/ogg", "opus": "audio/opus", "flac": "audio/flac", "wav": "audio/wav",
-    "wave": "audio/wav", "aiff": "audio/aiff", "aif": "audio/aiff", "weba": "audio/webm",
-    "wma": "audio/x-ms-wma", "amr": "audio/amr", "mka": "audio/x-matroska",
-    "mp4": "video/mp4", "m4v": "video/x-m4v", "mov": "video/quicktime", "qt": "video/quicktime",
-    "webm": "video/webm", "ogv": "video/ogg", "ogm": "video/ogg", "mpg": "video/mpeg",
-    "mpeg": "video/mpeg", "mkv": "video/x-matroska", "avi": "video/x-msvideo", "wmv": "video/x-ms-wmv",
-    "asf": "video/x-ms-asf", "torrent": "application/x-bittorrent", "html": "text/html", "htm": "text/html",
-    "flv": "video/x-flv", "3gp": "video/3gpp", "ts": "video/mp2t",
-    "zip": "application/zip", "rar": "application/vnd.rar", "7z": "application/x-7z-compressed",
-    "gz": "application/gzip", "tar": "application/x-tar",
-    "pdf": "application/pdf", "epub": "application/epub+zip",
-    "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
-    "vtt": "text/vtt", "srt": "application/x-subrip", "txt": "text/plain", "json": "application/json",
-    "opml": "text/x-opml",
-  ]
+  /// The media type of each extension.
+  private static let types = Dictionary(
+    kinds.flatMap { kind in kind.endings.map { ($0, kind.types[0]) } },
+    uniquingKeysWith: { first, _ in first })
+
+  /// The extension that files get for each ending.
+  private static let sameAs = Dictionary(
+    kinds.flatMap { kind in kind.endings.map { ($0, kind.endings[0]) } },
+    uniquingKeysWith: { first, _ in first })
 }

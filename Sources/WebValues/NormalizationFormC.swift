@@ -12,36 +12,16 @@ extension String {
     return String(scalars)
   }
 
-  /// Latin letters without their marks: "Köln" as "Koln".
-  package var withoutLatinMarks: String {
-    if utf8.allSatisfy({ $0 < 0x80 }) { return self }
-    var scalars = String.UnicodeScalarView()
-    for character in self {
-      if let base = String(character)._nfd.first(where: { _ in true }), base.value < 0x250 {
-        scalars.append(base)
-      } else {
-        scalars.append(contentsOf: character.unicodeScalars)
-      }
-    }
-    return String(scalars)
-  }
-
   /// Greek, Cyrillic, Hebrew and Arabic letters without their marks: "Αθήνα" as "Αθηνα", "ёлка" as "елка". Those of other
   /// scripts stay as they are.
   package var withoutMarks: String {
     // The lead bytes of what lies from U+0300 to U+07FF, and of Greek's second block.
     guard utf8.contains(where: { (0xCC...0xDF).contains($0) || $0 == 0xE1 }) else { return self }
-    var scalars = String.UnicodeScalarView()
-    for scalar in unicodeScalars {
+    return unicodeScalars.reduce(into: "") { text, scalar in
       let bases = scalar.value < 0x1F00 ? Self.bases : Self.greekBases
       let place = Int(scalar.value) - (scalar.value < 0x1F00 ? 0x300 : 0x1F00)
-      if bases.indices.contains(place) {
-        if let base = bases[place] { scalars.append(base) }
-      } else {
-        scalars.append(scalar)
-      }
+      if let base = bases.indices.contains(place) ? bases[place] : scalar { text.unicodeScalars.append(base) }
     }
-    return String(scalars)
   }
 
   /// Without marks of any script, those of Latin letters included.

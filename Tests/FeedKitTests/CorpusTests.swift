@@ -42,7 +42,7 @@ import Testing
         size = size % 4093 + 61
         try piece.withUnsafeBytes { try body.append($0) }
       }
-      #expect(try FeedReader.inThisProcess.parse(body, baseURL: nil, httpCharset: nil) == whole)
+      #expect(try FeedParser.parse(bytes: body.bytes()) == whole)
     }
   }
 }

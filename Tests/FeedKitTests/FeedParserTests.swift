@@ -290,28 +290,3 @@ import Testing
     #expect(throws: FeedError.tooLarge(limit: 100)) { try bytes.withUnsafeBytes { try body.append($0) } }
   }
 }
-
-@Suite struct LargeFeedTests {
-  @Test func `A feed whose notes do not fit in memory keeps them all`() throws {
-    let body = try FeedBody()
-    func consume(_ text: String) throws {
-      var text = text
-      try text.withUTF8 { try body.append(UnsafeRawBufferPointer($0)) }
-    }
-    try consume("<rss><channel><title>T</title>")
-    let filler = String(repeating: "é words ", count: 12_000)
-    for number in 0..<120 {
-      try consume("<item><title>\(number)</title><description>\(number) \(filler)</description>")
-      try consume("<enclosure url='https://h/\(number).mp3'/></item>")
-    }
-    try consume("</channel></rss>")
-    let feed = try FeedReader.inThisProcess.parse(body, baseURL: nil, httpCharset: nil)
-    #expect(feed.episodes.count == 120)
-    for (number, episode) in feed.episodes.enumerated() {
-      let notes = try #require(episode.notes)
-      #expect(
-        notes.hasPrefix("\(number) é words ") && notes.utf8.count > 100_000 && !notes.contains("\u{FFFD}"))
-    }
-    #expect(feed.episodes[119] == feed.episodes[119] && feed.episodes[118] != feed.episodes[119])
-  }
-}

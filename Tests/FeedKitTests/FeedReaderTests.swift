@@ -84,29 +84,22 @@ import Testing
     }
   }
 
-  @Test func `A helper that does not end is ended`() throws {
-    let input = try FileDescriptor.inMemory("in")
-    let output = try FileDescriptor.inMemory("out")
-    let (end, isOver) = try HelperProcess.run(
-      "/bin/sleep", ["sleep", "1000"], input: input, output: output, third: input, until: .after(0.05)
-    ) { progress -> Bool? in
-      while progress.wait() {}
-      return true
+  @Test func `A parser that does not end is ended`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try program("exec sleep 1000", in: directory)
+    #expect(throws: FeedError.tooSlow) {
+      try FeedReader.program(path, patience: 0.05).parse(
+        try body("<rss><channel/></rss>"), baseURL: nil, httpCharset: nil)
     }
-    #expect(end == .timedOut && isOver == true)
   }
 
-  @Test func `A helper whose work is of no use is ended at once`() throws {
-    let input = try FileDescriptor.inMemory("in")
-    let output = try FileDescriptor.inMemory("out")
-    let (end, result) = try HelperProcess.run(
-      "/bin/sh", ["sh", "-c", "echo damaged; printf + >&4; exec sleep 1000"], input: input, output: output,
-      third: input, until: .after(1000)
-    ) { progress -> Bool? in
-      #expect(progress.wait())
-      return nil
+  @Test func `A parser that writes nonsense is ended at once`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try program("echo damaged; exec sleep 1000", in: directory)
+    #expect(throws: FeedError.parserEnded(signal: nil)) {
+      try FeedReader.program(path, patience: 1000).parse(
+        try body("<rss><channel/></rss>"), baseURL: nil, httpCharset: nil)
     }
-    #expect(end == .abandoned && result == nil)
   }
 
   /// Else a large feed costs the time of its parser and that of who asked, one after the other.
@@ -121,8 +114,8 @@ import Testing
     let whole = directory.path("whole")
     // What a parser writes, in two parts: the second comes when the first has been taken.
     let script = """
-      \(Products.path("podcastfs")) --parse-feed >\(whole) 4>/dev/null || exit 1
-      head -c 200000 \(whole); printf + >&4
+      \(Products.path("podcastfs")) --parse-feed | cat >\(whole)
+      head -c 200000 \(whole)
       while [ ! -e \(first) ]; do sleep 0.01; done
       tail -c +200001 \(whole)
       """
@@ -135,23 +128,6 @@ import Testing
     }
     #expect(titles == (0..<2000).map { String($0) })
     #expect(feed.episodes.isEmpty)
-  }
-
-  @Test func `The parser says that there is more while it parses`() throws {
-    let items = (0..<2000).map {
-      "<item><title>\(String(repeating: "\($0) ", count: 80))</title><enclosure url='https://h/\($0)'/></item>"
-    }
-    let input = try FileDescriptor.inMemory("in")
-    try input.write(Array("<rss><channel>\(items.joined())</channel></rss>".utf8), at: 0)
-    let output = try FileDescriptor.inMemory("out")
-    let job = try FileDescriptor.inMemory("job")
-    // No address, no charset, somebody waits, for a feed.
-    try job.write([0, 0, 0, 0], at: 0)
-    let (end, hasSaid) = try HelperProcess.run(
-      Products.path("podcastfs"), ["podcastfs", FeedWorker.argument], input: input, output: output,
-      third: job, until: .after(1000)
-    ) { $0.wait() }
-    #expect(end == .exited(0) && hasSaid == true)
   }
 
   @Test func `What came before a document had to be repaired is forgotten`() throws {

@@ -97,7 +97,7 @@ import Testing
       do {
         let body = try FeedBody()
         try gzip.prefix(count).withUnsafeBytes { try body.append($0) }
-        let feed = try FeedReader.inThisProcess.parse(body, baseURL: nil, httpCharset: nil)
+        let feed = try FeedParser.parse(bytes: body.bytes())
         try feed.checkCompleteness()
         #expect(!feed.episodes.isEmpty)
       } catch let error as FeedError {

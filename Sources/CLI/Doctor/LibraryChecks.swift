@@ -6,7 +6,7 @@ internal import SQLiteKit
 /// Whether the libraries can do what is asked of them.
 package enum LibraryChecks {
   /// - Parameter program: podcastfs, whose parser's process is tried.
-  package static func all(program: String = HelperProcess.thisProgram) -> [Finding] {
+  package static func all(program: String = FeedReader.thisProgram) -> [Finding] {
     [
       curl(),
       .fine("libxml2 \(XMLLibrary.version)"),

@@ -9,7 +9,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside (`CatalogStore`).
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 105
+  static let version: Int64 = 106
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {

@@ -19,17 +19,6 @@ enum SearchText {
   /// letters of English (`LatinLetters`), and with blanks between characters that are words of their own.
   private static func folded(_ text: String) -> String { separated(LatinLetters.simple(text.withoutMarks)) }
 
-  /// A word of a query in the ways in which a text may have it: "ø" is in the index as "o", but some texts write "oe", as
-  /// some people do who look for it.
-  private static func spellings(_ word: Substring) -> [String] {
-    let word = String(word)
-    let all =
-      [folded(word)] + (LatinLetters.writtenOut(word).map { [folded($0)] } ?? [])
-      + LatinLetters.takenBack(folded(word))
-    var seen: Set<String> = []
-    return all.filter { seen.insert($0.lowercased()).inserted }
-  }
-
   private static func words(_ terms: String) -> [Substring] {
     terms.split(whereSeparator: { !$0.isLetter && !$0.isNumber })
   }
@@ -42,7 +31,7 @@ enum SearchText {
     if words.isEmpty { return nil }
     return words.enumerated().map { place, word in
       let mark = isAtStart && place == 0 ? "^" : ""
-      return either(spellings(word).map { "\(mark)\"\($0)\" *" })
+      return "\(mark)\"\(folded(String(word)))\" *"
     }.joined(separator: " AND ")
   }
 
@@ -53,20 +42,16 @@ enum SearchText {
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
   static let indexedBeginnings = 3
 
-  /// The words of a query as the index of episodes has them, each in the ways in which it may be spelt. That index knows no
-  /// places of words: characters that are words of their own must all be there, in any order.
-  static func episodeWords(_ terms: String) -> [[String]] {
-    words(terms).flatMap { word in
-      let spellings = spellings(word)
-      let parts = spellings[0].split(separator: " ").map(String.init)
-      return parts.count == 1 ? [spellings] : parts.map { [$0] }
-    }
+  /// The words of a query as the index of episodes has them. That index knows no places of words: characters that are
+  /// words of their own must all be there, in any order.
+  static func episodeWords(_ terms: String) -> [String] {
+    words(terms).flatMap { folded(String($0)).split(separator: " ").map(String.init) }
   }
 
-  /// A query for all of these words; short ones may be the beginning of a word.
+  /// A query for one of each list of words; short ones may be the beginning of a word.
   static func episodeQuery(_ words: [[String]]) -> String {
-    words.map { spellings in
-      either(spellings.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
+    words.map { forms in
+      either(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
     }.joined(separator: " AND ")
   }
 

@@ -41,11 +41,11 @@ extension TextIndex {
     }
     let parts = SearchText.episodeWords(query.terms)
     if parts.isEmpty { return matches.ids }
-    try matches.addByEpisodes(SearchText.episodeQuery(parts), in: database)
+    try matches.addByEpisodes(SearchText.episodeQuery(parts.map { [$0] }), in: database)
     // Where whole words find too little, long ones may be the beginnings of others.
     if matches.ids.count < limit {
-      let begun = try parts.map { try $0.flatMap { try wordsOfIndex(beginningWith: $0, in: database) } }
-      if begun != parts, !begun.contains([]) {
+      let begun = try parts.map { try wordsOfIndex(beginningWith: $0, in: database) }
+      if begun != parts.map({ [$0] }), !begun.contains([]) {
         try matches.addByEpisodes(SearchText.episodeQuery(begun), in: database)
       }
     }

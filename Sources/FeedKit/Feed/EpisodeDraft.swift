@@ -2,217 +2,124 @@ internal import PodcastModel
 
 /// An item while its elements come.
 struct EpisodeDraft {
+  typealias Bytes = UnsafeBufferPointer<UInt8>
+  typealias Enclosure = ParsedEpisode.Enclosure
+
+  /// What names a file, the best first.
+  enum FileKind: CaseIterable { case enclosure, link, mediaContent, alternate }
+
   var episode: ParsedEpisode
-  /// `rdf:about` (RSS 1.0): stands for the guid where there is none.
-  var about: String?
-  private var titleRank = 0
-  private var guidRank = 0
-  private var dateRank = 0
-  private var imageRank = 0
-  private var notesRank = 0
-  private var notes: [UInt8] = []
-  /// The same thing in several forms.
-  private var enclosures: [ParsedEpisode.Enclosure] = []
-  private var mediaContents: [ParsedEpisode.Enclosure] = []
-  private var linked: [ParsedEpisode.Enclosure] = []
-  private var alternates: [ParsedEpisode.Enclosure] = []
-  private var alternate: (type: String?, length: Int64?) = (nil, nil)
-  /// `<link rel="enclosure">` whose text is the address: what its attributes say.
-  var linkedText: (type: String?, length: Int64?)?
-  /// A guid that is an address, which is the item's page where no other is named.
-  private var permalink: WebAddress?
-  /// Why an enclosure of the item was left out.
+  var title = Ranked<String>()
+  var guid = Ranked<String>()
+  var published = Ranked<Int64>()
+  var image = Ranked<WebAddress>()
+  var notes = Ranked<String>()
+  /// RSS 2.0: a guid is an address of the item's page, unless `isPermaLink` says that it is none.
+  var permalink: WebAddress?
+  private var files: [(kind: FileKind, file: Enclosure)] = []
+  /// Of the element whose text, or whose elements, name the file.
+  private var described: (type: String?, length: Int64?) = (nil, nil)
+  /// Why a file of the item was left out.
   private var leftOut: String?
+  private static let most = 50
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  /// Another item begins. The room for its notes is used again.
-  mutating func begin(index: Int) {
-    var room = notes
-    notes = []
-    room.removeAll(keepingCapacity: true)
-    self = EpisodeDraft(index: index)
-    notes = room
-  }
+  /// Whether it names a web page.
+  var namesPage: Bool { (episode.link ?? permalink) != nil }
 
-  /// The episode, which is taken out; nil for an item with nothing to play.
-  mutating func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
-    let found = candidates
+  /// The episode; nil for an item with nothing to play.
+  consuming func finish(_ warnings: inout FeedWarnings) -> ParsedEpisode? {
+    let found = enclosures
     guard !found.isEmpty else {
       warnings.add(leftOut ?? "an item has no enclosure")
       return nil
     }
-    var result = ParsedEpisode(index: 0)
-    swap(&result, &episode)
-    result.enclosures = found
-    if found[0].type?.utf8.starts(with: "audio/".utf8) != true, let file = result.enclosure,
-      MediaType.isOther(type: file.type, url: file.url)
-    {
-      warnings.add("an enclosure is neither audio nor video: *\(result.fileExtension)")
+    (episode.title, episode.guid, episode.published) = (title.value, guid.value, published.value)
+    (episode.imageURL, episode.notes, episode.enclosures) = (image.value, notes.value, found)
+    episode.link = episode.link ?? permalink
+    if let file = episode.enclosure, MediaType.isOther(type: file.type, url: file.url) {
+      warnings.add("an enclosure is neither audio nor video: *\(episode.fileExtension)")
     }
-    if !notes.isEmpty { result.notes = String(decoding: notes, as: UTF8.self) }
-    if result.guid == nil { result.guid = about }
-    if result.link == nil { result.link = permalink }
-    return result
+    return episode
   }
 
-  /// All links of the first kind that exists: `enclosure`, Atom's links, `media:content`, `podcast:alternateEnclosure`.
-  /// If none of them is audio or video, the links of the next kind that has audio or video are appended.
-  private var candidates: [ParsedEpisode.Enclosure] {
-    if let first = enclosures.first, enclosures.count == 1, Self.isPlayable(first) { return enclosures }
-    let kinds = [enclosures, linked, mediaContents, alternates].filter { !$0.isEmpty }
-    guard let first = kinds.first else { return [] }
-    let playable = kinds.first { $0.contains(where: Self.isPlayable) } ?? first
-    return playable == first ? first : first + playable
+  /// All files of the first kind that there is. If none of them is audio or video, those of the next kind that has audio or
+  /// video are appended.
+  private var enclosures: [Enclosure] {
+    if files.count == 1 { return [files[0].file] }
+    let kinds = FileKind.allCases.map { kind in files.filter { $0.kind == kind }.map(\.file) }
+    guard let first = kinds.first(where: { !$0.isEmpty }) else { return [] }
+    let playable = kinds.first { $0.contains { MediaType.isAudioOrVideo(type: $0.type, url: $0.url) } }
+    return if let playable, playable != first { first + playable } else { first }
   }
 
-  private static func isPlayable(_ enclosure: ParsedEpisode.Enclosure) -> Bool {
-    MediaType.isAudioOrVideo(type: enclosure.type, url: enclosure.url)
-  }
-
-  mutating func setTitle(_ title: String, rank: Int) {
-    if rank > titleRank { (episode.title, titleRank) = (title, rank) }
-  }
-
-  mutating func setGuid(_ guid: String, rank: Int) {
-    if rank > guidRank { (episode.guid, guidRank) = (guid, rank) }
-  }
-
-  /// RSS 2.0: a guid is a permanent address unless `isPermaLink` says that it is none.
-  var namesPage: Bool { (episode.link ?? permalink) != nil }
-
-  mutating func setPermalink(_ address: WebAddress?) { permalink = permalink ?? address }
-
-  mutating func setPublished(_ date: Int64?, rank: Int) {
-    if rank > dateRank, let date { (episode.published, dateRank) = (date, rank) }
-  }
-
-  mutating func setImage(_ address: WebAddress?, rank: Int) {
-    if rank > imageRank, let address { (episode.imageURL, imageRank) = (address, rank) }
-  }
-
-  /// Whether a text would replace the one that is there.
-  func wants(_ kind: FeedElement) -> Bool { kind == .mediaTitle || Self.rank(ofNotes: kind) > notesRank }
-
-  /// Whole notes are kept only at the item's end: most items have several.
-  mutating func setNotes(_ notes: UnsafeBufferPointer<UInt8>, _ kind: FeedElement) {
-    let rank = Self.rank(ofNotes: kind)
-    guard rank > notesRank else { return }
-    notesRank = rank
-    self.notes.removeAll(keepingCapacity: true)
-    self.notes.append(contentsOf: notes)
-  }
-
-  private static func rank(ofNotes kind: FeedElement) -> Int {
-    switch kind {
-    case .contentEncoded, .atomContent: 5
-    case .description, .atomSummary: 4
-    case .itunesSummary: 3
-    case .mediaDescription: 2
-    default: 1
+  /// - Parameters:
+  ///   - address: as the feed writes it.
+  ///   - absolute: makes an address absolute.
+  mutating func addFile(
+    _ kind: FileKind, _ address: Bytes?, type: String?, length: Int64?, _ absolute: (Bytes) -> WebAddress?
+  ) {
+    guard let trimmed = address.map(FeedText.trimmed), !trimmed.isEmpty, files.count < Self.most else {
+      return
     }
-  }
-}
-
-/// What an item says about its files.
-extension EpisodeDraft {
-  typealias Bytes = UnsafeBufferPointer<UInt8>
-  typealias Resolver = (Bytes) -> WebAddress?
-
-  private static let most = 50
-
-  mutating func addEnclosure(_ element: XMLElement, _ absolute: Resolver) {
-    let found = enclosure(
-      element.attributeBytes("url"), element.attribute("type"), element.attributeBytes("length"), absolute)
-    if let found, enclosures.count < Self.most { enclosures.append(found) }
+    guard let url = absolute(trimmed) else { return leftOut = "an enclosure has no usable address" }
+    if MediaType.isPlaylist(type: type, url: url) {
+      return leftOut = "an item has only a stream or playlist (HLS), which is no file: left out"
+    }
+    let isSame = FeedText.isSame(url.forRequest, trimmed)
+    let address = isSame ? url : WebAddress(FeedText.string(trimmed))
+    files.append((kind, Enclosure(url: url, type: type, length: length, address: address)))
   }
 
-  mutating func addMediaContent(_ element: XMLElement, _ absolute: Resolver) {
+  /// A file whose element names it in one of its attributes.
+  mutating func addFile(
+    _ kind: FileKind, _ element: XMLElement, _ name: StaticString, length: StaticString = "length",
+    _ absolute: (Bytes) -> WebAddress?
+  ) {
+    addFile(
+      kind, element.attributeBytes(name), type: element.attribute("type"),
+      length: element.attributeBytes(length).flatMap(FeedText.wholeNumber), absolute)
+  }
+
+  mutating func addMediaContent(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {
     guard let address = element.attributeBytes("url") else { return }
-    let type = element.attribute("type")
     let medium = element.attribute("medium")?.lowercased()
-    if medium == "image" {
-      if let url = absolute(address) { setImage(url, rank: 1) }
-      return
-    }
+    if medium == "image" { return image.offer(absolute(address), rank: 1) }
+    let url = WebAddress(FeedText.string(FeedText.trimmed(address)))
     guard
-      medium == "audio" || medium == "video"
-        || MediaType.isAudioOrVideo(type: type, url: WebAddress(FeedText.string(FeedText.trimmed(address))))
-    else {
-      return
-    }
-    let found = enclosure(address, type, element.attributeBytes("filesize"), absolute)
-    if let found, mediaContents.count < Self.most { mediaContents.append(found) }
-    if episode.duration == nil, let duration = element.attributeBytes("duration") {
-      episode.duration = DurationText.seconds(duration)
-    }
+      ["audio", "video"].contains(medium)
+        || MediaType.isAudioOrVideo(type: element.attribute("type"), url: url)
+    else { return }
+    addFile(.mediaContent, element, "url", length: "filesize", absolute)
+    episode.duration = episode.duration ?? element.attributeBytes("duration").flatMap(DurationText.seconds)
   }
 
   /// `atom:link`, also where it has no namespace.
-  mutating func addLink(_ element: XMLElement, _ absolute: Resolver) {
-    let address = element.attributeBytes("href")
+  mutating func addLink(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {
     switch element.attribute("rel")?.lowercased() ?? "alternate" {
-    case "enclosure":
-      let found = enclosure(address, element.attribute("type"), element.attributeBytes("length"), absolute)
-      if let found, linked.count < Self.most { linked.append(found) }
-    case "alternate":
-      episode.link = episode.link ?? address.flatMap(absolute)
+    case "enclosure": addFile(.link, element, "href", absolute)
+    case "alternate": episode.link = episode.link ?? element.attributeBytes("href").flatMap(absolute)
     default: break
     }
   }
 
-  /// The text of a link element.
-  mutating func addLinkText(_ text: Bytes, _ absolute: Resolver) {
-    guard let attributes = linkedText else {
-      episode.link = episode.link ?? absolute(text)
-      return
-    }
-    linkedText = nil
-    let found = enclosure(text, attributes.type, nil, absolute)
-    if var found, linked.count < Self.most {
-      found.length = attributes.length
-      linked.append(found)
-    }
+  /// The element's attributes are those of the file that what is in it names.
+  mutating func describeFile(_ element: XMLElement) {
+    described = (
+      element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber)
+    )
   }
 
-  mutating func beginAlternate(_ element: XMLElement) {
-    alternate = (element.attribute("type"), element.attributeBytes("length").flatMap(FeedText.wholeNumber))
+  /// A file that `describeFile` has described.
+  mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
+    addFile(kind, address, type: described.type, length: described.length, absolute)
   }
 
-  /// `podcast:source`: of other schemes (IPFS, torrents) we know nothing.
-  mutating func addAlternateSource(_ element: XMLElement) {
-    guard alternates.count < Self.most, let address = element.attributeBytes("uri") else { return }
-    guard let url = FeedAddress.absolute(address, base: nil) else { return }
-    alternates.append(
-      ParsedEpisode.Enclosure(
-        url: WebAddress(url), type: alternate.type, length: alternate.length,
-        address: WebAddress(FeedText.string(FeedText.trimmed(address)))))
-  }
-
-  mutating func addTranscript(_ element: XMLElement, _ absolute: Resolver) {
+  mutating func addTranscript(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {
     guard episode.transcripts.count < Self.most, let url = element.attributeBytes("url").flatMap(absolute)
-    else {
-      return
-    }
+    else { return }
     let type = element.attribute("type").map(MediaType.essence)
     episode.transcripts.append(Transcript(url: url, type: type, language: element.attribute("language")))
-  }
-
-  private mutating func enclosure(
-    _ address: Bytes?, _ type: String?, _ length: Bytes?, _ absolute: Resolver
-  ) -> ParsedEpisode.Enclosure? {
-    guard let trimmed = address.map(FeedText.trimmed), !trimmed.isEmpty else { return nil }
-    guard let url = absolute(trimmed) else {
-      leftOut = "an enclosure has no usable address"
-      return nil
-    }
-    if MediaType.isPlaylist(type: type, url: url) {
-      leftOut = "an item has only a stream or playlist (HLS), which is no file: left out"
-      return nil
-    }
-    let isSame = FeedText.isSame(url.forRequest, trimmed)
-    return ParsedEpisode.Enclosure(
-      url: url, type: type, length: length.flatMap(FeedText.wholeNumber),
-      address: isSame ? url : WebAddress(FeedText.string(trimmed)))
   }
 }

@@ -3,7 +3,7 @@ internal import PodcastModel
 /// Addresses as feeds write them, made fit for a request (RFC 3986).
 enum FeedAddress {
   /// In bytes: servers need not take longer ones (RFC 9110 §4.1).
-  private static let longest = 8000
+  static let longest = 8000
 
   /// - Parameters:
   ///   - text: the address; white space around it and line breaks in it do not count.

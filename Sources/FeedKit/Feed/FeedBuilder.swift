@@ -1,5 +1,13 @@
 internal import PodcastModel
 
+/// Gets a feed's episodes one by one, while what comes behind them is still parsed.
+struct EpisodeReceiver {
+  /// The next episode of the document.
+  let take: (ParsedEpisode) -> Void
+  /// Forget all that came: the document is read again from its start.
+  let restart: () -> Void
+}
+
 /// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
 /// the title of an image is not the channel's, an item within a live item or another publisher's element is
 /// none.
@@ -12,40 +20,50 @@ final class FeedBuilder: XMLReceiver {
     case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
   }
 
-  @exclusivity(unchecked) var feed = ParsedFeed()
+  /// All that a document makes.
+  struct State {
+    var feed = ParsedFeed()
+    var title = Ranked<String>()
+    var author = Ranked<String>()
+    var about = Ranked<String>()
+    var link = Ranked<WebAddress>()
+    var image = Ranked<WebAddress>()
+    var warnings = FeedWarnings()
+    /// The name of the first element.
+    var rootName: String?
+    var isFeed = false
+    var guidIsPermalink = false
+    var linkIsEnclosure = false
+    fileprivate var table = FeedElementTable()
+    fileprivate var contexts: [Context] = [.document]
+    /// How many elements are open within one that means nothing to us.
+    fileprivate var ignoredDepth = 0
+    /// Items of the document; those that are episodes; those without an enclosure that name a web page.
+    fileprivate var (itemCount, episodeCount, pageCount) = (0, 0, 0)
+    /// The last episode: handed on when it is sure that the document has not broken off within it.
+    fileprivate var held: ParsedEpisode?
+    /// Bytes of the texts and addresses that there have been.
+    fileprivate var output = 0
+    fileprivate var isExhausted = false
+    /// Addresses that relative ones start from: the document's own, then each `xml:base`.
+    fileprivate var bases: [(depth: Int, address: WebAddress)] = []
+  }
+
+  @exclusivity(unchecked) var state = State()
+  /// Beside the state: what it does with addresses changes that.
   @exclusivity(unchecked) var draft = EpisodeDraft(index: 0)
-  @exclusivity(unchecked) var ranks = FeedRanks()
-  @exclusivity(unchecked) var warnings = FeedWarnings()
-  /// The name of the first element.
-  @exclusivity(unchecked) private(set) var rootName: String?
-  @exclusivity(unchecked) private(set) var isFeed = false
-  @exclusivity(unchecked) private var table = FeedElementTable()
-  @exclusivity(unchecked) private var contexts: [Context] = [.document]
-  /// How many elements are open within one that means nothing to us.
-  @exclusivity(unchecked) private var ignoredDepth = 0
-  @exclusivity(unchecked) private var itemCount = 0
-  @exclusivity(unchecked) private(set) var episodeCount = 0
-  /// The last episode: handed on when it is sure that the document has not broken off within it.
-  @exclusivity(unchecked) private var held: ParsedEpisode?
-  @exclusivity(unchecked) var guidIsPermalink = false
-  /// Who gets the episodes; nil where they are kept in `feed`.
-  private let episodes: EpisodeReceiver?
-  /// The element whose text is being collected, and how many elements are open within it.
-  @exclusivity(unchecked) private var captured = FeedElement.other
-  @exclusivity(unchecked) private var isCapturing = false { didSet { wantsText = isCapturing } }
+  /// The element whose text is being collected; nil for none.
+  @exclusivity(unchecked) private var captured: FeedElement? { didSet { wantsText = captured != nil } }
+  /// How many elements are open within it.
   @exclusivity(unchecked) private var capturedDepth = 0
   @exclusivity(unchecked) private var keepsMarkup = false
   @exclusivity(unchecked) private(set) var capturedIsHTML = false
   @exclusivity(unchecked) private var buffer: [UInt8] = []
   /// The most bytes that are collected now.
   @exclusivity(unchecked) private var bufferLimit = 0
-  /// Bytes of the texts and addresses that there have been.
-  @exclusivity(unchecked) private var output = 0
-  @exclusivity(unchecked) private var isExhausted = false
-  /// Addresses that relative ones start from: the document's own, then each `xml:base`.
-  @exclusivity(unchecked) private var bases: [(depth: Int, address: WebAddress)] = []
-  let documentURL: WebAddress?
-
+  private let documentURL: WebAddress?
+  /// Who gets the episodes; nil where they are kept in `feed`.
+  private let episodes: EpisodeReceiver?
   private let limits: FeedLimits
 
   /// - Parameters:
@@ -62,45 +80,47 @@ final class FeedBuilder: XMLReceiver {
 
   override func restart() {
     episodes?.restart()
-    episodeCount = 0
-    held = nil
-    feed = ParsedFeed()
-    draft = EpisodeDraft(index: 0)
-    ranks = FeedRanks()
-    warnings = FeedWarnings()
-    (output, isExhausted) = (0, false)
-    (rootName, isFeed, contexts, ignoredDepth, itemCount) = (nil, false, [.document], 0, 0)
-    (isCapturing, capturedDepth, bases) = (false, 0, [])
+    state = State()
+    captured = nil
     buffer.removeAll(keepingCapacity: true)
-    table.removeAll()
-  }
-
-  /// The document broke off amid its last item.
-  func leaveOutLastItem() {
-    guard held?.index == itemCount - 1 else { return }
-    held = nil
-    episodeCount -= 1
-  }
-
-  private func handOn() {
-    guard let episode = held.take() else { return }
-    if let episodes { episodes.take(episode) } else { feed.episodes.append(consume episode) }
   }
 
   /// The document has ended.
-  func finish() {
+  /// - Parameter isWithinItem: it broke off amid an item, which is left out.
+  func finish(isWithinItem: Bool) -> ParsedFeed {
+    if isWithinItem, state.held?.index == state.itemCount - 1 {
+      state.held = nil
+      state.episodeCount -= 1
+    }
     handOn()
-    (feed.itemCount, feed.episodeCount) = (itemCount, episodeCount)
-    if let emptiness = feed.emptiness { warnings.add(emptiness) }
+    state.feed.emptiness = emptiness
+    if let emptiness { state.warnings.add(emptiness) }
+    var feed = state.feed
+    (feed.title, feed.author, feed.description) = (state.title.value, state.author.value, state.about.value)
+    (feed.link, feed.imageURL) = (state.link.value, state.image.value)
+    return feed
+  }
+
+  private var emptiness: String? {
+    let (count, pages) = (state.itemCount, state.pageCount)
+    if state.episodeCount > 0 || count == 0 { return nil }
+    if count == 1 {
+      return "the feed has one item, and nothing to play in it" + (pages == 1 ? ", only a web page" : "")
+    }
+    return "the feed has \(count) items, and nothing to play in them"
+      + (pages == count ? ", only web pages" : "")
+  }
+
+  private func handOn() {
+    guard let episode = state.held.take() else { return }
+    if let episodes { episodes.take(episode) } else { state.feed.episodes.append(episode) }
   }
 
   override func startElement(_ element: XMLElement) {
-    if ignoredDepth > 0 {
-      ignoredDepth += 1
-    } else if isCapturing {
-      if XMLName.isEqual(element.localName, "script") || XMLName.isEqual(element.localName, "style") {
-        return ignore()
-      }
+    if state.ignoredDepth > 0 {
+      state.ignoredDepth += 1
+    } else if captured != nil {
+      if element.isNamed("script") || element.isNamed("style") { return ignore() }
       capturedDepth += 1
       if keepsMarkup { appendStartTag(element) }
     } else {
@@ -109,8 +129,7 @@ final class FeedBuilder: XMLReceiver {
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    guard isCapturing, ignoredDepth == 0 else { return }
-    collect(bytes)
+    if captured != nil, state.ignoredDepth == 0 { collect(bytes) }
   }
 
   /// Adds to the text that is collected what there is room for, whole characters only.
@@ -125,26 +144,29 @@ final class FeedBuilder: XMLReceiver {
   }
 
   override func endElement() {
-    if ignoredDepth > 0 {
-      ignoredDepth -= 1
-    } else if isCapturing, capturedDepth > 0 {
+    if state.ignoredDepth > 0 {
+      state.ignoredDepth -= 1
+    } else if captured != nil, capturedDepth > 0 {
       capturedDepth -= 1
       if keepsMarkup { collect(CollectionOfOne(0x20)) }
-    } else if isCapturing {
-      isCapturing = false
+    } else if let kind = captured {
+      captured = nil
       spend(buffer.count)
-      buffer.withUnsafeBufferPointer { store(captured, $0, contexts.last ?? .document) }
+      buffer.withUnsafeBufferPointer { bytes in
+        let text = FeedText.trimmed(bytes)
+        if !text.isEmpty { store(kind, text, state.contexts.last ?? .document) }
+      }
       buffer.removeAll(keepingCapacity: true)
     } else {
-      end(contexts.popLast() ?? .document)
+      end(state.contexts.popLast() ?? .document)
     }
   }
 
   private func start(_ element: XMLElement) {
-    if isExhausted { return ignore() }
-    let context = contexts.last ?? .document
-    if context == .document { table.noteRoot(element) }
-    let kind = table.find(element)
+    if state.isExhausted { return ignore() }
+    let context = state.contexts.last ?? .document
+    if context == .document { state.table.noteRoot(element) }
+    let kind = state.table.find(element)
     switch (context, kind) {
     case (.document, .rss), (.document, .rdf): enter(.root, element)
     case (.document, .atomFeed), (.document, .channel), (.root, .channel): enter(.channel, element)
@@ -153,88 +175,88 @@ final class FeedBuilder: XMLReceiver {
     case (.channel, .itunesOwner): enter(.owner, element)
     case (.channel, .atomAuthor): enter(.author, element)
     case (.item, .mediaGroup): enter(.mediaGroup, element)
-    case (.item, .podcastAlternateEnclosure): beginAlternate(element)
+    case (.item, .podcastAlternateEnclosure):
+      enter(.alternateEnclosure, element)
+      draft.describeFile(element)
     case (.channel, _): channelElement(kind, element)
     case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
-    case (.image, .url), (.image, .title), (.owner, .itunesName), (.author, .atomName): capture(kind)
+    case (.image, .url), (.owner, .itunesName), (.author, .atomName): capture(kind)
     case (.alternateEnclosure, .podcastSource):
-      draft.addAlternateSource(element)
+      // Of other schemes (IPFS, torrents) we know nothing.
+      if let address = element.attributeBytes("uri"), FeedAddress.absolute(address, base: nil) != nil {
+        draft.addDescribedFile(.alternate, address, absolute)
+      }
       ignore()
     default: ignore()
     }
-    if rootName == nil {
-      rootName = String(cString: element.localName).lowercased()
-      isFeed = contexts.count > 1
+    if state.rootName == nil {
+      state.rootName = String(cString: element.localName).lowercased()
+      state.isFeed = state.contexts.count > 1
     }
   }
 
-  func ignore() { ignoredDepth = 1 }
+  func ignore() { state.ignoredDepth = 1 }
 
   /// Collects an element's text; `store` gets it at the element's end.
   /// - Parameter element: where its attributes say how the text is written (Atom).
   func capture(_ kind: FeedElement, _ element: XMLElement? = nil, keepsMarkup: Bool = false) {
     captured = kind
     bufferLimit = kind.isLong ? limits.text : limits.line
-    isCapturing = true
     capturedDepth = 0
     self.keepsMarkup = keepsMarkup
     capturedIsHTML = element?.attribute("type").map { $0.lowercased().contains("html") } ?? false
   }
 
   func enter(_ context: Context, _ element: XMLElement) {
-    contexts.append(context)
-    if element.attributeCount > 0 {
-      if let address = element.xmlAttribute("base").flatMap(absolute) {
-        bases.append((contexts.count, address))
-      }
-      if context == .channel, feed.language == nil {
-        feed.language = element.xmlAttribute("lang").map(FeedText.string)
-      }
+    state.contexts.append(context)
+    guard element.attributeCount > 0 else { return }
+    if let address = element.attributeBytes("base", prefix: "xml").flatMap(absolute) {
+      state.bases.append((state.contexts.count, address))
+    }
+    if context == .channel, state.feed.language == nil {
+      state.feed.language = element.attributeBytes("lang", prefix: "xml").map(FeedText.collapsed)
     }
   }
 
   private func end(_ context: Context) {
-    while let last = bases.last, last.depth > contexts.count { bases.removeLast() }
+    while let last = state.bases.last, last.depth > state.contexts.count { state.bases.removeLast() }
     if context == .item { endItem() }
   }
 
   private func beginItem(_ element: XMLElement) {
     enter(.item, element)
-    draft.begin(index: itemCount)
-    itemCount += 1
-    if let about = element.attribute("about"), draft.episode.guid == nil { draft.about = about }
-  }
-
-  private func beginAlternate(_ element: XMLElement) {
-    enter(.alternateEnclosure, element)
-    draft.beginAlternate(element)
+    draft = EpisodeDraft(index: state.itemCount)
+    state.itemCount += 1
+    // `rdf:about` (RSS 1.0) stands for the guid where there is none.
+    draft.guid.offer(element.attribute("about"), rank: 1)
   }
 
   private func endItem() {
-    guard let episode = draft.finish(&warnings) else {
-      if draft.namesPage { feed.pageCount += 1 }
+    let namesPage = draft.namesPage
+    guard let episode = draft.finish(&state.warnings) else {
+      if namesPage { state.pageCount += 1 }
       return
     }
     handOn()
-    if episodeCount < limits.episodes {
-      episodeCount += 1
-      held = episode
+    if state.episodeCount < limits.episodes {
+      state.episodeCount += 1
+      state.held = episode
     } else {
-      warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
+      state.warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
     }
   }
 
   /// Counts what a document becomes: one that becomes many times what it is ends here.
   private func spend(_ bytes: Int) {
-    output += bytes
-    guard output > limits.output(ofDocument: documentBytes), !isExhausted else { return }
-    isExhausted = true
-    warnings.add("its texts are many times as long as the feed itself: the rest is left out")
+    state.output += bytes
+    guard state.output > limits.output(ofDocument: documentBytes), !state.isExhausted else { return }
+    state.isExhausted = true
+    state.warnings.add("its texts are many times as long as the feed itself: the rest is left out")
   }
 
   /// An address made absolute: from the nearest `xml:base`, the channel's page or the document's address.
   func absolute(_ address: UnsafeBufferPointer<UInt8>) -> WebAddress? {
-    let base = bases.last?.address ?? feed.link ?? documentURL
+    let base = state.bases.last?.address ?? state.link.value ?? documentURL
     guard let found = FeedAddress.absolute(address, base: base?.forRequest) else { return nil }
     spend(found.utf8.count)
     return WebAddress(found)
@@ -243,14 +265,8 @@ final class FeedBuilder: XMLReceiver {
   /// Show notes that stand in the document as XHTML or unescaped HTML are kept as text, paragraphs and links.
   private func appendStartTag(_ element: XMLElement) {
     guard buffer.count < bufferLimit else { return }
-    var tag = Array("<".utf8)
-    tag += String(cString: element.localName).utf8
-    if let link = element.attributeBytes("href") {
-      tag += " href=\"".utf8
-      tag += link
-      tag.append(UInt8(ascii: "\""))
-    }
-    tag.append(UInt8(ascii: ">"))
-    collect(tag)
+    let name = String(cString: element.localName)
+    let link = element.attributeBytes("href").map { " href=\"\(FeedText.string($0))\"" } ?? ""
+    collect(Array("<\(name)\(link)>".utf8))
   }
 }

@@ -23,65 +23,112 @@ enum FeedElement: UInt8 {
   var isLong: Bool {
     switch self {
     case .description, .itunesSummary, .itunesSubtitle, .contentEncoded, .atomContent, .atomSummary,
-      .atomSubtitle,
-      .mediaDescription:
+      .atomSubtitle, .mediaDescription:
       true
     default: false
     }
   }
+}
 
-  /// The element of a namespace and a local name in lower case.
-  static func named(_ name: String, in namespace: FeedNamespace) -> FeedElement {
-    switch namespace {
-    case .rss: rssNames[name] ?? .other
-    case .rdf: name == "rdf" ? .rdf : .other
-    case .atom: atomNames[name] ?? .other
-    case .itunes: itunesNames[name] ?? .other
-    case .podcast: podcastNames[name] ?? .other
-    case .media: mediaNames[name] ?? .other
-    case .content: name == "encoded" ? .contentEncoded : .other
-    case .dublinCore: dublinCoreNames[name] ?? .other
-    case .unknown: .other
-    }
+/// The vocabularies of feeds: their elements by their names in lower case.
+struct FeedNamespace {
+  private let names: [String: FeedElement]
+
+  subscript(_ name: String) -> FeedElement { names[name] ?? .other }
+
+  /// The vocabulary of a namespace's address and an element's prefix. The address decides where we know it;
+  /// where it is missing or wrong, the prefix does, as usual prefixes are meant even where they are not
+  /// declared.
+  static func of(address: String?, prefix: String?) -> FeedNamespace? {
+    if let address, let found = known(address) { return found }
+    guard let prefix else { return address == nil ? rss : nil }
+    return prefixes[prefix.lowercased()]
   }
 
-  private static let rssNames: [String: FeedElement] = [
+  private static func known(_ address: String) -> FeedNamespace? {
+    var key = address.lowercased()[...]
+    if let scheme = ["http://", "https://"].first(where: { key.hasPrefix($0) }) {
+      key = key.dropFirst(scheme.count)
+    }
+    if key.hasPrefix("www.") { key = key.dropFirst(4) }
+    while key.last == "/" || key.last == "#" { key.removeLast() }
+    return addresses[String(key)]
+  }
+
+  private static let prefixes: [String: FeedNamespace] = [
+    "itunes": itunes, "googleplay": itunes, "podcast": podcast, "media": media, "content": content,
+    "dc": dublinCore, "dcterms": dublinCore, "atom": atom, "atom10": atom, "a10": atom, "rdf": rdf,
+  ]
+
+  private static let addresses: [String: FeedNamespace] = [
+    "": rss,
+    "purl.org/rss/1.0": rss,
+    "my.netscape.com/rdf/simple/0.9": rss,
+    "channel.netscape.com/rdf/simple/0.9": rss,
+    "my.netscape.com/publish/formats/rss-0.91.dtd": rss,
+    "backend.userland.com/rss": rss,
+    "backend.userland.com/rss2": rss,
+    "backend.userland.com/rss091": rss,
+    "backend.userland.com/rss2.0": rss,
+    "blogs.law.harvard.edu/tech/rss": rss,
+    "cyber.law.harvard.edu/rss/rss.html": rss,
+    "rssboard.org/rss-specification": rss,
+    "w3.org/1999/02/22-rdf-syntax-ns": rdf,
+    "w3.org/2005/atom": atom,
+    "purl.org/atom/ns": atom,
+    "purl.org/atom-blog/ns": atom,
+    "itunes.com/dtds/podcast-1.0.dtd": itunes,
+    "itunes.apple.com/dtds/podcast-1.0.dtd": itunes,
+    "google.com/schemas/play-podcasts/1.0": itunes,
+    "google.com/schemas/play-podcasts/1.0/play-podcasts.xsd": itunes,
+    "podcastindex.org/namespace/1.0": podcast,
+    "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": podcast,
+    "search.yahoo.com/mrss": media,
+    "purl.org/rss/1.0/modules/content": content,
+    "purl.org/dc/elements/1.1": dublinCore,
+    "purl.org/dc/elements/1.0": dublinCore,
+    "purl.org/dc/terms": dublinCore,
+  ]
+
+  static let rss = FeedNamespace(names: [
     "rss": .rss, "rdf": .rdf, "channel": .channel, "item": .item, "image": .image, "title": .title,
     "link": .link, "description": .description, "language": .language,
     "managingeditor": .managingEditor, "url": .url, "ttl": .ttl, "category": .category, "pubdate": .pubDate,
     "guid": .guid, "id": .atomID, "enclosure": .enclosure, "date": .date,
-  ]
+  ])
 
-  private static let atomNames: [String: FeedElement] = [
+  static let atom = FeedNamespace(names: [
     "feed": .atomFeed, "entry": .atomEntry, "title": .atomTitle, "link": .atomLink, "id": .atomID,
     "published": .atomPublished, "issued": .atomPublished, "updated": .atomUpdated, "modified": .atomUpdated,
     "created": .atomUpdated, "content": .atomContent, "summary": .atomSummary, "subtitle": .atomSubtitle,
     "tagline": .atomSubtitle, "logo": .atomLogo, "icon": .atomIcon, "author": .atomAuthor, "name": .atomName,
     "category": .atomCategory,
-  ]
+  ])
 
-  private static let itunesNames: [String: FeedElement] = [
+  private static let itunes = FeedNamespace(names: [
     "title": .itunesTitle, "author": .itunesAuthor, "image": .itunesImage, "summary": .itunesSummary,
     "description": .itunesSummary, "subtitle": .itunesSubtitle, "category": .itunesCategory,
     "explicit": .itunesExplicit, "owner": .itunesOwner, "name": .itunesName, "duration": .itunesDuration,
     "season": .itunesSeason, "episode": .itunesEpisode, "episodetype": .itunesEpisodeType,
-    "type": .itunesType, "new-feed-url": .itunesNewFeedURL,
-    "complete": .itunesComplete,
-  ]
+    "type": .itunesType, "new-feed-url": .itunesNewFeedURL, "complete": .itunesComplete,
+  ])
 
-  private static let podcastNames: [String: FeedElement] = [
+  private static let podcast = FeedNamespace(names: [
     "guid": .podcastGuid, "transcript": .podcastTranscript, "chapters": .podcastChapters,
     "alternateenclosure": .podcastAlternateEnclosure, "source": .podcastSource, "season": .podcastSeason,
     "episode": .podcastEpisode,
-  ]
+  ])
 
-  private static let mediaNames: [String: FeedElement] = [
+  private static let media = FeedNamespace(names: [
     "content": .mediaContent, "group": .mediaGroup, "thumbnail": .mediaThumbnail, "title": .mediaTitle,
     "description": .mediaDescription,
-  ]
+  ])
 
-  private static let dublinCoreNames: [String: FeedElement] = [
+  private static let dublinCore = FeedNamespace(names: [
     "creator": .creator, "date": .dcDate, "created": .dcDate, "issued": .dcDate, "available": .dcDate,
     "modified": .dcModified, "title": .dcTitle, "language": .dcLanguage,
-  ]
+  ])
+
+  private static let rdf = FeedNamespace(names: ["rdf": .rdf])
+  private static let content = FeedNamespace(names: ["encoded": .contentEncoded])
 }

@@ -1,34 +1,28 @@
 /// Finds elements by the addresses of their names, which the parser keeps one copy of each.
 struct FeedElementTable {
   private struct Key: Hashable {
-    var name: UnsafePointer<UInt8>
-    var prefix: UnsafePointer<UInt8>?
-    var namespace: UnsafePointer<UInt8>?
+    var name: XMLElement.Name
+    var prefix: XMLElement.Name?
+    var namespace: XMLElement.Name?
   }
 
   private static let slots = 512
 
-  private var known: [Key: FeedElement] = [:]
-  /// The last element seen at each place of a small table, in front of the dictionary.
+  /// The last element seen at each place.
   private var recent: [(key: Key, element: FeedElement)?] = Array(repeating: nil, count: Self.slots)
   /// The namespace of the document's own elements where it is one that we do not know.
   private var rootNamespace: String?
   /// What elements without prefix and namespace belong to.
   private var plainNamespace = FeedNamespace.rss
 
-  /// Forgets all: another parser has other addresses.
-  mutating func removeAll() { self = FeedElementTable() }
-
   /// Takes the namespace of the first element for that of RSS, or none for that of Atom, where its name says so.
   mutating func noteRoot(_ element: XMLElement) {
-    if element.namespace == nil, element.prefix == nil, XMLName.isEqual(element.localName, "feed") {
+    guard element.prefix == nil else { return }
+    if let namespace = element.namespace {
+      if element.isNamed("rss") || element.isNamed("channel") { rootNamespace = String(cString: namespace) }
+    } else if element.isNamed("feed") {
       plainNamespace = .atom
     }
-    guard let namespace = element.namespace, element.prefix == nil else { return }
-    guard XMLName.isEqual(element.localName, "rss") || XMLName.isEqual(element.localName, "channel") else {
-      return
-    }
-    rootNamespace = String(cString: namespace)
   }
 
   mutating func find(_ element: XMLElement) -> FeedElement {
@@ -36,9 +30,7 @@ struct FeedElementTable {
     let mixed = UInt(bitPattern: key.name) ^ UInt(bitPattern: key.namespace) &* 31
     let slot = Int((mixed >> 3 ^ mixed >> 12) % UInt(Self.slots))
     if let entry = recent[slot], entry.key == key { return entry.element }
-    let found = known[key] ?? identify(element)
-    // A document with very many names gains nothing from being remembered.
-    if known.count < 2000 { known[key] = found }
+    let found = identify(element)
     recent[slot] = (key, found)
     return found
   }
@@ -47,8 +39,8 @@ struct FeedElementTable {
     let address = element.namespace.map { String(cString: $0) }
     let prefix = element.prefix.map { String(cString: $0) }
     let name = String(cString: element.localName).lowercased()
-    if prefix == nil, let address, address == rootNamespace { return .named(name, in: .rss) }
-    if prefix == nil, address == nil { return .named(name, in: plainNamespace) }
-    return .named(name, in: .of(address: address, prefix: prefix))
+    if prefix == nil, address == nil { return plainNamespace[name] }
+    if prefix == nil, address == rootNamespace { return FeedNamespace.rss[name] }
+    return FeedNamespace.of(address: address, prefix: prefix)?[name] ?? .other
   }
 }

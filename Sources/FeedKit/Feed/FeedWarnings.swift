@@ -21,3 +21,15 @@ struct FeedWarnings {
 
   var lines: [String] { counts.map { $0.count == 1 ? $0.text : "\($0.text) (\($0.count) times)" } }
 }
+
+/// The best of the values that several elements give for the same thing, whatever their order: the one of the highest
+/// rank, of equal ranks the first.
+struct Ranked<Value> {
+  private(set) var value: Value?
+  private(set) var rank = 0
+
+  mutating func offer(_ other: Value?, rank: Int) {
+    guard rank > self.rank, let other else { return }
+    (value, self.rank) = (other, rank)
+  }
+}

@@ -5,6 +5,8 @@ extension OPMLDocument {
   package static let byteLimit = 16 << 20
   /// More feeds are left out, with a warning.
   fileprivate static let feedLimit = 100_000
+  /// Each entry that is lost is named, up to so many.
+  fileprivate static let mostWarnings = 10_000
 
   /// Reads OPML 1.0 or 2.0, outlines without a document around them, one address a line, or a link file, in this
   /// process. An entry that has no usable address becomes a warning.
@@ -16,23 +18,21 @@ extension OPMLDocument {
   static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
     if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
-    let reader = XMLDocumentReader(receiver: builder, byteLimit: byteLimit)
-    let repairs = try reader.read(document)
-    if builder.isList {
-      var list = builder.document
-      list.refusals = builder.warnings.count
-      list.warnings = (repairs?.warnings ?? []) + builder.warnings.lines
-      return list
+    let repairs = try document.read(by: builder, byteLimit: byteLimit)
+    // Some programs write outlines without `opml` and `body` around them.
+    if ["opml", "outline", "body"].contains(builder.state.rootName) {
+      return OPMLDocument(builder.state, repairs)
     }
-    if let link = builder.link { return OPMLDocument(link: link) }
+    if let link = builder.state.link { return OPMLDocument(link: link) }
     if document.bytes.count <= LinkFile.byteLimit,
       let link = document.withText({ LinkFile.address(inText: FeedText.string($0)) })
     {
       return OPMLDocument(link: link)
     }
-    let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.rootName)
-    if foreign.kind == .text, let list = document.withText({ OPMLDocument(lines: FeedText.string($0)) }) {
-      return list
+    let foreign = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)
+    if foreign.kind == .text {
+      let list = OPMLDocument(document.withText { OPMLBuilder.State(lines: FeedText.string($0)) }, nil)
+      if !list.feeds.isEmpty { return list }
     }
     throw .notAList(foreign)
   }
@@ -42,143 +42,106 @@ extension OPMLDocument {
     self.link = link
   }
 
-  /// One address a line; lines that begin with # are comments.
-  /// - Returns: nil where no line is an address.
-  private init?(lines text: String) {
-    self.init()
-    var warnings = FeedWarnings(most: FeedWarnings.mostOfList)
-    for line in text.split(whereSeparator: \.isNewline) {
-      let entry = FeedText.oneLine(String(line))
-      if entry.isEmpty || entry.hasPrefix("#") { continue }
-      if let url = SubscriptionAddress.normalized(entry), feeds.count < Self.feedLimit {
-        feeds.append(Feed(url: url))
-      } else {
-        warnings.add("“\(entry.prefix(80))” is no address of a feed")
-      }
-    }
-    if feeds.isEmpty { return nil }
-    self.warnings = warnings.lines
-    refusals = warnings.count
+  private init(_ found: OPMLBuilder.State, _ repairs: XMLRepairs?) {
+    self.init(title: found.title, feeds: found.feeds)
+    refusals = found.warnings.count
+    warnings = (repairs?.warnings ?? []) + found.warnings.lines
   }
 }
 
-extension FeedWarnings {
-  /// Each entry that is lost is named, up to so many.
-  fileprivate static let mostOfList = 10_000
-}
-
-/// Makes an `OPMLDocument` of outlines, however deep they are.
+/// Reads outlines, however deep they are.
 private final class OPMLBuilder: XMLReceiver {
-  /// An element that is open.
-  private struct Open {
-    /// What to say of an outline that holds no others: it has an address, but none of a feed.
-    var loss: String?
-    /// The outlines in it are its episodes.
-    var isFeed = false
+  struct State {
+    var title: String?
+    var feeds: [OPMLDocument.Feed] = []
+    var warnings = FeedWarnings(most: OPMLDocument.mostWarnings)
+    /// The name of the first element.
+    var rootName: String?
+    /// The address in a `.webloc` file of macOS, a property list: `<key>URL</key><string>…</string>`.
+    var link: String?
+    var depth = 0
+    var isLinkNext = false
+    /// The element whose text is read.
+    var reading: Reading?
+    var text: [UInt8] = []
   }
 
-  var document = OPMLDocument()
-  var warnings = FeedWarnings(most: FeedWarnings.mostOfList)
-  private(set) var rootName: String?
-  private var open: [Open] = []
-  /// The address in a `.webloc` file of macOS, a property list: `<key>URL</key><string>…</string>`.
-  private(set) var link: String?
-  private var isLinkNext = false
-  /// The element whose text is read.
-  private var reading: Reading?
-  private enum Reading { case title, key, link }
-  private var buffer: [UInt8] = []
+  enum Reading { case title, key, link }
 
-  /// Some programs write outlines without `opml` and `body` around them.
-  var isList: Bool { rootName == "opml" || rootName == "outline" || rootName == "body" }
+  private(set) var state = State()
 
-  override func restart() {
-    document = OPMLDocument()
-    warnings = FeedWarnings(most: FeedWarnings.mostOfList)
-    (rootName, open, reading, buffer) = (nil, [], nil, [])
-    (link, isLinkNext) = (nil, false)
-  }
+  override func restart() { state = State() }
 
   override func startElement(_ element: XMLElement) {
-    if rootName == nil { rootName = String(cString: element.localName).lowercased() }
-    reading = kind(element)
-    let isOutline = XMLName.isEqual(element.localName, "outline")
-    if isOutline, let last = open.indices.last { open[last].loss = nil }
-    open.append(Open())
-    if isOutline { addFeed(element, element.attribute("title") ?? element.attribute("text")) }
+    if state.rootName == nil { state.rootName = String(cString: element.localName).lowercased() }
+    state.reading =
+      if state.rootName != "plist" {
+        state.depth == 2 && element.isNamed("title") ? .title : nil
+      } else if element.isNamed("key") {
+        .key
+      } else {
+        state.isLinkNext && element.isNamed("string") ? .link : nil
+      }
+    state.depth += 1
+    if element.isNamed("outline") { state.add(element) }
   }
 
   override func endElement() {
-    buffer.withUnsafeBufferPointer { text in
-      switch reading {
-      case .title where !text.isEmpty: document.title = document.title ?? FeedText.title(text)
-      case .key: isLinkNext = FeedText.oneLine(FeedText.string(text)) == "URL"
-      case .link: link = link ?? FeedText.oneLine(FeedText.string(text))
-      case .title, nil: break
-      }
+    let text = state.text.withUnsafeBufferPointer { FeedText.title($0) }
+    switch state.reading {
+    case .title where !text.isEmpty: state.title = state.title ?? text
+    case .key: state.isLinkNext = text == "URL"
+    case .link: state.link = state.link ?? text
+    case .title, nil: break
     }
-    reading = nil
-    buffer.removeAll(keepingCapacity: true)
-    if let loss = open.popLast()?.loss { warnings.add(loss) }
+    state.reading = nil
+    state.text.removeAll(keepingCapacity: true)
+    state.depth -= 1
   }
 
   override func text(_ bytes: UnsafeBufferPointer<UInt8>) {
-    if reading != nil, buffer.count < 4096 { buffer.append(contentsOf: bytes) }
+    if state.reading != nil, state.text.count < 4096 { state.text.append(contentsOf: bytes) }
   }
+}
 
-  private func kind(_ element: XMLElement) -> Reading? {
-    if rootName != "plist" {
-      return open.count == 2 && XMLName.isEqual(element.localName, "title") ? .title : nil
-    }
-    if XMLName.isEqual(element.localName, "key") { return .key }
-    return isLinkNext && XMLName.isEqual(element.localName, "string") ? .link : nil
-  }
-
-  private func addFeed(_ element: XMLElement, _ title: String?) {
-    let type = element.attribute("type")?.lowercased()
-    let name = title.map { "“\(FeedText.oneLine($0))”" } ?? "an outline without a name"
-    guard let address = element.attribute("xmlurl") ?? feedAddress(element, type) else {
-      if type == "rss" || type == "atom" {
-        warnings.add("\(name) has no address")
-      } else if element.hasAttribute(where: Self.isAddress), let last = open.indices.last,
-        open.dropLast().last?.isFeed != true
-      {
-        open[last].loss = "\(name) has an address, but none that is said to be a feed's (xmlUrl)"
+extension OPMLBuilder.State {
+  /// One address a line; lines that begin with # are comments.
+  init(lines text: String) {
+    for line in text.split(whereSeparator: \.isNewline) {
+      let entry = FeedText.oneLine(String(line))
+      if entry.isEmpty || entry.hasPrefix("#") { continue }
+      guard let url = SubscriptionAddress.normalized(entry) else {
+        warnings.add("“\(entry.prefix(80))” is no address of a feed")
+        continue
       }
+      add(OPMLDocument.Feed(url: url))
+    }
+  }
+
+  mutating func add(_ element: XMLElement) {
+    let type = element.attribute("type")?.lowercased()
+    let isFeed = type == "rss" || type == "atom"
+    let text = element.attribute("text").map(FeedText.oneLine)
+    let title = element.attribute("title").map(FeedText.oneLine) ?? text
+    let shown = title.map { "“\($0)”" } ?? "an outline without a name"
+    // Some programs write the feed's address as `url` (OPML 1.0).
+    guard let address = element.attribute("xmlurl") ?? (isFeed ? element.attribute("url") : nil) else {
+      if isFeed { warnings.add("\(shown) has no address") }
       return
     }
-    if let last = open.indices.last { open[last].isFeed = true }
     // Overcast lists also what it no longer follows.
     if element.attribute("subscribed") == "0" { return }
     guard let url = SubscriptionAddress.normalized(address) else {
-      return warnings.add("\(name) has an address that is neither http nor https")
+      return warnings.add("\(shown) has an address that is neither http nor https")
     }
-    guard document.feeds.count < OPMLDocument.feedLimit else {
-      return warnings.add("has more than \(OPMLDocument.feedLimit) feeds: the rest is left out")
-    }
-    document.feeds.append(
+    let page = element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0, base: nil) }
+    add(
       OPMLDocument.Feed(
-        url: url, title: title.map(FeedText.oneLine), name: Self.name(element, title),
-        htmlURL: element.attributeBytes("htmlurl").flatMap {
-          FeedAddress.absolute($0, base: nil).map { WebAddress($0) }
-        }))
+        url: url, title: title, name: text == title ? nil : text, htmlURL: page.map { WebAddress($0) }))
   }
 
-  private static func isAddress(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-    let start = FeedText.string(UnsafeBufferPointer(rebasing: FeedText.trimmed(value).prefix(8))).lowercased()
-    return ["http:", "https:", "feed:", "itpc:", "pcast:"].contains(where: start.hasPrefix)
-  }
-
-  /// Where the list calls the podcast otherwise than by its title.
-  private static func name(_ element: XMLElement, _ title: String?) -> String? {
-    guard let text = element.attribute("text").map(FeedText.oneLine), !text.isEmpty,
-      text != title.map(FeedText.oneLine)
-    else { return nil }
-    return text
-  }
-
-  /// Some programs write the feed's address as `url` (OPML 1.0).
-  private func feedAddress(_ element: XMLElement, _ type: String?) -> String? {
-    type == "rss" || type == "atom" ? element.attribute("url") : nil
+  private mutating func add(_ feed: OPMLDocument.Feed) {
+    if feeds.count < OPMLDocument.feedLimit { return feeds.append(feed) }
+    warnings.add("has more than \(OPMLDocument.feedLimit) feeds: the rest is left out")
   }
 }

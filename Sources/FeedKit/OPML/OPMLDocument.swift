@@ -26,11 +26,65 @@ package struct OPMLDocument: Hashable, Sendable {
     package var name: String?
     /// The podcast's web page.
     package var htmlURL: WebAddress?
+
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
       self.url = url
       self.title = title
       self.name = name
       self.htmlURL = htmlURL
     }
+  }
+
+  /// OPML 2.0 in UTF-8, an outline a feed, without folders.
+  /// - Parameter created: in seconds since 1970.
+  package func text(created: Int64) -> String {
+    """
+    <?xml version="1.0" encoding="UTF-8"?>
+    <opml version="2.0">
+      <head>
+        <title>\(XMLText.escaped(title ?? "Subscriptions"))</title>
+        <dateCreated>\(CivilTime.rfc822(created))</dateCreated>
+        <docs>http://opml.org/spec2.opml</docs>
+      </head>
+      <body>
+    \(feeds.map(Self.outline).joined())\
+      </body>
+    </opml>
+
+    """
+  }
+
+  /// The line of one feed.
+  package static func outline(of feed: Feed) -> String {
+    let title = XMLText.escaped(PrintableText.line(feed.title ?? feed.url.shown))
+    let name = feed.name.map { XMLText.escaped(PrintableText.line($0)) } ?? title
+    let page = feed.htmlURL.map { " htmlUrl=\"\(XMLText.escaped($0.forRequest))\"" } ?? ""
+    let address = XMLText.escaped(feed.url.forRequest)
+    return "    <outline type=\"rss\" text=\"\(name)\" title=\"\(title)\" xmlUrl=\"\(address)\"\(page)/>\n"
+  }
+}
+
+// How it goes from the process that read it to the one that asked.
+
+extension OPMLDocument: Recordable {
+  init() { self.init(title: nil) }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try title.code(&record)
+    try feeds.code(&record)
+    try warnings.code(&record)
+    try refusals.code(&record)
+    try link.code(&record)
+  }
+}
+
+extension OPMLDocument.Feed: Recordable {
+  init() { self.init(url: "") }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try url.code(&record)
+    try title.code(&record)
+    try name.code(&record)
+    try htmlURL.code(&record)
   }
 }

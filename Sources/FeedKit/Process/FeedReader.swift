@@ -1,26 +1,20 @@
+internal import Glibc
 package import PodcastModel
-package import PosixKit
+internal import PosixKit
 
 /// Reads what strangers sent, in a process of its own for each document: one that crashes the parser, or takes all
 /// memory or time, costs itself and nothing else.
 package struct FeedReader: Sendable {
-  private enum Place: Sendable {
-    case thisProcess
-    case program(String)
-  }
+  /// This very program, also where its file has been replaced since it was started.
+  package static let thisProgram = "/proc/self/exe"
 
-  private let place: Place
-  /// Seconds for one feed, on a machine that has other work too.
-  private static let patience = 60.0
-  /// Bytes of all show notes of a feed that are kept in memory; the rest stays in a temporary file.
-  private static let notesInMemory = 12 << 20
-
-  /// In the process that asks: for measuring and fuzzing.
-  package static let inThisProcess = FeedReader(place: .thisProcess)
+  private let program: String
+  private let patience: Double
 
   /// In processes of `path`, which must call `FeedWorker` for its argument; of this very program by default.
-  package static func program(_ path: String = HelperProcess.thisProgram) -> FeedReader {
-    FeedReader(place: .program(path))
+  /// - Parameter patience: seconds for one document, on a machine that has other work too.
+  package static func program(_ path: String = thisProgram, patience: Double = 60) -> FeedReader {
+    FeedReader(program: path, patience: patience)
   }
 
   /// Parses a feed, and waits for that: not for a thread that others wait for.
@@ -46,93 +40,88 @@ package struct FeedReader: Sendable {
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool,
     episodes make: (consuming ParsedEpisode) -> Item?
   ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
-    switch place {
-    case .thisProcess:
-      var feed = try FeedParser.parse(
-        bytes: try body.bytes(), baseURL: baseURL, httpCharset: httpCharset)
-      let items = feed.episodes.compactMap(make)
-      feed.episodes = []
-      return (feed, items)
-    case .program(let path):
-      let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
-      return try parse(body, job, path, make)
+    let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
+    return try run(job, on: body) { (record: inout Record) throws(RecordError) in
+      try ParserOutput.read(from: &record, make).map { (feed: $0.0, items: $0.1) }
     }
-  }
-
-  private func parse<Item>(
-    _ body: FeedBody, _ job: FeedJob, _ program: String, _ make: (consuming ParsedEpisode) -> Item?
-  ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
-    let result = try Self.resultFile(of: body)
-    let outcome = try Self.run(program, body, job, result) { progress in
-      try? FeedOutcome(from: result, progress: progress, notesInMemory: Self.notesInMemory, make)
-    }
-    return try outcome.get()
   }
 
   /// Reads a list of subscriptions, and waits for that.
   /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
-    guard case .program(let program) = place else { return try OPMLDocument.parse(bytes: bytes) }
     let body = try FeedBody(limit: OPMLDocument.byteLimit)
     try bytes.withBytes { all throws(FeedError) in try body.append(all) }
-    let job = FeedJob(baseURL: nil, httpCharset: nil, isBehind: false, wantsList: true)
-    let result = try Self.resultFile(of: body)
-    let outcome = try Self.run(program, body, job, result) { progress in
-      try? ListOutcome(from: result, progress: progress)
+    return try run(FeedJob(wantsList: true), on: body) { (record: inout Record) throws(RecordError) in
+      try ParserOutput.read(from: &record) { $0 }.map { $0.0 }
     }
-    return try outcome.get()
   }
 
-  private static func run<Result>(
-    _ program: String, _ body: FeedBody, _ job: FeedJob, _ result: TextFile,
-    while reading: (HelperProgress) -> Result?
-  ) throws(FeedError) -> Result {
-    let (end, outcome): (HelperProcess.End, Result?)
+  private func run<Value>(
+    _ job: FeedJob, on body: FeedBody,
+    _ read: (inout Record) throws(RecordError) -> Result<Value, FeedError>
+  ) throws(FeedError) -> Value {
+    let deadline = MonotonicTime.after(patience)
+    let process: Int32
+    let results: FileDescriptor
     do throws(PosixError) {
-      let jobFile = try FileDescriptor.inMemory("podcastfs-job")
-      try job.write(to: jobFile)
-      (end, outcome) = try body.withFile { input throws(PosixError) in
-        try HelperProcess.run(
-          program, ["podcastfs", FeedWorker.argument], input: input, output: result.descriptor,
-          third: jobFile,
-          until: .after(patience), while: reading)
-      }
+      let output = try Pipe()
+      process = try start(job, on: body, writingTo: output.writer)
+      results = output.takeReader()
     } catch {
       throw .storage(error)
     }
-    switch end {
-    case .timedOut, .signalled(processorTimeSignal): throw .tooSlow
-    case .signalled(let signal): throw .parserEnded(signal: signal)
-    case .exited, .abandoned: break
+    // Twice the texts, where the document is read again, and what stands between them.
+    let limit = FeedLimits().output(ofDocument: body.count) * 3
+    var record = Record(readingFrom: results.rawValue, limit: limit, until: deadline)
+    let outcome = try? read(&record)
+    // Whoever has said all, or nonsense, or nothing in time, has nothing to do any more. How it has ended by itself stays.
+    kill(process, SIGKILL)
+    let signal = (try? ChildProcess.wait(process)).map { $0 - 128 } ?? 0
+    if let outcome { return try outcome.get() }
+    if signal == SIGXCPU || MonotonicTime.now >= deadline { throw .tooSlow }
+    throw .parserEnded(signal: signal > 0 && signal != SIGKILL ? signal : nil)
+  }
+
+  private func start(
+    _ job: FeedJob, on body: FeedBody, writingTo output: borrowing FileDescriptor
+  ) throws(PosixError) -> Int32 {
+    // The job has room in the pipe before anybody reads.
+    let input = try Pipe()
+    var record = Record(writingTo: input.writer.rawValue)
+    guard (try? record.write(job)) != nil, (try? record.flush()) != nil else {
+      throw PosixError(.EPIPE, "start", program)
     }
-    guard end == .exited(0), let outcome else { throw .parserEnded(signal: nil) }
-    return outcome
+    return try ChildProcess.start(
+      program, name: "podcastfs", [FeedWorker.argument],
+      files: [body.file.rawValue, output.rawValue, nil, input.reader.rawValue], isDetached: false)
+  }
+}
+
+/// What the process that parses a document has to know beside its bytes. Everybody on the machine can read a command
+/// line, and addresses are secret: so it comes through a pipe.
+struct FeedJob: Recordable {
+  var baseURL: WebAddress?
+  var httpCharset: String?
+  /// Nobody waits for it.
+  var isBehind = false
+  /// Whether a list of subscriptions is wanted rather than a feed.
+  var wantsList = false
+
+  init() {}
+
+  init(wantsList: Bool) { self.wantsList = wantsList }
+
+  init(baseURL: WebAddress?, httpCharset: String?, isBehind: Bool) {
+    // A longer one is none (`FeedAddress`), and would not fit into the pipe.
+    self.baseURL = baseURL.flatMap { $0.forRequest.utf8.count <= FeedAddress.longest ? $0 : nil }
+    self.httpCharset = httpCharset.map { String($0.prefix(100)) }
+    self.isBehind = isBehind
   }
 
-  /// What comes out is about as long as what goes in.
-  private static func resultFile(of body: FeedBody) throws(FeedError) -> TextFile {
-    do { return try TextFile(inMemory: body.isInMemory) } catch { throw .storage(error) }
-  }
-
-  /// Reads what a parser's process wrote of a list, whatever that is.
-  package static func list(in result: consuming FileDescriptor) throws(FeedError) -> OPMLDocument {
-    guard let outcome = try? ListOutcome(from: TextFile(result), progress: nil) else {
-      throw .parserEnded(signal: nil)
-    }
-    return try outcome.get()
-  }
-
-  /// SIGXCPU.
-  private static let processorTimeSignal: Int32 = 24
-
-  /// What a parser's process wrote, whatever that is.
-  package static func feed(in result: consuming FileDescriptor) throws(FeedError) -> ParsedFeed {
-    let outcome = try? FeedOutcome(
-      from: TextFile(result), progress: nil, notesInMemory: notesInMemory
-    ) { $0 }
-    guard let outcome else { throw .parserEnded(signal: nil) }
-    var (feed, episodes) = try outcome.get()
-    feed.episodes = episodes
-    return feed
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try baseURL.code(&record)
+    try httpCharset.code(&record)
+    try isBehind.code(&record)
+    try wantsList.code(&record)
   }
 }

@@ -10,7 +10,7 @@ package enum FeedWorker {
   /// The argument that has it try what its sandbox leaves open, and say so on its standard error.
   package static let probeArgument = "--probe-sandbox"
   /// Seconds on a processor: some hundred times as long as the largest honest feed takes.
-  static let processorSeconds = 20
+  private static let processorSeconds = 20
   /// Bytes of memory: the largest feed that is taken, several times over.
   private static let memory = 512 << 20
   /// A third of what others get of a processor, where nobody waits for this one (nice(2)).
@@ -18,13 +18,10 @@ package enum FeedWorker {
 
   /// - Returns: the exit status; 0 also where the document is another one, which the output says.
   package static func run() -> Int32 {
-    let limits = FeedLimits()
-    ResourceLimits.confine(
-      ResourceLimits.Confinement(
-        memory: memory, processorSeconds: processorSeconds,
-        fileSize: limits.output(ofDocument: limits.document)))
+    ResourceLimits.confine(memory: memory, processorSeconds: processorSeconds)
     do {
-      let job = try FeedJob(from: TextFile(FileDescriptor(owning: HelperProcess.thirdDescriptor)))
+      var record = Record(readingFrom: 3, limit: 1 << 16)
+      let job: FeedJob = try record.read()
       if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
       let input = FileDescriptor(owning: 0)
       let size = Int(try input.status().st_size)
@@ -34,23 +31,18 @@ package enum FeedWorker {
         mapped.map { UnsafeRawBufferPointer($0.bytes) } ?? UnsafeRawBufferPointer(start: nil, count: 0)
       // Decoders of rare encodings are files: they are opened before.
       let document = XMLDocument(bytes, httpCharset: job.httpCharset)
-      Sandbox.enter(closingFrom: HelperProcess.progressDescriptor + 1)
-      try answer(job, document)
+      Sandbox.enter(closingFrom: 3)
+      if job.wantsList {
+        try ParserOutput.write(to: 1) { _ throws(FeedError) in try OPMLDocument.parse(document) }
+      } else {
+        try ParserOutput.write(to: 1) { receiver throws(FeedError) in
+          try FeedParser.parse(document, baseURL: job.baseURL, limits: FeedLimits(), episodes: receiver)
+        }
+      }
       return 0
     } catch {
       return 1
     }
-  }
-
-  private static func answer(_ job: FeedJob, _ document: XMLDocument) throws(PosixError) {
-    let writer = FeedOutcomeWriter(descriptor: 1)
-    if job.wantsList {
-      return try writer.finish(Result { () throws(FeedError) in try OPMLDocument.parse(document) })
-    }
-    let feed = Result { () throws(FeedError) in
-      try FeedParser.parse(document, baseURL: job.baseURL, limits: FeedLimits(), episodes: writer.episodes)
-    }
-    try writer.finish(feed)
   }
 
   /// - Returns: the exit status: 0 where the process can no longer do what it should not.

@@ -1,25 +1,17 @@
 /// An element's start tag, as the parser hands it over: valid only during the call that got it. Names are
 /// the parser's own copies: the same name has the same address for as long as the parser lives.
 struct XMLElement {
-  typealias Bytes = UnsafePointer<UInt8>
+  typealias Name = UnsafePointer<UInt8>
 
-  let localName: Bytes
-  let prefix: Bytes?
-  let namespace: Bytes?
+  let localName: Name
+  let prefix: Name?
+  let namespace: Name?
   /// Five pointers for each attribute: local name, prefix, namespace, start and end of the value.
-  private let attributes: UnsafePointer<UnsafePointer<UInt8>?>?
+  let attributes: UnsafePointer<UnsafePointer<UInt8>?>?
   let attributeCount: Int
 
-  init(
-    localName: Bytes, prefix: Bytes?, namespace: Bytes?,
-    attributes: UnsafePointer<UnsafePointer<UInt8>?>?, attributeCount: Int
-  ) {
-    self.localName = localName
-    self.prefix = prefix
-    self.namespace = namespace
-    self.attributes = attributes
-    self.attributeCount = attributeCount
-  }
+  /// Whether its local name is this one (ASCII, lower case), without regard to case.
+  func isNamed(_ name: StaticString) -> Bool { Self.isEqual(localName, name) }
 
   /// The value of an attribute by its local name in lower case, whatever its namespace and case, trimmed;
   /// nil where it is missing or empty.
@@ -30,44 +22,22 @@ struct XMLElement {
   }
 
   /// The value's bytes.
-  func attributeBytes(_ name: StaticString) -> UnsafeBufferPointer<UInt8>? {
+  /// - Parameter prefix: the name's prefix; nil for any and for none.
+  func attributeBytes(_ name: StaticString, prefix: StaticString? = nil) -> UnsafeBufferPointer<UInt8>? {
     guard let attributes else { return nil }
     for index in 0..<attributeCount {
-      guard let local = attributes[index * 5], XMLName.isEqual(local, name),
+      guard let local = attributes[index * 5], Self.isEqual(local, name),
         let start = attributes[index * 5 + 3], let end = attributes[index * 5 + 4]
       else { continue }
+      if let prefix {
+        guard let its = attributes[index * 5 + 1], Self.isEqual(its, prefix) else { continue }
+      }
       return UnsafeBufferPointer(start: start, count: end - start)
     }
     return nil
   }
 
-  /// Whether any attribute's value is such.
-  func hasAttribute(where matches: (UnsafeBufferPointer<UInt8>) -> Bool) -> Bool {
-    guard let attributes else { return false }
-    return (0..<attributeCount).contains { index in
-      guard let start = attributes[index * 5 + 3], let end = attributes[index * 5 + 4] else { return false }
-      return matches(UnsafeBufferPointer(start: start, count: end - start))
-    }
-  }
-
-  /// The trimmed value of an attribute of the `xml` prefix: "base", "lang".
-  func xmlAttribute(_ name: StaticString) -> UnsafeBufferPointer<UInt8>? {
-    guard let attributes else { return nil }
-    for index in 0..<attributeCount {
-      guard let prefix = attributes[index * 5 + 1], XMLName.isEqual(prefix, "xml"),
-        let local = attributes[index * 5], XMLName.isEqual(local, name),
-        let start = attributes[index * 5 + 3], let end = attributes[index * 5 + 4]
-      else { continue }
-      return FeedText.trimmed(UnsafeBufferPointer(start: start, count: end - start))
-    }
-    return nil
-  }
-}
-
-/// Comparisons of the parser's zero-terminated names.
-enum XMLName {
-  /// Whether a name is `other` (ASCII, lower case), without regard to case.
-  static func isEqual(_ name: UnsafePointer<UInt8>, _ other: StaticString) -> Bool {
+  private static func isEqual(_ name: Name, _ other: StaticString) -> Bool {
     let bytes = other.utf8Start
     var index = 0
     while index < other.utf8CodeUnitCount {

@@ -1,9 +1,23 @@
 internal import CLibXML2
-internal import PodcastModel
+
+/// Is told what an XML document holds, in its order. A base class rather than a protocol, so that the
+/// parser's calls need no existential.
+class XMLReceiver {
+  /// Whether text is of use now: there is no call for it else.
+  @exclusivity(unchecked) final var wantsText = true
+  /// Bytes of the document that have come.
+  @exclusivity(unchecked) final var documentBytes = 0
+
+  /// Forget all that came: the document is read again from its start, repaired.
+  func restart() {}
+  func startElement(_ element: XMLElement) {}
+  func endElement() {}
+  /// A piece of text, valid only during the call.
+  func text(_ bytes: UnsafeBufferPointer<UInt8>) {}
+}
 
 /// libxml2's push parser in its SAX2 form, for UTF-8. It builds no tree, loads nothing, and replaces only
-/// references to characters and to the entities of HTML, so that nothing can expand;
-/// depth and sizes are bounded by libxml2's own limits.
+/// references to characters, so that nothing can expand; depth and sizes are bounded by libxml2's own limits.
 final class XMLPushParser {
   enum Mode {
     /// Ends at the first error.
@@ -15,17 +29,16 @@ final class XMLPushParser {
   private let context: xmlParserCtxtPtr
   private let receiver: XMLReceiver
   private let mode: Mode
-  @exclusivity(unchecked) private var entities = XMLEntityTable()
-  /// Whether the document has proved not to be well-formed.
+  /// Whether the document has proved not to be well-formed, or has entities that XML does not know.
   @exclusivity(unchecked) private(set) var hasFailed = false
 
-  /// - Returns: nil where there is no memory.
-  init?(receiver: XMLReceiver, mode: Mode) {
+  /// - Throws: `FeedError.outOfMemory`.
+  init(receiver: XMLReceiver, mode: Mode) throws(FeedError) {
     _ = Self.initializeOnce
     self.receiver = receiver
     self.mode = mode
     var handler = Self.makeHandler()
-    guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else { return nil }
+    guard let context = xmlCreatePushParserCtxt(&handler, nil, nil, 0, nil) else { throw .outOfMemory }
     self.context = context
     var options = XML_PARSE_NOENT.rawValue | XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue
     if mode == .recovering { options |= XML_PARSE_RECOVER.rawValue }
@@ -38,20 +51,18 @@ final class XMLPushParser {
     if let document = context.pointee.myDoc { xmlFreeDoc(document) }
     context.pointee.myDoc = nil
     xmlFreeParserCtxt(context)
-    entities.deallocate()
   }
 
-  /// Whether more bytes can change anything.
-  var isRunning: Bool { mode == .recovering || !hasFailed }
+  private var isRunning: Bool { mode == .recovering || !hasFailed }
 
   func parse(_ bytes: UnsafeRawBufferPointer) {
     // Small pieces: where a CDATA section has no end yet, libxml2 searches all that it holds again and again.
     var start = 0
     while start < bytes.count, isRunning {
-      let count = min(bytes.count - start, 16_384)
-      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
-      xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(count), 0)
-      start += count
+      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 16_384, bytes.count)])
+      if mode == .strict { receiver.documentBytes += piece.count }
+      xmlParseChunk(context, piece.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(piece.count), 0)
+      start += piece.count
     }
   }
 
@@ -81,9 +92,11 @@ final class XMLPushParser {
     }
     handler.ignorableWhitespace = handler.characters
     handler.cdataBlock = handler.characters
-    handler.getEntity = { data, name in
-      guard let name else { return nil }
-      return XMLPushParser.with(data) { $0.entity(name) }
+    // An entity that XML does not know: those of HTML are read in the repaired document. Where a document type is
+    // there, libxml2 takes it for a mere warning, and drops the text.
+    handler.getEntity = { data, _ in
+      XMLPushParser.with(data) { $0.hasFailed = true }
+      return nil
     }
     handler.serror = { data, error in
       guard let error, error.pointee.level == XML_ERR_FATAL else { return }
@@ -93,23 +106,17 @@ final class XMLPushParser {
   }
 
   /// Calls `body` with the parser of a callback, which is alive for as long as libxml2 runs.
-  private static func with<Result>(
-    _ data: UnsafeMutableRawPointer?, _ body: (XMLPushParser) -> Result
-  ) -> Result {
+  private static func with(_ data: UnsafeMutableRawPointer?, _ body: (XMLPushParser) -> Void) {
     guard let data else { preconditionFailure("libxml2 calls back with the data that it was given") }
-    return Unmanaged<XMLPushParser>.fromOpaque(data)._withUnsafeGuaranteedRef(body)
+    Unmanaged<XMLPushParser>.fromOpaque(data)._withUnsafeGuaranteedRef(body)
   }
+}
 
-  /// What a reference to a named entity stands for. One that is not known is an error even where libxml2
-  /// takes it for a mere warning: it would drop the text.
-  private func entity(_ name: UnsafePointer<UInt8>) -> xmlEntityPtr? {
-    let state = context.pointee.instate
-    // While a declaration is read, libxml2 asks whether it has it already.
-    if [XML_PARSER_DTD, XML_PARSER_ENTITY_DECL, XML_PARSER_ENTITY_VALUE].contains(state) { return nil }
-    // Within attributes libxml2 takes only the first byte of what such an entity stands for.
-    let isInAttribute = state == XML_PARSER_ATTRIBUTE_VALUE
-    if let found = entities.find(name), !isInAttribute || found.pointee.length == 1 { return found }
-    hasFailed = true
-    return nil
+package enum XMLLibrary {
+  /// Of libxml2: "2.9.14".
+  package static var version: String {
+    let text = String(cString: podcastfs_xml_version())
+    guard let number = Int(text.prefix { $0.isNumber }) else { return text }
+    return "\(number / 10_000).\(number / 100 % 100).\(number % 100)"
   }
 }

@@ -8,6 +8,8 @@ struct XMLRepairer {
   /// Bytes before a document's first element in which that is looked for.
   private static let longestProlog = 16_384
   private static let pieceSize = 65_536
+  /// Byte-order marks, and the end of a document type's own declarations.
+  private static let harmless = Array("\u{FEFF}]>".utf8)
   private static let roots: Set<String> = ["rss", "feed", "rdf:rdf", "channel", "opml", "outline", "html"]
 
   private(set) var repairs = XMLRepairs()
@@ -34,10 +36,7 @@ struct XMLRepairer {
       switch piece {
       case .text: copyText(reader.source)
       case .section: copySection(reader.source)
-      case .reference(let text):
-        for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
-          output += "&#\(scalar.value);".utf8
-        }
+      case .reference(let text): copyReference(text)
       case .start(let tag): copyStart(tag)
       case .end: copyEnd()
       case .comment: break
@@ -53,32 +52,25 @@ struct XMLRepairer {
   /// Leaves out everything before the first element, which is the first with a name that we know: a server's own
   /// messages, which may be HTML, stand before many feeds.
   private mutating func skipProlog() {
-    var start: HTMLReader?
-    var skipped = 0
-    var junk = 0
-    var previous = reader
-    while skipped < Self.longestProlog, let piece = reader.next() {
-      switch piece {
-      case .start(let tag) where Self.roots.contains(tag.name):
-        (reader, repairs.skippedBytes) = (previous, junk)
-        if tag.name == "outline" { wrap() }
-        return
-      case .start:
-        if start == nil { (start, repairs.skippedBytes) = (previous, junk) }
-        junk += reader.source.count
-      case .comment: break
-      default: junk += reader.source.count { $0 > 0x20 && ![0xEF, 0xBB, 0xBF].contains($0) }
+    var first: (reader: HTMLReader, isBehindJunk: Bool)?
+    var (previous, skipped, hasJunk) = (reader, 0, false)
+    while first == nil || skipped < Self.longestProlog, let piece = reader.next() {
+      if case .start(let tag) = piece {
+        let isRoot = Self.roots.contains(tag.name)
+        if isRoot || first == nil { first = (previous, hasJunk) }
+        if isRoot, tag.name == "outline" { wrap() }
+        if isRoot { break }
+      }
+      if case .comment = piece {
+      } else {
+        hasJunk = hasJunk || reader.source.contains { $0 > 0x20 && !Self.harmless.contains($0) }
       }
       skipped += reader.source.count
       previous = reader
     }
-    if let start { reader = start }
-    // Text has no elements: it is not copied.
-    while start == nil, let piece = reader.next() {
-      if case .start = piece { start = previous }
-      previous = reader
-    }
-    if let start { reader = start }
+    guard let first else { return }
+    reader = first.reader
+    if first.isBehindJunk { repairs.note("text before the document") }
   }
 
   /// Bare outlines are one document where another element holds them.
@@ -90,7 +82,7 @@ struct XMLRepairer {
 
   private mutating func noteEnding() {
     if isWrapped, openElements.count == 1 { return }
-    repairs.missingEndTags += openElements.count
+    for _ in openElements { repairs.note("an element that was not closed") }
     repairs.isWithinItem = openElements.contains {
       $0.elementsEqual("item".utf8) || $0.elementsEqual("entry".utf8)
     }
@@ -102,6 +94,22 @@ struct XMLRepairer {
   private mutating func flush() {
     output.withUnsafeBytes(emit)
     output.removeAll(keepingCapacity: true)
+  }
+}
+
+/// What was changed in a document to make it well-formed XML.
+struct XMLRepairs {
+  private var changes = FeedWarnings()
+  /// Whether elements were open when the document was at its end.
+  fileprivate(set) var ending = ParsedFeed.Ending.whole
+  /// One of them was an item.
+  fileprivate(set) var isWithinItem = false
+
+  fileprivate mutating func note(_ change: String) { changes.add("repaired: " + change) }
+
+  /// One line for each kind.
+  var warnings: [String] {
+    changes.lines + (ending == .whole ? [] : ["the document breaks off: what came whole is read"])
   }
 }
 
@@ -127,10 +135,10 @@ extension XMLRepairer {
   private mutating func copyEnd() {
     let name = reader.source.dropFirst(2).prefix { !HTMLTag.endsName($0) }
     guard let depth = depth(of: name) else {
-      repairs.strayEndTags += 1
+      repairs.note("an end tag without its element")
       return
     }
-    repairs.missingEndTags += depth - 1
+    for _ in 1..<depth { repairs.note("an element that was not closed") }
     for _ in 0..<depth { closeLast() }
   }
 
@@ -141,8 +149,10 @@ extension XMLRepairer {
       depth(of: $0.utf8)
     }
     guard let depth = containers.min(), depth > 1 else { return }
-    repairs.missingEndTags += depth - 1
-    for _ in 0..<depth - 1 { closeLast() }
+    for _ in 1..<depth {
+      repairs.note("an element that was not closed")
+      closeLast()
+    }
   }
 
   /// How many elements end with the innermost one of this name; nil where none is open.
@@ -163,7 +173,7 @@ extension XMLRepairer {
       let isGood =
         attribute.name.first.map(HTMLReader.isLetter) == true && attribute.name.allSatisfy(HTMLReader.isName)
         && attribute.name.last != UInt8(ascii: ":") && !names.contains { $0.elementsEqual(attribute.name) }
-      if !isGood || !attribute.isWellFormed { repairs.attributes += 1 }
+      if !isGood || !attribute.isWellFormed { repairs.note("a malformed attribute") }
       guard isGood, names.count < 100 else { continue }
       names.append(attribute.name)
       output.append(UInt8(ascii: " "))
@@ -171,13 +181,7 @@ extension XMLRepairer {
       output += "=\"".utf8
       var value = HTMLReader(HTMLReader.Bytes(rebasing: attribute.value), tags: false)
       while let piece = value.next() {
-        if case .reference(let text) = piece {
-          for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
-            output += "&#\(scalar.value);".utf8
-          }
-        } else {
-          copyText(value.source)
-        }
+        if case .reference(let text) = piece { copyReference(text) } else { copyText(value.source) }
       }
       output.append(UInt8(ascii: "\""))
     }
@@ -189,10 +193,14 @@ extension XMLRepairer {
 
 /// Text.
 extension XMLRepairer {
-  /// Copies a text whose ampersands and angle brackets are no markup.
-  private mutating func copyText(_ text: HTMLReader.Bytes) {
-    copy(text[...], isMarkup: true)
+  private mutating func copyReference(_ text: String) {
+    for scalar in text.unicodeScalars where XMLText.isAllowed(scalar.value) {
+      output += "&#\(scalar.value);".utf8
+    }
   }
+
+  /// Copies a text whose ampersands and angle brackets are no markup.
+  private mutating func copyText(_ text: HTMLReader.Bytes) { copy(text[...], isMarkup: true) }
 
   /// Copies what is in a CDATA section.
   private mutating func copySection(_ section: HTMLReader.Bytes) {
@@ -206,15 +214,15 @@ extension XMLRepairer {
       let byte = text[position]
       switch byte {
       case UInt8(ascii: "&"):
-        if isMarkup { repairs.ampersands += 1 }
+        if isMarkup { repairs.note("an ampersand that was not escaped") }
         output += "&#38;".utf8
       case UInt8(ascii: "<"):
-        if isMarkup { repairs.angleBrackets += 1 }
+        if isMarkup { repairs.note("an angle bracket that was not escaped") }
         output += "&#60;".utf8
       case UInt8(ascii: ">"): output += "&#62;".utf8
       case UInt8(ascii: "\""): output += "&#34;".utf8
       case 9, 10, 13, 0x20..<0x80: output.append(byte)
-      case 0..<0x20: repairs.controls += 1
+      case 0..<0x20: repairs.note("a control character")
       default:
         position += copyCharacter(text[position...])
         continue
@@ -235,11 +243,11 @@ extension XMLRepairer {
       }
     let character = text.prefix(length)
     guard length > 1, let scalar = String(validating: character, as: UTF8.self)?.unicodeScalars.first else {
-      repairs.wrongEncoding += 1
+      repairs.note("a byte in another encoding")
       Windows1252.append(text[text.startIndex], to: &output)
       return 1
     }
-    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.controls += 1 }
+    if XMLText.isAllowed(scalar.value) { output += character } else { repairs.note("a control character") }
     return length
   }
 }
