@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -37,29 +36,6 @@ int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, in
         .descriptor = (int32_t)events[i].data.u64, .generation = events[i].data.u64 >> 32, .events = events[i].events};
   }
   return found;
-}
-
-#ifndef STATX_MNT_ID_UNIQUE
-#define STATX_MNT_ID_UNIQUE 0x00004000U
-#endif
-
-uint64_t podcastfs_mount_identity(int descriptor) {
-  struct statx status;
-  // Older kernels leave out what they do not know.
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID_UNIQUE) != 0)
-    return status.stx_mnt_id;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID) != 0)
-    return status.stx_mnt_id;
-  return 0;
-}
-
-int64_t podcastfs_birth_time(int descriptor) {
-  struct statx status;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
-  if ((status.stx_mask & STATX_BTIME) == 0) return 0;
-  return (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
 }
 
 int podcastfs_spawn(const char *program, char *const arguments[], char *const *environment, const int *descriptors,

@@ -80,9 +80,3 @@ package struct OptionHelp: Hashable, Sendable {
     return "| `\(key)`\(taken.isEmpty ? "" : " ")\(taken) | \(usual ?? "none") | \(text) |"
   }
 }
-
-extension String {
-  fileprivate func replacing(_ mark: Character, with text: String) -> String {
-    reduce(into: "") { $0 += $1 == mark ? text : String($1) }
-  }
-}

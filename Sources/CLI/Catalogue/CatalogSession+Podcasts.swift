@@ -78,16 +78,8 @@ extension CatalogSession {
     switch node.kind {
     case .downloadedPodcast: return node.row
     case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }
-    case .subscription:
-      if let listed = try catalog.subscriptions().first(where: { $0.id == node.row }) {
-        return listed.podcast.id
-      }
-    case .result:
-      for search in try catalog.searches() {
-        if let listed = try catalog.results(ofSearch: search.id).first(where: { $0.id == node.row }) {
-          return listed.podcast.id
-        }
-      }
+    case .subscription: if let listed = try catalog.subscription(node.row) { return listed.podcast.id }
+    case .result: if let listed = try catalog.result(node.row) { return listed.podcast.id }
     default: break
     }
     throw CommandFailure("\(path): not a podcast in a mount of podcastfs")

@@ -90,20 +90,18 @@ private struct StateChange {
   /// Changes episodes; where one can't be changed the others are all the same. Orders that come together share a commit.
   /// - Parameter named: paths whose episodes are changed in any state.
   private func change(_ episodes: [MountedEpisode], named: Set<String>) -> [CommandFailure] {
-    let queue = WorkQueue(name: "orders", threads: isInOrder ? 1 : 16, stackSize: 128 * 1024)
-    let outcomes = Monitor<[CommandFailure?]>([])
-    for episode in episodes {
-      queue.async { [sources, target] in
-        var failure: CommandFailure?
-        do {
-          let state = try episode.attribute("state").flatMap { TransferState(name: $0) }
-          if named.contains(episode.path) || state.map(sources.contains) ?? false { try episode.set(target) }
-        } catch {
-          failure = error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
-        }
-        outcomes.withLockNotifying { $0.append(failure) }
+    var failures: [CommandFailure] = []
+    Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [sources, target] episode -> CommandFailure? in
+      do {
+        let state = try episode.attribute("state").flatMap { TransferState(name: $0) }
+        if named.contains(episode.path) || state.map(sources.contains) ?? false { try episode.set(target) }
+        return nil
+      } catch {
+        return error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
       }
+    } ended: { _, failure in
+      failures += [failure].compactMap(\.self)
     }
-    return outcomes.wait { $0.count == episodes.count ? $0.compactMap(\.self) : nil } ?? []
+    return failures
   }
 }

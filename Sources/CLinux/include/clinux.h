@@ -38,10 +38,6 @@ int podcastfs_epoll_set(int epoll, int descriptor, uint32_t generation, uint32_t
 int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, int timeout);
 /// pidfd_open(2), close-on-exec.
 int podcastfs_process_descriptor(pid_t process);
-/// Which mounted file system a file is reached by (STATX_MNT_ID_UNIQUE, else STATX_MNT_ID); 0 where unknown.
-uint64_t podcastfs_mount_identity(int descriptor);
-/// When the file was made, in nanoseconds since 1970 (STATX_BTIME); 0 where unknown.
-int64_t podcastfs_birth_time(int descriptor);
 /// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first).
 uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
 /// A netlink socket, non-blocking, that hears of changed addresses and routes (rtnetlink(7)); -1 with errno.
