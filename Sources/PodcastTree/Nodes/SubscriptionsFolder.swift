@@ -8,24 +8,7 @@ struct SubscriptionsFolder: FolderNode {
   var id: NodeID { .subscriptions }
   static let listName = "subscriptions.opml"
 
-  func exists(_ world: World) -> Bool? { true }
   func load() throws { try tree.loadSubscriptions() }
-  func modified(_ world: World) -> FileTime {
-    [world.time(\.subscriptions), world.time(\.uploads)].compactMap(\.self).max() ?? tree.started
-  }
-  func items(_ world: World) -> [Listing.Item]? {
-    guard let folders = world.subscriptions else { return nil }
-    var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList))]
-    items += folders.map { folder in
-      Listing.Item(
-        name: folder.name,
-        target: .node(NodeID(.subscription, folder.id)))
-    }
-    items += world.uploads.values.compactMap { upload in
-      upload.name.map { Listing.Item(name: $0, target: .node(upload.node)) }
-    }
-    return items
-  }
 
   /// Fails with EEXIST where a name is taken.
   func isFree(_ name: String) -> Answer<Void> {
