@@ -13,12 +13,10 @@ package import PosixKit
 package final class HandoverMemory: Sendable {
   /// What a record is about.
   package enum Kind: UInt64, Sendable {
-    case movedNode = 2
-    case openFile = 3
-    case openDirectory = 4
+    case openFile = 1
+    case openDirectory = 2
     /// The thread that makes and removes names for those who watch.
-    case emitter = 6
-    case endedDirectory = 7
+    case emitter = 3
   }
 
   /// A record as it is read back.
@@ -157,11 +155,6 @@ package final class HandoverMemory: Sendable {
     }
     memory.store(Self.word(index), kind.rawValue)
     return index
-  }
-
-  /// - Parameter position: of the values, from 0.
-  package func set(_ index: Int, _ position: Int, to value: UInt64) {
-    memory.store(Self.word(index) + 1 + position, value)
   }
 
   package func remove(_ index: Int) {

@@ -8,8 +8,8 @@ internal import PosixKit
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
-  let numbers: KernelNumbers
-  let incarnations: Incarnations
+  let numbers = KernelNumbers()
+  let incarnations = Incarnations()
   let inFlight = InFlightOperations()
   let kernel: KernelCache
   let emitter: InotifyEmitter
@@ -22,8 +22,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     self.tree = tree
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)
-    numbers = KernelNumbers(memory: memory, records)
-    incarnations = Incarnations(memory: memory, records)
     kernel = KernelCache(numbers, inFlight)
     emitter = InotifyEmitter(
       tree: tree, numbers: numbers, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,

@@ -101,7 +101,9 @@ enum MountCommand: Command {
       let server = MountServer.findLiving(path, places: places), let process = server.process
     else { return false }
     try MountRequest.check(options, places: places)
-    if !Processes.isRunning("/proc/self/exe", in: process) { try server.handOver(places: places) }
+    if MountChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
+      try server.handOver(places: places)
+    }
     let note = options.isEmpty ? "" : "; the options count when it is mounted again"
     StandardStreams.report("podcastfs is already mounted on \(mountPoint)\(note)")
     return true
