@@ -29,7 +29,6 @@ package struct Option<Target>: Sendable {
   }
 }
 
-/// What is said of an option.
 package struct OptionHelp: Hashable, Sendable {
   package let key: String
   /// What it takes; nil for a flag.

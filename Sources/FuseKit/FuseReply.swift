@@ -37,7 +37,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     return fuse_reply_create(take(), &parameters, &info) == 0
   }
 
-  /// What poll(2) gives.
   package consuming func pollable(isReadable: Bool) {
     fuse_reply_poll(take(), isReadable ? UInt32(POLLIN | POLLRDNORM) : 0)
   }

@@ -11,19 +11,17 @@ package import PosixKit
 ///
 /// What is recorded is changed under the lock only: that makes it Sendable.
 package final class HandoverMemory: Sendable {
-  /// What a record is about.
   package enum Kind: UInt64, Sendable {
     case openFile = 1
     case openDirectory = 2
     /// The thread that makes and removes names for those who watch.
     case emitter = 3
+    case movedNode = 4
   }
 
-  /// A record as it is read back.
   package struct Record: Sendable {
     package let kind: Kind
     package let index: Int
-    /// Seven.
     package let values: [UInt64]
   }
 
@@ -155,6 +153,11 @@ package final class HandoverMemory: Sendable {
     }
     memory.store(Self.word(index), kind.rawValue)
     return index
+  }
+
+  /// - Parameter position: of the values, from 0.
+  package func set(_ index: Int, _ position: Int, to value: UInt64) {
+    memory.store(Self.word(index) + 1 + position, value)
   }
 
   package func remove(_ index: Int) {

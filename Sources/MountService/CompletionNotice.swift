@@ -77,8 +77,6 @@ final class CompletionNotice: Sendable {
 
   private var notifies: Bool { settings.notifies && Notifications.program != nil }
 
-  // MARK: What is told
-
   /// Titles are data to the shell, never part of a command.
   private func environment(of entry: EpisodeEntry, _ status: TransferStatus) -> [String: String] {
     let (episode, podcast) = (entry.episode, entry.podcast)
@@ -95,8 +93,6 @@ final class CompletionNotice: Sendable {
     variables["PODCASTFS_SIZE"] = status.total.map { String($0) }
     return variables
   }
-
-  // MARK: One of several mounts
 
   /// Seconds after which no mount can still hear of a completion for the first time.
   private static let lifetime: Int64 = 3600

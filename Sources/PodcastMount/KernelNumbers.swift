@@ -1,33 +1,57 @@
+internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
 /// The numbers that the kernel has for nodes: a node's own, but for directories that rename(2) has made another.
 ///
-/// The kernel moves a directory with its number: a search's result that was moved to the subscriptions keeps the result's
-/// number, so that a program that works in it stays there. Each number stands for one directory only: where the result comes
-/// back in its search, the subscription gets its own number. The next process begins without these numbers.
+/// The kernel moves a directory with its number: a search's result that was moved to the subscriptions goes on under
+/// the result's, also for who works in it. Each number stands for one directory only: where the result comes back in
+/// its search, the subscription gets its own number.
 final class KernelNumbers: Sendable {
   private struct State {
     var inward: [NodeID: NodeID] = [:]
     var outward: [NodeID: NodeID] = [:]
+    /// Where each is in the mount's memory, by the kernel's number.
+    var records: [NodeID: Int] = [:]
   }
-  private let state = Monitor(State())
+  private let state: Monitor<State>
+  private let memory: HandoverMemory?
+
+  /// - Parameter records: what a process before has left in the memory.
+  init(memory: HandoverMemory?, _ records: [HandoverMemory.Record]) {
+    self.memory = memory
+    var state = State()
+    for record in records where record.kind == .movedNode {
+      let (number, node) = (NodeID(rawValue: record.values[0]), NodeID(rawValue: record.values[1]))
+      state.inward[number] = node
+      state.outward[node] = number
+      state.records[number] = record.index
+    }
+    self.state = Monitor(state)
+  }
 
   /// From now on the kernel's number of `node` stands for `other`.
   func move(_ node: NodeID, to other: NodeID) {
     state.withLock { state in
       state.inward[node] = other
       state.outward[other] = node
+      if let record = state.records[node] {
+        memory?.set(record, 1, to: other.rawValue)
+      } else {
+        state.records[node] = memory?.add(.movedNode, [node.rawValue, other.rawValue])
+      }
     }
   }
 
   func node(_ number: UInt64) -> NodeID {
     let node = NodeID(rawValue: number)
-    return node.isMovable ? state.withLock { $0.inward[node] ?? node } : node
+    if !node.isMovable { return node }
+    return state.withLock { $0.inward[node] ?? node }
   }
 
   func number(_ node: NodeID) -> UInt64 {
-    (node.isMovable ? state.withLock { $0.outward[node] ?? node } : node).rawValue
+    if !node.isMovable { return node.rawValue }
+    return state.withLock { $0.outward[node] ?? node }.rawValue
   }
 
   /// A node has a name of its own again, or none any more.
@@ -35,8 +59,12 @@ final class KernelNumbers: Sendable {
   func release(_ node: NodeID) -> NodeID? {
     state.withLock { state in
       guard let other = state.inward.removeValue(forKey: node) ?? state.outward[node].map({ _ in node })
-      else { return nil }
-      state.inward[state.outward.removeValue(forKey: other) ?? node] = nil
+      else {
+        return nil
+      }
+      let number = state.outward.removeValue(forKey: other) ?? node
+      state.inward[number] = nil
+      if let record = state.records.removeValue(forKey: number) { memory?.remove(record) }
       return other
     }
   }

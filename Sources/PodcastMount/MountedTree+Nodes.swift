@@ -46,8 +46,6 @@ extension MountedTree {
     reply.statistics(total: numbers.total, free: numbers.free, available: numbers.available)
   }
 
-  // MARK: Extended attributes
-
   package func setAttribute(
     node: UInt64, name: String, value: [UInt8], flags: Int32, caller: FuseCaller, reply: consuming FuseReply
   ) {

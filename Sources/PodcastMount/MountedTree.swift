@@ -8,7 +8,7 @@ internal import PosixKit
 package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
-  let numbers = KernelNumbers()
+  let numbers: KernelNumbers
   let incarnations = Incarnations()
   let inFlight = InFlightOperations()
   let kernel: KernelCache
@@ -22,6 +22,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     self.tree = tree
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)
+    numbers = KernelNumbers(memory: memory, records)
     kernel = KernelCache(numbers, inFlight)
     emitter = InotifyEmitter(
       tree: tree, numbers: numbers, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
@@ -41,8 +42,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     emitter.stop()
     kernel.attach(nil)
   }
-
-  // MARK: ViewObserver
 
   package func changed(_ difference: Difference) {
     var difference = difference
@@ -87,8 +86,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       Gauge("moved directories", numbers.count, limit: 1000),
     ]
   }
-
-  // MARK: Answers
 
   /// Answers `reply` with what `answer` gives, by `respond`.
   func fulfil<Value: Sendable>(

@@ -4,7 +4,6 @@ internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
 
-/// The podcasts that people mean.
 extension CatalogSession {
   /// Follows the podcast at an address.
   /// - Parameter isTyped: by the user: it may be on a private network.

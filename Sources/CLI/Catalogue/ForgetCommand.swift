@@ -6,7 +6,6 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// `podcastfs forget`.
 enum ForgetCommand: Command {
   static let name = "forget"
   static let summary = "remove podcasts and their downloads everywhere"

@@ -13,7 +13,6 @@ struct LastSearch {
     var address: String
   }
 
-  /// The words that were searched for; nil where nothing was.
   private let query: String?
   /// nil where the search failed or was interrupted.
   private let results: [Result]?

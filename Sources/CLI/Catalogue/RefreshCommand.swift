@@ -2,7 +2,6 @@ internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs refresh`.
 enum RefreshCommand: Command {
   static let name = "refresh"
   static let summary = "fetch feeds now, due or not"

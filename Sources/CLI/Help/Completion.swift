@@ -6,8 +6,6 @@ internal import PodcastModel
 enum Completion: String {
   case bash, zsh, fish
 
-  // MARK: What can be typed
-
   /// What may take the place of the last word of a line, with an explanation behind a tab where there is one. "/f" stands for
   /// the names of files, "/d" for those of directories.
   func candidates(_ line: String) -> [String] {
@@ -71,8 +69,6 @@ enum Completion: String {
     }
     return words
   }
-
-  // MARK: Scripts
 
   var script: String {
     switch self {

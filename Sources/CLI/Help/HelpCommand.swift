@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PosixKit
 
-/// `podcastfs help`.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "explain the commands and the options"
@@ -60,7 +59,6 @@ enum HelpCommand: Command {
   /// Of the terminal; longer lines are hard to read.
   private static var columns: Int { min(Terminal.output.width, 99) }
 
-  /// Options in two columns.
   private static func options(_ options: [OptionHelp]) -> String {
     options.map { option in
       ColumnText.entry("  " + option.form, option.text + option.remark, at: 28, columns)

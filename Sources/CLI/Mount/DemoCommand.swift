@@ -4,7 +4,6 @@ internal import Glibc
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs demo`.
 enum DemoCommand: Command {
   static let name = "demo"
   static let summary = "try podcastfs without a network"

@@ -29,7 +29,6 @@ enum MountCommand: Command {
 
   static func run(_ arguments: ArgumentList) throws -> Int32 { try run(nil, arguments) }
 
-  /// As mount(8) calls it.
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
     let isFake = arguments.takeFlag("-f")
@@ -82,7 +81,6 @@ enum MountCommand: Command {
     return try MountProcess(request, call: call, inheritance).run(ready: ready)
   }
 
-  /// As the keeper calls it.
   private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
     let inheritance = try InheritedMount()
     do { return try serve(source, mountPoint, options, inheritance, {}) } catch {

@@ -3,7 +3,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs get`.
 enum GetCommand: Command {
   static let name = "get"
   static let summary = "download episodes and wait for them"

@@ -86,7 +86,6 @@ struct MountedEpisode {
     }
   }
 
-  /// Sets the attribute `state`.
   func set(_ state: TransferState) throws {
     do throws(PosixError) {
       try ExtendedAttributes.set("user.podcastfs.state", of: path, to: state.name)
@@ -95,7 +94,6 @@ struct MountedEpisode {
     }
   }
 
-  /// What its attributes say now.
   func progress() throws -> ProgressLine {
     guard let text = try attribute("state"), let state = TransferState(name: text) else {
       throw CommandFailure("\(path): it has gone")

@@ -3,7 +3,6 @@ internal import MountService
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs pause`.
 enum PauseCommand: Command {
   static let name = "pause"
   static let summary = "pause downloads"
@@ -19,7 +18,6 @@ enum PauseCommand: Command {
   }
 }
 
-/// `podcastfs resume`.
 enum ResumeCommand: Command {
   static let name = "resume"
   static let summary = "resume downloads"
@@ -35,7 +33,6 @@ enum ResumeCommand: Command {
   }
 }
 
-/// `podcastfs cancel`.
 enum CancelCommand: Command {
   static let name = "cancel"
   static let summary = "drop downloads"
