@@ -181,29 +181,6 @@ off_t podcastfs_find_locked(int descriptor, off_t first, off_t count) {
   return lock.l_start > first ? lock.l_start : first;
 }
 
-#ifndef STATX_MNT_ID_UNIQUE
-#define STATX_MNT_ID_UNIQUE 0x00004000U
-#endif
-
-uint64_t podcastfs_mount_identity(int descriptor) {
-  struct statx status;
-  // Older kernels leave out what they do not know.
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID_UNIQUE) != 0)
-    return status.stx_mnt_id;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID) != 0)
-    return status.stx_mnt_id;
-  return 0;
-}
-
-int64_t podcastfs_birth_time(int descriptor) {
-  struct statx status;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
-  if ((status.stx_mask & STATX_BTIME) == 0) return 0;
-  return (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
-}
-
 int podcastfs_unmount(const char *path) { return umount2(path, 0); }
 int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
 

@@ -50,24 +50,7 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ECANCELED = Errno(rawValue: Glibc.ECANCELED)
 
   /// The system's words for it: "No such file or directory".
-  package var description: String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-      guard let base = buffer.baseAddress, let text = strerror_r_message(rawValue, base, buffer.count) else {
-        return "errno \(rawValue)"
-      }
-      return String(cString: text)
-    }
-  }
-}
-
-/// Glibc's strerror_r under _GNU_SOURCE may answer from a constant; the POSIX one fills the buffer.
-private func strerror_r_message(
-  _ code: Int32, _ buffer: UnsafeMutablePointer<CChar>, _ size: Int
-) -> UnsafePointer<CChar>? {
-  guard let text = strerror(code) else { return nil }
-  strncpy(buffer, text, size - 1)
-  buffer[size - 1] = 0
-  return UnsafePointer(buffer)
+  package var description: String { strerror(rawValue).map { String(cString: $0) } ?? "errno \(rawValue)" }
 }
 
 /// A system call that failed: what was tried, on what, and the reason.

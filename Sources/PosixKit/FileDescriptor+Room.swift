@@ -5,10 +5,11 @@ extension FileDescriptor {
   /// Makes sure that the first `size` bytes have room on the disk (posix_fallocate(3)): a mapped file without
   /// it kills its writer with SIGBUS when the disk is full.
   package func allocate(_ size: Int64) throws(PosixError) {
-    while true {
-      let reason = Errno(rawValue: posix_fallocate(rawValue, 0, off_t(size)))
-      if reason.rawValue == 0 { return }
-      if reason != .EINTR { throw PosixError(reason, "reserve room") }
+    try retrying("reserve room") {
+      let reason = posix_fallocate(rawValue, 0, off_t(size))
+      if reason == 0 { return 0 }
+      errno = reason
+      return -1
     }
   }
 
@@ -30,6 +31,9 @@ extension FileDescriptor {
   }
 
   package func unlock() { _ = podcastfs_unlock(rawValue) }
+
+  /// Whether somebody has the exclusive lock, without trying to get it.
+  package var isLocked: Bool { podcastfs_is_locked(rawValue) == 1 }
 }
 
 // Marks on places of a file (locks of a byte each, which others can have too): whoever lives is known by them, and

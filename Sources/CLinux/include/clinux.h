@@ -67,10 +67,6 @@ int podcastfs_is_locked(int descriptor);
 int podcastfs_lock_byte(int descriptor, off_t place);
 /// The place of a byte in a range that another open file has locked, any of them; -1 where there is none.
 off_t podcastfs_find_locked(int descriptor, off_t first, off_t count);
-/// Which mounted file system a file is reached by (STATX_MNT_ID_UNIQUE, else STATX_MNT_ID); 0 where unknown.
-uint64_t podcastfs_mount_identity(int descriptor);
-/// When the file was made, in nanoseconds since 1970 (STATX_BTIME); 0 where unknown.
-int64_t podcastfs_birth_time(int descriptor);
 /// CRC-32C (RFC 3720, B.4) of `count` bytes behind those that `sum` is of (0 at first).
 uint32_t podcastfs_crc32c(uint32_t sum, const uint8_t *bytes, size_t count);
 /// umount2(2), plain and with MNT_DETACH; 0, or -1 with errno.

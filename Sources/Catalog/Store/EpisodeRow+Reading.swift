@@ -85,7 +85,7 @@ extension EpisodeRow {
   static func entries(forKeys keys: some Collection<MediaKey>, in database: Database) throws -> [EpisodeEntry]
   {
     // The number of placeholders is the same each time, so that the statement is prepared once.
-    let padding = [any Bindable](repeating: DatabaseValue.null, count: keysAtOnce - keys.count)
+    let padding = [any Bindable](repeating: Int?.none, count: keysAtOnce - keys.count)
     let marks = Array(repeating: "?", count: keysAtOnce).joined(separator: ",")
     return try database.all(
       """
