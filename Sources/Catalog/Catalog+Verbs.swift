@@ -38,9 +38,9 @@ extension Catalog {
   }
 
   /// Hides an episode in `Subscriptions/` and `Latest/`, until it is restored or its podcast unsubscribed.
-  package func hide(episode: Int64) throws(CatalogError) {
+  package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      if try EpisodeMarks.hide(episode, in: database) { changes.append(.episode(episode)) }
+      if try EpisodeMarks.setHidden(hidden, episode, in: database) { changes.append(.episode(episode)) }
     }
   }
 

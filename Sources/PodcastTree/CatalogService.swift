@@ -33,7 +33,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func subscribe(result id: Int64, name: String?) throws -> ListedPodcast
   func unsubscribe(_ id: Int64) throws
   func setPlayed(_ played: Bool, episode: Int64) throws
-  func hide(episode: Int64) throws
+  func setHidden(_ hidden: Bool, episode: Int64) throws
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport
   func subscribe(

@@ -23,20 +23,12 @@ extension PodcastTree {
     }
   }
 
-  /// Ends when `Latest/` has been read: an episode has a link for each view that shows it. The first look at an episode pays
-  /// for that, not the start.
-  var linksKnown: Answer<Void> {
-    if world.withLock({ $0.latest != nil }) { return .value(()) }
-    return .on(loader) { try? self.loadLatest() }
-  }
-
   /// Makes the listing of a view that may be watched without ever being listed: changes are differences to it.
   private func prepare(_ node: NodeID) {
-    if world.withLock({ $0.listings[node] != nil }) { return }
+    if state.withLock({ $0.listings[node] != nil }) { return }
     loader.async { [self] in
-      guard let folder = folder(node) else { return }
-      try? folder.load()
-      _ = try? makeListing(folder)
+      try? folder(node)?.load()
+      _ = state.withLock { $0.listing(of: node) }
     }
   }
 
@@ -57,10 +49,11 @@ extension PodcastTree {
     case .downloadedPodcast: return .value(.downloaded)
     case .result:
       return .on(loader) {
-        for search in try self.loadSearches() {
-          if try self.loadResults(ofSearch: search.id).contains(where: { $0.id == node.row }) {
-            return NodeID(.search, search.id)
-          }
+        try self.loadSearches()
+        for search in self.state.withLock({ $0.searches ?? [] }) {
+          try self.loadResults(ofSearch: search.id)
+          let results = self.state.withLock { $0.results[search.id] ?? [] }
+          if results.contains(where: { $0.id == node.row }) { return NodeID(.search, search.id) }
         }
         throw Errno.ENOENT
       }
@@ -69,33 +62,7 @@ extension PodcastTree {
   }
 
   /// The names that lead from the root to a directory; nil where it is not in memory.
-  package func path(of directory: NodeID) -> [String]? {
-    world.withLock { world in
-      switch directory.kind {
-      case .fixed:
-        let names: [NodeID: [String]] = [
-          .root: [], .search: ["Search"], .subscriptions: ["Subscriptions"], .latest: ["Latest"],
-          .downloading: ["Downloading"], .downloaded: ["Downloaded"],
-        ]
-        return names[directory]
-      case .search: return world.searches?.first { $0.id == directory.row }.map { ["Search", $0.name] }
-      case .result:
-        guard let search = world.results.first(where: { $0.value.contains { $0.id == directory.row } })?.key,
-          let name = world.searches?.first(where: { $0.id == search })?.name,
-          let folder = world.resultByID[directory.row]
-        else { return nil }
-        return ["Search", name, folder.name]
-      case .subscription:
-        return world.subscriptionByID[directory.row].map { ["Subscriptions", $0.name] }
-      case .downloadedPodcast:
-        let name =
-          world.downloads.downloaded[directory.row]?.name
-          ?? world.downloads.known.values.first { $0.episode.podcast == directory.row }?.podcastName
-        return name.map { ["Downloaded", $0] }
-      default: return nil
-      }
-    }
-  }
+  package func path(of directory: NodeID) -> [String]? { state.withLock { $0.path(of: directory) } }
 
   package func open(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     self.node(node)?.open(writes: writes, for: caller) ?? .failure(.ENOENT)
@@ -145,7 +112,8 @@ extension PodcastTree {
     if flags & exchange != 0 { return .failure(.EINVAL) }
     if parent == newParent && name == newName { return .value(()) }
     return find(name, in: parent, for: caller).then { target in
-      guard target.isDirectory else { return .failure(.EPERM) }
+      let isMovable = target.isDirectory || target.identity.kind == .upload
+      guard isMovable else { return .failure(.EPERM) }
       return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
     }
   }
@@ -228,7 +196,7 @@ extension PodcastTree {
   /// Total is `cache_size`; total minus free is what is cached; less room on the disk lowers only what is
   /// available. In bytes.
   package func statistics() -> (total: Int64, free: Int64, available: Int64) {
-    let used = world.withLock { $0.downloads.cachedBytes }
+    let used = state.withLock { $0.cachedBytes }
     let free = max(0, settings.cacheSize - used)
     let room = DiskSpace.available(at: places.cache).map { max(0, $0 - settings.minimumFree) } ?? free
     return (settings.cacheSize, free, min(free, room))

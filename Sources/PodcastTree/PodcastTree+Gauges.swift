@@ -1,3 +1,4 @@
+internal import Configuration
 internal import PosixKit
 internal import TransferProtocol
 
@@ -5,17 +6,16 @@ internal import TransferProtocol
 extension PodcastTree {
   /// The tree's own.
   package var gauges: [Gauge] {
-    world.withLock { world in
-      let names = world.listings.values.reduce(0) { $0 + $1.items.count }
+    state.withLock { state in
+      let names = state.listings.values.reduce(0) { $0 + $1.items.count }
       return [
-        Gauge("open episodes", world.open.count),
-        Gauge("to be dropped at close", world.open.dropsAtClose.count),
-        Gauge("uploads", world.uploads.count),
-        Gauge("names in memory", names, limit: World.namesInMemory * 2),
-        Gauge("results", world.resultByID.count, limit: world.results.values.reduce(1000) { $0 + $1.count }),
+        Gauge("open episodes", state.open.count),
+        Gauge("to be dropped at close", state.open.dropsAtClose.count),
+        Gauge("uploads", state.uploads.count),
+        Gauge("names in memory", names, limit: TreeState.namesInMemory * 2),
         Gauge(
-          "appearances", world.appearances.count,
-          limit: 2 * (world.shelves.count + world.downloads.podcasts.count) + 512),
+          "podcasts in memory", state.podcasts.count,
+          limit: state.listings.count + state.downloads.count + 2 * settings.latest + 256),
       ]
     }
   }

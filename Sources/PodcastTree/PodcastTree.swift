@@ -7,9 +7,9 @@ package import TransferProtocol
 /// The file system proper: nodes, views, names, attributes and verbs. It knows no FUSE, and nothing here waits for the
 /// network on a caller's thread.
 ///
-/// A directory is an immutable value made of the state in memory (`World`). Only the tree's own thread changes that state:
-/// it takes in commits and states of downloads, and makes new values of the directories that they touch. The kernel forgets
-/// the difference between old and new (`Difference`). A verb commits, takes its commit in, and ends.
+/// A directory is an immutable value made of the state in memory (`TreeState`). Only the tree's own thread changes rows of
+/// that state: it reads commits and states of downloads, and applies them as events. The kernel forgets the difference
+/// between old and new (`Difference`). A verb commits, takes its commit in, and ends.
 package final class PodcastTree: Sendable {
   let catalog: any CatalogService
   let transfers: any TransferService
@@ -28,15 +28,17 @@ package final class PodcastTree: Sendable {
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
-  let world = Monitor(World())
+  let state = Monitor(TreeState())
+  /// When a first look into a podcast last ended.
+  let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let listReaders = RecentPrograms()
   let events = EventLog()
   /// The last commit that was taken in.
-  private let lastCommit = Monitor<Int64?>(nil)
+  let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
-  private let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
+  let completed = Monitor<Callback<(EpisodeEntry, TransferStatus)>?>(nil)
 
   private struct Observer {
     weak var kernel: (any ViewObserver)?
@@ -79,33 +81,15 @@ package final class PodcastTree: Sendable {
     loadDownloads()
   }
 
-  /// Takes in what has been committed since the last call, by any process: from then on every directory shows it. On the
-  /// loader's thread.
-  func takeInCommits() {
-    let seen = lastCommit.withLock { $0 }
-    guard let seen else { return lastCommit.withLock { $0 = try? catalog.commits() } }
-    for commit in (try? catalog.commits(after: seen)) ?? [] {
-      // A refresh that has changed something: its feed is another one.
-      if commit.changes.count > 1 {
-        for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
-      }
-      for change in commit.changes { catalogChanged(change) }
-      lastCommit.withLock { $0 = commit.number }
-    }
-  }
-
   /// Orders the downloads that the configuration wants.
   package func keepWhatIsWanted() {
     loader.async { [self] in
       _ = try? loadSubscriptions()
-      for folder in world.withLock({ $0.subscriptions ?? [] }) {
-        try? keepEpisodes(ofPodcast: folder.podcast)
+      for folder in state.withLock({ $0.subscriptions ?? [] }) {
+        if let podcast = try? catalog.podcast(folder.podcast) { try? keepEpisodes(of: podcast) }
       }
     }
   }
-
-  /// The podcast that an episode belongs to: its number says so.
-  static func podcast(ofEpisode id: Int64) -> Int64 { EpisodeID.podcast(of: id) }
 
   // MARK: Observers
 
@@ -116,12 +100,6 @@ package final class PodcastTree: Sendable {
   package func onCompletion(_ handler: @escaping @Sendable (EpisodeEntry, TransferStatus) -> Void) {
     completed.withLock { $0 = Callback { handler($0.0, $0.1) } }
   }
-
-  func tellCompletion(_ entry: EpisodeEntry, _ status: TransferStatus) {
-    completed.withLock { $0 }?((entry, status))
-  }
-
-  var tellsCompletions: Bool { completed.withLock { $0 != nil } }
 
   /// The kernel moves a node to the name of what it has become.
   func moved(_ node: NodeID, to other: NodeID) {

@@ -50,7 +50,11 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let ECANCELED = Errno(rawValue: Glibc.ECANCELED)
 
   /// The system's words for it: "No such file or directory".
-  package var description: String { strerror(rawValue).map { String(cString: $0) } ?? "errno \(rawValue)" }
+  package var description: String {
+    // Seldom the disk's own limit: people do not know the other one.
+    if self == .EFBIG { return "File too large for its disk, or for the limit that ulimit -f shows" }
+    return strerror(rawValue).map { String(cString: $0) } ?? "errno \(rawValue)"
+  }
 }
 
 /// A system call that failed: what was tried, on what, and the reason.

@@ -229,7 +229,7 @@ final class FakeCatalog: CatalogService {
     announce(.subscription(id, podcast: podcast))
   }
   func setPlayed(_ played: Bool, episode: Int64) { change(episode) { $0.played = played } }
-  func hide(episode: Int64) { change(episode) { $0.hidden = true } }
+  func setHidden(_ hidden: Bool, episode: Int64) { change(episode) { $0.hidden = hidden } }
   func restoreHidden(podcast: Int64) {
     state.withLock { state in
       for index in (state.episodes[podcast] ?? []).indices { state.episodes[podcast]?[index].hidden = false }

@@ -64,20 +64,20 @@ import TransferProtocol
     func count(_ name: String) -> Int { tree.gauges.first { $0.name == name }?.count ?? -1 }
     _ = try fixture.list(.latest)
     try tree.awaitIdle()
-    let before = count("appearances")
+    let before = count("podcasts in memory")
     for _ in 0..<3 {
       let search = try wait(tree.makeDirectory("harbour", in: .search, for: me)).node
       try wait(tree.rename("Harbour Lights", in: search, to: "Lights", in: .subscriptions, flags: 0, for: me))
       let folder = try wait(tree.lookup("Lights", in: .subscriptions, for: me)).node
       #expect(try fixture.list(folder).count == 3)
-      #expect(count("appearances") > before)
+      #expect(count("podcasts in memory") > before)
       try wait(tree.removeDirectory("harbour", in: .search, for: me))
       try wait(tree.removeDirectory("Lights", in: .subscriptions, for: me))
       // What its feed or a refresh says of it then is of nobody's interest.
       fixture.catalog.announce(.podcast(TreeFixture.podcast))
       try tree.awaitIdle()
     }
-    #expect(count("appearances") == before)
+    #expect(count("podcasts in memory") == before)
   }
 
   /// What a verb reads and tells does not depend on how large the folder is.

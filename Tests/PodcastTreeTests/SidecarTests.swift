@@ -132,6 +132,8 @@ import TransferProtocol
     _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
     fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://new.example/a.png" }
     fixture.fetcher.state.withLock { $0.files["http://new.example/a.png"] = [9] }
+    try fixture.tree.awaitIdle()
+    _ = fixture.kernel.take()
     fixture.catalog.announce(.podcast(TreeFixture.podcast))
     #expect(fixture.awaitListing(podcast))
     let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))

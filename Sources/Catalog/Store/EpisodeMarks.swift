@@ -10,10 +10,10 @@ enum EpisodeMarks {
     return database.changedRows > 0
   }
 
-  /// - Returns: false where it was hidden.
-  static func hide(_ episode: Int64, in database: Database) throws -> Bool {
+  /// - Returns: false where it was so.
+  static func setHidden(_ hidden: Bool, _ episode: Int64, in database: Database) throws -> Bool {
     try EpisodeRow.check(episode, in: database)
-    try database.run("UPDATE episode SET hidden = 1 WHERE id = ? AND hidden = 0", episode)
+    try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
     if database.changedRows == 0 { return false }
     try hiddenChanged(EpisodeID.podcast(of: episode), in: database)
     return true

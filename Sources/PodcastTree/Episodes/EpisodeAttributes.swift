@@ -98,8 +98,8 @@ enum EpisodeAttributes {
 extension PodcastTree {
   /// The attributes of a podcast's directory.
   func attributeList(of podcast: Podcast, in node: NodeID) -> AttributeList {
-    let (cached, folder) = world.withLock { world in
-      (world.downloads.downloaded[podcast.id]?.episodes.count ?? 0, world.subscriptionByID[node.row])
+    let (cached, folder) = state.withLock { state in
+      (state.views[NodeID(.downloadedPodcast, podcast.id)]?.count ?? 0, state.folders[node])
     }
     var list = AttributeList()
     list.add("feed_url", podcast.feedURL.shown(isListed: podcast.isListed))

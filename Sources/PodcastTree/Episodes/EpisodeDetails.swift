@@ -1,3 +1,4 @@
+internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
@@ -69,7 +70,7 @@ final class EpisodeDetails: Sendable {
 
   func forget(podcast: Int64) {
     let ids = state.withLock { state in
-      state.details.keys.filter { PodcastTree.podcast(ofEpisode: $0) == podcast }
+      state.details.keys.filter { EpisodeID.podcast(of: $0) == podcast }
     }
     for id in ids { forget(id) }
   }

@@ -11,7 +11,7 @@ struct EpisodeNode: TreeNode {
   func attributes() -> Answer<NodeAttributes> {
     tree.linksKnown.then { tree.listed(id.row) }.map { episode in
       let status = tree.currentStatus(episode.mediaKey)
-      return tree.world.withLock { tree.attributes(of: episode, node: id, status, $0) }
+      return tree.state.withLock { $0.attributes(of: episode, node: id, status) }
     }
   }
 
@@ -40,10 +40,10 @@ struct EpisodeNode: TreeNode {
       return caller.generation == 0 ? .failure(.EIO) : refuse(request, .gone)
     }
     if !caller.comesAgain, intent.startsDownload {
-      tree.sweeps.opened(episode.id, by: program, isNew: Downloads.view(status) == .none)
+      tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .remote == .remote)
     }
     // It counts as open from here: a drop at the last close of others does not end what this open waits for.
-    tree.world.withLock { $0.open.beginOpening(episode.id) }
+    tree.state.withLock { $0.open.beginOpening(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
@@ -58,7 +58,7 @@ struct EpisodeNode: TreeNode {
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
     }.onEnd { _ in
-      let drops = tree.world.withLock { $0.open.endOpening(episode.id) }
+      let drops = tree.state.withLock { $0.open.endOpening(episode.id) }
       if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     }
   }
@@ -73,7 +73,10 @@ struct EpisodeNode: TreeNode {
   private func lookAgain(_ episode: ListedEpisode, _ opened: any OpenEpisode) -> Answer<any OpenFile> {
     .on(tree.loader) {
       tree.transferChanged(episode.mediaKey)
-      tree.tell(tree.world.withLock { tree.names(of: episode, .replaced, $0) })
+      var difference = Difference()
+      difference.names = tree.state.withLock { $0.names(of: episode).episodes }
+      difference.listings = difference.names.map(\.directory)
+      tree.tell(difference)
       opened.close()
       throw Errno.ESTALE
     }
@@ -108,25 +111,25 @@ struct EpisodeNode: TreeNode {
     let current = episode.node(generation: opened.generation, size: opened.size)
     let representation = OpenEpisodes.Representation(generation: opened.generation, size: opened.size)
     let isOther = current != id
-    guard tree.world.withLock({ $0.open.open(id, representation) }) else { return nil }
+    guard tree.state.withLock({ $0.open.open(id, representation) }) else { return nil }
     let shownSize: Int64? =
       opened.size == nil
-      ? tree.world.withLock { world in
-        var status = world.downloads.status(episode.mediaKey)
+      ? tree.state.withLock { state in
+        var status = state.status(of: episode)
         // Of what was here before: that this is another one may not have been heard yet.
         status?.total = nil
         return EpisodeSize(episode, status).whileUnknown
       } : nil
     let isComing = intent.startsDownload && !opened.isWhole
     // A node's number holds only a part of the generation's: its pages may be of another one.
-    let keepsCache = tree.world.withLock { $0.open.keepsPages(of: id, opened.generation) }
+    let keepsCache = tree.state.withLock { $0.open.keepsPages(of: id, opened.generation) }
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
       keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
       looks: isComing && intent == .downloadAtRead && program?.habit == .browses
     ) { file in
       // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
-      if file.bytesRead > 0 { tree.world.withLock { $0.open.hasPages(of: id, opened.generation) } }
+      if file.bytesRead > 0 { tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } }
       closed(episode, intent, program, file)
     }
   }
@@ -134,14 +137,14 @@ struct EpisodeNode: TreeNode {
   private func closed(
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
-    let drops = tree.world.withLock { $0.open.close(id) }
+    let drops = tree.state.withLock { $0.open.close(id) }
     if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let count = file.isDirect ? file.bytesRead : tree.sweeps.mayHaveRead(file.bytesRead, of: id)
     let isShort = count < 1 << 20 && count < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
-    if leaves, !tree.world.withLock({ $0.open.isOpen(episode.id) }) {
+    if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.left(episode.id)
       tree.transfers.leave(episode.mediaKey) { _ in }
     }
@@ -210,21 +213,6 @@ extension PodcastTree {
   /// As it is now: changes are told a moment later, and bytes come faster than they are told.
   func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
 
-  func attributes(
-    of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?, _ world: World
-  ) -> NodeAttributes {
-    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
-    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
-    let size = EpisodeSize(episode, status)
-    let isUnknown = node.isOfUnknownSize || world.open.isOfUnknownSize(node)
-    attributes.size = world.open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)
-    attributes.stored = status?.received ?? 0
-    attributes.modified = FileTime(episode.modified)
-    attributes.changed = attributes.modified
-    attributes.links = UInt32(max(1, world.linkCount(of: episode)))
-    return attributes
-  }
-
   /// The facts that the daemon needs and keeps.
   func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
@@ -234,5 +222,20 @@ extension PodcastTree {
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)
+  }
+}
+
+extension TreeState {
+  func attributes(of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?) -> NodeAttributes {
+    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
+    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
+    let size = EpisodeSize(episode, status)
+    let isUnknown = node.isOfUnknownSize || open.isOfUnknownSize(node)
+    attributes.size = open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)
+    attributes.stored = status?.received ?? 0
+    attributes.modified = FileTime(episode.modified)
+    attributes.changed = attributes.modified
+    attributes.links = UInt32(max(1, linkCount(of: episode)))
+    return attributes
   }
 }

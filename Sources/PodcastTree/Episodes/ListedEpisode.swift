@@ -18,7 +18,7 @@ final class ListedEpisode: Sendable {
   let estimate: Int64
   let isHidden: Bool
   /// By the names that they have beside the episode.
-  let sidecars: [ListedSidecar]
+  let sidecars: [Sidecar]
 
   init(_ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
     id = episode.id
@@ -30,7 +30,7 @@ final class ListedEpisode: Sendable {
     feedLength = EpisodeSize.plausibleLength(of: episode)
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
-    sidecars = Sidecar.all(of: episode, in: podcast, kinds).map { ListedSidecar($0) }
+    sidecars = Sidecar.all(of: episode, in: podcast, kinds)
   }
 
   var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }
@@ -55,32 +55,5 @@ final class ListedEpisode: Sendable {
         generation > 0 ? .unknown : .asShown
       }
     return NodeID(.episode, id, generation: generation, size: kind)
-  }
-}
-
-/// What a listing needs of a sidecar.
-final class ListedSidecar: Sendable {
-  let node: NodeID
-  let name: String
-  let key: SidecarKey
-  /// Whether it is fetched; show notes come from the catalogue.
-  let isRemote: Bool
-  /// In bytes, never 0.
-  let estimate: Int64
-  /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
-  let modified: Int64
-
-  init(_ sidecar: Sidecar) {
-    node = sidecar.node
-    name = sidecar.name
-    key = sidecar.key
-    isRemote = sidecar.url != nil
-    estimate = sidecar.estimate
-    modified = sidecar.modified
-  }
-
-  /// A podcast's cover, where its feed names one and it is to be listed.
-  static func cover(of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) -> ListedSidecar? {
-    kinds.contains(.cover) ? Sidecar.cover(of: podcast).map { ListedSidecar($0) } : nil
   }
 }

@@ -12,7 +12,7 @@ struct ControlFile: TreeNode {
   var hasVerbs: Bool { false }
 
   func attributes() -> Answer<NodeAttributes> {
-    var attributes = tree.world.withLock { tree.controlFileAttributes(id, $0) }
+    var attributes = tree.state.withLock { tree.controlFileAttributes(id, $0) }
     if id == .log { attributes.setSize(FollowedFile.size(tree.places.logFile)) }
     return .value(attributes)
   }
@@ -37,16 +37,16 @@ struct SubscriptionListFile: TreeNode {
   var id: NodeID { .subscriptionList }
 
   func attributes() -> Answer<NodeAttributes> {
-    if let found = tree.world.withLock({ world in
-      world.subscriptionListSize.map { _ in tree.controlFileAttributes(id, world) }
+    if let found = tree.state.withLock({ state in
+      state.subscriptionListSize.map { _ in tree.controlFileAttributes(id, state) }
     }) {
       return .value(found)
     }
     return .on(tree.loader) {
       let size = try tree.catalog.subscriptionListSize()
-      return tree.world.withLock { world in
-        world.subscriptionListSize = size
-        return tree.controlFileAttributes(id, world)
+      return tree.state.withLock { state in
+        state.subscriptionListSize = size
+        return tree.controlFileAttributes(id, state)
       }
     }
   }
@@ -69,13 +69,13 @@ struct SubscriptionListFile: TreeNode {
 }
 
 extension PodcastTree {
-  func controlFileAttributes(_ node: NodeID, _ world: World) -> NodeAttributes {
+  func controlFileAttributes(_ node: NodeID, _ state: TreeState) -> NodeAttributes {
     let isList = node == .subscriptionList
     var attributes = NodeAttributes(node: node, isDirectory: false, permissions: isList ? 0o600 : 0o400)
     if isList {
-      attributes.size = world.subscriptionListSize ?? 4096
-      attributes.modified = world.time(\.subscriptionList) ?? started
-      if world.subscriptionListSize == nil { attributes.timeout = 0 }
+      attributes.size = state.subscriptionListSize ?? 4096
+      attributes.modified = state.time(state.listTimes.subscriptionList) ?? started
+      if state.subscriptionListSize == nil { attributes.timeout = 0 }
     } else {
       attributes.size = 4096
       attributes.modified = .now
@@ -88,8 +88,10 @@ extension PodcastTree {
 
   func statusText() -> [UInt8] {
     let statuses = transfers.allStatuses()
-    let told = world.withLock { world in
-      statuses.map { $0.withLength(ofFeed: world.downloads.known[$0.key]?.episode.feedLength) }
+    let told = state.withLock { state in
+      statuses.map { status in
+        status.withLength(ofFeed: state.downloadOfKey[status.key].flatMap { state.downloads[$0]?.feedLength })
+      }
     }
     let report = StatusReport.json(
       told, version: podcastfsVersion, cacheLimit: settings.cacheSize)

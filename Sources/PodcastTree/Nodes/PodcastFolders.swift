@@ -7,58 +7,30 @@ internal import TransferProtocol
 protocol PodcastFolder: FolderNode {}
 
 extension PodcastFolder {
-  func exists(_ world: World) -> Bool? { world.podcast(shownBy: id) == nil ? nil : true }
+  func load() throws { try tree.loadRow(of: id) }
 
-  func load() throws {
-    try tree.loadRow(of: id)
-    guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
-    try tree.loadShelf(podcast)
+  private func loadEpisodes() throws -> PodcastEntry {
+    try load()
+    guard let podcast = podcast else { throw Errno.ENOENT }
+    return try tree.loadEpisodes(ofPodcast: podcast)
   }
 
-  func attributes() -> Answer<NodeAttributes> {
-    .inMemory(or: tree.loader) {
-      tree.world.withLock { world in
-        world.podcast(shownBy: id).map { _ in tree.directory(id, modified(world), world) }
-      }
-    } load: {
-      try tree.loadRow(of: id)
-    }
-  }
-
-  func modified(_ world: World) -> FileTime {
-    if id.kind == .result { return world.resultByID[id.row]?.changed ?? tree.started }
-    // Shows sort by news.
-    let folder = world.subscriptionByID[id.row]
-    return folder?.newest ?? folder?.changed ?? tree.started
-  }
-
-  func items(_ world: World) -> [Listing.Item]? {
-    guard let podcast = world.podcast(shownBy: id), let shelf = world.shelves[podcast], shelf.isFetched else {
-      return nil
-    }
-    let episodes = shelf.episodes.filter { world.shows($0, in: id) }
-    return tree.items(episodes, sidecars: episodes.flatMap(\.sidecars), cover: shelf.cover)
-  }
+  private var podcast: Int64? { tree.state.withLock { $0.podcast(shownBy: id) } }
 
   /// Fetches the feed where that never happened, unless the caller may start nothing. Otherwise lists what is known at once
   /// and refreshes in the background where that is due.
   func listing(for caller: Caller) -> Answer<Listing> {
-    let (found, due) = tree.world.withLock { world -> (Listing?, Int64?) in
-      guard let listing = world.listings[id] else { return (nil, nil) }
-      world.touch(id)
-      return (listing, world.podcast(shownBy: id).flatMap { world.shelves[$0]?.nextRefresh })
+    let (found, due) = tree.state.withLock { state -> (Listing?, Int64?) in
+      guard state.listings[id] != nil else { return (nil, nil) }
+      return (state.listing(of: id), state.podcast(shownBy: id).flatMap { state.podcasts[$0]?.nextRefresh })
     }
     if let found {
       refreshIfDue(due, caller)
       return .value(found)
     }
-    return Answer<Shelf>.on(tree.loader) {
-      try tree.loadRow(of: id)
-      guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
-      return try tree.loadShelf(podcast)
-    }.then { shelf in
-      if shelf.isFetched {
-        refreshIfDue(shelf.nextRefresh, caller)
+    return Answer.on(tree.loader) { try loadEpisodes() }.then { podcast in
+      if podcast.isFetched {
+        refreshIfDue(podcast.nextRefresh, caller)
         return made()
       }
       if tree.isBarred(caller) {
@@ -66,24 +38,19 @@ extension PodcastFolder {
         empty.isCacheable = false
         return .value(empty)
       }
-      return firstLook(shelf.podcast).then { made() }
+      return firstLook(podcast.id).then { made() }
     }
   }
 
-  private func made() -> Answer<Listing> {
-    .on(tree.loader) {
-      try load()
-      return try tree.makeListing(self)
-    }
-  }
+  private func made() -> Answer<Listing> { tree.listing(of: id) { _ = try loadEpisodes() } }
 
   private func firstLook(_ podcast: Int64) -> Answer<Void> {
     .pending { completion in
       // People take longer from one folder to the next.
-      let last = tree.world.withLock { $0.firstLookEnded }
+      let last = tree.firstLookEnded.withLock { $0 }
       let isWalk = last.map { MonotonicTime.now.seconds(since: $0) < 0.5 } ?? false
       let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
-        tree.world.withLock { $0.firstLookEnded = .now }
+        tree.firstLookEnded.withLock { $0 = .now }
         completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
       if isWalk && id.kind == .result { tree.loader.async { try? fetchNext() } }
@@ -94,8 +61,8 @@ extension PodcastFolder {
   /// A program that looks into one result after the other (a file manager that counts what is in each) waits for one
   /// feed after the other: those of the next four results are fetched meanwhile.
   private func fetchNext() throws {
-    let next = tree.world.withLock { world -> ArraySlice<Folder> in
-      let results = world.results.values.first { $0.contains { $0.id == id.row } }
+    let next = tree.state.withLock { state -> ArraySlice<Folder> in
+      let results = state.results.values.first { $0.contains { $0.id == id.row } }
       guard let results, let place = results.firstIndex(where: { $0.id == id.row }) else { return [] }
       return results[(place + 1)...].prefix(4)
     }
@@ -107,41 +74,29 @@ extension PodcastFolder {
   }
 
   private func refreshIfDue(_ due: Int64?, _ caller: Caller) {
-    guard let due, due <= wallClockSeconds(), !tree.isBarred(caller) else { return }
-    guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { return }
+    guard let due, due <= wallClockSeconds(), !tree.isBarred(caller), let podcast else { return }
     _ = tree.catalog.refresh(podcast: podcast, cause: .due) { _ in }
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
-    // No name of ours begins with a dot. File managers look for such files everywhere, which must not fetch a feed.
-    if name == FolderIcon.name {
-      return Answer.on(tree.loader) {
-        try tree.loadRow(of: id)
-        guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
-        return podcast
-      }.then { FolderIcon.target(of: $0, in: tree) }
+    // Only one name of ours begins with a dot. File managers look for such files everywhere, which must not fetch a feed.
+    if name == Sidecar.iconName {
+      return Answer.on(tree.loader) { try loadEpisodes() }.then { podcast in
+        if !podcast.isFetched { return .failure(.ENOENT) }
+        return tree.unlisted(name, ofPodcast: podcast.id) { state, sidecar in state.isListed(sidecar) }
+      }
     }
     if name.hasPrefix(".") { return .failure(.ENOENT) }
     return listing(for: caller).then { listing in
-      (listing[name] ?? besideHidden(name)).map { .value($0) } ?? .failure(.ENOENT)
-    }
-  }
-
-  /// A sidecar of a hidden episode is not listed but can be removed: `rm -r` has listed it before it removed the episode.
-  private func besideHidden(_ name: String) -> Target? {
-    tree.world.withLock { world in
-      guard let podcast = world.podcast(shownBy: id), let shelf = world.shelves[podcast] else { return nil }
-      for episode in shelf.episodes where !episode.sidecars.isEmpty && !world.shows(episode, in: id) {
-        if let found = episode.sidecars.first(where: { $0.name == name }) { return .sidecar(found) }
-      }
-      return nil
+      if let target = listing[name] { return .value(target) }
+      guard let podcast else { return .failure(.ENOENT) }
+      return tree.unlisted(name, ofPodcast: podcast) { state, sidecar in state.isListed(sidecar) }
     }
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
-      try tree.loadRow(of: id)
-      let podcast = tree.world.withLock { $0.podcast(shownBy: id) }
+      try load()
       guard let podcast, let facts = try tree.catalog.podcast(podcast) else { throw Errno.ENOENT }
       return tree.attributeList(of: facts, in: id)
     }
@@ -158,7 +113,7 @@ struct ResultFolder: PodcastFolder {
     switch target {
     case .episode(let episode):
       tree.commit { try tree.catalog.hideInSearch(result: id.row, episode: episode.id) }
-    case .sidecar(let sidecar): tree.removeCopy(of: sidecar, podcast: nil, from: id)
+    case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
     case .node: .failure(.EPERM)
     }
   }
@@ -173,7 +128,7 @@ struct SubscriptionFolder: PodcastFolder {
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
     case .episode(let episode): tree.hideAndDrop(episode)
-    case .sidecar(let sidecar): tree.removeCopy(of: sidecar, podcast: nil, from: id)
+    case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
     case .node: .failure(.EPERM)
     }
   }
@@ -187,46 +142,50 @@ struct SubscriptionFolder: PodcastFolder {
     guard value == "0" else { return .failure(.EINVAL) }
     return tree.commit {
       try tree.loadRow(of: id)
-      guard let podcast = tree.world.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
+      guard let podcast = tree.state.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
       try tree.catalog.restoreHidden(podcast: podcast)
     }
   }
 }
 
 extension PodcastTree {
-  /// Episodes and what lies beside them, without names that belong to another and without sidecars that their hosts do
-  /// not have.
-  func items(
-    _ episodes: [ListedEpisode], sidecars: [ListedSidecar], cover: ListedSidecar?
-  ) -> [Listing.Item] {
-    var items = episodes.map { Listing.Item(name: $0.name, target: .episode($0)) }
-    if !sidecars.isEmpty {
-      let stems = Dictionary(episodes.map { ($0.stem, $0.id) }, uniquingKeysWith: { first, _ in first })
-      items += sidecars.compactMap { sidecar in
-        // "X.de.vtt" belongs to an episode "X.de" before it does to one "X".
-        let base = String(decoding: sidecar.name.utf8.dropLast(4), as: UTF8.self)
-        if sidecar.node.kind == .transcript, let other = stems[base], other != sidecar.node.row { return nil }
-        return isListed(sidecar) ? Listing.Item(name: sidecar.name, target: .sidecar(sidecar)) : nil
+  /// What opens by its name but is not listed: the `.directory`, and a sidecar whose episode has just gone, because `rm -r`
+  /// has listed it before it removed the episode.
+  func unlisted(
+    _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
+  ) -> Answer<Target> {
+    let found = state.withLock { state -> Sidecar? in
+      guard let entry = state.podcasts[podcast] else { return nil }
+      if name == Sidecar.iconName {
+        return entry.cover.flatMap { isShown(state, $0) ? Sidecar.icon(cover: $0) : nil }
       }
+      let sidecars = entry.episodes?.lazy.flatMap(\.sidecars).filter { $0.name == name }
+      return sidecars?.first { isShown(state, $0) }
     }
-    if let cover, isListed(cover) { items.append(Listing.Item(name: cover.name, target: .sidecar(cover))) }
-    return items
+    return found.map { .value(.sidecar($0)) } ?? .failure(.ENOENT)
   }
 
-  /// Hides an episode of the subscriptions, and stops or drops its download. That comes first: where it fails, nothing has
-  /// changed, and on a full disk it makes the room that the catalogue needs.
+  /// Hides an episode of the subscriptions, then stops or drops its download. Where the download stays, the episode is
+  /// shown again. On a full disk the drop comes first: it makes the room that the catalogue needs.
   func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    dropDownload(of: episode).then { self.commit { try self.catalog.hide(episode: episode.id) } }
+    let mark: @Sendable (Bool) -> Answer<Void> = { isHidden in
+      self.commit { try self.catalog.setHidden(isHidden, episode: episode.id) }
+    }
+    return mark(true).recover { errno in
+      errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)
+    }.then {
+      self.dropDownload(of: episode).recover { errno in mark(false).then { .failure(errno) } }
+    }
   }
 
   /// Stops or drops a download: now, or when the last reader closes it.
   func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
     let key = episode.mediaKey
     enum Way { case nothing, now, later }
-    let way = world.withLock { world -> Way in
-      if Downloads.view(world.downloads.status(key)) == .none { return .nothing }
-      guard world.open.isOpen(episode.id) else { return .now }
-      world.open.dropsAtClose.insert(episode.id)
+    let way = state.withLock { state -> Way in
+      if state.isRemote(episode) { return .nothing }
+      guard state.open.isOpen(episode.id) else { return .now }
+      state.open.dropsAtClose.insert(episode.id)
       return .later
     }
     switch way {

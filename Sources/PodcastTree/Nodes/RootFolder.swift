@@ -9,19 +9,12 @@ struct RootFolder: FolderNode {
   var id: NodeID { .root }
   var hasVerbs: Bool { false }
 
-  private static let names: [(String, NodeID)] = [
+  static let names: [(String, NodeID)] = [
     ("Downloaded", .downloaded), ("Downloading", .downloading), ("Latest", .latest), ("Search", .search),
     ("Subscriptions", .subscriptions),
   ]
   /// Opens by name but is not listed, so that cp -r and grep -r don't wait in it.
   private static let controlName = ".podcastfs"
-
-  func exists(_ world: World) -> Bool? { true }
-  func load() {}
-  func modified(_ world: World) -> FileTime { tree.started }
-  func items(_ world: World) -> [Listing.Item]? {
-    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
-  }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     if name == Self.controlName { return .value(.node(.control)) }
@@ -30,7 +23,7 @@ struct RootFolder: FolderNode {
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
-    let (cached, counts) = tree.world.withLock { ($0.downloads.cachedBytes, $0.downloads.counts) }
+    let (cached, counts) = tree.state.withLock { ($0.cachedBytes, $0.stateCounts) }
     var list = AttributeList()
     list.add("version", podcastfsVersion)
     list.add("cache_bytes", String(cached))
@@ -51,16 +44,9 @@ struct ControlFolder: FolderNode {
     ("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status),
   ]
 
-  func exists(_ world: World) -> Bool? { true }
-  func load() {}
-  func modified(_ world: World) -> FileTime { tree.started }
-  func items(_ world: World) -> [Listing.Item]? {
-    Self.names.map { Listing.Item(name: $0.0, target: .node($0.1)) }
-  }
-
   func listing(for caller: Caller) -> Answer<Listing> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    return .value(Listing(tree.world.withLock { items($0) } ?? []))
+    return .value(Listing(Self.names.map { Listing.Item($0.0, .node($0.1)) }))
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {

@@ -7,16 +7,7 @@ struct SearchesFolder: FolderNode {
   let tree: PodcastTree
   var id: NodeID { .search }
 
-  func exists(_ world: World) -> Bool? { true }
   func load() throws { try tree.loadSearches() }
-  func modified(_ world: World) -> FileTime { world.time(\.searches) ?? tree.started }
-  func items(_ world: World) -> [Listing.Item]? {
-    world.searches?.map { search in
-      Listing.Item(
-        name: search.name,
-        target: .node(NodeID(.search, search.id)))
-    }
-  }
 
   /// Searches for what the directory is called.
   func makeDirectory(_ name: String) -> Answer<NodeAttributes> {
@@ -64,25 +55,11 @@ struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
-  func exists(_ world: World) -> Bool? { world.searches?.contains { $0.id == id.row } }
-  func load() throws {
-    guard try tree.loadSearches().contains(where: { $0.id == id.row }) else { throw Errno.ENOENT }
-    try tree.loadResults(ofSearch: id.row)
-  }
-  func modified(_ world: World) -> FileTime {
-    world.searches?.first { $0.id == id.row }.map { FileTime(sinceEpoch: $0.changed) } ?? tree.started
-  }
-  func items(_ world: World) -> [Listing.Item]? {
-    world.results[id.row]?.map { folder in
-      Listing.Item(
-        name: folder.name,
-        target: .node(NodeID(.result, folder.id)))
-    }
-  }
+  func load() throws { try tree.loadResults(ofSearch: id.row) }
 
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
-      guard let search = try tree.loadSearches().first(where: { $0.id == id.row }) else { throw Errno.ENOENT }
+      guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
       var list = AttributeList()
       list.add("query", search.name)
       list.add("result_count", String(search.resultCount))
@@ -117,8 +94,8 @@ struct SearchFolder: FolderNode {
   private func isFollowed(_ result: Int64) -> Answer<Bool> {
     .on(tree.loader) {
       try tree.loadSubscriptions()
-      return tree.world.withLock { world in
-        world.resultByID[result].map { world.subscriptionOfPodcast[$0.podcast] != nil } ?? false
+      return tree.state.withLock { state in
+        state.folders[NodeID(.result, result)].map { state.followed[$0.podcast] != nil } ?? false
       }
     }
   }

@@ -8,24 +8,7 @@ struct SubscriptionsFolder: FolderNode {
   var id: NodeID { .subscriptions }
   static let listName = "subscriptions.opml"
 
-  func exists(_ world: World) -> Bool? { true }
   func load() throws { try tree.loadSubscriptions() }
-  func modified(_ world: World) -> FileTime {
-    [world.time(\.subscriptions), world.time(\.uploads)].compactMap(\.self).max() ?? tree.started
-  }
-  func items(_ world: World) -> [Listing.Item]? {
-    guard let folders = world.subscriptions else { return nil }
-    var items = [Listing.Item(name: Self.listName, target: .node(.subscriptionList))]
-    items += folders.map { folder in
-      Listing.Item(
-        name: folder.name,
-        target: .node(NodeID(.subscription, folder.id)))
-    }
-    items += world.uploads.values.compactMap { upload in
-      upload.name.map { Listing.Item(name: $0, target: .node(upload.node)) }
-    }
-    return items
-  }
 
   /// Fails with EEXIST where a name is taken.
   func isFree(_ name: String) -> Answer<Void> {
@@ -49,10 +32,15 @@ struct SubscriptionsFolder: FolderNode {
     return tree.commit { try tree.catalog.unsubscribe(row) }
   }
 
-  /// Renames the subscription.
+  /// Renames the subscription, or a file that was copied here under a temporary name, as file managers do.
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
-    guard parent == .subscriptions, target.identity.kind == .subscription else { return .failure(.EPERM) }
+    guard parent == .subscriptions else { return .failure(.EPERM) }
     let row = target.identity.row
+    if target.identity.kind == .upload {
+      if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+      return isFree(newName).then { tree.renameUpload(row, to: newName) }
+    }
+    guard target.identity.kind == .subscription else { return .failure(.EPERM) }
     if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }
     return isFree(newName).then {
       tree.commit { try tree.catalog.rename(subscription: row, to: newName) }

@@ -35,15 +35,8 @@ extension TreeNode {
 
 /// A directory.
 protocol FolderNode: TreeNode {
-  /// What it lists; nil where the rows are not in memory: see `load`.
-  func items(_ world: World) -> [Listing.Item]?
-  /// When what it lists last changed.
-  func modified(_ world: World) -> FileTime
-  /// Reads the rows that `items` needs. On the loader's thread.
+  /// Reads the rows that its listing and its time need. On the loader's thread.
   func load() throws
-  /// Whether it exists; nil where memory does not say: ask after `load`.
-  func exists(_ world: World) -> Bool?
-
   func listing(for caller: Caller) -> Answer<Listing>
   func lookup(_ name: String, for caller: Caller) -> Answer<Target>
 
@@ -58,35 +51,24 @@ protocol FolderNode: TreeNode {
 }
 
 extension FolderNode {
+  func load() throws {}
+
   func attributes() -> Answer<NodeAttributes> {
-    let known = tree.world.withLock { world -> NodeAttributes?? in
-      guard let exists = exists(world) else { return nil }
-      return .some(exists ? tree.directory(id, modified(world), world) : nil)
-    }
-    if let known { return known.map { .value($0) } ?? .failure(.ENOENT) }
-    return .on(tree.loader) {
-      try load()
-      return try tree.world.withLock { world in
-        guard exists(world) == true else { throw Errno.ENOENT }
-        return tree.directory(id, modified(world), world)
+    @Sendable func find() -> Answer<NodeAttributes>? {
+      let presence = tree.state.withLock { $0.presence(of: id) }
+      switch presence {
+      case .unread: return nil
+      case .gone: return .failure(.ENOENT)
+      case .there: return .value(tree.directoryAttributes(id, presence))
       }
     }
+    if let found = find() { return found }
+    return Answer.on(tree.loader) { try load() }.then { find() ?? .failure(.ENOENT) }
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> { .failure(.EISDIR) }
 
-  func listing(for caller: Caller) -> Answer<Listing> {
-    let found = tree.world.withLock { world -> Listing? in
-      guard let listing = world.listings[id] else { return nil }
-      world.touch(id)
-      return listing
-    }
-    if let found { return .value(found) }
-    return .on(tree.loader) {
-      try load()
-      return try tree.makeListing(self)
-    }
-  }
+  func listing(for caller: Caller) -> Answer<Listing> { tree.listing(of: id) { try load() } }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     listing(for: caller).then { listing in
@@ -111,11 +93,10 @@ extension PodcastTree {
     case .search: SearchFolder(tree: self, id: id)
     case .result: ResultFolder(tree: self, id: id)
     case .subscription: SubscriptionFolder(tree: self, id: id)
-    case .downloadedPodcast: DownloadedPodcastFolder(tree: self, id: id)
+    case .downloadedPodcast: ViewFolder(tree: self, id: id)
     case .episode: EpisodeNode(tree: self, id: id)
-    case .cover, .transcript, .chapters, .notes: SidecarNode(tree: self, id: id)
+    case .cover, .transcript, .chapters, .notes, .icon: SidecarNode(tree: self, id: id)
     case .upload: UploadNode(tree: self, id: id)
-    case .icon: FolderIcon(tree: self, id: id)
     case nil: nil
     }
   }
@@ -125,8 +106,7 @@ extension PodcastTree {
     case .root: RootFolder(tree: self)
     case .search: SearchesFolder(tree: self)
     case .subscriptions: SubscriptionsFolder(tree: self)
-    case .latest: LatestFolder(tree: self)
-    case .downloading: DownloadingFolder(tree: self)
+    case .latest, .downloading: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)
     case .control: ControlFolder(tree: self)
     case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)
@@ -158,27 +138,4 @@ extension PodcastTree {
   }
 
   func folder(_ id: NodeID) -> (any FolderNode)? { node(id) as? any FolderNode }
-
-  /// What stat(2) shows of a directory.
-  func directory(_ id: NodeID, _ modified: FileTime, _ world: World) -> NodeAttributes {
-    var attributes = NodeAttributes(
-      node: id, isDirectory: true, permissions: id == .control ? 0o700 : 0o755)
-    attributes.size = 4096
-    attributes.modified = modified
-    attributes.changed = attributes.modified
-    return attributes
-  }
-
-  /// Of a directory, or a file that is one of a kind.
-  func attributes(of id: NodeID, _ world: World) -> NodeAttributes {
-    if let folder = folder(id) {
-      var attributes = directory(id, folder.modified(world), world)
-      // What decides its time has not been read: the kernel asks for it when somebody looks.
-      if folder.exists(world) == nil { attributes.timeout = 0 }
-      return attributes
-    }
-    if id.kind == .upload { return uploadAttributes(id, world) }
-    if id.kind == .icon { return iconAttributes(id) }
-    return controlFileAttributes(id, world)
-  }
 }

@@ -8,33 +8,28 @@ struct UploadNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
 
+  private var upload: Upload? { tree.state.withLock { $0.uploads[id.row] } }
+
   func attributes() -> Answer<NodeAttributes> {
-    let found = tree.world.withLock { world in
-      world.uploads[id.row].map { _ in tree.uploadAttributes(id, world) }
-    }
-    return found.map { .value($0) } ?? .failure(.ENOENT)
+    upload == nil ? .failure(.ENOENT) : .value(tree.state.withLock { tree.uploadAttributes(id, $0) })
   }
 
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
     guard tree.owner.admits(caller) else { return .failure(.EACCES) }
-    guard let upload = tree.world.withLock({ $0.uploads[id.row] }) else { return .failure(.ENOENT) }
-    return .value(upload.open())
+    return upload.map { .value($0.open()) } ?? .failure(.ENOENT)
   }
 
   func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
-    if let size, let errno = tree.world.withLock({ $0.uploads[id.row] })?.truncate(to: size) {
-      return .failure(errno)
-    }
+    if let size, let errno = upload?.truncate(to: size) { return .failure(errno) }
     return attributes()
   }
 }
 
 extension PodcastTree {
-  func uploadAttributes(_ id: NodeID, _ world: World) -> NodeAttributes {
+  func uploadAttributes(_ id: NodeID, _ state: TreeState) -> NodeAttributes {
     var attributes = NodeAttributes(node: id, isDirectory: false, permissions: 0o600)
-    let upload = world.uploads[id.row]
-    attributes.size = upload?.size ?? 0
-    attributes.stored = attributes.size
+    let upload = state.uploads[id.row]
+    attributes.setSize(upload?.size ?? 0)
     attributes.modified = upload?.modified ?? started
     attributes.changed = attributes.modified
     attributes.timeout = 0
@@ -44,26 +39,20 @@ extension PodcastTree {
   /// A list under a name of its own: in the directory until it goes.
   func createUpload(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
     .on(loader) {
-      self.noteUpload()
-      let (upload, difference) = self.world.withLock { world -> (Upload, Difference) in
-        let id = NodeID(.upload, world.nextUpload)
-        world.nextUpload += 1
+      let upload = self.state.withLock { state in
+        let id = NodeID(.upload, state.nextUpload)
+        state.nextUpload += 1
         let upload = Upload(node: id, name: name) { [weak self] bytes in
-          self?.importFile(bytes, name, removing: nil) ?? .failure(.EIO)
+          self?.importFile(bytes, name, isEdited: false) ?? .failure(.EIO)
         } onIdle: { [weak self] upload in
           self?.expire(upload)
         }
-        world.uploads[id.row] = upload
-        let target = Target.node(id)
-        var difference = self.set([(name, target)], in: .subscriptions, &world)
-        // The kernel knows the name: it is making it.
-        difference.names = []
-        difference.attributes.append(.subscriptions)
-        return (upload, difference)
+        state.uploads[id.row] = upload
+        return upload
       }
-      self.tell(difference)
+      self.uploadsChanged()
       let file = upload.open()
-      return (self.world.withLock { self.uploadAttributes(upload.node, $0) }, file)
+      return (self.state.withLock { self.uploadAttributes(upload.node, $0) }, file)
     }
   }
 
@@ -71,36 +60,31 @@ extension PodcastTree {
   /// it leaves out to go. Only `rmdir` unfollows, so that its close fails.
   func writtenList(by program: Program?) -> any OpenFile {
     let isEditor = program.map { listReaders.contains($0) } ?? false
-    let upload = Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
-      self?.importFile(bytes, SubscriptionsFolder.listName, removing: isEditor ? .refused : nil)
-        ?? .failure(.EIO)
+    return Upload(node: .subscriptionList, name: nil) { [weak self] bytes in
+      self?.importFile(bytes, SubscriptionsFolder.listName, isEdited: isEditor) ?? .failure(.EIO)
     } onIdle: { _ in
-    }
-    return upload.open()
+    }.open()
   }
-
-  private enum Removal { case refused }
 
   /// Subscribes to the feeds of a list, or to the feed or page that a link file names. What cannot be used is written to
   /// the log.
-  private func importFile(_ bytes: [UInt8], _ name: String, removing removal: Removal?) -> Answer<Void> {
-    commit { () -> String? in
-      if removal == .refused { try self.refuseRemovals(bytes) }
+  private func importFile(_ bytes: [UInt8], _ name: String, isEdited: Bool) -> Answer<Void> {
+    let log: @Sendable (String) -> Void = { [path = places.logFile] problem in
+      LogFile(path).write("\(name), copied to Subscriptions: \(problem)")
+    }
+    return commit { () -> String? in
+      if isEdited { try self.refuseRemovals(bytes) }
       let outcome: OPMLImport
       do { outcome = try self.catalog.importOPML(bytes) } catch {
-        self.logUpload(name, "\(error)")
+        log("\(error)")
         throw error
       }
       if outcome.link != nil { return outcome.link }
       self.events.record(imported: outcome)
-      for problem in outcome.problems.prefix(EventLog.problemLimit) { self.logUpload(name, problem) }
+      for problem in outcome.problems.prefix(EventLog.problemLimit) { log(problem) }
       if outcome.added + outcome.known == 0, outcome.refused > 0 { throw Errno.EINVAL }
       return nil
     }.then { link in link.map { self.follow(link: $0) } ?? .value(()) }
-  }
-
-  private func logUpload(_ name: String, _ problem: String) {
-    LogFile(places.logFile).write("\(name), copied to Subscriptions: \(problem)")
   }
 
   /// Subscribes to the feed or the page that a link file names. The user who copies the file chose the address, as one
@@ -119,12 +103,7 @@ extension PodcastTree {
         }
       }
       return { task.cancel() }
-    }.then { outcome in
-      .on(self.loader) {
-        self.takeInCommits()
-        self.events.record(imported: outcome)
-      }
-    }
+    }.then { outcome in self.commit { self.events.record(imported: outcome) } }
   }
 
   /// - Throws: EPERM where feeds are missing that are followed.
@@ -137,31 +116,27 @@ extension PodcastTree {
   private func expire(_ upload: Upload) {
     loader.async(after: upload.isRefused ? 0 : Upload.lifetime) { [weak self] in
       // Somebody may have opened it meanwhile: the name goes after the last close.
-      guard let self, upload.isExpired(at: .now) else { return }
-      _ = forget(upload.node)
+      if upload.isExpired(at: .now) { self?.forget(upload.node) }
     }
   }
 
-  func removeUpload(_ id: NodeID) -> Answer<Void> {
-    .on(loader) { _ = self.forget(id) }
+  func renameUpload(_ row: Int64, to name: String) -> Answer<Void> {
+    .on(loader) {
+      guard let upload = self.state.withLock({ $0.uploads[row] }) else { throw Errno.ENOENT }
+      upload.name = name
+      self.uploadsChanged()
+    }
   }
 
-  /// Notes the time of the change; where that fails, the directory keeps its time.
-  private func noteUpload() {
+  func removeUpload(_ id: NodeID) -> Answer<Void> { .on(loader) { self.forget(id) } }
+
+  private func forget(_ id: NodeID) {
+    if state.withLock({ $0.uploads.removeValue(forKey: id.row) }) != nil { uploadsChanged() }
+  }
+
+  /// Notes the time of the change; where that fails, the directory keeps its time. On the loader's thread.
+  private func uploadsChanged() {
     try? catalog.noteUpload()
-    readFolderTimes()
-  }
-
-  /// On the loader's thread.
-  private func forget(_ id: NodeID) -> Bool {
-    if world.withLock({ $0.uploads[id.row]?.name != nil }) { noteUpload() }
-    let difference = world.withLock { world -> Difference? in
-      guard let upload = world.uploads.removeValue(forKey: id.row), let name = upload.name else { return nil }
-      var difference = set([(name, nil)], in: .subscriptions, &world)
-      difference.attributes.append(.subscriptions)
-      return difference
-    }
-    if let difference { tell(difference) }
-    return difference != nil
+    try? readSubscriptions()
   }
 }

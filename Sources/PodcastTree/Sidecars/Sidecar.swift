@@ -1,16 +1,24 @@
+internal import Catalog
 internal import Configuration
 internal import PodcastModel
 
-/// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show
-/// notes.
-struct Sidecar: Hashable, Sendable {
+/// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show notes; and the
+/// `.directory` that has KDE's file manager show the cover as the folder's picture.
+final class Sidecar: Sendable {
+  enum Content: Sendable {
+    /// It is fetched from there when it is opened.
+    case remote(WebAddress)
+    /// The catalogue has them.
+    case notes
+    case text([UInt8])
+  }
+
   let node: NodeID
   let name: String
-  /// Where it is, as its feed says; nil for show notes: the catalogue has them.
-  let url: WebAddress?
-  /// The address of that feed.
-  let feedURL: WebAddress
-  let podcastID: Int64
+  let podcast: Int64
+  let content: Content
+  /// Names its copy in the cache.
+  let key: SidecarKey
   /// Whether its host may be a private one.
   let allowsPrivateHosts: Bool
   /// Seconds since 1970: its episode's time; of a cover, when its podcast became known.
@@ -18,20 +26,30 @@ struct Sidecar: Hashable, Sendable {
   /// In bytes: what such a file usually takes, never 0.
   let estimate: Int64
 
-  /// Where it is fetched from.
-  var address: WebAddress? { url.map { FeedCredentials.lent(by: feedURL, to: $0) } }
+  private init(
+    _ node: NodeID, _ name: String, _ podcast: Int64, _ content: Content, _ key: SidecarKey,
+    allowsPrivateHosts: Bool = false, modified: Int64, estimate: Int64
+  ) {
+    self.node = node
+    self.name = name
+    self.podcast = podcast
+    self.content = content
+    self.key = key
+    self.allowsPrivateHosts = allowsPrivateHosts
+    self.modified = modified
+    self.estimate = estimate
+  }
 
-  /// Names its copy in the cache. The node alone would not do: a feed may give another address for it.
-  var key: SidecarKey { SidecarKey(node: node, address: url ?? "") }
+  var isRemote: Bool { if case .remote = content { true } else { false } }
 }
 
-/// Names the copy of a sidecar in the cache.
+/// Names the copy of a sidecar in the cache: the node alone would not do, because a feed may give another address for it.
 struct SidecarKey: Hashable, Sendable {
-  private let node: UInt64
+  private let number: UInt64
   private let address: UInt64
 
   init(node: NodeID, address: WebAddress) {
-    self.node = node.inode
+    number = node.inode
     // FNV-1a: listings ask for thousands, and only addresses of the same node need to be told apart.
     self.address = address.forRequest.utf8.reduce(0xcbf2_9ce4_8422_2325) {
       ($0 ^ UInt64($1)) &* 0x100_0000_01b3
@@ -41,34 +59,36 @@ struct SidecarKey: Hashable, Sendable {
   /// - Returns: nil where `fileName` is not what `fileName` gives.
   init?(fileName: String) {
     let parts = fileName.split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, let node = UInt64(parts[0], radix: 16), let address = UInt64(parts[1], radix: 16)
+    guard parts.count == 2, let number = UInt64(parts[0], radix: 16),
+      let address = UInt64(parts[1], radix: 16)
     else { return nil }
-    self.node = node
+    self.number = number
     self.address = address
   }
 
-  var nodeID: NodeID { NodeID(rawValue: node) }
-
-  /// The podcast that it belongs to; nil where the name of its copy was no name of ours.
-  var podcast: Int64? {
-    switch nodeID.kind {
-    case .cover: nodeID.row
-    case .chapters, .notes, .transcript: PodcastTree.podcast(ofEpisode: nodeID.row)
-    default: nil
-    }
-  }
-
-  var fileName: String { String(node, radix: 16) + "-" + String(address, radix: 16) }
+  var node: NodeID { NodeID(rawValue: number) }
+  var podcast: Int64 { node.kind == .cover ? node.row : EpisodeID.podcast(of: node.row) }
+  var fileName: String { String(number, radix: 16) + "-" + String(address, radix: 16) }
 }
 
 /// Which sidecars a feed names. Pure rules: nothing is fetched or looked up for them.
 extension Sidecar {
   static func cover(of podcast: Podcast) -> Sidecar? {
     guard let url = podcast.imageURL, url.isWeb else { return nil }
+    let name = "cover" + MediaType.imageExtension(type: nil, url: url)
     return Sidecar(
-      node: NodeID(.cover, podcast.id), name: "cover" + MediaType.imageExtension(type: nil, url: url),
-      url: url, feedURL: podcast.feedURL, podcastID: podcast.id,
-      allowsPrivateHosts: podcast.allowsPrivateHosts, modified: podcast.created, estimate: 200_000)
+      NodeID(.cover, podcast.id), name, url, of: podcast, modified: podcast.created, estimate: 200_000)
+  }
+
+  static let iconName = ".directory"
+
+  /// The Desktop Entry Specification's form; a path that begins with "./" is beside the file.
+  static func icon(cover: Sidecar) -> Sidecar {
+    let text = Array("[Desktop Entry]\nIcon=./\(cover.name)\n".utf8)
+    let node = NodeID(.icon, cover.podcast)
+    return Sidecar(
+      node, iconName, cover.podcast, .text(text), SidecarKey(node: node, address: ""),
+      modified: cover.modified, estimate: Int64(text.count))
   }
 
   /// Those that share the stem of an episode.
@@ -81,13 +101,16 @@ extension Sidecar {
     }
     if kinds.contains(.chapters), let url = episode.chaptersURL, url.isWeb {
       list.append(
-        Sidecar(NodeID(.chapters, episode.id), episode, in: podcast, ".chapters.json", url, estimate: 4096))
+        Sidecar(
+          NodeID(.chapters, episode.id), episode.stem + ".chapters.json", url, of: podcast,
+          modified: episode.modified, estimate: 4096))
     }
     if kinds.contains(.notes), episode.notesLength > 0 {
+      let node = NodeID(.notes, episode.id)
       list.append(
         Sidecar(
-          NodeID(.notes, episode.id), episode, in: podcast, ".txt", nil, estimate: Int64(episode.notesLength))
-      )
+          node, episode.stem + ".txt", podcast.id, .notes, SidecarKey(node: node, address: ""),
+          modified: episode.modified, estimate: Int64(episode.notesLength)))
     }
     return list
   }
@@ -112,6 +135,7 @@ extension Sidecar {
       }
       plain[item.ending] = (best ?? item).index
     }
+    let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
     var taken: Set<String> = []
     return usable.compactMap { item in
       var ending = item.ending
@@ -120,11 +144,9 @@ extension Sidecar {
         ending = "." + language + ending
       }
       guard taken.insert(ending).inserted else { return nil }
-      let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
       return Sidecar(
-        .transcript(episode: episode.id, index: item.index), episode, in: podcast, ending,
-        item.transcript.url,
-        estimate: seconds * bytesPerSecond)
+        .transcript(episode: episode.id, index: item.index), episode.stem + ending, item.transcript.url,
+        of: podcast, modified: episode.modified, estimate: seconds * bytesPerSecond)
     }
   }
 
@@ -141,13 +163,13 @@ extension Sidecar {
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) || $0 == 45 }
   }
 
-  private init(
-    _ node: NodeID, _ episode: EpisodeSummary, in podcast: Podcast, _ ending: String, _ url: WebAddress?,
-    estimate: Int64
+  /// - Parameter url: as the feed says; the feed's credentials are lent to it.
+  private convenience init(
+    _ node: NodeID, _ name: String, _ url: WebAddress, of podcast: Podcast, modified: Int64, estimate: Int64
   ) {
     self.init(
-      node: node, name: episode.stem + ending, url: url, feedURL: podcast.feedURL,
-      podcastID: podcast.id, allowsPrivateHosts: podcast.allowsPrivateHosts,
-      modified: episode.modified, estimate: estimate)
+      node, name, podcast.id, .remote(FeedCredentials.lent(by: podcast.feedURL, to: url)),
+      SidecarKey(node: node, address: url), allowsPrivateHosts: podcast.allowsPrivateHosts,
+      modified: modified, estimate: estimate)
   }
 }

@@ -1,12 +1,17 @@
 internal import Glibc
 
-/// What a directory lists: an immutable value. A change of the world makes a new one; whoever lists the old one
-/// goes on with it.
+/// What a directory lists: an immutable value. A change makes a new one; whoever lists the old one goes
+/// on with it.
 struct Listing: Sendable {
   /// A name, and what it leads to.
   struct Item: Sendable {
     let name: String
     let target: Target
+
+    init(_ name: String, _ target: Target) {
+      self.name = name
+      self.target = target
+    }
   }
 
   /// In the order of their names, byte by byte.
@@ -62,21 +67,11 @@ struct Listing: Sendable {
     place < items.count && ByteOrder.isSame(items[place].name, name)
   }
 
-  /// The episode whose name without its extension this is.
-  func episode(stem: String) -> ListedEpisode? {
-    var place = place(of: stem + ".")
-    while place < items.count, items[place].name.hasPrefix(stem + ".") {
-      if case .episode(let episode) = items[place].target, episode.stem == stem { return episode }
-      place += 1
-    }
-    return nil
-  }
-
   /// Puts a name in, or gives it another target.
   mutating func set(_ name: String, _ target: Target) {
     guard Self.isName(name) else { return }
     let place = place(of: name)
-    let item = Item(name: name, target: target)
+    let item = Item(name, target)
     if holds(name, at: place) {
       items[place] = item
     } else {
@@ -84,12 +79,23 @@ struct Listing: Sendable {
     }
   }
 
-  /// - Returns: what it led to.
-  @discardableResult
-  mutating func remove(_ name: String) -> Target? {
+  mutating func remove(_ name: String) {
     let place = place(of: name)
-    guard holds(name, at: place) else { return nil }
-    return items.remove(at: place).target
+    if holds(name, at: place) { items.remove(at: place) }
+  }
+
+  /// Calls `body` with each name of two listings, and what it leads to in each.
+  static func forEachName(_ old: Listing, _ new: Listing, _ body: (String, Target?, Target?) -> Void) {
+    var (a, b) = (0, 0)
+    while a < old.items.count || b < new.items.count {
+      let order =
+        a == old.items.count
+        ? 1 : b == new.items.count ? -1 : ByteOrder.compare(old.items[a].name, new.items[b].name)
+      let name = order < 0 ? old.items[a].name : new.items[b].name
+      body(name, order <= 0 ? old.items[a].target : nil, order >= 0 ? new.items[b].target : nil)
+      if order <= 0 { a += 1 }
+      if order >= 0 { b += 1 }
+    }
   }
 }
 
@@ -118,7 +124,7 @@ enum Target: Sendable {
   /// A directory, or a file that is one of a kind.
   case node(NodeID)
   case episode(ListedEpisode)
-  case sidecar(ListedSidecar)
+  case sidecar(Sidecar)
 
   /// What stays the same as long as the name means the same thing; an episode's node also depends on what is here
   /// of it.
@@ -133,5 +139,13 @@ enum Target: Sendable {
   var isDirectory: Bool {
     if case .node(let node) = self { return node.isDirectory }
     return false
+  }
+  /// Whether listings show it as they show `other`, which has the same identity.
+  func looks(like other: Target) -> Bool {
+    switch (self, other) {
+    case (.episode(let a), .episode(let b)): a.looks(like: b)
+    case (.sidecar(let a), .sidecar(let b)): a.key == b.key
+    default: true
+    }
   }
 }

@@ -1,0 +1,103 @@
+/// What the kernel forgets and watchers of a directory hear: the difference between two states of the tree.
+package struct Difference: Hashable, Sendable {
+  /// A name that leads elsewhere than before, to nothing, or to something for the first time.
+  package struct Name: Hashable, Sendable {
+    package var name: String
+    package var directory: NodeID
+    package var event: Event
+    package var isDirectory: Bool
+    /// What it leads, or has led, to.
+    package var node: NodeID
+
+    package init(name: String, directory: NodeID, event: Event, isDirectory: Bool, node: NodeID) {
+      self.name = name
+      self.directory = directory
+      self.event = event
+      self.isDirectory = isDirectory
+      self.node = node
+    }
+  }
+
+  package enum Event: Hashable, Sendable {
+    case appeared, vanished, replaced
+  }
+
+  /// Nodes whose attributes have changed.
+  package var attributes: [NodeID] = []
+  /// Episodes whose pages in the kernel may be wrong.
+  package var bytes: [NodeID] = []
+  /// Directories whose listing has changed.
+  package var listings: [NodeID] = []
+  package var names: [Name] = []
+  /// Names of episodes whose state has changed: for watchers, not for the kernel.
+  package var states: [Name] = []
+
+  package init() {}
+
+  init(attributes: [NodeID]) { self.attributes = attributes }
+
+  package var isEmpty: Bool {
+    attributes.isEmpty && bytes.isEmpty && listings.isEmpty && names.isEmpty && states.isEmpty
+  }
+
+  mutating func add(_ other: Difference) {
+    attributes += other.attributes
+    bytes += other.bytes
+    listings += other.listings
+    names += other.names
+    states += other.states
+  }
+
+  /// Adds what is different under one name.
+  mutating func add(_ name: String, in directory: NodeID, from old: Shown?, to new: Shown?) {
+    let event: Event
+    switch (old, new) {
+    case (nil, nil): return
+    case (.some, nil): event = .vanished
+    case (nil, .some): event = .appeared
+    case (let old?, let new?):
+      if old.target.identity == new.target.identity && old.node == new.node {
+        if !new.target.looks(like: old.target) { attributes += [old.node, new.node] }
+        return
+      }
+      event = .replaced
+    }
+    guard let shown = new ?? old else { return }
+    names.append(
+      Name(
+        name: name, directory: directory, event: event, isDirectory: shown.target.isDirectory,
+        node: shown.target.identity))
+  }
+}
+
+/// What a name leads to, and the node that the kernel is given for it.
+struct Shown: Sendable {
+  let target: Target
+  let node: NodeID
+
+  init(_ target: Target, _ node: NodeID) {
+    self.target = target
+    self.node = node
+  }
+}
+
+/// The names, by directory, under which something is shown.
+struct Names: Sendable {
+  private(set) var byFolder: [NodeID: [String: Shown]] = [:]
+
+  mutating func add(_ name: String, in folder: NodeID, _ shown: Shown) {
+    byFolder[folder, default: [:]][name] = shown
+  }
+
+  mutating func add(_ other: Names) { byFolder.merge(other.byFolder) { $0.merging($1) { $1 } } }
+
+  /// Those of episodes, without what lies beside them.
+  var episodes: [Difference.Name] {
+    byFolder.flatMap { folder, names in
+      names.filter { $0.value.target.identity.kind == .episode }.map { name, shown in
+        Difference.Name(
+          name: name, directory: folder, event: .replaced, isDirectory: false, node: shown.target.identity)
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// Reads into memory what directories need. On the loader's thread.
+extension PodcastTree {
+  /// Takes in what has happened, and tells the kernel and those who watch what has become another.
+  func apply(_ event: TreeEvent) { tell(state.withLock { $0.apply(event) }) }
+
+  func loadSearches() throws {
+    if state.withLock({ $0.searches != nil }) { return }
+    apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+  }
+
+  func loadSubscriptions() throws {
+    if state.withLock({ $0.subscriptions != nil }) { return }
+    try readSubscriptions()
+  }
+
+  func loadResults(ofSearch id: Int64) throws {
+    try loadSearches()
+    if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
+  }
+
+  /// The row that says which podcast a directory shows.
+  func loadRow(of node: NodeID) throws {
+    if node.kind == .subscription { return try loadSubscriptions() }
+    if node.kind != .result || state.withLock({ $0.folders[node] != nil }) { return }
+    // A handle of an earlier mount.
+    guard let listed = try catalog.result(node.row) else { throw Errno.ENOENT }
+    apply(.folder(node, Folder(listed)))
+  }
+
+  @discardableResult
+  func loadEpisodes(ofPodcast id: Int64) throws -> PodcastEntry {
+    if let known = state.withLock({ $0.podcasts[id] }), known.isFetched, known.episodes != nil {
+      return known
+    }
+    guard let record = try catalog.podcast(id) else { throw Errno.ENOENT }
+    let entry = try readEntry(record, withEpisodes: true)
+    state.withLock { $0.podcasts[id] = entry }
+    return entry
+  }
+
+  /// Reads a podcast's row, as the directories that show it need it.
+  func readEntry(_ podcast: Podcast, withEpisodes: Bool) throws -> PodcastEntry {
+    loadCopies()
+    let kinds = settings.sidecars
+    let episodes =
+      try withEpisodes
+      ? catalog.summaries(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
+    return PodcastEntry(podcast, results: try readResults(showing: podcast.id), episodes: episodes, kinds)
+  }
+
+  func readResults(showing podcast: Int64) throws -> [Int64: Set<Int64>] {
+    let results = try catalog.results(showing: podcast)
+    return try Dictionary(
+      results.map { ($0, try catalog.hiddenEpisodes(ofSearchResult: $0)) }, uniquingKeysWith: { a, _ in a })
+  }
+
+  /// An episode as it is listed, with its podcast's row in memory.
+  func loadListed(_ entry: EpisodeEntry) throws -> ListedEpisode {
+    if state.withLock({ $0.podcasts[entry.podcast.id] == nil }) {
+      let podcast = try readEntry(entry.podcast, withEpisodes: false)
+      state.withLock { $0.podcasts[podcast.id] = podcast }
+    }
+    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars)
+  }
+
+  func loadCopies() {
+    if state.withLock({ $0.copies == nil }) {
+      let copies = sidecars.copies()
+      state.withLock { $0.copies = copies }
+    }
+  }
+
+  /// Reads the rows of `Latest/`, where that never happened or there may be newer ones.
+  func loadLatest() throws {
+    let isNeeded = state.withLock { state in
+      state.views[.latest].map { $0.isShort || state.isLatestStale } ?? true
+    }
+    if !isNeeded { return }
+    try loadSubscriptions()
+    let limit = settings.latest
+    let listed = try catalog.latest(limit: Query.latest(limit).capacity).map { try loadListed($0) }
+    apply(.latest(state.withLock { state in listed.compactMap { state.row(of: $0) } }, limit: limit))
+  }
+
+  /// Ends when `Latest/` has been read: an episode has a link for each directory that shows it. The first look at an episode
+  /// pays for that, not the start.
+  var linksKnown: Answer<Void> {
+    if state.withLock({ $0.views[.latest] != nil }) { return .value(()) }
+    return .on(loader) { try? self.loadLatest() }
+  }
+
+  /// Reads the states of all downloads, once, before anything is listed.
+  func loadDownloads() {
+    let statuses = transfers.allStatuses()
+    let entries = (try? catalog.entries(forKeys: statuses.map(\.key))) ?? [:]
+    let rows = statuses.map { status in (status, entries[status.key].flatMap { try? loadListed($0) }) }
+    // In the order of their numbers, so that a remount gives the same names.
+    for (status, episode) in rows.sorted(by: { $0.1?.id ?? 0 < $1.1?.id ?? 0 }) {
+      state.withLock { _ = $0.apply(.transfer(status.key, status, episode)) }
+    }
+  }
+
+  // MARK: Answers from memory, else from the catalogue
+
+  /// What a listing shows of an episode.
+  func listed(_ id: Int64) -> Answer<ListedEpisode> {
+    if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
+    return detail(id).map {
+      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
+    }
+  }
+
+  /// An episode with all that is known of it.
+  func detail(_ id: Int64) -> Answer<EpisodeDetails.Detail> {
+    if let found = details.find(id) { return .value(found) }
+    return .on(loader) {
+      let (from, count) = self.details.toRead(with: id)
+      let episodes = try self.catalog.episodes(from: from, count: count)
+      guard let place = episodes.firstIndex(where: { $0.id == id }),
+        let podcast = try self.catalog.podcast(episodes[place].podcastID)
+      else { throw Errno.ENOENT }
+      let details = episodes.map { EpisodeDetails.detail(EpisodeEntry(episode: $0, podcast: podcast)) }
+      for detail in details { self.details.store(detail) }
+      _ = try self.loadListed(details[place].entry)
+      return details[place]
+    }
+  }
+
+  func entry(ofEpisode id: Int64) -> Answer<EpisodeEntry> { detail(id).map(\.entry) }
+
+  /// The facts of a podcast: not kept, because they are asked for seldom and may be long.
+  func podcast(_ id: Int64) -> Answer<Podcast> {
+    .on(loader) {
+      guard let podcast = try self.catalog.podcast(id) else { throw Errno.ENOENT }
+      return podcast
+    }
+  }
+}

@@ -1,0 +1,240 @@
+internal import Catalog
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// Takes in commits of the catalogue, by whatever process, and states of downloads: reads the rows that have changed and
+/// hands them to the state. On the loader's thread.
+extension PodcastTree {
+  /// Takes in what has been committed since the last call: from then on every directory shows it.
+  func takeInCommits() {
+    guard let seen = lastCommit.withLock({ $0 }) else {
+      return lastCommit.withLock { $0 = try? catalog.commits() }
+    }
+    for commit in (try? catalog.commits(after: seen)) ?? [] {
+      // A refresh that has changed something: its feed is another one.
+      if commit.changes.count > 1 {
+        for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
+      }
+      for change in commit.changes {
+        // Where the catalogue can't be read at this moment, what is in memory stays until the next change.
+        try? catalogChanged(change)
+      }
+      lastCommit.withLock { $0 = commit.number }
+    }
+  }
+
+  private func catalogChanged(_ change: CatalogChange) throws {
+    switch change {
+    case .everything: try everythingChanged()
+    case .searches, .search: apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+    case .results(search: let id), .result(_, search: let id): try readResults(ofSearch: id)
+    case .hiddenInSearch(let result, let episode):
+      apply(.hiddenInSearch(episode: episode, result: result))
+      try readRows([NodeID(.result, result)])
+    case .subscriptions: try readSubscriptions()
+    case .subscription(let id, let podcast): try readSubscription(id, of: podcast)
+    case .podcast(let id), .facts(podcast: let id): try podcastChanged(id)
+    case .newEpisodes(let podcast, let first, let last): try episodesCame(Array(first...last), of: podcast)
+    case .refreshed(let id, _): try podcastRefreshed(id)
+    case .episode(let id):
+      details.forget(id)
+      try readEpisodes([id])
+      try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
+    case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
+    }
+    freshenLatestSoon()
+  }
+
+  private func everythingChanged() throws {
+    apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+    for id in state.withLock({ Array($0.results.keys) }) { try readResults(ofSearch: id) }
+    try readSubscriptions()
+    for id in state.withLock({ Array($0.podcasts.keys) }) { try podcastChanged(id) }
+    transfersChanged(state.withLock { Array($0.statuses.keys) })
+  }
+
+  // MARK: Searches and subscriptions
+
+  func readResults(ofSearch id: Int64) throws {
+    let new = try catalog.results(ofSearch: id).map { Folder($0) }
+    let old = state.withLock { $0.results[id] ?? [] }
+    let podcasts = Set((old + new).map(\.podcast)).filter { id in state.withLock { $0.podcasts[id] != nil } }
+    var shown: [Int64: [Int64: Set<Int64>]] = [:]
+    for podcast in podcasts { shown[podcast] = try readResults(showing: podcast) }
+    apply(.results(search: id, try catalog.search(id), new, shown: shown))
+    let gone = Set(old.map(\.id)).subtracting(new.map(\.id)).map { NodeID(.result, $0) }
+    if gone.isEmpty { return }
+    loader.async(after: Self.lifetimeOfRemoved) { [weak self] in
+      for node in gone { self?.apply(.resultExpired(node)) }
+    }
+  }
+
+  /// Seconds that the directory of a result that is gone can still be used, and that an empty directory of `Downloaded/`
+  /// stays: `rm -r` removes it last.
+  private static let lifetimeOfRemoved = 10.0
+
+  func readSubscriptions() throws {
+    try setSubscriptions(try catalog.subscriptions().map { Folder($0) })
+  }
+
+  private func readSubscription(_ id: Int64, of podcast: Int64) throws {
+    guard let known = state.withLock({ $0.subscriptions }) else { return try readSubscriptions() }
+    let now = try catalog.subscription(id).map { Folder($0) }
+    try setSubscriptions(known.filter { $0.id != id && $0.podcast != podcast } + (now.map { [$0] } ?? []))
+  }
+
+  private func setSubscriptions(_ folders: [Folder]) throws {
+    let old = state.withLock { state in state.subscriptions.map { Set($0.map(\.podcast)) } }
+    apply(.subscriptions(folders, try catalog.folderTimes()))
+    guard let old else { return }
+    // Not all of a long list at once: the others come when they are opened.
+    let new = folders.map(\.podcast).filter { !old.contains($0) }
+    for podcast in new.prefix(Self.coversAtOnce) { fetchCover(ofPodcast: podcast) }
+  }
+
+  /// Reads the rows of directories that say when their podcast last listed something else.
+  private func readRows(_ nodes: [NodeID]) throws {
+    for node in nodes where state.withLock({ $0.folders[node] != nil }) {
+      let row = try node.kind == .result ? catalog.result(node.row) : catalog.subscription(node.row)
+      if let row { apply(.folder(node, Folder(row))) }
+    }
+  }
+
+  // MARK: Podcasts and episodes
+
+  /// Its facts, and any of its episodes.
+  private func podcastChanged(_ id: Int64) throws {
+    details.forget(podcast: id)
+    let old = state.withLock { $0.podcasts[id] }
+    let record = try catalog.podcast(id)
+    if let old {
+      let entry = try record.map { try readEntry($0, withEpisodes: old.episodes != nil) }
+      apply(.podcast(id, entry))
+      if (entry?.episodes?.count ?? 0) > 1000 { SpareMemory.giveBackSoon(on: loader) }
+      if old.isFetched, let new = entry?.episodes?.map(\.id) {
+        try recordNew(new.filter { old.episode($0) == nil }, of: id)
+      }
+    }
+    transfersChanged(
+      state.withLock { state in state.downloads.values.filter { $0.podcast == id }.map(\.mediaKey) })
+    if record == nil { apply(.emptied(NodeID(.downloadedPodcast, id))) }
+    try readRows(state.withLock { $0.folders(showing: id) })
+    fetchCover(ofPodcast: id)
+  }
+
+  /// Costs as much as there are new ones.
+  private func episodesCame(_ ids: [Int64], of podcast: Int64) throws {
+    try readEpisodes(ids)
+    try recordNew(ids, of: podcast)
+  }
+
+  private func readEpisodes(_ ids: [Int64]) throws {
+    guard let first = ids.first, let podcast = try catalog.podcast(EpisodeID.podcast(of: first)) else {
+      return
+    }
+    let episodes = try catalog.episodes(ids).map {
+      try loadListed(EpisodeEntry(episode: $0, podcast: podcast))
+    }
+    apply(.episodes(episodes))
+  }
+
+  private func podcastRefreshed(_ id: Int64) throws {
+    guard let podcast = try catalog.podcast(id) else { return }
+    let known = state.withLock { $0.podcasts[id] }
+    if let known, !known.isFetched, podcast.isFetched { return try podcastChanged(id) }
+    apply(.refreshed(podcast: id, next: podcast.nextRefresh))
+    try readRows(state.withLock { $0.folders(showing: id) })
+    try keepEpisodes(of: podcast)
+    if events.hasReaders { events.record(refreshed: podcast) }
+  }
+
+  /// Records new episodes of a subscription for readers of the events.
+  private func recordNew(_ ids: [Int64], of podcast: Int64) throws {
+    guard events.hasReaders, state.withLock({ $0.followed[podcast] != nil }),
+      let record = try catalog.podcast(podcast)
+    else { return }
+    events.record(new: try catalog.episodes(ids), of: record)
+  }
+
+  /// A burst of changes costs one query. A listing before that queries at once.
+  private func freshenLatestSoon() {
+    let isNeeded = state.withLock { $0.isLatestStale || $0.views[.latest]?.isShort ?? false }
+    if isNeeded { loader.async(after: 0.2) { [weak self] in try? self?.loadLatest() } }
+  }
+
+  // MARK: Downloads
+
+  func transferChanged(_ key: MediaKey) {
+    let known = state.withLock { state in state.downloadOfKey[key].flatMap { state.downloads[$0] } }
+    if let known { return take(transfers.status(of: key), key, known) }
+    transfersChanged([key])
+  }
+
+  /// After two podcasts were merged a download may belong to another episode, or to none.
+  private func transfersChanged(_ keys: [MediaKey]) {
+    guard !keys.isEmpty, let entries = try? catalog.entries(forKeys: keys) else { return }
+    for key in keys {
+      let former = state.withLock { $0.downloadOfKey[key] }
+      take(transfers.status(of: key), key, entries[key].flatMap { try? loadListed($0) })
+      if let former { removeSoonIfEmpty(EpisodeID.podcast(of: former)) }
+    }
+  }
+
+  private func take(_ status: TransferStatus?, _ key: MediaKey, _ episode: ListedEpisode?) {
+    let old = state.withLock { $0.statuses[key] }
+    apply(.transfer(key, status, episode))
+    if let status { report(status, before: old) }
+    if let episode { removeSoonIfEmpty(episode.podcast) }
+  }
+
+  private func removeSoonIfEmpty(_ podcast: Int64) {
+    let folder = NodeID(.downloadedPodcast, podcast)
+    guard state.withLock({ $0.views[folder]?.count == 0 }) else { return }
+    loader.async(after: Self.lifetimeOfRemoved) { [weak self] in self?.apply(.emptied(folder)) }
+  }
+
+  /// Reports a state to readers of the events and to the handler of completions.
+  private func report(_ status: TransferStatus, before old: TransferStatus?) {
+    let isChange = old?.state != status.state && !(old == nil && status.state == .remote)
+    // A download that is complete when it is first reported may have been complete for long.
+    let isNew = old.map { $0.state != .cached || $0.generation != status.generation }
+    let isCompletion = status.state == .cached && isNew ?? (status.changed >= started.seconds)
+    let handler = isCompletion ? completed.withLock { $0 } : nil
+    guard isChange && events.hasReaders || handler != nil,
+      let entry = (try? catalog.entries(forKeys: [status.key]))?[status.key]
+    else { return }
+    if isChange { events.record(status, of: entry) }
+    handler?((entry, status))
+  }
+
+  /// A feed's setting `keep`: its newest episodes are downloaded before anybody opens them, and dropped when newer ones have
+  /// taken their place. What was downloaded for another reason, is open or has the attribute `keep` stays.
+  func keepEpisodes(of podcast: Podcast) throws {
+    let plan = try catalog.keepPlan(podcast: podcast.id)
+    for episode in plan.wanted
+    where state.withLock({ $0.statuses[episode.mediaKey]?.state.stage ?? .remote }) == .remote {
+      transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { [self] failure in
+        // A failed order is repeated at the next refresh.
+        if failure == nil { loader.async { try? self.catalog.markKept(episode: episode.id) } }
+      }
+    }
+    for episode in plan.released {
+      let isInUse = state.withLock { state in
+        state.open.isOpen(episode.id) || state.statuses[episode.mediaKey]?.isKept ?? false
+      }
+      if !isInUse { transfers.drop(episode.mediaKey) { _ in } }
+      try catalog.unmarkKept(episode: episode.id)
+    }
+  }
+
+  /// The last reader has closed what was to be dropped then.
+  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
+    transfers.drop(key) { _ in
+      self.loader.async {
+        self.state.withLock { _ = $0.open.dropsAtClose.remove(episode) }
+        self.transferChanged(key)
+      }
+    }
+  }
+}

@@ -1,0 +1,207 @@
+internal import Catalog
+internal import PodcastModel
+internal import TransferProtocol
+
+/// What has happened, with the rows as they are now.
+enum TreeEvent: Sendable {
+  case searches([Search], FolderTimes)
+  /// - Parameter shown: of podcasts that are in memory: the results that show them, with what is hidden there.
+  case results(search: Int64, Search?, [Folder], shown: [Int64: [Int64: Set<Int64>]])
+  case hiddenInSearch(episode: Int64, result: Int64)
+  /// A result that has been gone for a while can no longer be used.
+  case resultExpired(NodeID)
+  case subscriptions([Folder], FolderTimes)
+  /// The row of a result or a subscription: when its podcast last listed something else.
+  case folder(NodeID, Folder)
+  /// A podcast whose facts and episodes may all be others; nil where it is gone.
+  case podcast(Int64, PodcastEntry?)
+  case refreshed(podcast: Int64, next: Int64?)
+  /// Episodes that are new or have changed.
+  case episodes([ListedEpisode])
+  /// The rows of `Latest/` have been read.
+  case latest([Query.Row], limit: Int)
+  case transfer(MediaKey, TransferStatus?, ListedEpisode?)
+  /// An empty directory of `Downloaded/` goes.
+  case emptied(NodeID)
+  case copy(Sidecar, SidecarCopy?)
+}
+
+extension TreeState {
+  /// Takes in an event.
+  /// - Returns: what has become another in the directories.
+  mutating func apply(_ event: TreeEvent) -> Difference {
+    switch event {
+    case .searches(let searches, let times): return apply(searches, times)
+    case .results(let id, let search, let folders, let shown): return apply(id, search, folders, shown)
+    case .hiddenInSearch(let episode, let result):
+      return changing([episode]) {
+        _ = $0.podcasts[EpisodeID.podcast(of: episode)]?.results[result]?.insert(episode)
+      }
+    case .resultExpired(let node):
+      if results.values.contains(where: { $0.contains { $0.id == node.row } }) { return Difference() }
+      folders[node] = nil
+      forget(node)
+      return Difference()
+    case .subscriptions(let list, let times): return apply(list, times)
+    case .folder(let node, let folder):
+      let old = folders.updateValue(folder, forKey: node)
+      if old == nil || old == folder { return Difference() }
+      if let place = subscriptions?.firstIndex(where: { $0.id == folder.id }), node.kind == .subscription {
+        subscriptions?[place] = folder
+      }
+      return Difference(attributes: [node])
+    case .podcast(let id, let entry): return apply(id, entry)
+    case .refreshed(let podcast, let next):
+      podcasts[podcast]?.nextRefresh = next
+      return Difference()
+    case .episodes(let episodes): return apply(episodes)
+    case .latest(let rows, let limit):
+      isLatestStale = false
+      let old = views.updateValue(QueryResult(.latest(limit), name: "Latest", rows), forKey: .latest)
+      return old == nil ? Difference() : remake([.latest])
+    case .transfer(let key, let status, let episode): return apply(key, status, episode)
+    case .emptied(let folder):
+      guard let name = views[folder]?.name, views[folder]?.count == 0 else { return Difference() }
+      views[folder] = nil
+      forget(folder)
+      viewTimes[folder] = nil
+      var names = Names()
+      names.add(name, in: .downloaded, Shown(.node(folder), folder))
+      return show(from: names, to: Names(), at: .now)
+    case .copy(let sidecar, let copy):
+      var difference = changing(sidecar.node.kind == .cover ? [] : [sidecar.node.row], cover: sidecar.podcast)
+      {
+        $0.copies?[sidecar.key] = copy
+      }
+      difference.attributes.append(sidecar.node)
+      return difference
+    }
+  }
+
+  // MARK: Searches
+
+  private mutating func apply(_ searches: [Search], _ times: FolderTimes) -> Difference {
+    let isFirst = self.searches == nil
+    listTimes = times
+    self.searches = searches
+    let ids = Set(searches.map(\.id))
+    for id in results.keys where !ids.contains(id) {
+      for folder in results.removeValue(forKey: id) ?? [] {
+        podcasts[folder.podcast]?.results[folder.id] = nil
+        folders[NodeID(.result, folder.id)] = nil
+        forget(NodeID(.result, folder.id))
+      }
+      forget(NodeID(.search, id))
+    }
+    if isFirst { return Difference() }
+    defer { forgetUnshown() }
+    return remake([.search])
+  }
+
+  private mutating func apply(
+    _ id: Int64, _ search: Search?, _ new: [Folder], _ shown: [Int64: [Int64: Set<Int64>]]
+  ) -> Difference {
+    let old = results.updateValue(new, forKey: id)
+    for folder in new { folders[NodeID(.result, folder.id)] = folder }
+    if let search, let place = searches?.firstIndex(where: { $0.id == id }) { searches?[place] = search }
+    var changed: [NodeID] = []
+    for (podcast, now) in shown {
+      let before = podcasts[podcast]?.results ?? [:]
+      changed += now.keys.filter { before[$0] != now[$0] }.map { NodeID(.result, $0) }
+      podcasts[podcast]?.results = now
+    }
+    if old == nil { return remake(changed) }
+    var difference = remake([NodeID(.search, id)] + changed)
+    difference.attributes.append(NodeID(.search, id))
+    return difference
+  }
+
+  // MARK: Subscriptions
+
+  private mutating func apply(_ list: [Folder], _ times: FolderTimes) -> Difference {
+    listTimes = times
+    let isFirst = subscriptions == nil
+    let old = Set(followed.keys)
+    for node in followed.values { folders[node] = nil }
+    let gone = followed
+    subscriptions = list.sorted { $0.name < $1.name }
+    followed = [:]
+    for folder in list {
+      followed[folder.podcast] = NodeID(.subscription, folder.id)
+      folders[NodeID(.subscription, folder.id)] = folder
+    }
+    for (podcast, node) in gone where followed[podcast] == nil { forget(node) }
+    subscriptionListSize = nil
+    if isFirst { return Difference() }
+    var difference = remake([.subscriptions])
+    // Its time may have changed although it lists the same.
+    difference.attributes += [.subscriptions, .subscriptionList]
+    let new = Set(followed.keys)
+    if views[.latest] != nil, !new.subtracting(old).isEmpty { isLatestStale = true }
+    for podcast in old.subtracting(new) {
+      difference.add(changing(views[.latest]?.episodes(ofPodcast: podcast) ?? []) { _ in })
+    }
+    if old != new { forgetUnshown() }
+    return difference
+  }
+
+  // MARK: Podcasts and episodes
+
+  private mutating func apply(_ id: Int64, _ entry: PodcastEntry?) -> Difference {
+    let old = podcasts[id]
+    let changed = entry?.episodes?.filter { episode in
+      old?.episode(episode.id).map { !episode.looks(like: $0) } ?? false
+    }
+    var difference = changing([], cover: id) { $0.podcasts[id] = entry }
+    let folders = folders(showing: id)
+    if old?.episodes != nil { difference.add(remake(folders)) }
+    difference.attributes += folders + (changed ?? []).map { node(of: $0) }
+    if followed[id] != nil, views[.latest] != nil { isLatestStale = true }
+    return difference
+  }
+
+  private mutating func apply(_ episodes: [ListedEpisode]) -> Difference {
+    changing(episodes.map(\.id), to: episodes) { state in
+      for episode in episodes {
+        state.podcasts[episode.podcast]?.put(episode)
+        if state.downloads[episode.id]?.mediaKey == episode.mediaKey { state.downloads[episode.id] = episode }
+      }
+    }
+  }
+
+  // MARK: Transfers
+
+  /// - Parameter episode: the one that the download belongs to; nil where none does.
+  private mutating func apply(
+    _ key: MediaKey, _ status: TransferStatus?, _ episode: ListedEpisode?
+  ) -> Difference {
+    let old = statuses[key]
+    let former = downloadOfKey[key]
+    let ids = Set([former, episode?.id].compactMap(\.self))
+    var difference = changing(Array(ids), at: status?.time ?? .now) { state in
+      state.count(key, status)
+      if let former, former != episode?.id { state.downloads[former] = nil }
+      state.downloadOfKey[key] = status == nil ? nil : episode?.id
+      if let episode { state.downloads[episode.id] = status == nil ? nil : episode }
+    }
+    guard let episode else { return difference }
+    // Not each state is told: it may have been damaged meanwhile. The kernel drops its pages without waiting, because all
+    // bytes are here.
+    if status?.state == .cached { difference.bytes.append(episode.node(status)) }
+    if old?.state != status?.state { difference.states = names(of: episode).episodes }
+    return difference
+  }
+
+  private mutating func count(_ key: MediaKey, _ status: TransferStatus?) {
+    let old = statuses[key]
+    statuses[key] = status
+    cachedBytes += (status?.received ?? 0) - (old?.received ?? 0)
+    if let old { stateCounts[old.state, default: 0] -= 1 }
+    if let status { stateCounts[status.state, default: 0] += 1 }
+  }
+}
+
+extension TransferStatus {
+  /// When it came to the stage at which it is.
+  var time: FileTime { moment > 0 ? FileTime(sinceEpoch: moment) : changed > 0 ? FileTime(changed) : .now }
+}

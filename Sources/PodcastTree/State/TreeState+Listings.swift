@@ -1,0 +1,104 @@
+internal import PodcastModel
+
+/// What directories list.
+extension TreeState {
+  /// What a directory lists; nil where its rows are not in memory.
+  func items(of folder: NodeID) -> [Listing.Item]? {
+    switch (folder, folder.kind) {
+    case (.root, _): return RootFolder.names.map { Listing.Item($0.0, .node($0.1)) }
+    case (.search, _): return searches?.map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
+    case (.subscriptions, _):
+      let files = uploads.values.compactMap { upload in
+        upload.name.map { Listing.Item($0, .node(upload.node)) }
+      }
+      return subscriptions.map { folders in
+        [Listing.Item(SubscriptionsFolder.listName, .node(.subscriptionList))]
+          + folders.map { Listing.Item($0.name, .node(NodeID(.subscription, $0.id))) } + files
+      }
+    case (.downloaded, _):
+      return views.filter { $0.key.kind == .downloadedPodcast }.map { Listing.Item($1.name, .node($0)) }
+    case (_, .search):
+      return results[folder.row]?.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }
+    case (_, .result), (_, .subscription):
+      guard let podcast = folders[folder].flatMap({ podcasts[$0.podcast] }), podcast.isFetched,
+        let episodes = podcast.episodes
+      else { return nil }
+      return items(of: episodes.filter { shows($0, in: folder) }, podcast) { isListed($0) }
+    case (_, .downloadedPodcast):
+      guard let view = views[folder], let podcast = podcasts[folder.row] else { return [] }
+      return items(of: view.shown.map(\.episode), podcast) { isHere($0) }
+    default:
+      return views[folder]?.shown.compactMap { row in
+        views[folder]?.name(of: row.episode.id).map { Listing.Item($0, .episode(row.episode)) }
+      }
+    }
+  }
+
+  /// Episodes with what lies beside them.
+  private func items(
+    of episodes: [ListedEpisode], _ podcast: PodcastEntry, where isShown: (Sidecar) -> Bool
+  ) -> [Listing.Item] {
+    var items = episodes.map { Listing.Item($0.name, .episode($0)) }
+    let sidecars = episodes.flatMap(\.sidecars) + [podcast.cover].compactMap(\.self)
+    if sidecars.isEmpty { return items }
+    let stems = Dictionary(episodes.map { ($0.stem, $0.id) }, uniquingKeysWith: { first, _ in first })
+    for sidecar in sidecars where isShown(sidecar) {
+      // "X.de.vtt" belongs to an episode "X.de" before it does to one "X".
+      let base = String(decoding: sidecar.name.utf8.dropLast(4), as: UTF8.self)
+      if sidecar.node.kind == .transcript, let other = stems[base], other != sidecar.node.row { continue }
+      items.append(Listing.Item(sidecar.name, .sidecar(sidecar)))
+    }
+    return items
+  }
+
+  /// The listing of a directory, made where it is not in memory; nil where its rows are not.
+  mutating func listing(of folder: NodeID) -> Listing? {
+    if let listing = listings[folder] {
+      touch(folder)
+      return listing
+    }
+    guard let items = items(of: folder) else { return nil }
+    let listing = Listing(items)
+    listings[folder] = listing
+    touch(folder)
+    makeRoom(sparing: folder)
+    return listing
+  }
+
+  private mutating func touch(_ folder: NodeID) {
+    if listingUse.last == folder { return }
+    if let place = listingUse.lastIndex(of: folder) { listingUse.remove(at: place) }
+    listingUse.append(folder)
+  }
+
+  private mutating func makeRoom(sparing folder: NodeID) {
+    var total = listings.values.reduce(0) { $0 + $1.items.count }
+    while total > Self.namesInMemory, let oldest = listingUse.first, oldest != folder {
+      listingUse.removeFirst()
+      // A view's listing is no more than the view, which stays.
+      guard let dropped = listings[oldest], oldest.kind != .fixed else { continue }
+      total -= dropped.items.count
+      listings[oldest] = nil
+    }
+    forgetUnshown()
+  }
+
+  /// A directory that is no more.
+  mutating func forget(_ folder: NodeID) {
+    listings[folder] = nil
+    listingUse.removeAll { $0 == folder }
+  }
+
+  /// Forgets podcasts that nothing in memory shows any more.
+  mutating func forgetUnshown() {
+    let listed = Set(listings.keys.compactMap { podcast(shownBy: $0) })
+    let needed = Set(downloads.values.map(\.podcast)).union(views[.latest]?.podcasts ?? []).union(listed)
+    for id in podcasts.keys {
+      if !needed.contains(id) {
+        podcasts[id] = nil
+      } else if !listed.contains(id) {
+        podcasts[id]?.forgetEpisodes()
+      }
+    }
+  }
+}

@@ -1,0 +1,204 @@
+internal import Catalog
+internal import PodcastModel
+internal import TransferProtocol
+
+/// The tree in memory, as a value: rows of the catalogue, states of downloads, what is open, and the listings made of them.
+/// It knows no catalogue, no lock and no thread. Rows change by `apply` alone.
+struct TreeState: Sendable {
+  // MARK: Rows of the catalogue; nil before they have been read
+
+  var searches: [Search]?
+  /// By search.
+  var results: [Int64: [Folder]] = [:]
+  /// By name.
+  var subscriptions: [Folder]?
+  /// The directories of results and subscriptions by number. A result that is gone stays for a while: a program may still
+  /// be in its directory.
+  var folders: [NodeID: Folder] = [:]
+  /// By podcast.
+  var followed: [Int64: NodeID] = [:]
+  /// When the catalogue's lists last changed.
+  var listTimes = FolderTimes()
+  /// In bytes, of the list of subscriptions as it is now; nil before it has been made.
+  var subscriptionListSize: Int64?
+  /// Podcasts that something in memory shows.
+  var podcasts: [Int64: PodcastEntry] = [:]
+  /// The copies of sidecars in the cache.
+  var copies: [SidecarKey: SidecarCopy]?
+
+  // MARK: Transfers
+
+  var statuses: [MediaKey: TransferStatus] = [:]
+  /// The episodes that have a download, as far as the catalogue knows them.
+  var downloads: [Int64: ListedEpisode] = [:]
+  var downloadOfKey: [MediaKey: Int64] = [:]
+  /// Of all downloads, in bytes.
+  var cachedBytes: Int64 = 0
+  var stateCounts: [TransferState: Int] = [:]
+
+  // MARK: Queries
+
+  /// `Latest/`, where its rows have been read, `Downloading/`, and the directories of `Downloaded/`.
+  var views: [NodeID: QueryResult] = [.downloading: QueryResult(.downloading, name: "Downloading")]
+  /// When what a view lists last changed.
+  var viewTimes: [NodeID: FileTime] = [:]
+  /// Whether the rows of `Latest/` are to be read again.
+  var isLatestStale = false
+
+  // MARK: What is open
+
+  var open = OpenEpisodes()
+  var uploads: [Int64: Upload] = [:]
+  var nextUpload: Int64 = 1
+
+  // MARK: What is listed
+
+  var listings: [NodeID: Listing] = [:]
+  /// Directories that were listed, the one last asked for at the end.
+  var listingUse: [NodeID] = []
+
+  /// So many names are kept; the directory asked for last always is.
+  static let namesInMemory = 25_000
+
+  // MARK: Episodes and podcasts
+
+  /// From memory; nil where it would have to be read.
+  func episode(_ id: Int64) -> ListedEpisode? {
+    podcasts[EpisodeID.podcast(of: id)]?.episode(id) ?? downloads[id] ?? views[.latest]?.episode(id)
+  }
+
+  func status(of episode: ListedEpisode) -> TransferStatus? { statuses[episode.mediaKey] }
+  func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }
+
+  /// Whether it has no download, or one that was dropped and goes when the last reader closes it.
+  func isRemote(_ episode: ListedEpisode) -> Bool { stage(of: episode) == .remote }
+
+  func stage(of episode: ListedEpisode) -> TransferState.Stage {
+    open.dropsAtClose.contains(episode.id) ? .remote : status(of: episode)?.state.stage ?? .remote
+  }
+
+  /// What queries select by; nil where its podcast is not in memory.
+  func row(of episode: ListedEpisode) -> Query.Row? {
+    guard let podcast = podcasts[episode.podcast] else { return nil }
+    // Two episodes may have one address: views show the one that the download belongs to.
+    let isOwner = downloadOfKey[episode.mediaKey] == episode.id
+    return Query.Row(
+      episode: episode, podcastName: podcast.name, isFollowed: followed[podcast.id] != nil,
+      stage: isOwner ? stage(of: episode) : .remote)
+  }
+
+  /// The podcast that a directory or a cover shows.
+  func podcast(shownBy node: NodeID) -> Int64? {
+    switch node.kind {
+    case .result, .subscription: folders[node]?.podcast
+    case .downloadedPodcast, .cover, .icon: node.row
+    default: nil
+    }
+  }
+
+  /// The directories of searches and subscriptions that show a podcast.
+  func folders(showing podcast: Int64) -> [NodeID] {
+    // Where its row has not been read, a directory may have been looked up all the same.
+    let known = podcasts[podcast].map { $0.results.keys.map { NodeID(.result, $0) } }
+    let nodes = known ?? folders.filter { $0.key.kind == .result && $0.value.podcast == podcast }.map(\.key)
+    return nodes + (followed[podcast].map { [$0] } ?? [])
+  }
+
+  /// Whether a directory of a search or a subscription shows an episode of its podcast.
+  func shows(_ episode: ListedEpisode, in folder: NodeID) -> Bool {
+    if folder.kind == .subscription { return !episode.isHidden }
+    return podcasts[episode.podcast]?.results[folder.row]?.contains(episode.id) != true
+  }
+
+  /// The views that may show an episode.
+  static func views(ofEpisode id: Int64) -> [NodeID] {
+    [.latest, .downloading, NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
+  }
+
+  /// How many directories show an episode.
+  func linkCount(of episode: ListedEpisode) -> Int {
+    let hidden = podcasts[episode.podcast]?.results.values
+    let isListed = followed[episode.podcast] != nil && !episode.isHidden
+    return (hidden?.count { !$0.contains(episode.id) } ?? 0) + (isListed ? 1 : 0)
+      + Self.views(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
+  }
+
+  // MARK: Sidecars
+
+  /// A cover or a file beside an episode, as it is listed.
+  func sidecar(_ node: NodeID) -> Sidecar? {
+    switch node.kind {
+    case .cover: podcasts[node.row]?.cover
+    case .icon: podcasts[node.row]?.cover.map { Sidecar.icon(cover: $0) }
+    default: episode(node.row)?.sidecars.first { $0.node == node }
+    }
+  }
+
+  func copy(of sidecar: Sidecar) -> SidecarCopy? { copies?[sidecar.key] }
+
+  /// Whether its bytes are on this machine: `Downloaded/` lists it then.
+  func isHere(_ sidecar: Sidecar) -> Bool {
+    !sidecar.isRemote || copy(of: sidecar).map { !$0.isMissing } ?? false
+  }
+
+  /// Whether other directories list it: not where its host does not have it.
+  func isListed(_ sidecar: Sidecar) -> Bool { copy(of: sidecar)?.isMissing != true }
+
+  // MARK: Directories
+
+  enum Presence {
+    /// Memory does not say: its rows are to be read first.
+    case unread
+    case gone
+    /// - Parameter changed: when what it lists last changed; nil where nothing says so.
+    case there(changed: FileTime?)
+  }
+
+  func presence(of folder: NodeID) -> Presence {
+    switch (folder, folder.kind) {
+    case (.search, _): return .there(changed: time(listTimes.searches))
+    case (.subscriptions, _):
+      return .there(changed: time(max(listTimes.subscriptions, listTimes.uploads)))
+    case (.latest, _): return subscriptions == nil ? .unread : .there(changed: latestTime)
+    case (_, .search):
+      guard let searches else { return .unread }
+      return searches.first { $0.id == folder.row }.map { .there(changed: time($0.changed)) } ?? .gone
+    case (_, .result), (_, .subscription):
+      // Shows sort by news.
+      return folders[folder].map {
+        .there(changed: folder.kind == .result ? $0.changed : $0.newest ?? $0.changed)
+      } ?? .unread
+    default: return .there(changed: viewTimes[folder])
+    }
+  }
+
+  func time(_ nanoseconds: Int64) -> FileTime? {
+    nanoseconds > 0 ? FileTime(sinceEpoch: nanoseconds) : nil
+  }
+
+  /// The newest change of the subscriptions' listings, or of their list. What a wrong clock has left far ahead does not
+  /// bind.
+  private var latestTime: FileTime? {
+    let limit = FileTime(FileTime.now.seconds + 86_400)
+    let newest = subscriptions?.lazy.compactMap(\.changed).filter { $0 < limit }.max()
+    return [newest, time(listTimes.subscriptions)].compactMap(\.self).max()
+  }
+
+  /// The names that lead from the root to a directory; nil where it is not in memory.
+  func path(of directory: NodeID) -> [String]? {
+    if let name = RootFolder.names.first(where: { $0.1 == directory })?.0 { return [name] }
+    switch directory.kind {
+    case .search: return searches?.first { $0.id == directory.row }.map { ["Search", $0.name] }
+    case .result:
+      guard let name = folders[directory]?.name,
+        let search = results.first(where: { $0.value.contains { $0.id == directory.row } })?.key,
+        let path = path(of: NodeID(.search, search))
+      else { return nil }
+      return path + [name]
+    case .subscription: return folders[directory].map { ["Subscriptions", $0.name] }
+    case .downloadedPodcast:
+      return (views[directory]?.name ?? podcasts[directory.row]?.name).map { ["Downloaded", $0] }
+    default: return directory == .root ? [] : nil
+    }
+  }
+}
