@@ -61,8 +61,8 @@ package protocol CatalogService: AnyObject, Sendable {
   /// How many commits there have been.
   func commits() throws -> Int64
   func commits(after number: Int64) throws -> [CatalogCommit]
-  /// Calls `observer` when there may be new commits, by whatever process; it calls `done` when it shows them.
-  func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void)
+  /// Calls `observer` when there may be new commits, by whatever process.
+  func observe(_ observer: @escaping @Sendable () -> Void)
 }
 
 extension Catalog: CatalogService {}

@@ -1,6 +1,17 @@
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
+
+/// Whether a search still shows one of its results.
+enum ResultState: Int {
+  case shown = 0
+  /// The user took it away.
+  case hidden = 1
+  /// It was subscribed to, and comes back when the search is made again.
+  case subscribed = 2
+  /// The service did not name it when the search was made again.
+  case gone = 3
+}
 
 /// How searches and their results lie in their rows; within a transaction.
 enum SearchRows {
@@ -33,11 +44,11 @@ enum SearchRows {
     }
     var names = UniqueNames(
       taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
-    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
-    if same == nil { try Folder.searches.touch(in: database) }
+    try changed(search, in: database)
+    if same == nil { try Folder.searchesChanged.touch(in: database) }
     for (position, found) in answer.podcasts.enumerated() {
       let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
-      let podcast = try PodcastRow.record(found, mayBePrivate: mayBePrivate, in: database)
+      let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
       try recordResult(podcast, found, of: search, at: position, &names, in: database)
     }
     return search
@@ -81,7 +92,7 @@ enum SearchRows {
     }
     guard let search else { throw CatalogError.unknown("result") }
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
-    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
+    try changed(search, in: database)
     return search
   }
 
@@ -92,39 +103,9 @@ enum SearchRows {
     }
   }
 
-  /// The results, over all searches, that show a podcast.
-  static func results(showing podcast: Int64, in database: Database) throws -> [Int64] {
-    try database.all(
-      "SELECT id FROM result WHERE podcast_id = ? AND state = ? ORDER BY id", podcast,
-      ResultState.shown.rawValue
-    ) { $0.int64(0) }
-  }
-
-  static func hiddenEpisodes(ofResult id: Int64, in database: Database) throws -> Set<Int64> {
-    Set(try database.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) })
-  }
-
-  /// Hides an episode from one result.
-  /// - Returns: false where it is hidden already.
-  static func hide(_ episode: Int64, inResult result: Int64, in database: Database) throws -> Bool {
-    guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
-      throw CatalogError.unknown("result")
-    }
-    try EpisodeRow.check(episode, in: database)
-    try database.run(
-      "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
-    if database.changedRows == 0 { return false }
-    try database.run("UPDATE result SET changed = ? WHERE id = ?", wallClockNanoseconds(), result)
-    return true
-  }
-
-  /// - Returns: its name.
-  static func remove(_ id: Int64, in database: Database) throws -> String {
-    let name = try database.first("SELECT name FROM search WHERE id = ?", id) { $0.string(0) }
-    guard let name else { throw CatalogError.unknown("search") }
-    try database.run("DELETE FROM search WHERE id = ?", id)
-    try Folder.searches.touch(in: database)
-    return name
+  /// What it lists has changed.
+  static func changed(_ search: Int64, in database: Database) throws {
+    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
   }
 
   private enum Column: Int, ColumnList { case id, name, source, searched, changed }
@@ -149,5 +130,79 @@ enum SearchRows {
   /// By name.
   static func searches(in database: Database) throws -> [Search] {
     try database.all("\(rows) GROUP BY s.id ORDER BY s.name", as: read)
+  }
+}
+
+// Searches, and what a user does to them. Each verb is durable when it returns; marks of episodes are on the disk half a
+// second later.
+extension Catalog {
+  /// By name.
+  package func searches() throws(CatalogError) -> [Search] {
+    try store.read { try SearchRows.searches(in: $0) }
+  }
+
+  package func search(_ id: Int64) throws(CatalogError) -> Search? {
+    try store.read { try SearchRows.search(id, in: $0) }
+  }
+
+  /// The results that are shown, the best first; `id` is the result's.
+  package func results(ofSearch id: Int64) throws(CatalogError) -> [ListedPodcast] {
+    try store.read { try ListedRow.results("r.search_id = ?", id, in: $0) }
+  }
+
+  /// One result that is shown.
+  package func result(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
+    try store.read { try ListedRow.results("r.id = ?", id, in: $0).first }
+  }
+
+  /// The results, over all searches, that show a podcast.
+  package func results(showing podcast: Int64) throws(CatalogError) -> [Int64] {
+    try store.read {
+      try $0.all("SELECT id FROM result WHERE podcast_id = ? AND state = 0 ORDER BY id", podcast) {
+        $0.int64(0)
+      }
+    }
+  }
+
+  /// The episodes that `rm` has hidden from one result of a search.
+  package func hiddenEpisodes(ofSearchResult id: Int64) throws(CatalogError) -> Set<Int64> {
+    Set(
+      try store.read {
+        try $0.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) }
+      })
+  }
+
+  /// Its results go with it; the podcasts stay for a while.
+  package func forgetSearch(_ id: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      try database.run("DELETE FROM search WHERE id = ?", id)
+      if database.changedRows == 0 { throw CatalogError.unknown("search") }
+      try Folder.searchesChanged.touch(in: database)
+      changes.append(.search(id))
+    }
+    store.emptyLog()
+  }
+
+  /// Takes a result out of its search, also when that is made again.
+  package func hideResult(_ id: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      let search = try SearchRows.setState(.hidden, ofResult: id, in: database)
+      changes += [.result(id, search: search), .search(search)]
+    }
+  }
+
+  /// Hides an episode from one result of a search only.
+  package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
+        throw CatalogError.unknown("result")
+      }
+      try EpisodeRow.check(episode, in: database)
+      try database.run(
+        "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
+      if database.changedRows == 0 { return }
+      try database.run("UPDATE result SET changed = ? WHERE id = ?", wallClockNanoseconds(), result)
+      changes.append(.hiddenInSearch(result: result, episode: episode))
+    }
   }
 }

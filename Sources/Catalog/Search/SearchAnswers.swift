@@ -44,28 +44,41 @@ package struct FoundPodcast: Hashable, Sendable {
   }
 }
 
-// As the catalogue keeps answers.
-extension FoundPodcast {
-  package var json: JSONValue {
-    .object([
-      ("feed", .string(feedURL.forRequest)), ("title", .string(title)), ("author", .optional(author)),
-      ("link", .optional(link?.forRequest)), ("image", .optional(imageURL?.forRequest)),
-      ("language", .optional(language)),
-      ("description", .optional(description)), ("categories", .strings(categories)),
-      ("explicit", .optional(explicit)),
-    ])
-  }
+/// What one service answered.
+struct SearchAnswer: Hashable, Sendable {
+  var source: String
+  var found: [FoundPodcast]
+  /// Whether the feeds it names may be on private hosts: it is on one itself.
+  var mayBePrivate = false
+}
 
-  /// - Returns: nil for anything that `json` never gives.
-  package init?(json: JSONValue) {
-    guard case .string(let url)? = json["feed"], case .string(let title)? = json["title"] else { return nil }
-    self.init(feedURL: WebAddress(url), title: title)
-    author = json["author"]?.text
-    link = json["link"]?.text.map { WebAddress($0) }
-    imageURL = json["image"]?.text.map { WebAddress($0) }
-    language = json["language"]?.text
-    description = json["description"]?.text
-    categories = json["categories"]?.elements.compactMap(\.text) ?? []
-    explicit = json["explicit"]?.flag
+/// What the services have answered to a query, as one.
+package struct MergedAnswer: Hashable, Sendable {
+  /// Who answered: "apple", "apple+podcastindex", "local".
+  package var source: String
+  /// The best of each first; a feed that several name is here once, with what each says of it.
+  package var podcasts: [FoundPodcast] = []
+  /// Addresses of feeds that may be on private hosts.
+  var privateFeeds: Set<WebAddress> = []
+
+  /// - Parameter limit: the most podcasts.
+  init(_ answers: [SearchAnswer], limit: Int) {
+    source = answers.map(\.source).joined(separator: "+")
+    var places: [String: Int] = [:]
+    for rank in 0..<(answers.map(\.found.count).max() ?? 0) {
+      for answer in answers where rank < answer.found.count {
+        let podcast = answer.found[rank]
+        let key = FeedKey.text(podcast.feedURL)
+        let place = places[key] ?? podcasts.count
+        if place == podcasts.count {
+          places[key] = place
+          podcasts.append(podcast)
+        } else {
+          podcasts[place].complete(with: podcast)
+        }
+        if answer.mayBePrivate { privateFeeds.insert(podcasts[place].feedURL) }
+      }
+    }
+    podcasts.removeLast(max(podcasts.count - limit, 0))
   }
 }
