@@ -30,8 +30,7 @@ package struct TransferRecord: Hashable, Sendable {
 
   package var key: MediaKey { request.key }
 
-  /// What is remembered of what was forgotten, while somebody has it open or might still ask: that it was, and the number
-  /// that was given last. Nobody can fetch it by that, nor learn what it was.
+  /// The same key and generation without anything that tells what it was, or where to fetch it.
   package var forgotten: TransferRecord {
     var record = TransferRecord(
       request: TransferRequest(key: key, url: "", title: "", show: "", fileName: ""))

@@ -266,7 +266,7 @@ struct Download: Hashable {
     row.attempts = Int64(retry.attempts)
     if fetches.isEmpty { row.received = received }
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
-    if content == .whole && files?.isFlushed == false {
+    if content == .whole && files?.hasUnflushed == true {
       row.state =
         switch demand {
         case .none: .remote

@@ -43,8 +43,11 @@ struct OpenFiles: Hashable {
   /// Whether every byte is there.
   var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
 
-  /// Whether everything is on the disk.
-  var isFlushed: Bool { unflushed == 0 && !isFlushing && pending == 0 }
+  /// Whether bytes or a description are not on the disk yet.
+  var hasUnflushed: Bool { unflushed > 0 || isFlushing }
+
+  /// Whether everything is on the disk, and nothing asked of it.
+  var isFlushed: Bool { !hasUnflushed && pending == 0 }
 
   /// - Parameter isWhole: whether its name says that all of it is on the disk.
   mutating func opened(_ representation: Representation, present: ByteRanges, isWhole: Bool) {

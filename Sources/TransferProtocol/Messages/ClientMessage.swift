@@ -11,15 +11,14 @@ package enum ClientMessage: Hashable, Sendable {
   /// daemon died): it keeps it while it can.
   case open(id: UInt64, TransferRequest, OpenIntent, generation: UInt32?)
   case close(id: UInt64)
-  /// A reader waits; answered by `available` or `unavailable`. Who waits for one byte sees it as soon as it is there,
-  /// others wait for the whole of the blocks that they ask for.
+  /// A reader waits; answered by `available` or `unavailable` for the whole of the blocks that it asks for.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
   /// Answered by `done` where `id` is not 0.
   case start(id: UInt64, TransferRequest)
   case pause(id: UInt64, TransferRequest)
   case drop(id: UInt64, MediaKey)
-  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
+  /// As `drop`, and nothing is remembered of it.
   case forget(id: UInt64, MediaKey)
   case setKept(id: UInt64, TransferRequest, Bool)
   /// Out of the queue, with what has come kept.
