@@ -74,7 +74,7 @@ private struct StateChange {
     let failures =
       operands.failures.map(\.failure)
       + change(operands.episodes, atOnce: isInOrder ? 1 : Self.atOnce) { [sources, target] episode in
-        let current = try episode.attribute("state").flatMap { TransferState(name: $0) }
+        let current = try episode.attribute("state").flatMap { TransferState(rawValue: $0) }
         let isMeant = named.contains(episode.path) || current.map(sources.contains) ?? false
         if isMeant { try episode.set(target) }
       }

@@ -199,7 +199,7 @@ struct EpisodeNode: TreeNode {
       if key == "keep" {
         return tree.order(of: request.key) { transfers.setKept(request, value == "1", completion: $0) }
       }
-      switch TransferState(name: value) {
+      switch TransferState(rawValue: value) {
       case .downloading: return tree.order(of: request.key) { transfers.start(request, completion: $0) }
       case .paused: return tree.order(of: request.key) { transfers.pause(request, completion: $0) }
       case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
