@@ -95,7 +95,7 @@ package struct TransferStore {
 
   /// What a daemon goes on with.
   package func unfinished() throws(DatabaseError) -> [TransferRecord] {
-    try database.all("SELECT record FROM transfer WHERE unfinished", as: Self.record).compactMap(\.self)
+    try database.all("SELECT record FROM transfer WHERE unfinished ORDER BY position, key", as: Self.record).compactMap(\.self)
   }
 
   package func record(of key: MediaKey) throws(DatabaseError) -> TransferRecord? {

@@ -53,7 +53,7 @@ import TransferProtocol
     }
     #expect(eventually { remount(Int(MS_RDONLY)) })
     #expect(drop()?.errno == .EROFS)
-    #expect(client.status(of: request.key)?.received == body.size)
+    #expect(eventually { client.status(of: request.key)?.received == body.size })
     #expect(remount(0))
     #expect(drop() == nil)
     #expect(!user.layout.hasData(request.key, user.generation(request)))
