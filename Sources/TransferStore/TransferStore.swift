@@ -21,7 +21,7 @@ package struct TransferStore {
     options.placeVariable = Self.placeVariable
     options.cacheSize = 256
     database = try Database(path: Self.path(in: state), options: options)
-    try database.migrate([Self.schema], unmarked: 0)
+    try database.makeTables(version: Self.version, Self.tables)
     // Of what is forgotten no word stays in the file.
     try database.script("PRAGMA secure_delete = 1")
   }
@@ -41,9 +41,7 @@ package struct TransferStore {
     guard access(path(in: state), F_OK) == 0 else { return .missing }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
-      guard try store.database.isVersionGenuine(unmarked: 0) else {
-        return .unreadable("the number of its version is damaged")
-      }
+      guard try store.database.version() == version else { return .unreadable("it is of another version") }
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
       return verdict == "ok" ? .sound : .unreadable(verdict)
     } catch {
@@ -72,21 +70,21 @@ package struct TransferStore {
     database = try Database(path: Self.path(in: state), options: options)
   }
 
-  private static func schema(_ database: Database) throws {
-    try database.script(
-      """
-      CREATE TABLE transfer (
-        key BLOB PRIMARY KEY NOT NULL, position INTEGER NOT NULL, unfinished INTEGER NOT NULL,
-        evictable INTEGER NOT NULL, received INTEGER NOT NULL, generation INTEGER NOT NULL,
-        surplus INTEGER, record BLOB NOT NULL
-      ) WITHOUT ROWID;
-      CREATE INDEX transfer_unfinished ON transfer (position) WHERE unfinished;
-      CREATE INDEX transfer_bytes ON transfer (evictable, received, generation);
-      -- When rows changed that are remembered for a size alone.
-      CREATE INDEX transfer_surplus ON transfer (surplus) WHERE surplus NOT NULL;
-      CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
-      """)
-  }
+  /// Raise it with every change of the tables: a store of another version is set aside.
+  private static let version = 2
+
+  private static let tables = """
+    CREATE TABLE transfer (
+      key BLOB PRIMARY KEY NOT NULL, position INTEGER NOT NULL, unfinished INTEGER NOT NULL,
+      evictable INTEGER NOT NULL, received INTEGER NOT NULL, generation INTEGER NOT NULL,
+      surplus INTEGER, record BLOB NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX transfer_unfinished ON transfer (position) WHERE unfinished;
+    CREATE INDEX transfer_bytes ON transfer (evictable, received, generation);
+    -- When rows changed that are remembered for a size alone.
+    CREATE INDEX transfer_surplus ON transfer (surplus) WHERE surplus NOT NULL;
+    CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
+    """
 
   /// All that is remembered, in the queue's order; without rows that this program would not write.
   package func records() throws(DatabaseError) -> [TransferRecord] {
@@ -95,7 +93,8 @@ package struct TransferStore {
 
   /// What a daemon goes on with.
   package func unfinished() throws(DatabaseError) -> [TransferRecord] {
-    try database.all("SELECT record FROM transfer WHERE unfinished ORDER BY position, key", as: Self.record).compactMap(\.self)
+    try database.all("SELECT record FROM transfer WHERE unfinished ORDER BY position, key", as: Self.record)
+      .compactMap(\.self)
   }
 
   package func record(of key: MediaKey) throws(DatabaseError) -> TransferRecord? {

@@ -163,24 +163,6 @@ import TransferStore
     #expect(failure.message.contains("/nonexistent/podcastfs-transferd"), "\(failure)")
   }
 
-  /// The number of its version is there twice: one that is another costs nothing.
-  @Test(arguments: [
-    "PRAGMA user_version = 0", "PRAGMA user_version = 131073", "PRAGMA user_version = -2147483647",
-  ])
-  func aStoreWhoseVersionIsKnownLosesNothing(_ change: String) throws {
-    let client = try user.client()
-    let request = user.serve(body, at: "/queued.mp3")
-    #expect(client.confirmed { $0.pause(request, completion: $1) })
-    client.stop()
-    try endDaemon()
-    try Database(path: store).script(change)
-    let looking = try user.client(isMount: false)
-    #expect(looking.confirmed { $0.setKept(user.serve(body, at: "/other.mp3"), true, completion: $1) })
-    #expect(looking.status(of: request.key)?.state == .paused)
-    #expect(!log.contains("damaged"), "\(log)")
-    looking.stop()
-  }
-
   /// A bit of the schema is another one: every byte of it reads well.
   @Test(arguments: [
     "DROP TABLE transfer; CREATE TABLE transfer (kez TEXT)",
