@@ -43,7 +43,7 @@ struct EpisodeNode: TreeNode {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .remote == .remote)
     }
     // It counts as open from here: a drop at the last close of others does not end what this open waits for.
-    tree.state.withLock { $0.open.beginOpening(episode.id) }
+    tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
@@ -58,7 +58,7 @@ struct EpisodeNode: TreeNode {
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
     }.onEnd { _ in
-      let drops = tree.state.withLock { $0.open.endOpening(episode.id) }
+      let drops = tree.state.withLock { $0.open.release(episode.id) }
       if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     }
   }
@@ -141,8 +141,7 @@ struct EpisodeNode: TreeNode {
     if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
-    let count = file.isDirect ? file.bytesRead : tree.sweeps.mayHaveRead(file.bytesRead, of: id)
-    let isShort = count < 1 << 20 && count < size / 10
+    let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.left(episode.id)

@@ -50,10 +50,7 @@ package struct RunningPrograms: ProgramTable {
   }
 
   package func arguments(of program: Program) -> [String] {
-    guard let bytes = try? Directories.read("/proc/\(program.process)/cmdline", limit: 4096) else {
-      return []
-    }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\0").map(String.init)
+    Processes.arguments(of: program.process)
   }
 }
 

@@ -91,8 +91,7 @@ extension PodcastTree {
     switch id.kind {
     case .fixed: fixedNode(id)
     case .search: SearchFolder(tree: self, id: id)
-    case .result: ResultFolder(tree: self, id: id)
-    case .subscription: SubscriptionFolder(tree: self, id: id)
+    case .result, .subscription: PodcastFolder(tree: self, id: id)
     case .downloadedPodcast: ViewFolder(tree: self, id: id)
     case .episode: EpisodeNode(tree: self, id: id)
     case .cover, .transcript, .chapters, .notes, .icon: SidecarNode(tree: self, id: id)
@@ -103,12 +102,11 @@ extension PodcastTree {
 
   private func fixedNode(_ id: NodeID) -> (any TreeNode)? {
     switch id {
-    case .root: RootFolder(tree: self)
     case .search: SearchesFolder(tree: self)
     case .subscriptions: SubscriptionsFolder(tree: self)
     case .latest, .downloading: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)
-    case .control: ControlFolder(tree: self)
+    case .root, .control: FixedFolder(tree: self, id: id)
     case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)
     case .subscriptionList: SubscriptionListFile(tree: self)
     default: nil
