@@ -1,19 +1,10 @@
 internal import Configuration
 package import PodcastModel
 internal import PosixKit
+internal import SQLiteKit
 
 // What leaves the catalogue.
 extension Catalog {
-  /// The podcast whose feed has this address, written in any way that means the same.
-  package func podcast(feedURL: String) throws(CatalogError) -> Podcast? {
-    try store.read { try PodcastRow.podcast(feedURL: feedURL, in: $0) }
-  }
-
-  /// The podcast whose directory in `Downloaded/` has this name.
-  package func podcast(named name: String) throws(CatalogError) -> Podcast? {
-    try store.read { try PodcastRow.podcast(named: name, in: $0) }
-  }
-
   /// The names in the cache of a podcast's enclosures, but for those that another feed names too: the same address is
   /// the same download.
   package func mediaKeys(ofPodcast id: Int64) throws(CatalogError) -> [MediaKey] {
@@ -26,14 +17,14 @@ extension Catalog {
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
-      guard try PodcastRow.isKnown(id, in: database) else { throw CatalogError.unknown("podcast") }
+      guard try PodcastRecord.load(id, in: database) != nil else { throw CatalogError.unknown("podcast") }
       let keys = try EpisodeRow.mediaKeys(ofPodcast: id, in: database)
       try Forgetting.hide(id, in: database, &changes)
       return keys
     }
     try finishForgetting()
     try store.giveBack()
-    store.log.empty()
+    store.emptyLog()
     texts.fill()
     return keys
   }
@@ -51,7 +42,176 @@ extension Catalog {
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
     let protected = Set(try entries(forKeys: cached).values.map(\.podcast.id))
-    let upkeep = Upkeep(store: store, limit: settings.catalogueSize, protected: protected)
-    try upkeep.run(now: wallClockSeconds())
+    try Upkeep(store: store, limit: settings.catalogueSize, protected: protected, now: store.now).run()
+  }
+}
+
+/// Keeps the catalogue as large as what is followed, not as what was ever seen. Once a day, by a process that
+/// refreshes.
+struct Upkeep: Sendable {
+  let store: CatalogStore
+  /// Bytes that the catalogue may have: `catalogue_size`.
+  let limit: Int64
+  /// Podcasts of which something is in the cache, or on its way.
+  let protected: Set<Int64>
+  let now: Int64
+
+  static let period: Int64 = 24 * 3600
+  /// Seconds since a podcast was looked at, after which it goes.
+  private static let patience: Int64 = 30 * 24 * 3600
+  /// A podcast that was looked at a moment ago stays, however large the catalogue is.
+  private static let leastPatience: Int64 = 3600
+
+  private static let isShownNowhere = """
+    NOT EXISTS (SELECT 1 FROM result r
+      WHERE r.podcast_id = p.id AND r.state <> \(ResultState.gone.rawValue))
+    """
+
+  func run() throws(CatalogError) {
+    try store.write(.refresh) { try $0.run("UPDATE counter SET upkeep = ?", now) }
+    try Forgetting.finish(store)
+    for podcast in try unused(for: Self.patience, Self.isShownNowhere) { try forget(podcast) }
+    try shrink()
+    try store.giveBack()
+  }
+
+  /// Where the catalogue is larger than it may be: what no search shows goes at once, then the episodes of what
+  /// searches show, which come again when somebody looks.
+  private func shrink() throws(CatalogError) {
+    if try store.usedBytes() <= limit { return }
+    for podcast in try unused(for: Self.leastPatience, Self.isShownNowhere) {
+      try forget(podcast)
+      if try store.usedBytes() <= limit { return }
+    }
+    for podcast in try unused(for: Self.leastPatience, "p.episode_count > 0") {
+      try Forgetting.deleteEpisodes(of: podcast, store)
+      try store.change(.refresh) { database, changes in
+        // As if it had never been fetched.
+        _ = try FeedRecord.change(podcast, in: database) { ($0.lastRefresh, $0.nextRefresh) = (nil, nil) }
+        try database.run("UPDATE podcast SET indexed_upto = next_episode - 1 WHERE id = ?", podcast)
+        changes.append(.podcast(podcast))
+      }
+      if try store.usedBytes() <= limit { return }
+    }
+  }
+
+  /// Podcasts that nobody follows, keeps, or has looked at for so many seconds, those longest unused first.
+  private func unused(for seconds: Int64, _ condition: String) throws(CatalogError) -> [Int64] {
+    try store.read {
+      try $0.all(
+        """
+        SELECT p.id FROM shown p WHERE p.is_followed = 0 AND coalesce(p.last_refresh, p.created) < ?
+          AND \(condition) ORDER BY coalesce(p.last_refresh, p.created)
+        """, now - seconds
+      ) { $0.int64(0) }
+    }.filter { !protected.contains($0) }
+  }
+
+  private func forget(_ podcast: Int64) throws(CatalogError) {
+    try store.change(.refresh) { database, changes in
+      // Somebody may have subscribed to it a moment ago.
+      guard
+        try database.exists(
+          "SELECT 1 FROM podcast WHERE id = ? AND is_followed = 0 AND is_forgotten = 0", podcast)
+      else { return }
+      try Forgetting.hide(podcast, in: database, &changes)
+    }
+    try Forgetting.finish(store)
+  }
+}
+
+/// How a podcast's rows go: first it is hidden from everybody, then deleted in pieces that no verb waits for long.
+enum Forgetting {
+  /// Episodes that one transaction deletes.
+  private static let piece = 500
+
+  /// From here on nothing shows it, and its address and name are free.
+  static func hide(_ podcast: Int64, in database: Database, _ changes: inout [CatalogChange]) throws {
+    let subscription = try database.first("SELECT id FROM subscription WHERE podcast_id = ?", podcast) {
+      $0.int64(0)
+    }
+    let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", podcast) {
+      $0.int64(0)
+    }
+    try FullText.removePodcast(podcast, in: database)
+    try KeptRows.removeAll(ofPodcast: podcast, in: database)
+    for table in ["subscription", "former_address", "result", "feed", "archive"] {
+      try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
+    }
+    try database.run(
+      """
+      UPDATE podcast SET is_forgotten = 1, title = '', name = '', name_key = 'forgotten ' || id, author = NULL,
+        link = NULL, description = NULL, image_url = NULL, categories = NULL, guid = NULL
+      WHERE id = ?
+      """, podcast)
+    if let subscription {
+      changes.append(.subscription(subscription, podcast: podcast))
+      try Folder.touchSubscriptions(in: database)
+    }
+    for search in searches {
+      try SearchRows.changed(search, in: database)
+      changes += [.results(search: search), .search(search)]
+    }
+    changes.append(.podcast(podcast))
+  }
+
+  /// Deletes what is hidden.
+  /// - Parameter withWords: their words leave the full-text index, too.
+  static func finish(_ store: CatalogStore, withWords: Bool = false) throws(CatalogError) {
+    while let podcast = try next(store) {
+      try deleteEpisodes(of: podcast, store)
+      try store.change(.refresh) { database, changes in
+        try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
+        // Together, so that whoever goes on after a process that has ended knows of it.
+        if withWords, try next(in: database) == nil {
+          try FullText.reset(in: database)
+          // Whoever fills the index hears of it.
+          changes.append(.everything)
+        }
+      }
+    }
+  }
+
+  private static func next(_ store: CatalogStore) throws(CatalogError) -> Int64? {
+    try store.read { try next(in: $0) }
+  }
+
+  private static func next(in database: Database) throws -> Int64? {
+    try database.first("SELECT id FROM podcast INDEXED BY podcast_forgotten WHERE is_forgotten = 1 LIMIT 1") {
+      $0.int64(0)
+    }
+  }
+
+  /// Deletes a podcast's episodes with their texts.
+  static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {
+    let first = EpisodeID.first(ofPodcast: podcast)
+    while true {
+      // The texts as they are in the index, made before the transaction.
+      let (revision, indexed, rows) = try store.read { database in
+        let numbers = try EpisodeNumbers(podcast: podcast, in: database)
+        let rows = try database.all(
+          """
+          SELECT e.id, e.title, n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+          WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
+          """, first, EpisodeID.last(ofPodcast: podcast), piece
+        ) { ($0.int64(0), IndexedText(title: $0.string(1), notes: $0.stringIfPresent(2))) }
+        return (numbers?.revision ?? 0, numbers?.indexed ?? 0, rows)
+      }
+      if rows.isEmpty { return }
+      try store.write(.refresh) { database in
+        guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
+        for (id, text) in rows {
+          if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
+          try database.run("DELETE FROM episode WHERE id = ?", id)
+        }
+        try database.run(
+          """
+          UPDATE podcast SET revision = revision + 1, episode_count = episode_count - ?, newest = NULL
+          WHERE id = ?
+          """, rows.count, podcast)
+        // They come again when somebody looks.
+        _ = try FeedRecord.change(podcast, in: database) { $0.forgetAnswer() }
+      }
+    }
   }
 }

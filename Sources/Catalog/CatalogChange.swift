@@ -1,3 +1,5 @@
+internal import SQLiteKit
+
 /// What a commit has changed in the catalogue: as little as says all of it.
 package enum CatalogChange: Hashable, Sendable {
   /// Searches were made or forgotten: look at the list again.
@@ -40,5 +42,98 @@ package struct CatalogCommit: Hashable, Sendable {
   package init(number: Int64, changes: [CatalogChange]) {
     self.number = number
     self.changes = changes
+  }
+}
+
+extension CatalogChange {
+  /// As the log of changes keeps it: a word, then numbers.
+  var text: String {
+    switch self {
+    case .searches: "searches"
+    case .search(let id): "search \(id)"
+    case .results(let search): "results \(search)"
+    case .result(let id, let search): "result \(id) \(search)"
+    case .hiddenInSearch(let result, let episode): "hidden \(result) \(episode)"
+    case .podcast(let id): "podcast \(id)"
+    case .facts(let id): "facts \(id)"
+    case .newEpisodes(let id, let first, let last): "new \(id) \(first) \(last)"
+    case .refreshed(let id, let count): "refreshed \(id) \(count)"
+    case .subscriptions: "subscriptions"
+    case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
+    case .episode(let id): "episode \(id)"
+    case .sidecar(let node): "sidecar \(node)"
+    case .everything: "everything"
+    }
+  }
+
+  /// - Returns: `everything` for what this version does not know or what makes no sense: it comes from a file.
+  init(text: some StringProtocol) {
+    let words = text.split(separator: " ")
+    let numbers = words.dropFirst().compactMap { Int64($0) }.filter { (0...Self.largest).contains($0) }
+    guard let kind = words.first, numbers.count == words.count - 1 else {
+      self = .everything
+      return
+    }
+    self =
+      switch (kind, numbers.count) {
+      case ("searches", 0): .searches
+      case ("search", 1): .search(numbers[0])
+      case ("results", 1): .results(search: numbers[0])
+      case ("result", 2): .result(numbers[0], search: numbers[1])
+      case ("hidden", 2): .hiddenInSearch(result: numbers[0], episode: numbers[1])
+      case ("podcast", 1): .podcast(numbers[0])
+      case ("facts", 1): .facts(podcast: numbers[0])
+      case ("new", 3) where numbers[1] <= numbers[2]:
+        .newEpisodes(podcast: numbers[0], first: numbers[1], last: numbers[2])
+      case ("refreshed", 2): .refreshed(podcast: numbers[0], newEpisodes: Int(numbers[1]))
+      case ("subscriptions", 0): .subscriptions
+      case ("subscription", 2): .subscription(numbers[0], podcast: numbers[1])
+      case ("episode", 1): .episode(numbers[0])
+      case ("sidecar", 1): .sidecar(numbers[0])
+      default: .everything
+      }
+  }
+
+  /// Numbers above are nobody's: an episode's has 20 bits more than its podcast's.
+  private static let largest: Int64 = 1 << 56
+}
+
+/// The table of commits: what each has changed, written in its own transaction, so that no process misses one
+/// or hears of two in the wrong order, however late it looks.
+enum ChangeLog {
+  /// Commits that the table keeps: who has slept through more looks at everything again.
+  static let length: Int64 = 4096
+  /// More changes than these of one commit are `everything`.
+  private static let changeLimit = 256
+
+  /// Within the transaction that makes the changes.
+  static func append(_ changes: [CatalogChange], in database: Database) throws {
+    try database.run("UPDATE counter SET commits = commits + 1")
+    let number = try count(in: database)
+    let told = changes.count > changeLimit ? [.everything] : changes
+    try database.run(
+      "INSERT OR REPLACE INTO change_log (number, changes) VALUES (?, ?)", number,
+      told.map(\.text).joined(separator: "\n"))
+    try database.run("DELETE FROM change_log WHERE number <= ?", number - length)
+  }
+
+  /// How many commits there have been.
+  static func count(in database: Database) throws -> Int64 {
+    // What else has written to the file may have made it anything.
+    min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)
+  }
+
+  /// The commits after `number`, in order; one that says `everything` where some of them are not in the table.
+  static func commits(after number: Int64, in database: Database) throws -> [CatalogCommit] {
+    let count = try count(in: database)
+    if count <= number { return [] }
+    let commits = try database.all(
+      "SELECT number, changes FROM change_log WHERE number > ? AND number <= ? ORDER BY number", number, count
+    ) { row in
+      CatalogCommit(
+        number: row.int64(0), changes: row.string(1).split(separator: "\n").map { CatalogChange(text: $0) })
+    }
+    if commits.count == count - number { return commits }
+    return [CatalogCommit(number: count, changes: [.everything])]
   }
 }

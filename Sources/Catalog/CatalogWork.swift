@@ -8,6 +8,11 @@ final class CatalogWork<Value: Sendable>: Cancellable {
     var completion: Completion?
     var isCommitting = false
     var cancellations: [@Sendable () -> Void] = []
+
+    mutating func end() -> (completion: Completion?, cancellations: [@Sendable () -> Void]) {
+      defer { (completion, cancellations) = (nil, []) }
+      return (completion, cancellations)
+    }
   }
   private let state: Monitor<State>
   private let registry: TaskRegistry
@@ -21,23 +26,18 @@ final class CatalogWork<Value: Sendable>: Cancellable {
 
   /// Calls the completion, unless it was called before.
   func finish(_ result: Result<Value, CatalogError>) {
-    let completion = state.withLock { state in
-      let completion = state.completion
-      state.completion = nil
-      state.cancellations = []
-      return completion
-    }
+    let completion = state.withLock { $0.end().completion }
     registry.remove(self)
     completion?(result)
   }
 
-  /// Whether the result may be written: from then on it can't be cancelled.
-  func beginCommit() -> Bool {
-    state.withLock { state in
-      guard state.completion != nil else { return false }
-      state.isCommitting = true
-      return true
+  /// - Throws: `cancelled` where the result is not to be written any more. From here on it can't be cancelled.
+  func beginCommit() throws(CatalogError) {
+    let mayCommit = state.withLock { state in
+      state.isCommitting = state.completion != nil
+      return state.isCommitting
     }
+    if !mayCommit { throw .cancelled }
   }
 
   /// What is to be ended when this is cancelled; at once where it has been.
@@ -50,16 +50,40 @@ final class CatalogWork<Value: Sendable>: Cancellable {
   }
 
   func cancel() {
-    let (completion, bodies): (Completion?, [@Sendable () -> Void]) = state.withLock { state in
-      if state.isCommitting { return (nil, []) }
-      let taken = (state.completion, state.cancellations)
-      state.completion = nil
-      state.cancellations = []
-      return taken
-    }
+    let (completion, cancellations) = state.withLock { $0.isCommitting ? (nil, []) : $0.end() }
     guard let completion else { return }
     registry.remove(self)
     completion(.failure(.cancelled))
-    for body in bodies { body() }
+    for body in cancellations { body() }
+  }
+}
+
+/// What is under way, so that closing the catalogue ends it.
+final class TaskRegistry: Sendable {
+  private struct State: ~Copyable {
+    var tasks: [ObjectIdentifier: any Cancellable] = [:]
+    var isClosed = false
+  }
+  private let state = Monitor(State())
+
+  /// - Returns: false where nothing may begin any more.
+  func add(_ task: any Cancellable) -> Bool {
+    state.withLock { state in
+      if !state.isClosed { state.tasks[ObjectIdentifier(task)] = task }
+      return !state.isClosed
+    }
+  }
+
+  func remove(_ task: any Cancellable) {
+    state.withLock { $0.tasks[ObjectIdentifier(task)] = nil }
+  }
+
+  /// Ends all; what is being written just now ends by itself.
+  func close() {
+    let tasks = state.withLock { state in
+      state.isClosed = true
+      return Array(state.tasks.values)
+    }
+    for task in tasks { task.cancel() }
   }
 }

@@ -95,6 +95,8 @@ package struct MountProcess {
     takeAway(session.connection, mount?.device)
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
+    // A client that lives starts the daemon again, which would make a demonstration's folders anew.
+    transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
     return 0

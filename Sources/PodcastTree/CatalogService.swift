@@ -33,7 +33,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func subscribe(result id: Int64, name: String?) throws -> ListedPodcast
   func unsubscribe(_ id: Int64) throws
   func setPlayed(_ played: Bool, episode: Int64) throws
-  func hide(episode: Int64) throws
+  func setHidden(_ hidden: Bool, episode: Int64) throws
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport
   func subscribe(
@@ -61,8 +61,8 @@ package protocol CatalogService: AnyObject, Sendable {
   /// How many commits there have been.
   func commits() throws -> Int64
   func commits(after number: Int64) throws -> [CatalogCommit]
-  /// Calls `observer` when there may be new commits, by whatever process; it calls `done` when it shows them.
-  func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void)
+  /// Calls `observer` when there may be new commits, by whatever process.
+  func observe(_ observer: @escaping @Sendable () -> Void)
 }
 
 extension Catalog: CatalogService {}

@@ -101,7 +101,8 @@ extension PodcastTree {
     if flags & exchange != 0 { return .failure(.EINVAL) }
     if parent == newParent && name == newName { return .value(()) }
     return find(name, in: parent, for: caller).then { target in
-      guard target.isDirectory else { return .failure(.EPERM) }
+      let isMovable = target.isDirectory || target.identity.kind == .upload
+      guard isMovable else { return .failure(.EPERM) }
       return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)
     }
   }

@@ -71,12 +71,9 @@ package final class PodcastTree: Sendable {
       loader.async { self.transferChanged(key) }
     }
     lastCommit.withLock { $0 = try? catalog.commits() }
-    catalog.observe { [weak self] done in
-      guard let self else { return done() }
-      loader.async {
-        self.takeInCommits()
-        done()
-      }
+    catalog.observe { [weak self] in
+      guard let self else { return }
+      loader.async { self.takeInCommits() }
     }
     loadDownloads()
   }

@@ -51,6 +51,12 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
 
   /// The system's words for it: "No such file or directory".
   package var description: String {
+    // Seldom the disk's own limit: people do not know the other one.
+    if self == .EFBIG { return "File too large for its disk, or for the limit that ulimit -f shows" }
+    return systemText
+  }
+
+  private var systemText: String {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
       guard let base = buffer.baseAddress, let text = strerror_r_message(rawValue, base, buffer.count) else {
         return "errno \(rawValue)"

@@ -58,6 +58,9 @@ package struct NetworkState: Hashable, Sendable {
     return state
   }
 
+  /// Whether any address of the world can be reached.
+  package static var hasDefaultRoute: Bool { !defaultRoutes.isEmpty }
+
   private static func text(of address: UnsafePointer<sockaddr>) -> String? {
     let family = Int32(address.pointee.sa_family)
     guard family == AF_INET || family == AF_INET6 else { return nil }

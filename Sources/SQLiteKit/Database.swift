@@ -69,7 +69,7 @@ package final class Database {
     }
     handle = opened
     busyTimeout = options.busyTimeout
-    sqlite3_busy_timeout(handle, Int32(options.busyTimeout * 1000))
+    waitWhenBusy(options.busyTimeout)
     try script(
       """
       PRAGMA foreign_keys = 1;
@@ -158,8 +158,8 @@ package final class Database {
     throws(DatabaseError)
     -> Bool
   {
-    if let seconds { sqlite3_busy_timeout(handle, Int32(seconds * 1000)) }
-    defer { if seconds != nil { sqlite3_busy_timeout(handle, Int32(busyTimeout * 1000)) } }
+    if let seconds { waitWhenBusy(seconds) }
+    defer { if seconds != nil { waitWhenBusy(busyTimeout) } }
     let deadline = MonotonicTime.after(seconds ?? busyTimeout)
     while true {
       let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
@@ -171,6 +171,18 @@ package final class Database {
       }
       sqlite3_sleep(5)
     }
+  }
+
+  /// Tries for another connection's lock each millisecond: SQLite's own waits grow to a tenth of a second, and miss the
+  /// moment in which a long row of transactions leaves it free.
+  private func waitWhenBusy(_ seconds: Double) {
+    sqlite3_busy_handler(
+      handle,
+      { limit, tries in
+        guard Int(tries) < Int(bitPattern: limit) else { return 0 }
+        sqlite3_sleep(1)
+        return 1
+      }, UnsafeMutableRawPointer(bitPattern: Int(seconds * 1000)))
   }
 
   /// The journal mode is the file's and set once. SQLite does not use the busy timeout when two

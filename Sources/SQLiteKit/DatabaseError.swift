@@ -28,6 +28,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {
       isOfReadOnlyDisk = Self.isReadOnly(String(cString: path))
     }
+    if primary == SQLITE_IOERR, let limit = ResourceLimits.fileSize {
+      message += "; a file may have \(limit >> 10) KiB here at most (ulimit -f)"
+    }
   }
 
   /// SQLite keeps no errno of a write that failed. The file itself must not be opened: closing it ends SQLite's locks.

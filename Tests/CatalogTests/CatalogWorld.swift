@@ -15,6 +15,8 @@ final class CatalogWorld: Sendable {
   let http = HTTPClient(name: "test-http")
   let settings: Settings
   let catalog: Catalog
+  /// How far the catalogue's clock is before the true one, in seconds.
+  private let ahead = Monitor<Int64>(0)
 
   /// - Parameter reader: by default the parser's process, as it ships.
   init(
@@ -30,7 +32,8 @@ final class CatalogWorld: Sendable {
     adjust(&settings)
     self.settings = settings
     catalog = try Catalog(
-      places: home.places, settings: settings, http: http, feedReader: reader, archiveBytes: archiveBytes)
+      places: home.places, settings: settings, http: http, feedReader: reader, archiveBytes: archiveBytes,
+      clock: { [ahead] in wallClockSeconds() + ahead.withLock { $0 } })
   }
 
   deinit {
@@ -43,7 +46,8 @@ final class CatalogWorld: Sendable {
     var settings = settings
     adjust(&settings)
     return try Catalog(
-      places: home.places, settings: settings, http: http, feedReader: .shipped)
+      places: home.places, settings: settings, http: http, feedReader: .shipped,
+      clock: { [ahead] in wallClockSeconds() + ahead.withLock { $0 } })
   }
 
   /// The catalogue's file, for what no call of it does.
@@ -58,10 +62,17 @@ final class CatalogWorld: Sendable {
     try wait { completion in catalog.refresh(podcast: podcast, cause: cause, completion: completion) }
   }
 
+  /// What the catalogue's clock shows.
+  var now: Int64 { wallClockSeconds() + ahead.withLock { $0 } }
+
+  /// Sets the catalogue's clock forward, or back.
+  func advance(_ seconds: Int64) { ahead.withLock { $0 += seconds } }
+
   /// Refreshes a podcast as it is when its time has come: asked for only if it has changed.
   @discardableResult
   func refreshWhenDue(_ podcast: Int64) throws -> RefreshOutcome {
-    try file().run("UPDATE feed SET next_refresh = 0 WHERE podcast_id = ?", podcast)
+    let next = try catalog.podcast(podcast)?.nextRefresh ?? 0
+    advance(max(next - now, 0))
     return try refresh(podcast, .due)
   }
 

@@ -1,6 +1,5 @@
 import Catalog
 import Configuration
-import Glibc
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -52,16 +51,15 @@ import Testing
   @Test func aCommitWithoutAMessageIsHeardOfWithTheNextMessage() throws {
     let world = try CatalogWorld()
     let heard = Heard(world.catalog)
-    // A process that is killed between its commit and its message: its peers are out of its sight.
-    let peers = "\(world.home.places.data)/peers"
-    let other = try world.open()
-    defer { other.close() }
-    rename(peers, peers + ".away")
-    let first = try other.subscribe(feedURL: "http://a.example/")
-    rename(peers + ".away", peers)
-    let change = CatalogChange.subscription(first.id, podcast: first.podcast.id)
+    // A process is killed between its commit and its message.
+    let file = try world.file()
+    try file.transaction {
+      try file.run("UPDATE counter SET commits = commits + 1")
+      try file.run("INSERT INTO change_log SELECT commits, 'subscription 7 8' FROM counter")
+    }
+    let change = CatalogChange.subscription(7, podcast: 8)
     #expect(!heard.wait(for: change, seconds: 0.2))
-    _ = try other.subscribe(feedURL: "http://b.example/")
+    _ = try world.catalog.subscribe(feedURL: "http://b.example/")
     #expect(heard.wait(for: change))
     #expect(!heard.wait(for: .everything, seconds: 0.1))
   }
@@ -99,50 +97,6 @@ import Testing
     let _: Bool? = isDone.wait(until: .after(patience)) { $0 == 2 ? true : nil }
   }
 
-  @Test func aCommandCanWaitUntilTheMountsShowItsCommit() throws {
-    let world = try CatalogWorld()
-    let mount = try world.open()
-    defer { mount.close() }
-    struct Shown { var isReady = false, waiting: [Callback<Void>] = [] }
-    let shown = Monitor(Shown())
-    // One call of the observer may stand for several commits and questions.
-    mount.observe { done in
-      let isReady = shown.withLock { shown in
-        if !shown.isReady { shown.waiting.append(Callback { done() }) }
-        return shown.isReady
-      }
-      if isReady { done() }
-    }
-    _ = try world.catalog.subscribe(feedURL: "http://a.example/")
-    #expect(!world.catalog.waitUntilSeen(seconds: 0.3), "the mount has not shown it yet")
-    let waiting = shown.withLock { shown in
-      shown.isReady = true
-      return shown.waiting
-    }
-    for done in waiting { done() }
-    #expect(world.catalog.waitUntilSeen(seconds: patience))
-  }
-
-  @Test func nobodyIsWaitedForWhoIsDead() throws {
-    let world = try CatalogWorld()
-    let peers = "\(world.home.places.data)/peers"
-    try Directories.createPrivate(peers)
-    let dead = try UnixSocket.listen(at: "\(peers)/99999-x.sock", kind: .datagram)
-    _ = try world.catalog.subscribe(feedURL: "http://a.example/")
-    PosixThread.start("dies") { [number = dead.release()] in
-      // It dies while it is waited for: the commit was told, then it was asked.
-      var byte: UInt8 = 0
-      for _ in 0..<2 {
-        var polled = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
-        poll(&polled, 1, 20_000)
-        recv(number, &byte, 1, 0)
-      }
-      close(number)
-    }
-    #expect(world.catalog.waitUntilSeen(seconds: patience))
-    #expect(try Directories.names(in: peers).isEmpty)
-  }
-
   @Test(arguments: [
     "results -1", "episode 9223372036854775807", "new 1 5 4", "new 1 2", "search x", "", "later 1 2",
     "subscription 1 -9223372036854775808",
@@ -155,16 +109,6 @@ import Testing
     try file.run("INSERT INTO change_log SELECT commits, ? FROM counter", text.isEmpty ? "?" : text)
     _ = try world.catalog.subscribe(feedURL: "http://b.example/")
     #expect(heard.wait(for: .everything))
-  }
-
-  @Test func aDeadProcessLeavesNoSocketForLong() throws {
-    let world = try CatalogWorld()
-    let peers = "\(world.home.places.data)/peers"
-    try Directories.createPrivate(peers)
-    let dead = try UnixSocket.listen(at: "\(peers)/99999-x.sock", kind: .datagram)
-    close(dead.release())
-    _ = try world.catalog.subscribe(feedURL: "http://a.example/")
-    #expect(try Directories.names(in: peers).isEmpty)
   }
 
   @Test func aBurstOfChangesIsHeardOfInTheEnd() throws {
@@ -190,7 +134,6 @@ import Testing
     let other = try world.open()
     let heard = Heard(other)
     other.close()
-    #expect(eventually { (try? Directories.names(in: "\(world.home.places.data)/peers").isEmpty) == true })
     _ = try world.catalog.subscribe(feedURL: "http://a.example/")
     #expect(heard.count == 0)
   }

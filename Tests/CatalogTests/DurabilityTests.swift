@@ -40,48 +40,6 @@ import Testing
     _ = home
   }
 
-  /// A program that reads for long keeps the log from beginning anew: refreshes wait, verbs do not.
-  @Test func theLogIsBoundedWhileSomebodyReads() throws {
-    let world = try CatalogWorld()
-    let path = "\(world.home.places.data)/catalog.sqlite"
-    let limit: Int64 = 1 << 20
-    let catalog = try Catalog(
-      places: world.home.places, settings: world.settings, http: world.http, feedReader: .shipped,
-      logLimit: limit)
-    defer { catalog.close() }
-    let listed = try catalog.subscribe(feedURL: "\(world.web.address)/feed")
-    let items = (0..<3).map { number in
-      (0..<300).map { item in
-        var item = TestFeed.Item("Episode \(number) \(item)", guid: "\(number) \(item)")
-        item.extra = "<description>\(String(repeating: "foghorn \(number) ", count: 400))</description>"
-        return item
-      }
-    }
-    let refresh = { (number: Int) in
-      world.web.set("/feed", TestFeed(items: items[number]).page)
-      return try wait { catalog.refresh(podcast: listed.podcast.id, cause: .forced, completion: $0) }
-    }
-    let reader = try Database(path: path)
-    try reader.snapshot {
-      _ = try reader.first("SELECT count(*) FROM podcast") { $0.int(0) }
-      #expect(try refresh(0).newEpisodes.count == 300)
-      #expect(try fileSize(path + "-wal") > limit)
-      let error = #expect(throws: CatalogError.self) { try refresh(1) }
-      #expect(error?.errno == .EBUSY)
-      try catalog.rename(subscription: listed.id, to: "Verbs go on")
-      #expect(try fileSize(path + "-wal") < 6 * limit)
-    }
-    #expect(try refresh(1).newEpisodes.count == 300)
-    #expect(try refresh(2).newEpisodes.count == 300)
-    #expect(try fileSize(path + "-wal") < 6 * limit)
-  }
-
-  private func fileSize(_ path: String) throws -> Int64 {
-    var status = stat()
-    #expect(stat(path, &status) == 0)
-    return Int64(status.st_size)
-  }
-
   /// Also where nothing is written any more: the log must not keep what was searched for until it begins anew.
   @Test(arguments: [true, false]) func whatIsForgottenLeavesTheLogToo(isReplaced: Bool) throws {
     let world = try CatalogWorld()

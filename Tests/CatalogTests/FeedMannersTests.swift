@@ -75,7 +75,7 @@ import Testing
     try world.refresh(podcast)
     let first = try #require(try world.catalog.podcast(podcast))
     #expect(first.feedURL == "\(world.web.address)/feed")
-    try nextSecond()
+    world.advance(1)
     try world.refresh(podcast)
     #expect(try world.catalog.podcast(podcast)?.feedURL == "\(world.web.address)/moved")
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 1)
@@ -90,7 +90,7 @@ import Testing
     let podcast = try world.podcast()
     for _ in 0..<2 {
       try world.refresh(podcast)
-      try nextSecond()
+      world.advance(1)
     }
     try world.refresh(podcast)
     #expect(try world.catalog.podcast(podcast)?.feedURL == "\(world.web.address)/feed")
@@ -117,7 +117,7 @@ import Testing
     let podcast = try world.podcast()
     try world.refresh(podcast)
     #expect(world.web.requests("/new").isEmpty)
-    try nextSecond()
+    world.advance(1)
     try world.refresh(podcast)
     #expect(world.web.wait("/new", count: 1))
     #expect(world.catalog.waitForRefreshes(seconds: patience))
@@ -243,12 +243,11 @@ import Testing
   @Test func aClockThatWasSetBackDelaysNoRefreshForLong() throws {
     let world = try CatalogWorld()
     world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
+    // All that is known was learnt in a year from now.
+    world.advance(365 * 86_400)
     let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
     try world.refresh(podcast)
-    // All that is known was learnt in a year from now.
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run(
-      "UPDATE feed SET last_refresh = last_refresh + ?1, next_refresh = next_refresh + ?1", 365 * 86_400)
+    world.advance(-365 * 86_400)
     let other = try world.open()
     defer { other.close() }
     other.startScheduler()

@@ -25,7 +25,7 @@ import Testing
     #expect(try changes(catalog, &before) == [])
     let subscription = try catalog.subscribe(feedURL: "\(world.web.address)/feed").id
     #expect(try changes(catalog, &before) == ["list", "subscription", "subscriptions"])
-    try catalog.hide(episode: episodes[0].id)
+    try catalog.setHidden(true, episode: episodes[0].id)
     #expect(try changes(catalog, &before) == ["subscription"])
     #expect(try catalog.subscription(subscription)?.hiddenCount == 1)
     try catalog.restoreHidden(podcast: podcast)

@@ -65,7 +65,7 @@ import Testing
     }
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    try nextSecond()
+    world.advance(1)
     #expect(try world.refreshWhenDue(podcast) == .unchanged)
     #expect(world.web.requests("/moved").last?.header("if-none-match") == "\"1\"")
     #expect(world.catalog.waitForRefreshes(seconds: patience))

@@ -57,18 +57,12 @@ import Testing
     defer { other.close() }
     other.refresh(podcast: podcast, cause: .due)
     #expect(world.web.wait("/feed", count: 1))
-    // As a verb of a third process that is waiting to write.
-    let gate = try FileDescriptor(openingRegular: world.home.places.data + "/catalog.sqlite-order", O_RDWR)
-    let isLocked = gate.tryLock(.shared)
-    #expect(isLocked)
     world.catalog.refresh(podcast: podcast, cause: .due)
-    for _ in 0..<200 { _ = try world.catalog.podcast(podcast) }
     let outcome = Monitor<Result<RefreshOutcome, CatalogError>?>(nil)
     world.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
       outcome.withLockNotifying { $0 = result }
     }
     #expect(world.web.wait("/feed", count: 2))
-    gate.unlock()
     let result = try #require(outcome.wait(until: .after(patience)) { $0 })
     #expect(try result.get().newEpisodes.count == 1)
     #expect(try world.catalog.podcast(podcast)?.isFetched == true)

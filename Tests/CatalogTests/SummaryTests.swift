@@ -30,7 +30,7 @@ import Testing
     #expect(episodes.count == 2500 && !episodes.contains(where: \.hidden))
     let other = try world.open()
     defer { other.close() }
-    try other.hide(episode: episodes[1200].id)
+    try other.setHidden(true, episode: episodes[1200].id)
     let hidden = try world.catalog.summaries(ofPodcast: podcast) { $0 }.filter(\.hidden)
     #expect(hidden.map(\.id) == [episodes[1200].id])
   }

@@ -70,18 +70,6 @@ import Testing
     #expect(try rows(world, "episode") + rows(world, "notes") == 0)
   }
 
-  @Test func aForgottenSearchTakesItsAnswersWithIt() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let search = try world.search("something private")
-    #expect(try rows(world, "answer") == 1)
-    try world.catalog.forgetSearch(search.id)
-    #expect(try rows(world, "answer") == 0)
-    world.catalog.close()
-    let bytes = try Directories.read("\(world.home.places.data)/catalog.sqlite")
-    #expect(!String(decoding: bytes, as: UTF8.self).contains("something%20private"))
-  }
-
   @Test func whatNobodyWantsAnyMoreGoesAfterAWhile() throws {
     let world = try CatalogWorld()
     let catalog = world.catalog
@@ -97,10 +85,8 @@ import Testing
       if path != "/shown" { try catalog.forgetSearch(search.id) }
     }
     let cached = try catalog.episodes(ofPodcast: try #require(ids["/cached"])).map(\.mediaKey)
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run(
-      "UPDATE feed SET last_refresh = last_refresh - 40 * 86400 WHERE podcast_id <> ?",
-      try #require(ids["/recent"]))
+    world.advance(40 * 86_400)
+    try world.refresh(try #require(ids["/recent"]))
     try catalog.forgetUnused(keeping: [cached[1]])
     let left = try ids.filter { try catalog.podcast($0.value) != nil }.map(\.key).sorted()
     #expect(left == ["/cached", "/followed", "/recent", "/shown"])
@@ -115,8 +101,7 @@ import Testing
       fill(world, "/p\(number)", count: 100)
       try world.refresh(listed.podcast.id)
     }
-    let file = try Database(path: "\(world.home.places.data)/catalog.sqlite")
-    try file.run("UPDATE feed SET last_refresh = last_refresh - 7200 + podcast_id")
+    world.advance(7200)
     let before = try catalog.usedBytes()
     #expect(before > 2 << 20)
     try catalog.forgetUnused(keeping: [])
@@ -208,41 +193,9 @@ import Testing
     // A download that the rule has ordered a moment before.
     try world.catalog.markKept(episode: episodes[1].id)
     #expect(try rows(world, "kept") == 0)
-    try world.file().run("UPDATE feed SET last_refresh = last_refresh - 40 * 86400")
+    world.advance(40 * 86_400)
     try world.catalog.forgetUnused(keeping: [])
     #expect(try world.catalog.podcast(listed.podcast.id) == nil)
-  }
-
-  @Test func `A forgotten search takes answers of other settings with it, too`() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let other = try world.open {
-      $0.country = "de"
-      $0.searchLimit = 7
-    }
-    defer { other.close() }
-    _ = try wait { other.find("something private", completion: $0) }
-    _ = try wait { other.find("something else", completion: $0) }
-    let search = try world.search("something private")
-    #expect(try rows(world, "answer") == 3)
-    try world.catalog.forgetSearch(search.id)
-    #expect(try rows(world, "answer") == 1)
-  }
-
-  @Test func `An answer of the future or of long ago is none`() throws {
-    let world = try CatalogWorld()
-    world.web.set("/search", world.web.answer([("A", "/a")]))
-    let find = { try wait { world.catalog.find("x", completion: $0) }.podcasts.count }
-    #expect(try find() == 1)
-    try world.file().run("UPDATE answer SET fetched = fetched + 86400 * 365")
-    #expect(try find() == 1)
-    #expect(world.web.requests("/search").count == 2)
-    // A day later the service fails, and the answer serves; a month later it is an error.
-    world.web.set("/search", FakeWeb.Page(status: 503))
-    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 2")
-    #expect(try find() == 1)
-    try world.file().run("UPDATE answer SET fetched = fetched - 86400 * 40")
-    #expect(throws: CatalogError.self) { try find() }
   }
 
   @Test func `A damaged row ends no process`() throws {
@@ -255,7 +208,7 @@ import Testing
       """
       UPDATE podcast SET next_episode = -9223372036854775808, revision = 9223372036854775807;
       UPDATE feed SET next_refresh = -9223372036854775808, failures = 9223372036854775807;
-      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, -9, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
+      INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
       """)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
     #expect(try world.catalog.summaries(ofPodcast: podcast) { $0.mediaKey }.count == 3)

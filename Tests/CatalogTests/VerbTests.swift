@@ -91,7 +91,7 @@ import Testing
     let lights = try Lights()
     let subscription = try lights.catalog.subscribe(result: lights.result.id)
     let episodes = try lights.episodes()
-    try lights.catalog.hide(episode: episodes[2].id)
+    try lights.catalog.setHidden(true, episode: episodes[2].id)
     try lights.catalog.setPlayed(true, episode: episodes[0].id)
     #expect(try lights.catalog.subscriptions().first?.hiddenCount == 1)
     #expect(try lights.catalog.latest(limit: 10).map(\.episode.title) == ["Episode 2", "Episode 1"])
@@ -108,7 +108,7 @@ import Testing
   @Test func hiddenEpisodesAreRestored() throws {
     let lights = try Lights()
     _ = try lights.catalog.subscribe(result: lights.result.id)
-    for episode in try lights.episodes() { try lights.catalog.hide(episode: episode.id) }
+    for episode in try lights.episodes() { try lights.catalog.setHidden(true, episode: episode.id) }
     #expect(try lights.catalog.latest(limit: 10).isEmpty)
     try lights.catalog.restoreHidden(podcast: lights.podcast)
     #expect(try lights.catalog.latest(limit: 2).map(\.episode.title) == ["Episode 3", "Episode 2"])
@@ -145,7 +145,7 @@ import Testing
     let lights = try Lights()
     _ = try lights.catalog.subscribe(result: lights.result.id)
     let episodes = try lights.episodes()
-    try lights.catalog.hide(episode: episodes[0].id)
+    try lights.catalog.setHidden(true, episode: episodes[0].id)
     let other = try lights.world.open()
     defer { other.close() }
     #expect(try other.subscriptions() == lights.catalog.subscriptions())

@@ -101,6 +101,20 @@ import Testing
     #expect(try !fixture.list(fixture.root + "/Subscriptions").contains("list.opml"))
   }
 
+  /// KDE's programs copy to a temporary name.
+  @Test func aListThatWasCopiedGetsAnotherName() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    let folder = fixture.root + "/Subscriptions"
+    let copy = try fixture.shell("echo \(fixture.origin.url("/feed.xml")) > '\(folder)/list.opml.part'")
+    #expect(copy.wait() == .exit(0), "\(copy.errors)")
+    #expect(rename(folder + "/list.opml.part", folder + "/list.opml") == 0)
+    #expect(try fixture.list(folder).contains("list.opml"))
+    #expect(try fixture.status(folder + "/list.opml").st_size > 0)
+    #expect(errnoOf { rename(folder + "/list.opml", folder + "/subscriptions.opml") } == .EEXIST)
+    #expect(unlink(folder + "/list.opml") == 0)
+  }
+
   @Test func aSubscriptionIsRenamedAndTheListKeepsTheName() throws {
     let fixture = try MountFixture(size: 100_000)
     try fixture.mount()

@@ -62,6 +62,33 @@ import Testing
     try fixture.unmount()
   }
 
+  /// SQLite's "disk I/O error" says nothing of the limit.
+  @Test(arguments: [8, 100]) func aLimitOfFilesSizesThatIsTooSmallIsNamed(kibibytes: Int) throws {
+    let fixture = try MountFixture()
+    let mounting = try RunningProcess(
+      "bash",
+      ["-c", "ulimit -f \(kibibytes); exec '\(Products.path("podcastfs"))' mount '\(fixture.root)'"],
+      environment: fixture.environment.variables)
+    #expect(mounting.wait() == .exit(1))
+    #expect(mounting.errors.contains("ulimit -f"), "\(mounting.errors)")
+  }
+
+  /// After an error ext4 is read-only, though its files stay open for writing.
+  @Test(.enabled(if: TestDisk.isPossible, Comment(rawValue: TestDisk.requirement)))
+  func whereTheCatalogueCannotBeWrittenTheDownloadStays() throws {
+    let disk = try TestDisk()
+    let fixture = try MountFixture(environment: ["XDG_DATA_HOME": disk.path])
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    try fixture.mount()
+    let episode = fixture.subscribed(1)
+    #expect(try fixture.isWhole(episode, 1))
+    #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
+    #expect(try ChildProcess.run(["mount", "-o", "remount,abort", disk.path]).status == 0)
+    #expect(errnoOf { unlink(episode) } == .EROFS)
+    #expect(try fixture.attribute("state", episode) == "cached")
+    _ = try fixture.run("unmount", "--lazy", fixture.root)
+  }
+
   /// Hiding an episode and dropping its download are one change.
   @Test func whereTheDownloadCannotBeDroppedTheEpisodeStays() throws {
     let fixture = try MountFixture()

@@ -200,7 +200,7 @@ import TransferProtocol
       try wait(fixture.tree.lookup("2024-01-0\(number) - Part \(number).mp3", in: folder, for: me)).links
     }
     #expect(try eventually { try links(2) == 1 && links(3) == 2 })
-    fixture.catalog.hide(episode: TreeFixture.podcast << 20 | 3)
+    fixture.catalog.setHidden(true, episode: TreeFixture.podcast << 20 | 3)
     #expect(try eventually { try links(2) == 2 })
   }
 
@@ -212,7 +212,7 @@ import TransferProtocol
     let folder = NodeID(.subscription, entry.id)
     func time() throws -> FileTime { try wait(fixture.tree.attributes(of: folder)).modified }
     #expect(try eventually { try time() == FileTime(1_704_067_200 + 2 * 86_400) })
-    fixture.catalog.hide(episode: TreeFixture.podcast << 20 | 3)
+    fixture.catalog.setHidden(true, episode: TreeFixture.podcast << 20 | 3)
     #expect(try eventually { try time() == FileTime(1_704_067_200 + 86_400) })
   }
 

@@ -14,7 +14,7 @@ final class FakeCatalog: CatalogService {
     var episodes: [Int64: [Episode]] = [:]
     var folderTimes = FolderTimes()
     var hiddenInSearch: [Int64: Set<Int64>] = [:]
-    var observer: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+    var observer: Callback<Void>?
     var commits: [CatalogCommit] = []
     /// What the directory service knows: podcasts by number, which every search finds.
     var directory: [Int64] = []
@@ -229,7 +229,7 @@ final class FakeCatalog: CatalogService {
     announce(.subscription(id, podcast: podcast))
   }
   func setPlayed(_ played: Bool, episode: Int64) { change(episode) { $0.played = played } }
-  func hide(episode: Int64) { change(episode) { $0.hidden = true } }
+  func setHidden(_ hidden: Bool, episode: Int64) { change(episode) { $0.hidden = hidden } }
   func restoreHidden(podcast: Int64) {
     state.withLock { state in
       for index in (state.episodes[podcast] ?? []).indices { state.episodes[podcast]?[index].hidden = false }
@@ -311,8 +311,8 @@ final class FakeCatalog: CatalogService {
     state.withLock { Array($0.commits[Int(number)...]) }
   }
 
-  func observe(_ observer: @escaping @Sendable (_ done: @escaping @Sendable () -> Void) -> Void) {
-    state.withLock { $0.observer = observer }
+  func observe(_ observer: @escaping @Sendable () -> Void) {
+    state.withLock { $0.observer = Callback { observer() } }
   }
 
   func announce(_ changes: CatalogChange...) {
@@ -320,6 +320,6 @@ final class FakeCatalog: CatalogService {
       state.commits.append(CatalogCommit(number: Int64(state.commits.count + 1), changes: changes))
       return state.observer
     }
-    observer? {}
+    observer?()
   }
 }

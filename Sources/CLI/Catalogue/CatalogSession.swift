@@ -24,11 +24,9 @@ struct CatalogSession {
     if let note = catalog.note { StandardStreams.complain(note) }
   }
 
-  /// Ends the session: waits for the further pages of refreshed feeds, and at most a second for the user's mounts to see
-  /// the changes.
+  /// Ends the session: waits for the further pages of refreshed feeds.
   func settle() {
     catalog.waitForRefreshes(seconds: 600)
-    catalog.waitUntilSeen()
     // With all that it has written in the file itself.
     catalog.close()
   }

@@ -2,6 +2,7 @@ internal import Configuration
 internal import Glibc
 internal import MountService
 internal import PosixKit
+internal import TransferProtocol
 
 /// Where the demonstration keeps things: apart from the user's own, and only while it is mounted.
 struct DemoPlaces {
@@ -66,15 +67,22 @@ struct DemoPlaces {
     return lock
   }
 
-  /// Leaves nothing behind. Its daemon ends when its socket goes, and may write until then.
+  /// Leaves nothing behind. The daemon ends when its socket has gone, and may make its folders again until then.
   func end(_ lock: borrowing FileDescriptor) {
     let deadline = MonotonicTime.after(Self.patience)
+    Directories.removeTree(base + "/run")
+    while isDaemonAlive, .now < deadline { usleep(Self.pace) }
     repeat {
       clear()
       unlink(base + "/lock")
       if rmdir(base) == 0 { return }
       usleep(Self.pace)
     } while .now < deadline
+  }
+
+  private var isDaemonAlive: Bool {
+    let file = DaemonPlace.lockFile(in: base + "/state/podcastfs")
+    return (try? FileDescriptor(openingRegular: file, O_RDONLY))?.isLocked ?? false
   }
 
   private func clear() {

@@ -20,49 +20,25 @@ struct FeedAnswer: Sendable {
   /// Of the body; nil where what comes next is to be read whatever it is.
   var digest: Int64?
   /// Why some of the feed is missing, where it broke off.
-  var cut: CatalogError?
+  var cut: HTTPError?
 }
 
-/// An answer whose body has not been read yet.
-struct UnreadAnswer: Sendable {
-  var head: HTTPResponseHead
-  var body: FeedBody?
-  /// The connection ended before the body did.
-  var breakOff: HTTPError?
+/// A feed as it came, its episodes made ready for the catalogue while it was still parsed.
+@dynamicMemberLookup
+struct FetchedFeed: Sendable {
+  /// All but its episodes.
+  let channel: ParsedFeed
+  let episodes: [IncomingEpisode]
 
-  /// Parses the body, unless it is the known one. Takes its time.
-  /// - Parameters:
-  ///   - known: the digest of a body that need not be read again.
-  ///   - isBackground: nobody waits for it.
-  func read(
-    known: Int64?, now: Int64, by reader: FeedReader, isBackground: Bool
-  ) throws(FeedFailure) -> FeedAnswer {
-    guard let body else { return FeedAnswer(head: head) }
-    if breakOff == nil, body.digest == known {
-      return FeedAnswer(head: head, content: .same, digest: known)
-    }
-    let (channel, episodes): (ParsedFeed, [IncomingEpisode])
-    do throws(FeedError) {
-      (channel, episodes) = try reader.parse(
-        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset, isBehind: isBackground
-      ) { IncomingEpisode($0, now: now) }
-    } catch {
-      throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
-    }
-    let feed = FetchedFeed(channel: channel, episodes: episodes)
-    var answer = FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest)
-    // Some servers tell too great a length of a feed that is whole.
-    if feed.ending == .whole { return answer }
-    let cut =
-      breakOff.map { CatalogError($0) }
-      ?? CatalogError(
-        .EIO, "the feed from \(WebAddress(head.effectiveURL).host ?? "the server") is incomplete")
-    if feed.episodes.isEmpty { throw FeedFailure(cut) }
-    // Those that never close their first elements say the same again, and are taken for whole then.
-    if breakOff != nil || feed.ending != .betweenItems { answer.digest = nil }
-    answer.cut = cut
-    return answer
+  /// The first date of an episode that has not come yet: the episode counts as undated until then.
+  func nextDate(after now: Int64) -> Int64? {
+    episodes.lazy.compactMap(\.parsed.published).filter { $0 > now && $0 < now + Self.farthest }.min()
   }
+
+  /// Seconds. A date behind that is a mistake.
+  private static let farthest: Int64 = 366 * 24 * 3600
+
+  subscript<Value>(dynamicMember fact: KeyPath<ParsedFeed, Value>) -> Value { channel[keyPath: fact] }
 }
 
 extension HTTPResponseHead {
@@ -74,35 +50,44 @@ extension HTTPResponseHead {
   var permanentLocation: WebAddress? {
     redirects.prefix { $0.status == 301 || $0.status == 308 }.last.map { WebAddress($0.location) }
   }
+
+  /// Where redirects have led; nil where there were none.
+  var place: WebAddress? { redirects.isEmpty ? nil : WebAddress(effectiveURL) }
 }
 
 /// Keeps a feed's bytes as they come. Used on the HTTP client's thread only: that makes it Sendable.
 final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
-  typealias Completion = @Sendable (Result<UnreadAnswer, FeedFailure>) -> Void
+  struct Received: Sendable {
+    var head: HTTPResponseHead
+    /// nil where the answer has no feed.
+    var body: FeedBody?
+    /// The connection ended before the body did.
+    var breakOff: HTTPError?
+  }
 
-  private let completion: Completion
+  private let completion: @Sendable (Result<Received, FeedFailure>) -> Void
   private var head: HTTPResponseHead?
   private var body: FeedBody?
   private var error: FeedError?
 
-  init(_ completion: @escaping Completion) { self.completion = completion }
+  init(_ completion: @escaping @Sendable (Result<Received, FeedFailure>) -> Void) {
+    self.completion = completion
+  }
 
   func received(head: HTTPResponseHead) -> HTTPFlow {
     self.head = head
     guard head.isWhole else { return .proceed }
-    do throws(FeedError) {
-      body = try FeedBody(coding: head.contentEncoding)
-      return .proceed
-    } catch {
-      self.error = error
-      return .abort
-    }
+    return attempt { () throws(FeedError) in body = try FeedBody(coding: head.contentEncoding) }
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
     guard let whole = self.body else { return .proceed }
+    return attempt { () throws(FeedError) in try whole.append(body) }
+  }
+
+  private func attempt(_ step: () throws(FeedError) -> Void) -> HTTPFlow {
     do throws(FeedError) {
-      try whole.append(body)
+      try step()
       return .proceed
     } catch {
       self.error = error
@@ -111,19 +96,15 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   }
 
   func finished(_ httpError: HTTPError?) {
-    guard let head else {
-      return completion(.failure(FeedFailure(httpError ?? .cancelled)))
-    }
+    guard let head else { return completion(.failure(FeedFailure(httpError ?? .cancelled))) }
     if let error { return completion(.failure(FeedFailure(notAFeed: error, head: head))) }
     // The status is the answer, however its page ends.
-    if !head.isWhole, httpError?.code != .cancelled {
-      return completion(.success(UnreadAnswer(head: head)))
-    }
+    if !head.isWhole, httpError?.code != .cancelled { return completion(.success(Received(head: head))) }
     // What has come before the end may be most of it.
     if let httpError, !Self.breakOffs.contains(httpError.code) || (body?.count ?? 0) == 0 {
       return completion(.failure(FeedFailure(httpError)))
     }
-    completion(.success(UnreadAnswer(head: head, body: body, breakOff: httpError)))
+    completion(.success(Received(head: head, body: body, breakOff: httpError)))
   }
 
   private static let breakOffs: Set<HTTPError.Code> = [
@@ -133,62 +114,102 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
 
 /// Why there is no feed.
 struct FeedFailure: Error, Sendable {
+  enum Cause: Sendable {
+    /// No answer came, or not all of it.
+    case request(HTTPError)
+    case status(Int)
+    case notAFeed
+    /// The address leads to another podcast's feed (`SameShow`).
+    case anotherShow
+    /// This machine could not do it: no room, no memory.
+    case ownFault
+  }
+
+  var cause: Cause
   var error: CatalogError
-  /// Refused because the address is private.
-  var isRefusedAddress = false
-  var isCancelled = false
-  /// This machine could not do it: no room, no memory.
-  var isOwnFault = false
-  /// Where no answer came.
-  var cause: HTTPError?
-  /// HTTP 410.
-  var isGone = false
-  /// The address leads to another podcast's feed (`RedirectedFeed`).
-  var isAnotherShow = false
   /// The server's wish, in seconds.
   var retryAfter: Int64?
   /// What a page that is no feed names as feeds.
   var links: [WebAddress] = []
-  /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
-  var mayBeTheNetworks = false
+  /// The page is on a private host.
+  var isFromPrivateHost = false
 
-  init(_ error: CatalogError) { self.error = error }
+  init(_ error: HTTPError) { (cause, self.error) = (.request(error), CatalogError(error)) }
 
-  init(_ error: HTTPError) {
-    self.error = CatalogError(error)
-    isRefusedAddress = error.code == .refusedAddress
-    isCancelled = error.code == .cancelled
-    cause = error
-    mayBeTheNetworks = Self.networkCodes.contains(error.code)
+  init(notAFeed error: FeedError, head: HTTPResponseHead) {
+    if case .storage(let reason) = error {
+      (cause, self.error) = (.ownFault, CatalogError(reason.errno, reason.description))
+      return
+    }
+    let host = WebAddress(head.effectiveURL).host ?? "the server"
+    (cause, self.error) = (.notAFeed, CatalogError(.EPROTO, "what \(host) sent \(error)"))
+    guard case .notAFeed(let found) = error else { return }
+    (links, isFromPrivateHost) = (found.feeds, head.isFromPrivateHost)
+    if found.kind == .data, let coding = head.contentEncoding {
+      self.error.message += " (its compression is called “\(coding.prefix(20))”)"
+    }
   }
 
+  /// An answer without a feed.
+  init(status head: HTTPResponseHead, now: Int64) {
+    cause = .status(head.status)
+    let host = WebAddress(head.effectiveURL).host ?? "the server"
+    if head.status / 100 != 2 && head.status != 304 {
+      error = CatalogError(status: head.status, host: host)
+    } else {
+      error = CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(host)")
+    }
+    if head.status == 429 || head.status == 503 { retryAfter = head.retryAfter(now: now) }
+  }
+
+  init(anotherShow feed: FetchedFeed, head: HTTPResponseHead, of state: FeedState) {
+    let host = state.feedURL.host ?? "the server"
+    let target = WebAddress(head.effectiveURL).host
+    let place = target == host ? "" : target.map { " on \($0)" } ?? ""
+    let title = feed.title.map { "“\(TitleText.line($0).prefix(80))”" } ?? "one without a title"
+    cause = .anotherShow
+    error = CatalogError(
+      .EPROTO,
+      "\(host) leads to another podcast, \(title)\(place): nothing is taken from there; "
+        + "subscribe to that one if it is meant")
+  }
+}
+
+extension FeedFailure {
+  private var httpCode: HTTPError.Code? {
+    if case .request(let error) = cause { return error.code }
+    return nil
+  }
+
+  var isCancelled: Bool { httpCode == .cancelled }
+  /// Refused because the address is private.
+  var isRefusedAddress: Bool { httpCode == .refusedAddress }
   /// The host redirects, and may not.
-  var leadsElsewhere: Bool { cause?.code == .tooManyRedirects }
+  var leadsElsewhere: Bool { httpCode == .tooManyRedirects }
+
+  var isGone: Bool {
+    if case .status(410) = cause { return true }
+    return false
+  }
+
+  /// Another network may give another answer: no host has answered, or a page that some networks show to everybody.
+  var mayBeTheNetworks: Bool {
+    switch cause {
+    case .request(let error): Self.networkCodes.contains(error.code)
+    case .notAFeed, .anotherShow: true
+    case .status, .ownFault: false
+    }
+  }
 
   private static let networkCodes: Set<HTTPError.Code> = [
     .nameNotResolved, .connectionRefused, .networkUnreachable, .timedOut, .stalled, .tls, .connectionLost,
     .proxy,
   ]
 
-  init(notAFeed error: FeedError, head: HTTPResponseHead) {
-    if case .storage(let reason) = error {
-      self.error = CatalogError(reason.errno, reason.description)
-      isOwnFault = true
-    } else {
-      let host = WebAddress(head.effectiveURL).host ?? "the server"
-      self.error = CatalogError(.EPROTO, "what \(host) sent \(error)")
-      mayBeTheNetworks = true
-      guard case .notAFeed(let found) = error else { return }
-      links = found.feeds
-      if found.kind == .data, let coding = head.contentEncoding {
-        self.error.message += " (its compression is called “\(coding.prefix(20))”)"
-      }
-    }
-  }
-
-  init(status head: HTTPResponseHead, now: Int64) {
-    error = CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? "the server")
-    isGone = head.status == 410
-    if head.status == 429 || head.status == 503 { retryAfter = head.retryAfter(now: now) }
+  /// Of an address in a private network that nobody has typed.
+  var withPrivateAdvice: FeedFailure {
+    var failure = self
+    failure.error.message += ": to follow it all the same, type podcastfs subscribe with its address"
+    return failure
   }
 }

@@ -4,19 +4,20 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// Asks for feeds, on the thread that calls it.
+/// Asks for feeds and parses them, on the thread that calls it.
 final class FeedFetcher: Sendable {
   /// The most bytes of a feed, after decompression.
   static let longestFeed: Int64 = 64 << 20
   /// Seconds for a whole feed.
   static let timeout = 180.0
 
-  /// How far a request may go onto private hosts.
+  /// Whether a request may lead to private hosts.
   enum PrivateHosts: Sendable {
-    case refused
-    /// The address itself may be private, but leads nowhere else.
-    case allowedWithoutRedirects
-    case allowed
+    case refused, allowed
+    /// Nothing has come from the address yet, and nobody has typed it.
+    case untyped
+    /// Nothing has come from the address yet, and the user has typed it.
+    case typed
   }
 
   /// What is asked for.
@@ -29,6 +30,12 @@ final class FeedFetcher: Sendable {
     var privateHosts: PrivateHosts
     /// The longest body.
     var bytes = FeedFetcher.longestFeed
+    /// The digest of a body that need not be read again.
+    var known: Int64?
+    /// Nobody waits for it.
+    var isBackground = false
+    /// Seconds since 1970.
+    var now: Int64
   }
 
   private struct Running: ~Copyable {
@@ -63,14 +70,41 @@ final class FeedFetcher: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Asks, and waits for the end of the answer.
+  /// Asks, and parses what comes.
+  ///
+  /// The user who types an address may mean a private host by an ordinary name, too, as long as it has never come from a
+  /// public one, whose owner could lead it there later. Then it leads nowhere else.
   /// - Parameter started: gets what ends the request.
-  func ask(
+  func fetch(
     _ question: Question, started: (any Cancellable) -> Void = { _ in }
-  ) throws(FeedFailure) -> UnreadAnswer {
-    let outcome = Monitor<Result<UnreadAnswer, FeedFailure>?>(nil)
+  ) throws(FeedFailure) -> FeedAnswer {
+    let isPrivateName = question.address.host.map(PrivateHostName.isPrivate) ?? false
+    let mayBePrivate = question.privateHosts == .allowed || question.privateHosts == .typed && isPrivateName
+    var request = request(question)
+    request.allowsPrivateHosts = mayBePrivate
+    do {
+      return try fetch(question, request, started)
+    } catch {
+      guard error.isRefusedAddress else { throw error }
+      switch question.privateHosts {
+      case .refused, .allowed: throw error
+      case .untyped: throw error.withPrivateAdvice
+      case .typed:
+        request.allowsPrivateHosts = true
+        request.maximumRedirects = 0
+        do { return try fetch(question, request, started) } catch let second {
+          throw second.leadsElsewhere ? error : second
+        }
+      }
+    }
+  }
+
+  private func fetch(
+    _ question: Question, _ request: HTTPRequest, _ started: (any Cancellable) -> Void
+  ) throws(FeedFailure) -> FeedAnswer {
+    let outcome = Monitor<Result<FeedReceiver.Received, FeedFailure>?>(nil)
     let task = http.start(
-      request(question), receiver: FeedReceiver { result in outcome.withLockNotifying { $0 = result } })
+      request, receiver: FeedReceiver { result in outcome.withLockNotifying { $0 = result } })
     let number: Int? = running.withLock { running in
       if running.isClosed { return nil }
       running.last += 1
@@ -79,29 +113,44 @@ final class FeedFetcher: Sendable {
     }
     guard let number else {
       task.cancel()
-      throw FeedFailure(HTTPError.cancelled)
+      throw FeedFailure(.cancelled)
     }
     defer { running.withLock { _ = $0.requests.removeValue(forKey: number) } }
     started(task)
     // The request has a bound of its own.
-    return try (outcome.wait(until: .distantFuture) { $0 } ?? .failure(FeedFailure(HTTPError.cancelled)))
-      .get()
+    guard let result = outcome.wait(for: { $0 }) else { throw FeedFailure(.cancelled) }
+    return try read(try result.get(), question)
   }
 
-  /// Asks, and parses what comes.
-  /// - Parameters:
-  ///   - known: the digest of a body that need not be read again.
-  ///   - isBackground: nobody waits for it.
-  func fetch(
-    _ question: Question, known: Int64? = nil, now: Int64, isBackground: Bool
+  /// Parses a body, unless it is the known one.
+  private func read(
+    _ received: FeedReceiver.Received, _ question: Question
   ) throws(FeedFailure) -> FeedAnswer {
-    try read(try ask(question), known: known, now: now, isBackground: isBackground)
-  }
-
-  func read(
-    _ answer: UnreadAnswer, known: Int64? = nil, now: Int64, isBackground: Bool
-  ) throws(FeedFailure) -> FeedAnswer {
-    try answer.read(known: known, now: now, by: reader, isBackground: isBackground)
+    let (head, breakOff) = (received.head, received.breakOff)
+    guard let body = received.body else { return FeedAnswer(head: head) }
+    if breakOff == nil, body.digest == question.known {
+      return FeedAnswer(head: head, content: .same, digest: question.known)
+    }
+    let (channel, episodes): (ParsedFeed, [IncomingEpisode])
+    do throws(FeedError) {
+      (channel, episodes) = try reader.parse(
+        body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
+        isBehind: question.isBackground
+      ) { IncomingEpisode($0, now: question.now) }
+    } catch {
+      throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
+    }
+    let feed = FetchedFeed(channel: channel, episodes: episodes)
+    var answer = FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest)
+    // Some servers tell too great a length of a feed that is whole.
+    if feed.ending == .whole { return answer }
+    let host = WebAddress(head.effectiveURL).host ?? "the server"
+    let cut = breakOff ?? HTTPError(.shortBody, "the feed from \(host) is incomplete", .EIO)
+    if feed.episodes.isEmpty { throw FeedFailure(cut) }
+    // Those that never close their first elements say the same again, and are taken for whole then.
+    if breakOff != nil || feed.ending != .betweenItems { answer.digest = nil }
+    answer.cut = cut
+    return answer
   }
 
   private func request(_ question: Question) -> HTTPRequest {
@@ -117,8 +166,51 @@ final class FeedFetcher: Sendable {
     }
     let keys = question.podcast?.keys ?? [FeedKey.text(question.address)]
     if let agent = settings(keys)?.userAgent { request.userAgent = agent }
-    request.allowsPrivateHosts = question.privateHosts != .refused
-    if question.privateHosts == .allowedWithoutRedirects { request.maximumRedirects = 0 }
     return request
   }
+}
+
+/// Requests as the settings want them.
+struct RequestMaker: Sendable {
+  let settings: Settings
+  /// What the configuration file sets for single feeds, by `FeedKey`.
+  let feeds: [String: FeedSettings]
+
+  init(settings: Settings) {
+    self.settings = settings
+    feeds = Dictionary(
+      settings.feeds.map {
+        (FeedKey.text(SubscriptionAddress.normalized($0.key) ?? WebAddress($0.key)), $0.value)
+      },
+      uniquingKeysWith: { first, _ in first })
+  }
+
+  /// - Parameters:
+  ///   - seconds: for the whole.
+  ///   - bytes: the longest body.
+  func request(_ url: WebAddress, seconds: Double, bytes: Int64) -> HTTPRequest {
+    var request = HTTPRequest(url: url.forRequest)
+    request.acceptsCompression = true
+    request.userAgent = settings.effectiveUserAgent
+    request.proxy = settings.proxy
+    request.certificateAuthorities = settings.certificateAuthorities
+    request.connectTimeout = min(settings.connectTimeout, seconds)
+    request.stallTimeout = min(settings.stallTimeout, seconds)
+    request.totalTimeout = seconds
+    request.maximumBody = bytes
+    return request
+  }
+}
+
+/// Hosts that are private by their name alone.
+enum PrivateHostName {
+  /// A private address in figures, `localhost`, a name without a dot, or one under a domain for local use
+  /// (RFC 6761, RFC 6762, RFC 8375).
+  static func isPrivate(_ host: String) -> Bool {
+    if let address = HostAddress(host) { return address.isPrivate }
+    if !host.contains(".") { return true }
+    return suffixes.contains { host.hasSuffix($0) }
+  }
+
+  private static let suffixes = [".localhost", ".local", ".lan", ".home", ".home.arpa", ".internal", ".test"]
 }

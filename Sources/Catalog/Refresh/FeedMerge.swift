@@ -30,7 +30,6 @@ struct FeedMerge: Sendable {
     /// Whether directories list other files than before.
     var changesListing = false
     /// See `MergePlan`.
-    var reachesBack = false
     var isReaddressed = false
     /// New episodes for which the podcast has no numbers left.
     var leftOut = 0
@@ -55,17 +54,10 @@ struct FeedMerge: Sendable {
     for _ in 0..<Self.tries {
       let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
       let plan = MergePlan(incoming, known: known, isSerial: isSerial, now: now)
-      merged.reachesBack = merged.reachesBack || plan.reachesBack
       merged.isReaddressed = merged.isReaddressed || plan.isReaddressed
       if try write(plan, known.revision, &merged, finish) { return merged.outcome }
     }
     throw CatalogError(.EBUSY, "another process keeps changing this podcast")
-  }
-
-  /// What a feed's episodes have to do with those that are known.
-  func overlap(_ incoming: [IncomingEpisode]) throws -> ShowEvidence.Episodes {
-    let known = try store.read { try KnownEpisodes(podcast: podcast, in: $0) }
-    return ShowEvidence.Episodes(of: incoming.map(\.traits), and: known.all.map(\.traits))
   }
 
   /// - Returns: false where the podcast has changed meanwhile: what was written counts, the rest is to be decided
@@ -74,59 +66,178 @@ struct FeedMerge: Sendable {
     _ plan: MergePlan, _ first: Int64, _ merged: inout Merged, _ finish: Finish
   ) throws -> Bool {
     var revision = first
-    var rest: MergePlan? = plan
-    while var whole = rest {
-      let part = whole.split(
-        episodes: whole.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
-      rest = whole.isEmpty ? nil : whole
-      let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
+    var rest = plan
+    repeat {
+      let part = rest.removeFirst(
+        episodes: rest.updates.isEmpty ? Self.pieceEpisodes : Self.pieceUpdates, bytes: Self.pieceBytes)
       // What comes last brings all before it to the disk, too.
-      let isLast = rest == nil
+      let isLast = rest.isEmpty
+      let piece = try store.read { try MergePiece(part, podcast: podcast, now: now, in: $0) }
       let written = try store.change(.refresh, waitsForDisk: isLast) {
         [merged, revision] database, changes -> (Merged, Int64)? in
-        guard let written = try piece.write(podcast: podcast, revision: revision, in: database) else {
-          return nil
-        }
         var merged = merged
-        merged.outcome.newEpisodes += written.ids
-        merged.leftOut += written.leftOut
-        merged.outcome.changedCount += piece.changedIDs.count
-        merged.changed += piece.changedIDs
-        merged.changesListing = merged.changesListing || piece.changesListing
+        guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
         if isLast { try finish(database, &changes, merged) }
-        return (merged, written.revision)
+        return (merged, revision)
       }
       guard let written else { return false }
       (merged, revision) = written
-    }
+    } while !rest.isEmpty
     return true
   }
 }
 
 extension MergePlan {
-  var isEmpty: Bool { updates.isEmpty && additions.isEmpty && replaced.isEmpty }
+  fileprivate var isEmpty: Bool { updates.isEmpty && additions.isEmpty && replaced.isEmpty }
 
   /// Takes away the first of it, as much as may be written at once.
-  fileprivate mutating func split(episodes: Int, bytes: Int) -> MergePlan {
+  fileprivate mutating func removeFirst(episodes: Int, bytes: Int) -> MergePlan {
     var part = self
     var room = bytes
-    let cut = { (sizes: [Int], limit: Int) in
-      var count = 0
-      while count < min(sizes.count, limit), count == 0 || room > 0 {
-        room -= sizes[count]
-        count += 1
-      }
-      return count
+    var left = episodes
+    let fits = { (item: IncomingEpisode) in
+      defer { (room, left) = (room - item.notesLength, left - 1) }
+      return left > 0 && (room > 0 || left == episodes)
     }
-    let updateCount = cut(updates.prefix(episodes).map(\.item.notesLength), episodes)
-    let additionCount = cut(
-      additions.prefix(episodes).map(\.item.notesLength),
-      updateCount > 0 && room <= 0 ? 0 : episodes - updateCount)
-    part.updates = updates.prefix(updateCount)
-    part.additions = additions.prefix(additionCount)
-    updates = updates.dropFirst(updateCount)
-    additions = additions.dropFirst(additionCount)
+    part.updates = updates.prefix { fits($0.item) }
+    part.additions = additions.prefix { fits($0.item) }
+    updates = updates.dropFirst(part.updates.count)
+    additions = additions.dropFirst(part.additions.count)
     replaced = []
     return part
+  }
+}
+
+/// As much of a plan as is written at once, with all that can be made before the transaction begins.
+private struct MergePiece {
+  private struct Change {
+    var plan: MergePlan.Update
+    /// Nil where neither title nor notes are others: the index and the notes stay as they are.
+    var texts: (old: IndexedText, new: IndexedText)?
+  }
+  private struct Addition {
+    var plan: MergePlan.Addition
+    /// Nil where so much comes that it is indexed behind.
+    var text: IndexedText?
+  }
+
+  /// More new episodes than these get into the full-text index behind (`TextIndex`).
+  private static let indexedAtOnce = 100
+
+  /// Of a new episode.
+  private static let columns = IncomingEpisode.columns + ["podcast_id", "media_key", "stem", "extension"]
+
+  private let podcast: Int64
+  /// When what has no date counts as published.
+  private let now: Int64
+  private var changes: [Change] = []
+  private var additions: [Addition] = []
+  private let replaced: [Int64]
+  /// Whether a directory lists other files than before: transcripts, chapters, notes, covers; or may, by a date.
+  private var changesListing: Bool
+
+  /// - Parameter database: as of the plan's revision.
+  init(_ part: MergePlan, podcast: Int64, now: Int64, in database: Database) throws {
+    self.podcast = podcast
+    self.now = now
+    replaced = part.replaced
+    changesListing = !part.additions.isEmpty
+    for update in part.updates {
+      guard let known = try EpisodeRow.described(update.known.id, in: database) else { continue }
+      let item = update.item
+      let notes = item.parsed.notes
+      var change = Change(plan: update)
+      if !Self.isSame(known.title, item.title) || !Self.isSame(known.notes, notes) {
+        change.texts = (
+          IndexedText(title: known.title, notes: known.notes), IndexedText(title: item.title, notes: notes)
+        )
+      }
+      changes.append(change)
+      // By its date it is among the newest, or not.
+      if known.sidecars != item.sidecars || (notes == nil) != (known.notes == nil) || update.isRedated {
+        changesListing = true
+      }
+    }
+    let isIndexedAtOnce = part.additions.count <= Self.indexedAtOnce
+    additions = part.additions.map { addition in
+      let item = addition.item
+      return Addition(
+        plan: addition,
+        text: isIndexedAtOnce ? IndexedText(title: item.title, notes: item.parsed.notes) : nil)
+    }
+  }
+
+  /// To the byte: the index must be told exactly what went in.
+  private static func isSame(_ text: String?, _ other: String?) -> Bool {
+    guard let text, let other else { return text == nil && other == nil }
+    return text.utf8.elementsEqual(other.utf8)
+  }
+
+  /// Within a transaction.
+  /// - Returns: the podcast's revision from now on; nil where it is no longer as of `revision`.
+  func write(_ merged: inout FeedMerge.Merged, revision: Int64, in database: Database) throws -> Int64? {
+    guard let state = try EpisodeNumbers(podcast: podcast, in: database) else {
+      throw CatalogError.unknown("podcast")
+    }
+    guard state.revision == revision else { return nil }
+    let lastIndexed = EpisodeID.first(ofPodcast: podcast) + state.indexed
+    for change in changes { try write(change, isIndexed: change.plan.known.id <= lastIndexed, in: database) }
+    for id in replaced { try EpisodeRow.markReplaced(id, in: database) }
+    let ids = try add(from: state.next, in: database)
+    let isIndexed = state.indexed == state.next - 1 && ids.count <= Self.indexedAtOnce
+    for (id, addition) in zip(ids, additions) where isIndexed {
+      if let text = addition.text { try FullText.indexEpisode(id, text, in: database) }
+    }
+    let changed = changes.map(\.plan.known.id)
+    merged.outcome.newEpisodes += ids
+    merged.outcome.changedCount += changed.count
+    merged.changed += changed
+    merged.changesListing = merged.changesListing || changesListing
+    merged.leftOut += additions.count - ids.count
+    if ids.isEmpty && changes.isEmpty && replaced.isEmpty { return revision }
+    try EpisodeNumbers.added(
+      ids.count, to: podcast, next: state.next + Int64(ids.count), areIndexed: isIndexed, in: database)
+    return revision + 1
+  }
+
+  /// Adds new episodes, as far as the podcast has numbers for them.
+  /// - Returns: their numbers.
+  private func add(from next: Int64, in database: Database) throws -> [Int64] {
+    let count = min(Int64(additions.count), max(EpisodeID.last + 1 - next, 0))
+    let first = EpisodeID.first(ofPodcast: podcast) + next
+    let ids = Array(first..<(first + count))
+    try database.run(Database.insertion(into: "episode", ["id"] + Self.columns), rows: ids.count) {
+      place, row in
+      let addition = additions[place]
+      row.add(ids[place])
+      addition.plan.item.bind(to: &row, firstSeen: now, modified: addition.plan.modified)
+      row.add(podcast)
+      row.add(addition.plan.mediaKey.bytes)
+      row.add(addition.plan.stem)
+      row.add(addition.plan.item.parsed.fileExtension)
+    }
+    // Afterwards, so that a listing finds the rows in pages that follow each other.
+    try EpisodeRow.addNotes(
+      zip(ids, additions).compactMap { id, addition in addition.plan.item.parsed.notes.map { (id, $0) } },
+      in: database)
+    return ids
+  }
+
+  /// Everything but its name, its media key and its marks.
+  private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
+    let id = change.plan.known.id
+    // Its address is its own again.
+    try database.run(Database.change(of: "episode", IncomingEpisode.columns + ["is_replaced"]), rows: 1) {
+      _, row in
+      change.plan.item.bind(
+        to: &row, firstSeen: change.plan.known.published, modified: change.plan.modified)
+      row.add(false)
+      row.add(id)
+    }
+    guard let texts = change.texts else { return }
+    if isIndexed { try FullText.removeEpisode(id, texts.old, in: database) }
+    try database.run("DELETE FROM notes WHERE episode_id = ?", id)
+    if let notes = change.plan.item.parsed.notes { try EpisodeRow.addNotes([(id, notes)], in: database) }
+    if isIndexed { try FullText.indexEpisode(id, texts.new, in: database) }
   }
 }

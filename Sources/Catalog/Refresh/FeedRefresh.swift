@@ -33,19 +33,19 @@ struct FeedRefresh: Sendable {
     do {
       // What a person asks for is asked for whole: some servers go on saying 304 after a change.
       var isConditional = !isForced && state.feed.isConditional(now: now, isDoubtful: state.isDoubtful)
-      var answer = try ask(isConditional: isConditional)
-      if answer.head.status == 304, isConditional,
-        !RedirectedFeed.isAboutSame(notModified: answer.head, state)
-      {
+      var answer = try ask(isConditional)
+      // A date or a short tag is anybody's: what comes from elsewhere than before must come whole.
+      if answer.head.status == 304, isConditional, !state.isFromBefore(answer.head) {
         isConditional = false
-        answer = try ask(isConditional: false)
+        answer = try ask(isConditional)
       }
+      network.reached(state.feedURL.host ?? "")
       switch answer.content {
       case .feed(let document): return try take(document, answer)
       case .same: return try takeUnchanged(answer.head, isWhole: true)
       case .none where answer.head.status == 304 && isConditional:
         return try takeUnchanged(answer.head, isWhole: false)
-      case .none: throw noFeed(answer.head)
+      case .none: throw FeedFailure(status: answer.head, now: now)
       }
     } catch let failure as FeedFailure {
       throw try note(failure)
@@ -54,31 +54,12 @@ struct FeedRefresh: Sendable {
     }
   }
 
-  /// Who names the feed himself may mean a private host by an ordinary name: as long as it has never come from a public
-  /// one, whose owner could lead it there later. Then it leads nowhere else.
-  private func ask(isConditional: Bool) throws(FeedFailure) -> FeedAnswer {
-    var question = FeedFetcher.Question(
-      address: state.feedURL, podcast: state, isConditional: isConditional, privateHosts: state.privateHosts)
-    do {
-      return try fetch(question)
-    } catch {
-      guard error.isRefusedAddress, hadNone, question.privateHosts == .refused else { throw error }
-      if !state.mayBePrivate { throw error.withPrivateAdvice }
-      question.privateHosts = .allowedWithoutRedirects
-      do { return try fetch(question) } catch let second { throw second.leadsElsewhere ? error : second }
-    }
-  }
-
-  private func fetch(_ question: FeedFetcher.Question) throws(FeedFailure) -> FeedAnswer {
+  private func ask(_ isConditional: Bool) throws(FeedFailure) -> FeedAnswer {
     try fetcher.fetch(
-      question, known: state.feed.saysMore(now: now) ? nil : state.digest, now: now,
-      isBackground: isBackground)
-  }
-
-  private func noFeed(_ head: HTTPResponseHead) -> FeedFailure {
-    if head.status / 100 != 2 && head.status != 304 { return FeedFailure(status: head, now: now) }
-    let host = state.feedURL.host ?? "the server"
-    return FeedFailure(CatalogError(.EPROTO, "HTTP \(head.status) instead of a feed from \(host)"))
+      FeedFetcher.Question(
+        address: state.feedURL, podcast: state, isConditional: isConditional,
+        privateHosts: state.privateHosts, known: state.feed.saysMore(now: now) ? nil : state.digest,
+        isBackground: isBackground, now: now))
   }
 }
 
@@ -87,23 +68,16 @@ extension FeedRefresh {
   /// The feed is as it was.
   /// - Parameter isWhole: it came, and is the same.
   private func takeUnchanged(_ head: HTTPResponseHead, isWhole: Bool) throws -> Result {
-    network.reached(state.feedURL.host ?? "")
     let relocation = FeedRelocation(
       state: state, announced: state.isAnnounced ? state.movedTo : nil, redirected: head.permanentLocation,
       now: now)
     try store.change(.refresh) { database, changes in
-      try change(in: database, &changes) { feed, archive, podcast, changes in
-        feed.answered(now: now)
-        if isWhole {
-          feed.lastWhole = now
-          (feed.etag, feed.lastModified) = (head.value("etag"), head.value("last-modified"))
-          feed.cameFrom = Self.place(head)
-        }
-        feed.nextRefresh = try next(head, feed, in: database)
-        feed.keep(archive, now: now)
-        try relocation.note(in: &feed, database, &changes)
-        try ProvisionalNames.settle(&podcast, in: database, &changes)
-        changes.append(.refreshed(podcast: id, newEpisodes: 0))
+      try change(in: database, &changes) { known, changes in
+        known.feed.answered(now: now)
+        if isWhole { known.feed.came(head, now: now) }
+        known.feed.nextRefresh = try next(head, known.feed, in: database)
+        known.feed.keep(known.archive, now: now)
+        try relocation.note(in: &known.feed, database, &changes)
       }
     }
     return (.unchanged, relocation.trial)
@@ -111,17 +85,12 @@ extension FeedRefresh {
 
   /// Puts a feed that has come into the catalogue.
   func take(_ document: FetchedFeed, _ answer: FeedAnswer) throws -> Result {
-    network.reached(state.feedURL.host ?? "")
     let head = answer.head
-    if let refusal = try RedirectedFeed(
-      feed: document, head: head, state: state, store: store, now: now
-    ).refusal() {
-      throw refusal
-    }
+    if let refusal = try state.refusal(of: document, head, store) { throw refusal }
     // What is missing of a feed that broke off says nothing: it has not been withdrawn.
     let isCut = answer.cut != nil
     if let cut = answer.cut, state.failures == 0 {
-      log.write("\(state.feedURL.shown) broke off: \(cut.message(adviceFor: .refresh))")
+      log.write("\(state.feedURL.shown) broke off: \(cut)")
     }
     // Where a redirect leads to nothing yet, the old address is kept, and the next answer is read whole.
     let isEmptied = document.episodes.isEmpty && !hadNone
@@ -129,25 +98,23 @@ extension FeedRefresh {
       state: state, announced: isCut ? nil : document.newFeedURL,
       redirected: isCut || isEmptied ? nil : head.permanentLocation, now: now)
     do {
-      let outcome = try FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial).merge(
-        document.episodes
-      ) {
-        database, changes, merged in
-        try change(in: database, &changes) { feed, archive, podcast, changes in
-          take(
-            head, of: document, isKept: !isCut && !isEmptied, digest: isEmptied ? nil : answer.digest, &feed)
-          feed.nextRefresh = try next(head, feed, in: database)
-          podcast.guid = document.guid ?? podcast.guid
-          if hadNone || !isCut { podcast.take(document, isWhole: !isCut) }
-          if !isCut { try relocation.note(in: &feed, database, &changes) }
-          archive.note(document, merged, isFirst: hadNone, isCut: isCut, now: now)
-          feed.keep(archive, now: now)
-          if let cut = answer.cut { take(cut, &feed) }
+      let merge = FeedMerge(store: store, podcast: id, now: now, isSerial: document.isSerial)
+      let outcome = try merge.merge(document.episodes) { database, changes, merged in
+        try change(in: database, &changes) { known, changes in
+          known.feed.take(document, head, now: now)
+          if isCut || isEmptied { known.feed.forgetAnswer() }
+          known.feed.digest = isEmptied ? nil : answer.digest
+          known.feed.nextRefresh = try next(head, known.feed, in: database)
+          known.podcast.guid = document.guid ?? known.podcast.guid
+          if hadNone || !isCut { known.podcast.take(document, isWhole: !isCut) }
+          if !isCut { try relocation.note(in: &known.feed, database, &changes) }
+          known.archive.note(document, merged, isFirst: hadNone, isCut: isCut, now: now)
+          known.feed.keep(known.archive, now: now)
+          if let cut = answer.cut { known.feed.broke(cut, failures: state.failures, now: now) }
           if hadNone { changes.append(.podcast(id)) } else { changes += merged.changes(of: id) }
-          try ProvisionalNames.settle(&podcast, in: database, &changes)
-          if merged.changesListing { podcast.changed = wallClockNanoseconds() }
-          changes.append(.refreshed(podcast: id, newEpisodes: merged.outcome.newEpisodes.count))
+          if merged.changesListing { known.podcast.changed = wallClockNanoseconds() }
         }
+        changes.append(.refreshed(podcast: id, newEpisodes: merged.outcome.newEpisodes.count))
       }
       return (outcome, relocation.trial)
     } catch {
@@ -164,11 +131,12 @@ extension FeedRefresh {
   /// Loads the podcast's records, and saves each once.
   private func change(
     in database: Database, _ changes: inout [CatalogChange],
-    _ body: (inout FeedRecord, inout ArchiveRecord, inout PodcastRecord, inout [CatalogChange]) throws -> Void
+    _ body: (inout FeedState, inout [CatalogChange]) throws -> Void
   ) throws {
     guard var known = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
     let old = known.podcast
-    try body(&known.feed, &known.archive, &known.podcast, &changes)
+    try body(&known, &changes)
+    try ProvisionalNames.settle(&known.podcast, in: database, &changes)
     if known.feed.error == nil, try EpisodeNumbers(podcast: id, in: database)?.isFull == true {
       known.feed.error = EpisodeNumbers.fullMessage
     }
@@ -178,57 +146,31 @@ extension FeedRefresh {
       known.podcast.changed = wallClockNanoseconds()
       if !changes.contains(.podcast(id)) { changes.append(.facts(podcast: id)) }
     }
-    if known.podcast.changed != old.changed { try SubscriptionList.changed(podcast: id, in: database) }
+    if known.podcast.changed != old.changed { try SubscriptionRows.lineChanged(podcast: id, in: database) }
     try known.podcast.save(replacing: old, in: database)
     try known.archive.save(in: database)
     try known.feed.save(in: database)
   }
-
-  private func take(
-    _ head: HTTPResponseHead, of document: FetchedFeed, isKept: Bool, digest: Int64?, _ feed: inout FeedRecord
-  ) {
-    feed.notice = document.episodes.isEmpty ? document.emptiness : nil
-    feed.answered(now: now)
-    feed.lastWhole = now
-    feed.firstRefresh = feed.firstRefresh ?? now
-    (feed.etag, feed.lastModified) = isKept ? (head.value("etag"), head.value("last-modified")) : (nil, nil)
-    feed.digest = digest
-    feed.readAgain = document.nextDate(after: now)
-    feed.cameFrom = Self.place(head)
-    feed.timeToLive = document.timeToLive
-    feed.isComplete = document.isComplete
-    // A feed is private where it was from the first: its owner cannot lead it there later.
-    if hadNone { feed.isPrivate = head.isFromPrivateHost }
-  }
-
-  /// Some of the feed is missing: it is said, and asked for again soon, at first.
-  private func take(_ cut: CatalogError, _ feed: inout FeedRecord) {
-    let wait = Self.cutPatience << Int64(min(state.failures, 10))
-    feed.error = "only some of the feed came: \(cut.message)"
-    feed.failures = state.failures + 1
-    feed.isCut = true
-    feed.nextRefresh = min(feed.nextRefresh ?? now + wait, now + wait)
-  }
-
-  /// Seconds until a feed that broke off is asked for again: twice as many each time, up to what is usual.
-  private static let cutPatience: Int64 = 900
 
   /// Notes a failure.
   /// - Returns: what those who wait hear.
   private func note(_ failure: FeedFailure) throws(CatalogError) -> CatalogError {
     if failure.isCancelled { return .cancelled }
     // What is no fault of the feed does not count as its failure.
-    let isInnocent = failure.cause.map(network.isAway) ?? false || failure.isOwnFault
-    if failure.cause == nil { network.reached(state.feedURL.host ?? "") }
+    var isInnocent = false
+    var isLost = failure.isGone
+    switch failure.cause {
+    case .request(let error): isInnocent = network.isAway(error)
+    case .ownFault: isInnocent = true
+    case .notAFeed: network.reached(state.feedURL.host ?? "")
+    // An address that has led elsewhere for days will go on.
+    case .anotherShow: isLost = state.failures >= Self.patientFailures
+    case .status: break
+    }
     let failures = state.failures + (isInnocent ? 0 : 1)
     // The first of a row: a host that is away for a week is one line.
-    if state.failures == 0 {
-      let why = failure.isAnotherShow ? failure.error.message : failure.error.message(adviceFor: .refresh)
-      log.write("cannot refresh \(state.feedURL.shown): \(why)")
-    }
-    // Who has led elsewhere for days will go on.
-    let isLost = failure.isGone || failure.isAnotherShow && failures > Self.patientFailures
-    try store.change(.refresh) { database, changes in
+    if state.failures == 0 { log.write("cannot refresh \(state.feedURL.shown): \(failure.error)") }
+    try store.change(.refresh) { [isInnocent, isLost] database, changes in
       _ = try FeedRecord.change(id, in: database) { feed in
         feed.error = failure.error.message
         feed.failures = failures
@@ -259,28 +201,40 @@ extension FeedRefresh {
   private var times: RefreshTimes {
     RefreshTimes(interval: fetcher.settings(state.keys)?.refresh ?? usualInterval)
   }
-
-  /// Where redirects have led; nil where there were none.
-  private static func place(_ head: HTTPResponseHead) -> WebAddress? {
-    head.redirects.isEmpty ? nil : WebAddress(head.effectiveURL)
-  }
 }
 
-extension FeedState {
-  /// Who names a feed on a private host himself may have it, on hosts that are private by their very name;
-  /// an ordinary name is taken for a public one until it proves private.
+/// What a refresh has to know of a podcast: its feed, and what it is compared with.
+@dynamicMemberLookup
+struct FeedState: Sendable {
+  var feed: FeedRecord
+  var archive: ArchiveRecord
+  var podcast: PodcastRecord
+  /// Of its address, then of those that it has moved away from (`FeedKey`).
+  var keys: [String]
+  /// An unchanged answer is not believed this time: some servers go on saying 304 after a change.
+  var isDoubtful = false
+
+  var id: Int64 { feed.podcast }
+
+  subscript<Value>(dynamicMember fact: KeyPath<FeedRecord, Value>) -> Value { feed[keyPath: fact] }
+
+  /// - Parameter now: when the feed is asked for, in seconds since 1970; nil where it is not.
+  init?(podcast id: Int64, askedAt now: Int64? = nil, in database: Database) throws {
+    guard let feed = try FeedRecord.load(id, in: database),
+      let podcast = try PodcastRecord.load(id, in: database)
+    else { return nil }
+    self.feed = feed
+    self.podcast = podcast
+    archive = try ArchiveRecord.load(id, in: database)
+    keys = try FormerAddresses.keys(of: id, in: database)
+    if let now, let lastWhole = feed.lastWhole, lastWhole <= now {
+      isDoubtful = try feed.rhythm(in: database).isDoubtful(now: now, lastWhole: lastWhole)
+    }
+  }
+
   fileprivate var privateHosts: FeedFetcher.PrivateHosts {
     if feed.isPrivate { return .allowed }
-    guard feed.mayBePrivate, let host = feed.feedURL.host else { return .refused }
-    return PrivateHostName.isPrivate(host) ? .allowed : .refused
-  }
-}
-
-extension FeedFailure {
-  /// Of an address in a private network that nobody has typed.
-  var withPrivateAdvice: FeedFailure {
-    var failure = self
-    failure.error.message += ": to follow it all the same, type podcastfs subscribe with its address"
-    return failure
+    if feed.lastRefresh == nil { return feed.mayBePrivate ? .typed : .untyped }
+    return feed.mayBePrivate && feed.feedURL.host.map(PrivateHostName.isPrivate) == true ? .allowed : .refused
   }
 }

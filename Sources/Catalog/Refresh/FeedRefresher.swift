@@ -1,44 +1,88 @@
 internal import Configuration
 internal import FeedKit
+internal import Glibc
 internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// Refreshes feeds when their time comes or somebody wants it, each on a thread of its own (`FeedRefresh`). Those who want
-/// the same at the same time share one refresh.
+/// Why a podcast's feed is to be fetched.
+package enum RefreshCause: Sendable {
+  /// Somebody looks into it: fetched unless it was before.
+  case firstLook
+  /// Somebody may look into it next: as `firstLook`, but behind what somebody waits for.
+  case ahead
+  /// Somebody looks, or its time has come: fetched where a refresh is due and no other process is at it, behind what
+  /// somebody waits for.
+  case due
+  /// Somebody asks for it: fetched, due or not, unless the server has asked to wait.
+  case forced
+}
+
+/// What a refresh has brought.
+package struct RefreshOutcome: Hashable, Sendable {
+  /// The episodes that were not known before, in the order of their publication.
+  package var newEpisodes: [Int64] = []
+  /// How many known ones the feed describes otherwise than before.
+  package var changedCount = 0
+
+  /// Nothing was fetched, or nothing new came.
+  package static let unchanged = RefreshOutcome()
+}
+
+/// Refreshes feeds when their time comes or somebody wants it, each on a thread that waits for its host (`FeedRefresh`).
+/// Those who want the same at the same time share one refresh.
 final class FeedRefresher: Sendable {
+  typealias Waiter = CatalogWork<RefreshOutcome>
+
+  /// The refreshes of this process that are under way.
+  private struct UnderWay: ~Copyable {
+    /// Who waits for each.
+    var waiters: [Int64: [Waiter]] = [:]
+    /// Podcasts of which that is under way which comes behind a refresh.
+    var following: Set<Int64> = []
+    /// Podcasts that could not be fetched, and until when nobody who merely looks has that tried again.
+    var failed: [Int64: (error: CatalogError, row: Int, until: MonotonicTime)] = [:]
+    /// What is under way or waits for a thread.
+    var activities = 0
+    var isClosed = false
+  }
+
   let store: CatalogStore
   let fetcher: FeedFetcher
   let tasks: TaskRegistry
   let log: LogFile
   let network = NetworkHealth()
-  let table = Monitor(RefreshTable())
   let scheduler = RefreshScheduler()
-  private let settings: Settings
+  private let underWay = Monitor(UnderWay())
+  /// Seconds between refreshes as the settings say.
+  fileprivate let usualInterval: Int
   private let texts: TextIndex
   /// The most bytes of an archive's pages.
   private let archiveBytes: Int64
 
-  /// What nobody waits for: refreshes that are due, the full-text index.
-  let background: WorkQueue
+  /// What nobody waits for: more threads than the scheduler uses at once.
+  let background = WorkQueue(name: "catalog-feeds", threads: 4, courtesy: FeedRefresher.courtesy)
   /// Archives, which may have very many pages.
   private let archives = WorkQueue(name: "catalog-pages", threads: 3, courtesy: FeedRefresher.courtesy)
-  /// What somebody waits for. Each thread waits for one host at a time: as many as a program may open folders at once.
-  let foreground = WorkQueue(name: "catalog-looks", threads: 8)
+  /// What somebody waits for: as many as a program may open folders at once.
+  private let foreground = WorkQueue(name: "catalog-looks", threads: 8)
 
   /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
   static let courtesy: Int32 = 5
-  /// More than the scheduler begins at once: those that only may be looked at next come between.
-  static let backgroundThreads = 5
+  /// Seconds after which a process that claimed a refresh counts as gone.
+  static let claimTime = Int64(FeedFetcher.timeout) + 30
+  /// Seconds for which a podcast that has failed is not tried again by those who merely look; podcasts of which that is
+  /// remembered.
+  private static let longestRest = 900.0
+  private static let mostFailed = 1000
 
   init(
-    store: CatalogStore, settings: Settings, fetcher: FeedFetcher, background: WorkQueue, texts: TextIndex,
-    tasks: TaskRegistry, log: LogFile, archiveBytes: Int64
+    store: CatalogStore, settings: Settings, fetcher: FeedFetcher, texts: TextIndex, tasks: TaskRegistry,
+    log: LogFile, archiveBytes: Int64
   ) {
     self.store = store
-    self.settings = settings
+    usualInterval = settings.refresh
     self.fetcher = fetcher
-    self.background = background
     self.texts = texts
     self.tasks = tasks
     self.log = log
@@ -51,7 +95,7 @@ final class FeedRefresher: Sendable {
     scheduler.start(self, upkeep: upkeep)
     // Where the file can't be written, the next refresh of each goes on.
     background.async { [self] in
-      try? store.write(.refresh) { try ArchiveRecord.scheduleUnfinished(now: wallClockSeconds(), in: $0) }
+      try? store.write(.refresh) { try ArchiveRecord.scheduleUnfinished(now: store.now, in: $0) }
       scheduler.wake()
     }
   }
@@ -59,46 +103,59 @@ final class FeedRefresher: Sendable {
   /// Ends requests that are under way.
   func close() {
     scheduler.stop()
-    table.withLockNotifying { $0.isClosed = true }
+    underWay.withLockNotifying { $0.isClosed = true }
     fetcher.close()
     for queue in [foreground, archives, background] { queue.stop() }
   }
 
-  /// Fetches a podcast's feed and puts what is new into the catalogue.
-  /// - Parameters:
-  ///   - completion: called once, on any thread, when the first page of the feed is in the catalogue.
-  /// - Returns: cancelling it ends the wait, not the refresh.
-  func refresh(
-    podcast id: Int64, cause: RefreshCause,
-    completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
-  ) -> any Cancellable {
-    let task = CatalogWork(tasks, completion)
+  /// Runs what somebody waits for, and `wait` too.
+  func perform(_ body: @escaping @Sendable () -> Void) { perform(on: foreground, body) }
+
+  private func perform(on queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
+    underWay.withLock { $0.activities += 1 }
+    queue.async { [self] in
+      body()
+      underWay.withLockNotifying { $0.activities -= 1 }
+    }
+  }
+
+  /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
+  /// - Returns: false where something still is after `seconds`.
+  func wait(seconds: Double) -> Bool {
+    underWay.wait(until: .after(seconds)) { $0.activities == 0 || $0.isClosed ? true : nil } ?? false
+  }
+}
+
+// One refresh.
+extension FeedRefresher {
+  func refresh(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) {
     let isAwaited = cause == .firstLook || cause == .forced
     perform(on: isAwaited ? foreground : background) { [self] in
       do throws(CatalogError) {
         guard let state = try begin(id, cause, task) else { return }
-        refresh(state, isForced: cause == .forced, isBackground: !isAwaited)
+        run(FeedRefresh(self, state, isForced: cause == .forced, isBackground: !isAwaited))
       } catch {
         task.finish(.failure(error))
       }
     }
-    return task
   }
 
   /// - Returns: the podcast as it is before the refresh; nil where there is nothing to be done, or another one does it.
-  private func begin(
-    _ id: Int64, _ cause: RefreshCause, _ task: CatalogWork<RefreshOutcome>
-  ) throws(CatalogError) -> FeedState? {
-    guard let state = try store.read({ try FeedState(podcast: id, in: $0) }) else {
+  private func begin(_ id: Int64, _ cause: RefreshCause, _ task: Waiter) throws(CatalogError) -> FeedState? {
+    let now = store.now
+    guard let state = try store.read({ try FeedState(podcast: id, askedAt: now, in: $0) }) else {
       throw CatalogError.unknown("podcast")
     }
-    let now = wallClockSeconds()
     // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
     guard try isWanted(state, cause, now: now), try claim(state, cause, now: now) else {
       task.finish(.success(.unchanged))
       return nil
     }
-    let isFirst: Bool? = table.withLock { $0.isClosed ? nil : $0.join(id, task) }
+    let isFirst: Bool? = underWay.withLock { underWay in
+      if underWay.isClosed { return nil }
+      underWay.waiters[id, default: []].append(task)
+      return underWay.waiters[id]?.count == 1
+    }
     guard let isFirst else { throw CatalogError.cancelled }
     return isFirst ? state : nil
   }
@@ -108,7 +165,7 @@ final class FeedRefresher: Sendable {
     switch cause {
     case .firstLook where state.lastRefresh != nil, .ahead where state.lastRefresh != nil: return false
     case .firstLook, .ahead:
-      if let error = table.withLock({ $0.restingError(of: state.id) }) { throw error }
+      if let failed = underWay.withLock({ $0.failed[state.id] }), failed.until > .now { throw failed.error }
     case .due where (state.nextRefresh ?? 0) > now: return false
     case .due, .forced: break
     }
@@ -136,78 +193,77 @@ final class FeedRefresher: Sendable {
     }
   }
 
-  /// Seconds after which a process that claimed a refresh counts as gone.
-  static let claimTime = Int64(FeedFetcher.timeout) + 30
-
-  private func refresh(_ state: FeedState, isForced: Bool, isBackground: Bool) {
-    let refresh = refreshing(state, isForced: isForced, isBackground: isBackground)
+  private func run(_ refresh: FeedRefresh) {
     do throws(CatalogError) {
-      let result = try refresh.run()
-      finish(state.id, .success(result.outcome))
-      follow(refresh, announced: result.announced)
+      let (outcome, announced) = try refresh.run()
+      finish(refresh.state.id, .success(outcome))
+      follow(refresh, announced: announced)
     } catch {
-      finish(state.id, .failure(error))
+      finish(refresh.state.id, .failure(error))
     }
   }
 
-  func refreshing(_ state: FeedState, isForced: Bool, isBackground: Bool) -> FeedRefresh {
-    FeedRefresh(
-      store: store, fetcher: fetcher, network: network, log: log, usualInterval: settings.refresh,
-      state: state,
-      now: wallClockSeconds(), isForced: isForced, isBackground: isBackground)
-  }
-
-  /// Answers those who wait.
+  /// Answers those who wait. After a first failure the next look tries again at once, after a second one a second later,
+  /// after each further one twice as much later.
   private func finish(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
-    let waiters = table.withLock { table in
-      table.note(result.failure, of: id)
-      return table.end(id)
+    let waiters = underWay.withLock { underWay in
+      if case .failure(let error) = result, error.errno != .ECANCELED {
+        if underWay.failed.count >= Self.mostFailed {
+          underWay.failed = underWay.failed.filter { $0.value.until > .now }
+        }
+        let row = (underWay.failed[id]?.row ?? 0) + 1
+        let rest = row == 1 ? 0 : min(pow(2, Double(min(row, 20) - 2)), Self.longestRest)
+        underWay.failed[id] = (error, row, .after(rest))
+      } else {
+        underWay.failed[id] = nil
+      }
+      return underWay.waiters.removeValue(forKey: id) ?? []
     }
     for waiter in waiters { waiter.finish(result) }
     scheduler.wake()
     texts.fill()
   }
 
-  /// What comes behind a refresh: where the feed has moved to, then its further pages.
+  /// What comes behind a refresh: where the feed has moved to, then its further pages. Where the catalogue's file fails, the
+  /// next refresh tries again.
   func follow(_ refresh: FeedRefresh, announced: WebAddress?) {
-    let id = refresh.state.id
-    guard table.withLock({ $0.beginFollowing(id) }) else { return }
+    let (id, now) = (refresh.state.id, refresh.now)
+    guard underWay.withLock({ !$0.isClosed && $0.following.insert(id).inserted }) else { return }
     perform(on: archives) { [self] in
-      // Where the catalogue's file fails, the next refresh tries again.
       if let announced {
-        try? FeedRelocation.tryOut(announced, of: refresh.state, store, fetcher, now: refresh.now)
+        try? FeedRelocation.tryOut(announced, of: refresh.state, store, fetcher, now: now)
       }
       try? Forgetting.finish(store)
-      try? PagedArchive(
-        store: store, fetcher: fetcher, log: log, podcast: id, now: refresh.now, isForced: refresh.isForced,
-        limit: archiveBytes
-      ).read()
-      table.withLock { $0.endFollowing(id) }
+      if let state = try? store.read({ try FeedState(podcast: id, in: $0) }) {
+        try? PagedArchive(
+          store: store, fetcher: fetcher, log: log, state: state, now: now, isForced: refresh.isForced,
+          limit: archiveBytes
+        ).read()
+      }
+      underWay.withLock { _ = $0.following.remove(id) }
       texts.fill()
     }
   }
 
-  /// Runs what `waitForRefreshes` waits for.
-  func perform(on queue: WorkQueue, _ body: @escaping @Sendable () -> Void) {
-    table.withLock { $0.activities += 1 }
-    queue.async { [self] in
-      body()
-      table.withLockNotifying { $0.activities -= 1 }
-    }
+  /// What failed where another network may have given a feed is due now, if any network is there. One that has
+  /// failed for days is left to its time, wherever this machine is carried.
+  func networkChanged() {
+    guard NetworkState.hasDefaultRoute else { return }
+    network.changed()
+    underWay.withLock { $0.failed = [:] }
+    // Where the file can't be written they come when their time comes.
+    try? FeedRecord.networkChanged(failures: Self.longestRow, store)
   }
 
-  /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
-  /// - Returns: false where something still is after `seconds`.
-  func waitForRefreshes(seconds: Double) -> Bool {
-    let isOver: Bool? = table.wait(until: .after(seconds)) { table in
-      table.activities == 0 || table.isClosed ? true : nil
-    }
-    return isOver ?? false
-  }
+  /// Failures in a row, after which a change of the network says nothing any more.
+  private static let longestRow = 8
 }
 
-extension Result {
-  fileprivate var failure: Failure? {
-    if case .failure(let error) = self { error } else { nil }
+extension FeedRefresh {
+  init(_ feeds: FeedRefresher, _ state: FeedState, isForced: Bool, isBackground: Bool) {
+    self.init(
+      store: feeds.store, fetcher: feeds.fetcher, network: feeds.network, log: feeds.log,
+      usualInterval: feeds.usualInterval, state: state, now: feeds.store.now, isForced: isForced,
+      isBackground: isBackground)
   }
 }

@@ -5,20 +5,11 @@ internal import SQLiteKit
 /// A feed that says it has moved, by permanent redirects or by `itunes:new-feed-url`. Many say so by mistake
 /// or for an hour: it is believed when it has said the same at two refreshes.
 struct FeedRelocation: Sendable {
-  private enum Decision: Hashable, Sendable {
-    case none
-    /// Said for the first time, or since too short a time.
-    case remember(WebAddress)
-    /// Said twice; what came did come from there.
-    case follow(WebAddress)
-    /// Said twice by the feed alone: what is there must prove to be the same podcast.
-    case tryOut(WebAddress)
-  }
-
-  private let state: FeedState
-  private let now: Int64
-  private let decision: Decision
+  private let address: WebAddress?
+  /// By the feed's own word alone: what is there must prove to be the same podcast.
   private let isAnnounced: Bool
+  private let isSecond: Bool
+  private let now: Int64
 
   /// Seconds until an address that was not the podcast's is tried again.
   private static let patience: Int64 = 7 * 24 * 3600
@@ -27,7 +18,6 @@ struct FeedRelocation: Sendable {
   ///   - announced: by the feed itself.
   ///   - redirected: the end of the permanent redirects that led to the answer.
   init(state: FeedState, announced: WebAddress?, redirected: WebAddress?, now: Int64) {
-    self.state = state
     self.now = now
     let redirected = redirected.flatMap { Self.candidate($0, from: state) }
     // Feeds that announce each other do not go to and fro.
@@ -35,30 +25,22 @@ struct FeedRelocation: Sendable {
       state.keys.dropFirst().contains(FeedKey.text(address)) ? nil : address
     }
     isAnnounced = redirected == nil
-    guard let address = redirected ?? announced else {
-      decision = .none
-      return
-    }
-    let isSecond = state.movedTo == address && (state.movedSince ?? .max) <= now
-    decision = !isSecond ? .remember(address) : redirected != nil ? .follow(address) : .tryOut(address)
+    address = redirected ?? announced
+    isSecond = address != nil && state.movedTo == address && (state.movedSince ?? .max) <= now
   }
 
   /// Where the same podcast is to be looked for (`tryOut`) when `note` has been committed.
-  var trial: WebAddress? {
-    if case .tryOut(let address) = decision { return address }
-    return nil
-  }
+  var trial: WebAddress? { isSecond && isAnnounced ? address : nil }
 
   /// Call inside the transaction that stores the answer.
   func note(in feed: inout FeedRecord, _ database: Database, _ changes: inout [CatalogChange]) throws {
-    switch decision {
-    case .none: (feed.movedTo, feed.movedSince, feed.isAnnounced) = (nil, nil, false)
-    case .remember(let address) where address == feed.movedTo:
+    guard let address else { return (feed.movedTo, feed.movedSince, feed.isAnnounced) = (nil, nil, false) }
+    if isSecond {
+      if !isAnnounced { _ = try feed.move(to: address, in: database, &changes) }
+    } else if address == feed.movedTo {
       _ = try feed.isWhereAFollowedOneIs(address, in: database)
-    case .remember(let address):
+    } else {
       (feed.movedTo, feed.movedSince, feed.isAnnounced) = (address, now, isAnnounced)
-    case .follow(let address): _ = try feed.move(to: address, in: database, &changes)
-    case .tryOut: break
     }
   }
 
@@ -74,45 +56,26 @@ struct FeedRelocation: Sendable {
     if PrivateHostName.isPrivate(host) && !state.isPrivate && !state.mayBePrivate { return nil }
     return address
   }
-}
 
-// Looking at an address that the feed alone announces.
-extension FeedRelocation {
   /// Looks whether the same podcast is at an address that its feed announces, and then goes by that address.
   static func tryOut(
     _ address: WebAddress, of state: FeedState, _ store: CatalogStore, _ fetcher: FeedFetcher, now: Int64
   ) throws {
     let question = FeedFetcher.Question(
-      address: address, podcast: state, privateHosts: state.isPrivate ? .allowed : .refused)
-    var isMoved = false
-    if case .feed(let document)? = try? fetcher.fetch(
-      question, now: now, isBackground: true
-    ).content, try isSame(document, as: state, at: address, store, now: now) {
-      isMoved = try store.change(.refresh) { database, changes in
-        try FeedRecord.change(state.id, in: database) { try $0.move(to: address, in: database, &changes) }
-          ?? false
+      address: address, podcast: state, privateHosts: state.isPrivate ? .allowed : .refused,
+      isBackground: true, now: now)
+    var isSame = false
+    if case .feed(let document)? = try? fetcher.fetch(question).content {
+      isSame = try store.read { try SameShow(document, state.podcast, in: $0).isAnnounced }
+    }
+    try store.change(.refresh) { database, changes in
+      _ = try FeedRecord.change(state.id, in: database) { feed in
+        if isSame, try feed.move(to: address, in: database, &changes) { return }
+        // It is not tried again for a while.
+        (feed.movedTo, feed.movedSince, feed.isAnnounced) = (address, now + patience, true)
       }
     }
-    if isMoved { return try Forgetting.finish(store) }
-    // What the podcast's own feed announces is not tried again for a while.
-    try store.change(.refresh) { database, _ in
-      _ = try FeedRecord.change(state.id, in: database) {
-        ($0.movedTo, $0.movedSince, $0.isAnnounced) = (address, now + patience, true)
-      }
-    }
-  }
-
-  private static func isSame(
-    _ document: FetchedFeed, as state: FeedState, at address: WebAddress, _ store: CatalogStore, now: Int64
-  ) throws -> Bool {
-    if document.episodes.isEmpty { return false }
-    let overlap = try FeedMerge(store: store, podcast: state.id, now: now).overlap(document.episodes)
-    if overlap.other == 0 || overlap.common > 0 { return true }
-    guard let guid = document.guid, guid == state.guid else { return false }
-    return try store.read { database in
-      let there = try PodcastRow.other(than: state.id, at: address, in: database)
-      return try PodcastRow.isGuid(guid, ofNoneBut: [state.id, there ?? state.id], in: database)
-    }
+    try Forgetting.finish(store)
   }
 }
 
@@ -121,8 +84,7 @@ extension FeedRecord {
   /// there: both directories stay.
   fileprivate mutating func isWhereAFollowedOneIs(_ address: WebAddress, in database: Database) throws -> Bool
   {
-    guard let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
-      listed.podcast.id != podcast
+    guard let listed = try ListedRow.subscription(at: address, in: database), listed.podcast.id != podcast
     else { return false }
     error = "has moved to “\(listed.name)”, which you follow"
     return true
@@ -134,13 +96,10 @@ extension FeedRecord {
   static func readdress(
     _ id: Int64, to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
-    if let listed = try ListedRow.subscription(feedKey: FeedKey.text(address), in: database),
-      listed.podcast.id != id
-    {
-      throw CatalogError.alreadyFollowed(listed.name)
-    }
     guard var state = try FeedState(podcast: id, in: database) else { throw CatalogError.unknown("podcast") }
-    _ = try state.feed.move(to: address, in: database, &changes)
+    if try !state.feed.move(to: address, in: database, &changes) {
+      throw CatalogError.alreadyFollowed(try ListedRow.subscription(at: address, in: database)?.name ?? "")
+    }
     state.feed.forgetAnswer()
     (state.feed.cameFrom, state.feed.mayBePrivate, state.feed.error) = (nil, true, nil)
     (state.feed.failures, state.feed.nextRefresh, state.feed.notBefore) = (0, nil, nil)
@@ -159,7 +118,7 @@ extension FeedRecord {
     to address: WebAddress, in database: Database, _ changes: inout [CatalogChange]
   ) throws -> Bool {
     if try isWhereAFollowedOneIs(address, in: database) { return false }
-    if let other = try PodcastRow.other(than: podcast, at: address, in: database) {
+    if let other = try PodcastRecord.other(than: podcast, at: address, in: database) {
       let searches = try database.all("SELECT search_id FROM result WHERE podcast_id = ?", other) {
         $0.int64(0)
       }
@@ -170,8 +129,39 @@ extension FeedRecord {
     (movedTo, movedSince, isAnnounced) = (nil, nil, false)
     try FormerAddresses.moved(podcast, from: feedURL, to: address, in: database)
     feedURL = address
-    try SubscriptionList.changed(podcast: podcast, in: database)
+    try SubscriptionRows.lineChanged(podcast: podcast, in: database)
     changes.append(.facts(podcast: podcast))
     return true
+  }
+}
+
+/// Addresses that feeds have moved away from: what the configuration says of them goes on to apply, and no feed that
+/// announces one of them is followed back.
+enum FormerAddresses {
+  /// The key (`FeedKey`) of a podcast's address, then those of its former ones.
+  static func keys(of podcast: Int64, in database: Database) throws -> [String] {
+    try database.all(
+      """
+      SELECT feed_key FROM feed WHERE podcast_id = ?1
+      UNION ALL SELECT feed_key FROM former_address WHERE podcast_id = ?1
+      """, podcast
+    ) { $0.string(0) }
+  }
+
+  /// Notes that a podcast is at another address from now on.
+  fileprivate static func moved(
+    _ podcast: Int64, from old: WebAddress, to new: WebAddress, in database: Database
+  ) throws {
+    if FeedKey.text(old) != FeedKey.text(new) {
+      try database.run(
+        "INSERT OR REPLACE INTO former_address (feed_key, podcast_id) VALUES (?, ?)", FeedKey.text(old),
+        podcast)
+    }
+    try take(new, in: database)
+  }
+
+  /// An address that a podcast has now is no other one's former address.
+  static func take(_ address: WebAddress, in database: Database) throws {
+    try database.run("DELETE FROM former_address WHERE feed_key = ?", FeedKey.text(address))
   }
 }

@@ -35,20 +35,37 @@ final class IncomingEpisode: Sendable {
     self.parsed = parsed
   }
 
+  /// A number that tells whether all this is still the same, in every process and version (FNV-1a, 64 bits).
   private static func fingerprint(
     _ parsed: ParsedEpisode, _ notes: String?, _ enclosure: ParsedEpisode.Enclosure, _ published: Int64?
   ) -> Int64 {
-    var print = Fingerprint()
-    for text in [
+    let numbers = [
+      published, enclosure.length, parsed.duration.map(Int64.init), parsed.season.map(Int64.init),
+      parsed.episode.map(Int64.init), parsed.explicit.map { $0 ? 1 : 0 },
+    ]
+    let texts: [String?] = [
       parsed.guid, parsed.title, enclosure.url.forRequest, enclosure.type, parsed.link?.forRequest, notes,
       parsed.imageURL?.forRequest, parsed.chaptersURL?.forRequest, EpisodeRow.text(parsed.transcripts),
-    ] { print.add(text) }
-    print.add(published)
-    print.add(enclosure.length)
-    for number in [parsed.duration, parsed.season, parsed.episode] { print.add(number) }
-    print.add(parsed.episodeType)
-    print.add(parsed.explicit)
-    return print.value
+      parsed.episodeType,
+    ]
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for text in texts + numbers.map({ $0.map { String($0) } }) {
+      guard var text else {
+        hash = (hash ^ 0xFE) &* 0x0000_0100_0000_01b3
+        continue
+      }
+      hash = text.withUTF8 { bytes in
+        bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
+      }
+      hash = (hash ^ 0xFF) &* 0x0000_0100_0000_01b3
+    }
+    return Int64(bitPattern: hash)
+  }
+
+  var sidecars: EpisodeRow.Sidecars {
+    EpisodeRow.Sidecars(
+      hasTranscripts: !parsed.transcripts.isEmpty, hasChapters: parsed.chaptersURL != nil,
+      hasImage: parsed.imageURL != nil)
   }
 
   /// The columns that hold what the feed says.

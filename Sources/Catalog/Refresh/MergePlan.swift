@@ -2,6 +2,57 @@ internal import FeedKit
 internal import Identity
 internal import PodcastModel
 internal import PosixKit
+internal import SQLiteKit
+
+/// A podcast's episodes as the catalogue has them, by what an item of its feed is compared with.
+struct KnownEpisodes: Sendable {
+  struct One: Sendable {
+    var id: Int64
+    var traits: ItemTraits
+    var mediaKey: MediaKey
+    var stem: String
+    /// When it was published, or first seen.
+    var published: Int64
+    /// The file's time of modification.
+    var modified: Int64
+    /// Its address is another episode's by now.
+    var isReplaced: Bool
+  }
+
+  /// Changes with every change of the podcast's episodes.
+  var revision: Int64
+  var all: [One]
+
+  init(podcast: Int64, in database: Database) throws {
+    guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else {
+      throw CatalogError.unknown("podcast")
+    }
+    revision = numbers.revision
+    all = try EpisodeRow.all(ofPodcast: podcast, Column.list(of: "e"), in: database, as: Self.read)
+  }
+
+  private enum Column: Int, ColumnList {
+    case id, guid, mediaKey, enclosureURL, title, published, isDated, duration, feedLength, season, number,
+      stem
+    case fingerprint, isReplaced, modified
+  }
+
+  private static func read(_ row: borrowing Row) -> One {
+    var traits = ItemTraits(
+      address: WebAddress(row.string(Column.enclosureURL)), title: row.string(Column.title))
+    traits.guid = row.stringIfPresent(Column.guid)
+    traits.published = row.bool(Column.isDated) ? row.int64(Column.published) : nil
+    traits.duration = row.intIfPresent(Column.duration)
+    traits.length = row.int64IfPresent(Column.feedLength)
+    traits.season = row.intIfPresent(Column.season)
+    traits.number = row.intIfPresent(Column.number)
+    traits.fingerprint = row.int64(Column.fingerprint)
+    return One(
+      id: row.int64(Column.id), traits: traits, mediaKey: EpisodeRow.mediaKey(row.blob(Column.mediaKey)),
+      stem: row.string(Column.stem), published: row.int64(Column.published),
+      modified: row.int64(Column.modified), isReplaced: row.bool(Column.isReplaced))
+  }
+}
 
 /// What one page of a feed changes in a podcast: which items are new, under which names, and which episodes it
 /// describes otherwise than before. What the feed no longer has stays.
@@ -21,8 +72,6 @@ struct MergePlan: Sendable {
     /// The file's time of modification.
     var modified: Int64
     var mediaKey: MediaKey
-    /// Whether another episode of the podcast may have it, that was first seen at the address and is at another by now.
-    var mayHaveBeenGiven: Bool
   }
 
   /// In the order of their numbers: the full-text index writes all that it has gathered whenever it is told of an
@@ -32,27 +81,20 @@ struct MergePlan: Sendable {
   var additions: ArraySlice<Addition> = []
   /// Episodes whose address is a new one's by now: what is there is not theirs.
   var replaced: [Int64] = []
-  /// How many items are known.
-  private(set) var knownCount = 0
-  /// Whether what was published before this page may be new too: there is something new, and the page does not show what
-  /// was known as it was known (`showsNewest`), or its last item is new, or its oldest.
-  private(set) var reachesBack = false
   /// Whether most of what is known has another address than before, apart from signatures: so may what is not on
   /// this page.
   private(set) var isReaddressed = false
 
   /// - Parameter isSerial: whether the feed is a serial (`itunes:type`): names then begin with season and episode.
   init(_ items: [IncomingEpisode], known: KnownEpisodes, isSerial: Bool, now: Int64) {
-    let decisions = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
-    var ofPlace: [Int: IncomingEpisode] = [:]
+    let matches = EpisodeMatcher.match(items.map(\.traits), known: known.all.map(\.traits))
+    /// The items of known episodes, by these.
+    var shown: [Int: IncomingEpisode] = [:]
     var new: [IncomingEpisode] = []
-    for (item, decision) in zip(items, decisions) {
-      guard let place = decision.place else {
-        if decision == .new { new.append(item) }
-        continue
-      }
-      knownCount += 1
-      ofPlace[place] = item
+    for (item, match) in zip(items, matches) {
+      if match == .new { new.append(item) }
+      guard let place = match.place else { continue }
+      shown[place] = item
       let one = known.all[place]
       if one.traits.fingerprint != item.traits.fingerprint || one.isReplaced {
         updates.append(Update(known: one, item: item, modified: one.modified))
@@ -62,9 +104,8 @@ struct MergePlan: Sendable {
     let readdressed = updates.count {
       StableAddress.text($0.known.traits.address) != StableAddress.text($0.item.enclosure.url)
     }
-    isReaddressed = readdressed * 2 > knownCount
-    let isRedated = updates.contains { $0.isRedated }
-    if new.isEmpty && !isRedated { return }
+    isReaddressed = readdressed * 2 > shown.count
+    if new.isEmpty && !updates.contains(where: \.isRedated) { return }
     var naming = EpisodeNaming(isSerial: isSerial, now: now)
     for one in known.all {
       naming.add(
@@ -72,62 +113,39 @@ struct MergePlan: Sendable {
       )
     }
     for place in updates.indices where updates[place].isRedated {
-      if let published = updates[place].item.published {
-        updates[place].modified = naming.freeTime(from: published)
-      }
+      updates[place].modified = naming.freeTime(from: updates[place].item.published ?? now)
     }
-    if new.isEmpty { return }
-    let oldest = items.indices.min { (items[$0].published ?? now) < (items[$1].published ?? now) }
-    reachesBack =
-      !Self.showsNewest(of: known.all.map(\.traits.published)) { ofPlace[$0] != nil }
-      || decisions.last == .new || oldest.map { decisions[$0] } == .new
     let isNewestFirst = EpisodeNaming.isNewestFirst(items.map { $0.parsed.namedItem(now: now) }) {
-      decisions[$0].place != nil
+      matches[$0].place != nil
     }
     let names = naming.name(new.map { $0.parsed.namedItem(now: now) }, isNewestFirst: isNewestFirst)
-    add(new, known, ofPlace, names, now: now)
+    add(new, names, known.all, shown, now: now)
   }
-
-  /// Whether a page has the newest episode that was known, and enough of those next to it. One or two that are known say
-  /// nothing: they may be pinned to the page, also the newest.
-  private static func showsNewest(of times: [Int64?], isShown: (Int) -> Bool) -> Bool {
-    let ordered = times.compactMap(\.self).sorted(by: >)
-    let limit = ordered.prefix(newest).last
-    let near = times.indices.filter { limit == nil || times[$0].map { $0 >= limit ?? $0 } ?? false }
-    let shown = near.filter(isShown)
-    let hasNewest = ordered.isEmpty || shown.contains { times[$0] == ordered.first }
-    return hasNewest && shown.count >= min(mostPinned + 1, near.count)
-  }
-
-  /// Of so many of the newest episodes more must be there than are pinned to a page; some may have been withdrawn.
-  private static let newest = 5
-  private static let mostPinned = 2
 
   private mutating func add(
-    _ new: [IncomingEpisode], _ known: KnownEpisodes, _ ofPlace: [Int: IncomingEpisode],
-    _ names: [EpisodeNaming.Name], now: Int64
+    _ new: [IncomingEpisode], _ names: [EpisodeNaming.Name], _ known: [KnownEpisodes.One],
+    _ shown: [Int: IncomingEpisode], now: Int64
   ) {
-    var owners: [WebAddress: [Int]] = [:]
-    for (place, one) in known.all.enumerated() { owners[one.traits.address, default: []].append(place) }
+    let byKey = Dictionary(grouping: known.indices) { known[$0].mediaKey }
+    let byAddress = Dictionary(grouping: known.indices) { known[$0].traits.address }
     for name in names {
       let item = new[name.place]
-      // Who has the same address in the same document is the same audio; who had it earlier is another's.
       let address = item.enclosure.url
-      let former = (owners[address] ?? []).filter { ofPlace[$0]?.enclosure.url != address }
-      let isReused = !former.isEmpty
-      replaced += former.filter { ofPlace[$0] == nil }.map { known.all[$0].id }
+      // An episode at the same address in the same document is the same audio; one that was there earlier is another.
+      let isOther = { (place: Int) in shown[place]?.enclosure.url != address }
+      let key = MediaKey(address: address)
+      let isReused = [byKey[key], byAddress[address]].contains { $0?.contains(where: isOther) ?? false }
+      replaced += (byAddress[address] ?? []).filter { shown[$0] == nil }.map { known[$0].id }
       additions.append(
         Addition(
-          item: item,
-          stem: name.stem, modified: name.modified,
-          mediaKey: isReused ? Self.key(item, now: now) : MediaKey(address: address),
-          mayHaveBeenGiven: !isReused && !known.all.isEmpty))
+          item: item, stem: name.stem, modified: name.modified,
+          mediaKey: isReused ? Self.key(item, now: now) : key))
     }
     replaced = Array(Set(replaced)).sorted()
   }
 
   /// For an address that was another episode's: the cache must not take one for the other.
-  static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
+  private static func key(_ item: IncomingEpisode, now: Int64) -> MediaKey {
     // Its guid may have been that one's too.
     let mark = "\(item.guid ?? "") \(item.published ?? now) \(item.title)"
     return MediaKey(address: WebAddress("\(mark) \(item.enclosure.url.forRequest)"))

@@ -1,6 +1,6 @@
-internal import FeedKit
+package import FeedKit
 internal import HTTPKit
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -10,7 +10,8 @@ struct PagedArchive: Sendable {
   let store: CatalogStore
   let fetcher: FeedFetcher
   let log: LogFile
-  let podcast: Int64
+  /// The podcast as its refresh left it.
+  let state: FeedState
   /// When its refresh began, in seconds since 1970.
   let now: Int64
   /// A person has asked for it.
@@ -21,93 +22,59 @@ struct PagedArchive: Sendable {
   /// Reads the remaining pages, starting with the stored next page, if its waiting time is over. A refresh that a person
   /// asked for ignores that time, but never the server's Retry-After.
   func read() throws {
-    var pages = PagesRead()
-    let now = wallClockSeconds()
-    guard let state = try store.read({ try FeedState(podcast: podcast, in: $0) }),
-      (state.archive.retryAfter ?? 0) <= now, isForced || (state.archive.notBefore ?? 0) <= now
+    guard (state.archive.retryAfter ?? 0) <= store.now,
+      isForced || (state.archive.notBefore ?? 0) <= store.now
     else { return }
+    var pages = PagesRead()
     var next = state.archive.nextPage
     while let page = next, !pages.areEnough {
       pages.begin(page)
-      do throws(FeedFailure) {
-        let answer = try fetch(page, of: state)
-        next = try take(answer, of: state, &pages)
-      } catch {
-        return try note(error, of: state)
+      do {
+        next = try take(try fetch(page), &pages)
+      } catch let failure as FeedFailure {
+        return try note(failure)
       }
     }
   }
 
-  private func fetch(_ page: WebAddress, of state: FeedState) throws(FeedFailure) -> FeedAnswer {
-    let question = FeedFetcher.Question(
-      address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
-      privateHosts: state.isPrivate ? .allowed : .refused, bytes: PagesRead.pageBytes)
-    return try fetcher.fetch(question, now: now, isBackground: true)
+  private func fetch(_ page: WebAddress) throws(FeedFailure) -> FeedAnswer {
+    try fetcher.fetch(
+      FeedFetcher.Question(
+        address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
+        privateHosts: state.isPrivate ? .allowed : .refused, bytes: PagesRead.pageBytes, isBackground: true,
+        now: now))
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private func take(
-    _ answer: FeedAnswer, of state: FeedState, _ pages: inout PagesRead
-  ) throws(FeedFailure) -> WebAddress? {
+  private func take(_ answer: FeedAnswer, _ pages: inout PagesRead) throws -> WebAddress? {
     guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
-    do {
-      if !answer.head.redirects.isEmpty,
-        let known = try store.read({ try FeedState(podcast: podcast, in: $0) }),
-        let refusal = try RedirectedFeed(
-          feed: document, head: answer.head, state: known, store: store, now: now
-        ).refusalOfPage()
-      {
-        throw refusal
-      }
-      if let cut = answer.cut {
-        // What has come of it stays, and the page is asked for again.
-        try merge(of: document).merge(document.episodes) {
-          _, changes, merged in
-          changes += merged.changes(of: podcast)
-        }
-        throw FeedFailure(cut)
-      }
-      return try store(document, bytes: answer.bytes, of: state, &pages)
-    } catch let failure as FeedFailure {
-      throw failure
-    } catch {
-      // Where the catalogue's file fails, the next refresh reads the page again.
-      return nil
-    }
-  }
-
-  private func merge(of document: FetchedFeed) -> FeedMerge {
-    FeedMerge(store: store, podcast: podcast, now: now, isSerial: document.isSerial)
-  }
-
-  private func store(
-    _ document: FetchedFeed, bytes: Int, of state: FeedState, _ pages: inout PagesRead
-  ) throws -> WebAddress? {
     let next = pages.add(document.episodes.lazy.map(\.parsed), next: document.nextPageURL)
     // Of very many pages, a refresh in a while reads on.
-    let soon = pages.areEnough ? wallClockSeconds() + ArchiveRecord.patience : nil
-    var following: WebAddress?
-    var isTooLong = false
-    try merge(of: document).merge(document.episodes) {
-      database, changes, merged in
-      guard var state = try FeedState(podcast: podcast, in: database) else { return }
-      let goesOn = state.archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
-      state.archive.bytes += Int64(bytes)
-      isTooLong = goesOn && next != nil && state.archive.bytes > limit
-      following = goesOn && !isTooLong && merged.leftOut == 0 ? next : nil
-      if state.feed.error == state.archive.error { state.feed.error = state.feed.notice }
-      state.archive.came(next: following)
-      if following != nil, let soon { state.feed.nextRefresh = min(state.feed.nextRefresh ?? soon, soon) }
-      if state.feed.error == nil, merged.leftOut > 0 { state.feed.error = EpisodeNumbers.fullMessage }
-      changes += merged.changes(of: podcast)
+    let soon = pages.areEnough ? store.now + ArchiveRecord.patience : nil
+    var (following, isTooLong): (WebAddress?, Bool) = (nil, false)
+    let merge = FeedMerge(store: store, podcast: state.id, now: now, isSerial: document.isSerial)
+    try merge.merge(document.episodes) { database, changes, merged in
+      guard var known = try FeedState(podcast: state.id, in: database) else { return }
+      changes += merged.changes(of: state.id)
       if merged.changesListing {
-        let old = state.podcast
-        state.podcast.changed = wallClockNanoseconds()
-        try state.podcast.save(replacing: old, in: database)
+        let old = known.podcast
+        known.podcast.changed = wallClockNanoseconds()
+        try known.podcast.save(replacing: old, in: database)
       }
-      try state.archive.save(in: database)
-      try state.feed.save(in: database)
+      // What has come of a page that broke off stays, and the page is asked for again.
+      if answer.cut != nil { return }
+      let goesOn = known.archive.readsWhole || !merged.outcome.newEpisodes.isEmpty
+      known.archive.bytes += Int64(answer.bytes)
+      isTooLong = goesOn && next != nil && known.archive.bytes > limit
+      following = goesOn && !isTooLong && merged.leftOut == 0 ? next : nil
+      if known.feed.error == known.archive.error { known.feed.error = known.feed.notice }
+      known.archive.came(next: following)
+      if following != nil, let soon { known.feed.nextRefresh = min(known.feed.nextRefresh ?? soon, soon) }
+      if known.feed.error == nil, merged.leftOut > 0 { known.feed.error = EpisodeNumbers.fullMessage }
+      try known.archive.save(in: database)
+      try known.feed.save(in: database)
     }
+    if let cut = answer.cut { throw FeedFailure(cut) }
     if isTooLong {
       log.write(
         "the archive of \(state.feedURL.shown) has more than \(limit >> 20) MiB: older episodes are left out")
@@ -115,27 +82,69 @@ struct PagedArchive: Sendable {
     return following
   }
 
-  /// A failure is said, and the page is asked for again: one that is not there on some other days, before that is taken for
-  /// the archive's end.
-  private func note(_ failure: FeedFailure, of state: FeedState) throws {
+  /// A failure is said, and the page is asked for again, until it has failed for days.
+  private func note(_ failure: FeedFailure) throws {
     if failure.isCancelled { return }
-    let now = wallClockSeconds()
-    let isEnd = try store.change(.refresh) { database, changes in
-      guard var state = try FeedState(podcast: podcast, in: database) else { return false }
-      changes.append(.refreshed(podcast: podcast, newEpisodes: 0))
-      let former = state.archive.error
-      let isEnd = state.archive.failed(failure, now: now)
+    let isEnd = try store.change(.refresh) { [now = store.now] database, changes in
+      guard var known = try FeedState(podcast: state.id, in: database) else { return false }
+      changes.append(.refreshed(podcast: state.id, newEpisodes: 0))
+      let former = known.archive.error
+      let isEnd = known.archive.failed(failure, now: now)
       if isEnd {
-        if state.feed.error == former { state.feed.error = state.feed.notice }
+        if known.feed.error == former { known.feed.error = known.feed.notice }
       } else {
-        state.feed.error = state.archive.error
-        let time = state.archive.notBefore ?? now
-        state.feed.nextRefresh = min(state.feed.nextRefresh ?? time, time)
+        known.feed.error = known.archive.error
+        let time = known.archive.notBefore ?? now
+        known.feed.nextRefresh = min(known.feed.nextRefresh ?? time, time)
       }
-      try state.archive.save(in: database)
-      try state.feed.save(in: database)
+      try known.archive.save(in: database)
+      try known.feed.save(in: database)
       return isEnd
     }
     if isEnd { log.write("the archive of \(state.feedURL.shown) ends early: \(failure.error.message)") }
+  }
+}
+
+/// The pages of a paged feed (RFC 5005) that one walk has read, and when it ends: some lead back to each other, or on for
+/// ever.
+package struct PagesRead: Sendable {
+  private var visited: Set<WebAddress> = []
+  /// The items of the pages so far, as hashes.
+  private var seen: Set<Int> = []
+  /// How many pages in a row had nothing that an earlier one did not have.
+  private var repetitions = 0
+
+  /// Pages in a row that only repeat others, after which the archive counts as read.
+  private static let longestRepetition = 3
+  /// The most bytes of one page, and of all pages of an archive: several times what the largest honest ones have.
+  static let pageBytes: Int64 = 16 << 20
+  package static let archiveBytes: Int64 = 256 << 20
+  /// The most pages at one refresh.
+  package static let limit = 5000
+
+  package init() {}
+
+  /// Whether the next page is left to another refresh.
+  package var areEnough: Bool { visited.count >= Self.limit }
+
+  /// A page is asked for.
+  package mutating func begin(_ page: WebAddress) { visited.insert(page) }
+
+  /// A page has come.
+  /// - Returns: the page after it, if there is to be one.
+  package mutating func add(_ items: some Sequence<ParsedEpisode>, next: WebAddress?) -> WebAddress? {
+    var isRepeated = true
+    for item in items {
+      var hasher = Hasher()
+      hasher.combine(item.guid)
+      hasher.combine(item.title)
+      hasher.combine(item.enclosure?.url.forRequest)
+      if seen.insert(hasher.finalize()).inserted { isRepeated = false }
+    }
+    repetitions = isRepeated ? repetitions + 1 : 0
+    guard let next, next.isWeb, !visited.contains(next), repetitions < Self.longestRepetition else {
+      return nil
+    }
+    return next
   }
 }

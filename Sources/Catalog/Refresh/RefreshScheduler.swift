@@ -18,14 +18,13 @@ final class RefreshScheduler: Sendable {
   private static let runningLimit = 3
   /// Seconds between two tries of the same podcast, whatever the catalogue says.
   private static let rest = 60.0
+  /// Seconds by which a refresh may be ahead of the clock.
+  private static let margin: Int64 = 60
   /// Seconds after the start before what is due is asked for: who has just mounted looks at something, and does not
   /// share the line with feeds that nobody looks at.
   private static let beginning = 1.0
 
-  /// Whether it refreshes, or will.
-  var isRunning: Bool { state.withLock { $0.isStarted && !$0.isStopped } }
-
-  /// Has what has changed looked at.
+  /// Looks at what is due again.
   func wake() { wakeup?.signal() }
 
   func stop() {
@@ -52,7 +51,7 @@ final class RefreshScheduler: Sendable {
   ) {
     let timer = try? WakeTimer()
     let network = try? NetworkWatch(since: known)
-    if network?.hasChanged() == true { Self.networkChanged(feeds) }
+    if network?.hasChanged() == true { feeds.networkChanged() }
     let beginning = MonotonicTime.after(Self.beginning)
     while !state.withLock({ $0.isStopped }) {
       let nextUpkeep = upkeep()
@@ -67,32 +66,17 @@ final class RefreshScheduler: Sendable {
       poll(&polled, 3, timer == nil ? 60_000 : -1)
       wakeup.drain()
       timer?.drain()
-      if polled[2].revents != 0, network?.hasChanged() == true { Self.networkChanged(feeds) }
+      if polled[2].revents != 0, network?.hasChanged() == true { feeds.networkChanged() }
     }
   }
-
-  /// What failed where another network may have given a feed is due now, if any network is there. One that has
-  /// failed for days is left to its time, wherever this machine is carried.
-  private static func networkChanged(_ feeds: FeedRefresher) {
-    guard feeds.network.hasRoute else { return }
-    feeds.network.changed()
-    feeds.table.withLock { $0.networkChanged() }
-    // Where the file can't be written they come when their time comes.
-    guard (try? feeds.store.read { try FeedRecord.isAnyAway(failures: longestRow, in: $0) }) == true else {
-      return
-    }
-    _ = try? feeds.store.write(.refresh) { try FeedRecord.networkChanged(failures: longestRow, in: $0) }
-  }
-
-  /// Failures in a row, after which a change of the network says nothing any more.
-  private static let longestRow = 8
 
   /// Begins what is due.
   /// - Returns: the seconds until something is due; nil where nothing is.
   private func begin(_ feeds: FeedRefresher) -> Double? {
-    let now = wallClockSeconds()
+    let now = feeds.store.now
     // While the catalogue's file can't be read nothing can be refreshed either.
-    guard (try? Self.followClock(feeds.store, now: now)) != nil,
+    guard
+      (try? FeedRecord.followClock(now: now, refreshedAfter: now + Self.margin, feeds.store)) != nil,
       let due = try? feeds.store.read({ try FeedRecord.due(in: $0) })
     else { return Self.rest }
     var next: Double?
@@ -115,7 +99,7 @@ final class RefreshScheduler: Sendable {
   }
 
   private func refresh(_ podcast: Int64, _ feeds: FeedRefresher) {
-    _ = feeds.refresh(podcast: podcast, cause: .due) { [self] _ in
+    let task = FeedRefresher.Waiter(feeds.tasks) { [self] _ in
       state.withLock { state in
         let now = MonotonicTime.now
         state.running.remove(podcast)
@@ -124,12 +108,6 @@ final class RefreshScheduler: Sendable {
       }
       wake()
     }
-  }
-
-  /// Moves the times of refreshes that are in the future: the clock has been set back since.
-  private static func followClock(_ store: CatalogStore, now: Int64) throws(CatalogError) {
-    let margin = now + 60
-    guard try store.read({ try FeedRecord.isAnyRefreshed(after: margin, in: $0) }) else { return }
-    try store.write(.refresh) { try FeedRecord.followClock(now: now, refreshedAfter: margin, in: $0) }
+    feeds.refresh(podcast, .due, task)
   }
 }

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
@@ -7,9 +8,9 @@ protocol SearchService: Sendable {
   var name: String { get }
   /// What it may be asked in any minute, by all processes of the user together; nil for no bound.
   var callsPerMinute: Int? { get }
-  /// Whether the user named it himself, so that it may be on a private host.
+  /// Whether the user named its address, so that it may be on a private host.
   var isNamedByUser: Bool { get }
-  /// The address to ask, complete, and further header lines.
+  /// Asks for at most `limit` podcasts.
   func question(_ query: SearchQuery, limit: Int, country: String) -> ServiceQuestion
   /// What an answer holds, in its order; a result that makes no sense is left out.
   /// - Throws: `CatalogError` (EPROTO) where it is no answer at all.
@@ -19,22 +20,23 @@ protocol SearchService: Sendable {
 struct ServiceQuestion: Sendable {
   var url: String
   var headers: [(name: String, value: String)] = []
+
+  /// - Parameters:
+  ///   - base: may have parameters of its own.
+  ///   - parameters: are added, percent-encoded as UTF-8 (RFC 3986 §2.5).
+  init(_ base: String, _ parameters: [(String, String)], headers: [(name: String, value: String)] = []) {
+    let whole = base.prefix { $0 != "#" }
+    url = String(whole)
+    var separator = whole.contains("?") ? (whole.hasSuffix("?") || whole.hasSuffix("&") ? "" : "&") : "?"
+    for (name, value) in parameters {
+      url += separator + name + "=" + PercentEncoding.encode(value)
+      separator = "&"
+    }
+    self.headers = headers
+  }
 }
 
 extension SearchService {
-  /// An address with parameters added, percent-encoded as UTF-8 (RFC 3986 §2.5); the address may have some of
-  /// its own.
-  static func address(_ base: String, _ parameters: [(String, String)]) -> String {
-    let whole = base.prefix { $0 != "#" }
-    var text = String(whole)
-    var separator = whole.contains("?") ? (whole.hasSuffix("?") || whole.hasSuffix("&") ? "" : "&") : "?"
-    for (name, value) in parameters {
-      text += separator + name + "=" + PercentEncoding.encode(value)
-      separator = "&"
-    }
-    return text
-  }
-
   /// What the bytes of an answer hold.
   func podcasts(in body: [UInt8]) throws(CatalogError) -> [FoundPodcast] {
     guard let json = try? JSONValue(parsing: body) else { throw notAnAnswer }
@@ -42,4 +44,52 @@ extension SearchService {
   }
 
   var notAnAnswer: CatalogError { CatalogError(.EPROTO, "the answer of \(name) is no list of podcasts") }
+}
+
+/// Which services there are.
+struct SearchServices: Sendable {
+  private let apple: AppleSearch
+  /// nil without a key.
+  private let podcastIndex: PodcastIndexSearch?
+  private let fyyd: FyydSearch
+
+  init(settings: Settings) {
+    apple = AppleSearch(address: settings.searchURL)
+    fyyd = FyydSearch(address: settings.fyydURL)
+    if let key = settings.podcastIndexKey, let secret = settings.podcastIndexSecret {
+      podcastIndex = PodcastIndexSearch(key: key, secret: secret, address: settings.podcastIndexURL)
+    } else {
+      podcastIndex = nil
+    }
+  }
+
+  /// Those that a query is put to.
+  /// - Throws: `CatalogError` (EINVAL) for `source:podcastindex` without a key.
+  func services(for query: SearchQuery) throws(CatalogError) -> [any SearchService] {
+    if podcastIndex == nil, query.sources.contains("podcastindex") {
+      throw CatalogError(
+        .EINVAL, "Podcast Index needs podcastindex_key and podcastindex_secret in the settings")
+    }
+    let all: [(any SearchService)?] = [apple, podcastIndex, fyyd]
+    return all.compactMap(\.self).filter { service in
+      query.sources.contains("all") || query.sources.contains(service.name)
+        || query.sources.isEmpty && service.name != fyyd.name
+    }
+  }
+}
+
+/// Reads answers of search services, which come from anywhere.
+package enum ServiceAnswers {
+  /// What an answer holds, in its order; a result that makes no sense is left out.
+  /// - Parameter source: the service whose format it has, as in `source:`.
+  /// - Throws: `CatalogError` (EPROTO) where it is no answer of that service, EINVAL for no service.
+  package static func podcasts(in body: [UInt8], of source: String) throws(CatalogError) -> [FoundPodcast] {
+    let services: [any SearchService] = [
+      AppleSearch(address: nil), PodcastIndexSearch(key: "", secret: ""), FyydSearch(),
+    ]
+    guard let service = services.first(where: { $0.name == source }) else {
+      throw CatalogError(.EINVAL, "no service of that name: \(source)")
+    }
+    return try service.podcasts(in: body)
+  }
 }

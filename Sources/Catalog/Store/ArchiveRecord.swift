@@ -12,9 +12,8 @@ struct ArchiveRecord: Sendable {
   var bytes: Int64 = 0
   /// It is read up to its end, whether its episodes are known or not.
   var readsWhole = false
-  /// How often in a row the next page could not be had; of these, how often it was not there.
+  /// How often in a row the next page could not be had.
   var failures = 0
-  var gone = 0
   /// Why, in words for a person.
   var error: String?
   /// When the page may be asked for again.
@@ -27,7 +26,7 @@ struct ArchiveRecord: Sendable {
   init(podcast: Int64) { self.podcast = podcast }
 
   private enum Column: Int, ColumnList {
-    case podcastID, nextPage, bytes, readsWhole, failures, gone, error, notBefore, retryAfter, readdressed
+    case podcastID, nextPage, bytes, readsWhole, failures, error, notBefore, retryAfter, readdressed
   }
 
   private static let columns = Column.list(of: "a")
@@ -40,7 +39,6 @@ struct ArchiveRecord: Sendable {
     archive.bytes = min(max(row.int64(Column.bytes), 0), 1 << 60)
     archive.readsWhole = row.bool(Column.readsWhole)
     archive.failures = min(max(row.int(Column.failures), 0), 1000)
-    archive.gone = min(max(row.int(Column.gone), 0), 1000)
     archive.error = row.stringIfPresent(Column.error)
     archive.notBefore = row.time(Column.notBefore)
     archive.retryAfter = row.time(Column.retryAfter)
@@ -58,7 +56,7 @@ struct ArchiveRecord: Sendable {
     try database.run(
       Self.saving,
       values: [
-        podcast, nextPage?.forRequest, bytes, readsWhole, failures, gone, error, notBefore, retryAfter,
+        podcast, nextPage?.forRequest, bytes, readsWhole, failures, error, notBefore, retryAfter,
         readdressed,
       ])
   }
@@ -83,7 +81,8 @@ extension ArchiveRecord {
 
   /// Stores the address of the second page if later pages may hold episodes that are new or have new addresses. All
   /// pages are read for a new feed, or when most episodes have new addresses. So are they if new episodes arrive before
-  /// the last reading has ended. Otherwise reading stops at the first page without new episodes.
+  /// the last reading has ended. Otherwise reading stops at the first page without new episodes: an item that is pinned
+  /// to the first page says nothing about what came since.
   mutating func note(
     _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64
   ) {
@@ -104,8 +103,8 @@ extension ArchiveRecord {
     let isReaddressed =
       merged.isReaddressed && readdressed.map { $0 <= now - Self.readdressing || $0 > now } ?? true
     if isReaddressed { readdressed = now }
-    guard isFirst || isReaddressed || merged.reachesBack else { return }
-    (nextPage, bytes, failures, gone, error, notBefore) = (next, 0, 0, 0, nil, nil)
+    guard isFirst || isReaddressed || !merged.outcome.newEpisodes.isEmpty else { return }
+    (nextPage, bytes, failures, error, notBefore) = (next, 0, 0, nil, nil)
     readsWhole = readsWhole || isFirst || isReaddressed
   }
 
@@ -114,34 +113,27 @@ extension ArchiveRecord {
   mutating func came(next: WebAddress?) {
     nextPage = next
     if next == nil { readsWhole = false }
-    (failures, gone, error, notBefore, retryAfter) = (0, 0, nil, nil, nil)
+    (failures, error, notBefore, retryAfter) = (0, nil, nil, nil)
   }
 
   /// Seconds until a page that failed is asked for again: twice as many each time, up to a day.
   static let patience: Int64 = 900
-  /// How often a page must not be there, 1, 2 and 4 days after each other, until that is believed.
-  private static let timesGone = 4
+  /// Failures in a row, over some days, after which the archive ends before the page.
+  private static let mostFailures = 10
 
   /// The page could not be had.
   /// - Returns: whether the archive ends before it.
   mutating func failed(_ failure: FeedFailure, now: Int64) -> Bool {
-    let isGone = failure.isGone || failure.error.errno == .ENOENT
     // What comes of a page that was asked for before its time says nothing about how long to wait for it.
     let isEarly = (notBefore ?? 0) > now
-    if !isEarly {
-      failures += 1
-      gone = isGone ? gone + 1 : 0
-    }
-    if gone >= Self.timesGone {
+    if !isEarly { failures += 1 }
+    if failures >= Self.mostFailures {
       came(next: nil)
       return true
     }
-    let wait =
-      isGone
-      ? Self.day << Int64(max(gone - 1, 0))
-      : min(Self.patience << Int64(min(max(failures - 1, 0), 10)), Self.day)
+    let wait = min(Self.patience << Int64(min(max(failures - 1, 0), 10)), Self.day)
     error = "older episodes could not be fetched yet: \(failure.error.message)"
-    retryAfter = failure.retryAfter.map { now + min(max($0, 0), 7 * Self.day) }
+    retryAfter = RefreshTimes.notBefore(now: now, retryAfter: failure.retryAfter)
     notBefore = max(isEarly ? notBefore ?? 0 : now + wait, retryAfter ?? 0)
     return false
   }

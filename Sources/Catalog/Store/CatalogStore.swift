@@ -3,6 +3,14 @@ internal import Glibc
 internal import PosixKit
 internal import SQLiteKit
 
+/// Who may write first.
+enum WriteRank: Sendable {
+  /// What a user has done, or waits for.
+  case verb
+  /// What came of a refresh, in pieces of some tens of milliseconds: verbs of all processes come between them.
+  case refresh
+}
+
 /// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a
 /// writer.
 final class CatalogStore: Sendable {
@@ -11,47 +19,54 @@ final class CatalogStore: Sendable {
     let database: Database
   }
 
+  private enum Chore { case flush, memory }
+
   private let path: String
+  private let clock: @Sendable () -> Int64
   private let writer: Monitor<Connection>
-  private let order: WriteOrder
+  /// Held by the refresh that writes or is about to.
+  private let refreshes = Monitor(false)
   private let idle = Monitor<[Connection]>([])
-  private static let idleLimit = 4
-  /// KiB: a refresh's transaction fits into it, so that no page is written twice.
-  private static let writerCache = 8000
-  let log: LogLimit
-  let queue: WorkQueue
-  let notices: CommitNotices
-  let isFlushDue = Monitor(false)
-  private let isReleaseDue = Monitor(false)
+  private let queue: WorkQueue
+  private let due = Monitor<Set<Chore>>([])
+  let commits: CommitWatch
   /// The name of a catalogue of another version that this process has set aside.
   let setAside: String?
 
+  private static let idleLimit = 4
+  /// KiB: a refresh's transaction fits into it, so that no page is written twice.
+  private static let writerCache = 8000
+  /// Pages of the write-ahead log from which on a commit brings them into the file (16 MiB).
+  private static let checkpointPages = 4096
+  /// Microseconds before each write of a refresh. A verb that waits for SQLite's lock tries more often than that.
+  private static let pause: UInt32 = 3000
+  /// Seconds to wait for those who read, when the log is emptied.
+  private static let patience = 0.5
+  /// Says where the catalogue is.
+  static let placeVariable = "XDG_DATA_HOME"
+
   /// Opens the file, creating it. One of another version is set aside.
   /// - Parameters:
-  ///   - queue: where what is committed is brought into the file itself, and to the disk.
-  ///   - notices: who hears of commits.
-  ///   - logLimit: bytes of the write-ahead log. Refreshes don't write beyond.
-  init(path: String, queue: WorkQueue, notices: CommitNotices, logLimit: Int64 = LogLimit.usual)
-    throws(CatalogError)
-  {
+  ///   - queue: runs what nobody waits for.
+  ///   - clock: seconds since 1970.
+  init(path: String, queue: WorkQueue, clock: @escaping @Sendable () -> Int64) throws(CatalogError) {
     self.path = path
     self.queue = queue
-    self.notices = notices
-    log = LogLimit(path: path, bytes: logLimit, queue: queue)
-    order = WriteOrder(gate: path + "-order")
+    self.clock = clock
+    commits = CommitWatch(path: path + "-commits")
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
       var options = Database.Options()
       options.vacuumsIncrementally = true
       options.cacheSize = Self.writerCache
-      options.checkpointPages = LogLimit.checkpointPages
+      options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
       if try database.map(Schema.isOther) == true {
         // Closed first: SQLite deletes what lies beside a file by its name.
         database = nil
-        setAside = try FormerDatabase.setAside(path)
+        setAside = try Schema.setAside(path)
       } else {
         setAside = nil
       }
@@ -63,8 +78,8 @@ final class CatalogStore: Sendable {
     }
   }
 
-  /// Says where the catalogue is.
-  static let placeVariable = "XDG_DATA_HOME"
+  /// Seconds since 1970.
+  var now: Int64 { clock() }
 
   /// Runs queries, on the calling thread, that all see the same committed state.
   func read<R: Sendable>(_ body: (Database) throws -> R) throws(CatalogError) -> R {
@@ -78,23 +93,48 @@ final class CatalogStore: Sendable {
   }
 
   /// Changes the catalogue in one transaction.
-  /// - Parameter waitsForDisk: whether it is durable when this returns; else it survives the process, as what
-  ///   unlink(2) of any file system does, and `flush` brings it to the disk.
+  /// - Parameter waitsForDisk: whether it is durable when this returns; else it survives the process, and is on the disk
+  ///   half a second later.
   func write<R: Sendable>(
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true, _ body: (Database) throws -> R
   ) throws(CatalogError) -> R {
+    let result = try inTurn(rank) { database in
+      if !waitsForDisk { try database.use(.normal) }
+      defer { if !waitsForDisk { try? database.use(.full) } }
+      return try database.transaction { try body(database) }
+    }
+    // A disk that refuses the log and the checkpoint refuses the next write too, which says so.
+    if !waitsForDisk { soon(.flush, after: 0.5) { try? self.flush() } }
+    // The next refresh may be hours away.
+    if rank == .refresh { soon(.memory, after: 2) { self.giveMemoryBack() } }
+    return result
+  }
+
+  /// Changes the catalogue in one transaction and tells everybody what `body` says has changed, once it is
+  /// durable.
+  func change<R: Sendable>(
+    _ rank: WriteRank = .verb, waitsForDisk: Bool = true,
+    _ body: (Database, inout [CatalogChange]) throws -> R
+  ) throws(CatalogError) -> R {
+    let (result, isTold) = try write(rank, waitsForDisk: waitsForDisk) { database -> (R, Bool) in
+      var changes: [CatalogChange] = []
+      let result = try body(database, &changes)
+      if !changes.isEmpty { try ChangeLog.append(changes, in: database) }
+      return (result, !changes.isEmpty)
+    }
+    if isTold { commits.announce() }
+    return result
+  }
+
+  private func inTurn<R: Sendable>(_ rank: WriteRank, _ body: (Database) throws -> R) throws(CatalogError)
+    -> R
+  {
     do {
-      let result = try order.run(rank) {
-        try writer.withLock { connection in
-          if rank == .refresh { try log.makeRoom(by: connection.database) }
-          let database = connection.database
-          if !waitsForDisk { try database.use(.normal) }
-          defer { if !waitsForDisk { try? database.use(.full) } }
-          return try database.transaction { try body(database) }
-        }
+      guard rank == .refresh else { return try writer.withLock { try body($0.database) } }
+      return try refreshes.withLock { _ in
+        usleep(Self.pause)
+        return try writer.withLock { try body($0.database) }
       }
-      if rank == .refresh { giveMemoryBackSoon() }
-      return result
     } catch {
       throw CatalogError(using: path, error)
     }
@@ -103,43 +143,40 @@ final class CatalogStore: Sendable {
   /// Brings all that is committed into the file itself, so that a copy of it alone is whole, and empties the log; as
   /// far as nobody is reading just now.
   func checkpoint() {
-    _ = try? writer.withLock { connection in try connection.database.checkpoint() }
+    _ = try? writer.withLock { connection in try connection.database.checkpoint(waiting: Self.patience) }
   }
+
+  /// Empties the log soon, so that what the user has forgotten does not stay in it.
+  func emptyLog() { queue.async { [self] in checkpoint() } }
 
   /// Bytes of the file that are in use.
   func usedBytes() throws(CatalogError) -> Int64 { try read { try $0.usedBytes() } }
 
   /// Gives pages that hold nothing back to the disk, a few at a time, so that no verb waits long.
   func giveBack() throws(CatalogError) {
-    do {
-      var goesOn = false
-      repeat {
-        goesOn = try order.run(.refresh) { [goesOn] in
-          try writer.withLock { try $0.database.giveBackPages(goesOn: goesOn) }
-        }
-      } while goesOn
-    } catch {
-      throw CatalogError(using: path, error)
-    }
-  }
-
-  /// The writer's pages, a moment after a refresh: the next may be hours away.
-  private func giveMemoryBackSoon() {
-    let isFirst = isReleaseDue.withLock { isDue in
-      defer { isDue = true }
-      return !isDue
-    }
-    guard isFirst else { return }
-    queue.async(after: 2) { [self] in
-      isReleaseDue.withLock { $0 = false }
-      writer.withLock { $0.database.releaseMemory() }
-      SpareMemory.giveBackSoon(on: queue)
-    }
+    var goesOn = false
+    repeat {
+      goesOn = try inTurn(.refresh) { [goesOn] in try $0.giveBackPages(goesOn: goesOn) }
+    } while goesOn
   }
 
   /// Brings to the disk what was written without waiting for it.
   /// - Throws: where the disk refuses it.
   func flush() throws { try Database.flushLog(of: path) }
+
+  private func giveMemoryBack() {
+    writer.withLock { $0.database.releaseMemory() }
+    SpareMemory.giveBackSoon(on: queue)
+  }
+
+  /// Once, however often it is asked for meanwhile.
+  private func soon(_ chore: Chore, after seconds: Double, _ body: @escaping @Sendable () -> Void) {
+    guard due.withLock({ $0.insert(chore).inserted }) else { return }
+    queue.async(after: seconds) { [self] in
+      due.withLock { _ = $0.remove(chore) }
+      body()
+    }
+  }
 
   private static func open(_ path: String) throws -> Connection {
     var options = Database.Options()

@@ -1,14 +1,34 @@
 internal import PodcastModel
 internal import SQLiteKit
 
+/// How episodes are numbered: the podcast's number, then 20 bits for its episodes in the order in which they
+/// were first seen. So a podcast's episodes lie side by side in the table, whenever each was added, and no
+/// number is ever given twice.
+package enum EpisodeID {
+  static let bits: Int64 = 20
+  /// The number of the last episode that a podcast can have.
+  static let last: Int64 = 1 << bits - 1
+
+  static func first(ofPodcast podcast: Int64) -> Int64 { podcast << bits }
+
+  static func last(ofPodcast podcast: Int64) -> Int64 { podcast << bits | last }
+
+  /// - Parameter number: 1 for the first; nil beyond the last there can be.
+  static func make(podcast: Int64, number: Int64) -> Int64? {
+    number <= last ? podcast << bits | number : nil
+  }
+
+  package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
+}
+
 /// How an episode lies in its row.
 enum EpisodeRow {
   enum Column: Int, ColumnList {
-    case id, podcastID, mediaKey, stem, `extension`, title, published, enclosureURL, guid, isDated, mediaType,
-      feedLength
-    case duration, season, number, explicit, link, imageURL, transcripts, chaptersURL, played, hidden,
-      notesLength
-    case isReplaced, modified
+    // What directories show of it.
+    case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
+      transcripts, chaptersURL, hidden
+    case title, published, enclosureURL, guid, isDated, season, number, explicit, link, imageURL, played,
+      isReplaced
   }
 
   /// For a `FROM episode e`.
@@ -44,29 +64,22 @@ enum EpisodeRow {
     return episode
   }
 
-  private enum SummaryColumn: Int, ColumnList {
-    case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
-      transcripts, chaptersURL, hidden
-  }
-
-  /// For a `FROM episode e`.
-  static let summaryColumns = SummaryColumn.list(of: "e")
+  /// The first columns.
+  static let summaryColumns = Column.allCases[...Column.hidden.rawValue].map { "e.\($0.name)" }
+    .joined(separator: ", ")
 
   static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
     EpisodeSummary(
-      id: row.int64(SummaryColumn.id), podcastID: row.int64(SummaryColumn.podcastID),
-      mediaKey: mediaKey(row.blob(SummaryColumn.mediaKey)), stem: row.string(SummaryColumn.stem),
-      fileExtension: row.string(SummaryColumn.extension), modified: row.int64(SummaryColumn.modified),
-      mediaType: row.stringIfPresent(SummaryColumn.mediaType),
-      feedLength: row.int64IfPresent(SummaryColumn.feedLength),
-      duration: row.intIfPresent(SummaryColumn.duration), notesLength: row.int(SummaryColumn.notesLength),
-      transcripts: row.stringIfPresent(SummaryColumn.transcripts).map(transcripts) ?? [],
-      chaptersURL: row.stringIfPresent(SummaryColumn.chaptersURL).map { WebAddress($0) },
-      hidden: row.bool(SummaryColumn.hidden))
+      id: row.int64(Column.id), podcastID: row.int64(Column.podcastID),
+      mediaKey: mediaKey(row.blob(Column.mediaKey)), stem: row.string(Column.stem),
+      fileExtension: row.string(Column.extension), modified: row.int64(Column.modified),
+      mediaType: row.stringIfPresent(Column.mediaType),
+      feedLength: row.int64IfPresent(Column.feedLength),
+      duration: row.intIfPresent(Column.duration), notesLength: row.int(Column.notesLength),
+      transcripts: row.stringIfPresent(Column.transcripts).map(transcripts) ?? [],
+      chaptersURL: row.stringIfPresent(Column.chaptersURL).map { WebAddress($0) },
+      hidden: row.bool(Column.hidden))
   }
-
-  /// A media key as the 16 bytes that its digits mean.
-  static func blob(_ key: MediaKey) -> [UInt8] { key.bytes }
 
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
   static func mediaKey(_ blob: [UInt8]) -> MediaKey {
@@ -88,5 +101,115 @@ enum EpisodeRow {
       guard parts.count == 3, let url = parts[0].text else { return nil }
       return Transcript(url: WebAddress(url), type: parts[1].text, language: parts[2].text)
     }
+  }
+}
+
+// Queries for episodes; all but the first give them without their notes.
+extension EpisodeRow {
+  /// Some of one podcast from a number on, by number, with their notes.
+  static func episodes(from id: Int64, count: Int, in database: Database) throws -> [Episode] {
+    try database.all(
+      """
+      SELECT \(columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+      WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
+      """, id, EpisodeID.last(ofPodcast: EpisodeID.podcast(of: id)), count
+    ) { row in
+      var episode = read(row)
+      episode.notes = row.stringIfPresent(self.count)
+      return episode
+    }
+  }
+
+  /// All of a podcast, also hidden ones, in the order in which they were first seen.
+  static func all<Made>(
+    ofPodcast id: Int64, _ columns: String, in database: Database, as make: (borrowing Row) -> Made
+  ) throws -> [Made] {
+    try database.all(
+      "SELECT \(columns) FROM episode e WHERE e.id BETWEEN ? AND ? ORDER BY e.id",
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id), as: make)
+  }
+
+  /// - Throws: `CatalogError` (ENOENT) where there is no such episode.
+  static func check(_ id: Int64, in database: Database) throws {
+    guard try database.exists("SELECT 1 FROM episode WHERE id = ?", id) else {
+      throw CatalogError.unknown("episode")
+    }
+  }
+
+  /// Those that are known, by number.
+  static func episodes(_ ids: [Int64], in database: Database) throws -> [Episode] {
+    try database.all(
+      "SELECT \(columns) FROM episode e WHERE e.id IN (SELECT value FROM json_each(?)) ORDER BY e.id",
+      list(ids)
+    ) { read($0) }
+  }
+
+  /// Numbers as a value for `json_each`.
+  static func list(_ ids: [Int64]) -> String { "[" + ids.map { String($0) }.joined(separator: ",") + "]" }
+
+  /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
+  static func newest(
+    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
+  ) throws -> [Episode] {
+    try database.all(
+      """
+      SELECT \(columns) FROM episode e INDEXED BY episode_by_date
+      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
+      """, id, time, limit
+    ) { read($0) }
+  }
+
+  /// When the newest of a podcast that have dates were published.
+  static func times(ofPodcast id: Int64, limit: Int, in database: Database) throws -> [Int64] {
+    try database.all(
+      """
+      SELECT published FROM episode INDEXED BY episode_by_date
+      WHERE podcast_id = ? AND hidden = 0 AND is_dated = 1 ORDER BY published DESC LIMIT ?
+      """, id, limit
+    ) { $0.int64(0) }
+  }
+
+  /// Of each key that is known the episode whose enclosure it names; where several share it, one of a subscription, else
+  /// the one first seen.
+  static func entries(forKeys keys: [MediaKey], in database: Database) throws -> [EpisodeEntry] {
+    var seen: Set<MediaKey> = []
+    var entries: [EpisodeEntry] = []
+    for first in stride(from: 0, to: keys.count, by: keysAtOnce) {
+      // The number of placeholders is the same each time, so that the statement is prepared once.
+      let part = keys[first..<min(first + keysAtOnce, keys.count)].map(\.bytes)
+      let padding = [any Bindable](repeating: DatabaseValue.null, count: keysAtOnce - part.count)
+      entries += try database.all(
+        """
+        SELECT \(columns), \(PodcastRecord.shownColumns)
+        FROM episode e JOIN shown p ON p.id = e.podcast_id LEFT JOIN subscription s ON s.podcast_id = p.id
+        WHERE e.media_key IN (\(keyMarks)) ORDER BY s.id IS NULL, e.id
+        """, values: part + padding
+      ) { EpisodeEntry(episode: read($0), podcast: PodcastRecord.readPodcast($0, from: count)) }
+      .filter { seen.insert($0.episode.mediaKey).inserted }
+    }
+    return entries
+  }
+
+  private static let keysAtOnce = 500
+  private static let keyMarks = Array(repeating: "?", count: keysAtOnce).joined(separator: ",")
+
+  /// The keys of a podcast's enclosures, but for those that another feed names too.
+  static func mediaKeys(ofPodcast id: Int64, in database: Database) throws -> [MediaKey] {
+    try database.all(
+      """
+      SELECT DISTINCT media_key FROM episode e WHERE id BETWEEN ?1 AND ?2 AND NOT EXISTS
+        (SELECT 1 FROM episode o WHERE o.media_key = e.media_key AND o.id NOT BETWEEN ?1 AND ?2)
+      """, EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { mediaKey($0.blob(0)) }
+  }
+
+  /// Where the episodes of a podcast are now that have this key.
+  static func addresses(
+    ofKey key: MediaKey, podcast id: Int64, in database: Database
+  ) throws -> [WebAddress] {
+    try database.all(
+      "SELECT enclosure_url FROM episode WHERE media_key = ? AND id BETWEEN ? AND ?", key.bytes,
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { WebAddress($0.string(0)) }
   }
 }

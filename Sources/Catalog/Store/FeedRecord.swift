@@ -1,3 +1,5 @@
+internal import FeedKit
+internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -167,33 +169,29 @@ extension FeedRecord {
     ) { ($0.int64(0), max($0.int64(1), 0)) }
   }
 
-  /// Whether any was refreshed later than `time`: the clock has been set back since.
-  static func isAnyRefreshed(after time: Int64, in database: Database) throws -> Bool {
-    try database.exists("SELECT 1 FROM feed WHERE last_refresh > ?", time)
-  }
-
-  /// Moves the times of what was refreshed later than `time`: what was due in an hour must not be due in a year and an
-  /// hour.
-  static func followClock(now: Int64, refreshedAfter time: Int64, in database: Database) throws {
-    try changeAll(where: "f.last_refresh > ?", time, in: database) { feed in
-      let back = (feed.lastRefresh ?? now) - now
-      feed.nextRefresh = feed.nextRefresh.map { $0 - back }
-      feed.notBefore = feed.notBefore.map { $0 - back }
-      feed.lastWhole = nil
-      feed.lastRefresh = now
+  /// What was refreshed later than `time` is due: the clock has been set back since.
+  static func followClock(now: Int64, refreshedAfter time: Int64, _ store: CatalogStore) throws(CatalogError)
+  {
+    let isAny = try store.read { try $0.exists("SELECT 1 FROM feed WHERE last_refresh > ?", time) }
+    if !isAny { return }
+    try store.write(.refresh) { database in
+      try changeAll(where: "f.last_refresh > ?", time, in: database) { feed in
+        (feed.lastRefresh, feed.nextRefresh, feed.notBefore, feed.lastWhole) = (now, now, nil, nil)
+      }
     }
   }
 
-  /// Whether any failed fewer times in a row than `limit` where another network may give another answer.
-  static func isAnyAway(failures limit: Int, in database: Database) throws -> Bool {
-    try database.exists("SELECT 1 FROM feed WHERE is_away = 1 AND failures < ?", limit)
-  }
-
-  /// Has these asked for at once.
-  static func networkChanged(failures limit: Int, in database: Database) throws {
-    try changeAll(where: "f.is_away = 1 AND f.failures < ?", limit, in: database) { feed in
-      feed.nextRefresh = 0
-      feed.isAway = false
+  /// Has those asked for at once that failed fewer times in a row than `limit` where another network may give another
+  /// answer.
+  static func networkChanged(failures limit: Int, _ store: CatalogStore) throws(CatalogError) {
+    let isAny = try store.read {
+      try $0.exists("SELECT 1 FROM feed WHERE is_away = 1 AND failures < ?", limit)
+    }
+    if !isAny { return }
+    try store.write(.refresh) { database in
+      try changeAll(where: "f.is_away = 1 AND f.failures < ?", limit, in: database) { feed in
+        (feed.nextRefresh, feed.isAway) = (0, false)
+      }
     }
   }
 }
@@ -222,6 +220,46 @@ extension FeedRecord {
   mutating func answered(now: Int64) {
     (lastRefresh, error, failures) = (now, notice, 0)
     (notBefore, claimedUntil, isAway, isCut) = (nil, nil, false, false)
+  }
+
+  /// An answer has come that is no 304.
+  mutating func came(_ head: HTTPResponseHead, now: Int64) {
+    lastWhole = now
+    (etag, lastModified) = (head.value("etag"), head.value("last-modified"))
+    cameFrom = head.place
+  }
+
+  /// A feed has come.
+  mutating func take(_ document: FetchedFeed, _ head: HTTPResponseHead, now: Int64) {
+    // A feed is private where it was from the first: its owner cannot lead it there later.
+    if lastRefresh == nil { isPrivate = head.isFromPrivateHost }
+    notice = document.episodes.isEmpty ? document.emptiness : nil
+    answered(now: now)
+    came(head, now: now)
+    firstRefresh = firstRefresh ?? now
+    readAgain = document.nextDate(after: now)
+    timeToLive = document.timeToLive
+    isComplete = document.isComplete
+  }
+
+  /// Seconds until a feed that broke off is asked for again: twice as many each time, up to what is usual.
+  private static let cutPatience: Int64 = 900
+
+  /// Some of the feed is missing: `error` says so, and the feed is asked for again soon, at first.
+  /// - Parameter failures: in a row, before this one.
+  mutating func broke(_ cut: HTTPError, failures: Int, now: Int64) {
+    let wait = Self.cutPatience << Int64(min(failures, 10))
+    error = "only some of the feed came: \(cut.message)"
+    self.failures = failures + 1
+    isCut = true
+    nextRefresh = min(nextRefresh ?? now + wait, now + wait)
+  }
+
+  /// What is known of how often the feed brings something.
+  func rhythm(in database: Database) throws -> FeedRhythm {
+    FeedRhythm(
+      published: try EpisodeRow.times(ofPodcast: podcast, limit: FeedRhythm.memory, in: database),
+      firstRead: firstRefresh ?? .max, isComplete: isComplete)
   }
 
   /// The next answer is read, whatever it says of changes.

@@ -22,30 +22,22 @@ enum ListedRow {
     "\(columns(of: "s")) FROM subscription s JOIN shown p ON p.id = s.podcast_id"
 
   private static func columns(of table: String) -> String {
-    "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRow.columns)"
+    "SELECT \(Column.allCases.map { $0.expression(of: table) }.joined(separator: ", ")), \(PodcastRecord.shownColumns)"
   }
 
   private static func read(_ row: borrowing Row) -> ListedPodcast {
     var listed = ListedPodcast(
       id: row.int64(Column.id), name: row.string(Column.name),
-      podcast: PodcastRow.read(row, from: Column.count))
+      podcast: PodcastRecord.readPodcast(row, from: Column.count))
     listed.changed = row.int64(Column.changed)
     listed.hiddenCount = row.int(Column.hiddenCount)
     listed.newest = row.int64(Column.newest)
     return listed
   }
 
-  /// The results that are shown, the best first.
-  static func results(ofSearch id: Int64, in database: Database) throws -> [ListedPodcast] {
-    try database.all(
-      "\(resultRows) WHERE r.search_id = ? AND r.state = ? ORDER BY r.position", id,
-      ResultState.shown.rawValue, as: read)
-  }
-
-  /// A result that is shown.
-  static func result(_ id: Int64, in database: Database) throws -> ListedPodcast? {
-    try database.first(
-      "\(resultRows) WHERE r.id = ? AND r.state = ?", id, ResultState.shown.rawValue, as: read)
+  /// The results for which a condition holds that are shown, the best first.
+  static func results(_ condition: String, _ id: Int64, in database: Database) throws -> [ListedPodcast] {
+    try database.all("\(resultRows) WHERE \(condition) AND r.state = 0 ORDER BY r.position", id, as: read)
   }
 
   /// By name.
@@ -57,7 +49,8 @@ enum ListedRow {
     try database.first("\(subscriptionRows) WHERE s.id = ?", id, as: read)
   }
 
-  static func subscription(feedKey: String, in database: Database) throws -> ListedPodcast? {
-    try database.first("\(subscriptionRows) WHERE p.feed_key = ?", feedKey, as: read)
+  /// The subscription whose feed has this address, written in any way that means the same.
+  static func subscription(at address: WebAddress, in database: Database) throws -> ListedPodcast? {
+    try database.first("\(subscriptionRows) WHERE p.feed_key = ?", FeedKey.text(address), as: read)
   }
 }

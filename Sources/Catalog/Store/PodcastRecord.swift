@@ -1,89 +1,88 @@
 internal import FeedKit
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// What a podcast is called and what is said of it, as its row has it. The counts of its episodes beside that are kept by
-/// who changes those (`EpisodeNumbers`).
+/// A podcast as its row has it: loaded, changed as a value, and saved once. What its feed's row says of it is read too, but
+/// saved by `FeedRecord`; the counts of its episodes are kept by `EpisodeNumbers`.
+@dynamicMemberLookup
 struct PodcastRecord: Hashable, Sendable {
-  let id: Int64
-  /// In `Downloaded/`.
-  var name: String
+  /// Its title is a host's name where neither feed, list nor directory says one (`hasTitle`).
+  private var podcast: Podcast
+  var hasTitle = true
   /// The name was made of a host: it lasts until the feed says its title.
   var isProvisional = false
-  /// What the feed, a list or a directory says; a host's name where none did (`hasTitle`).
-  var title: String
-  var hasTitle = true
-  var author: String?
-  var link: WebAddress?
-  var language: String?
-  /// One a line.
-  var categories: String?
-  var description: String?
-  var imageURL: WebAddress?
-  var explicit: Bool?
   /// `podcast:guid`: names the podcast wherever it is.
   var guid: String?
   /// When its directories last listed other things, in nanoseconds since 1970.
   var changed: Int64 = 0
-  /// A public directory names the feed: its address holds no secret.
-  var isListed = false
+
+  subscript<Value>(dynamicMember fact: WritableKeyPath<Podcast, Value>) -> Value {
+    get { podcast[keyPath: fact] }
+    set { podcast[keyPath: fact] = newValue }
+  }
 
   private enum Column: Int, ColumnList {
-    case id, name, nameKey, isProvisional, title, hasTitle, author, link, language, categories, description,
-      imageURL
-    case explicit, guid, changed, isListed
+    case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit
+    case episodeCount, lastRefresh, nextRefresh, error, isPrivate, isListed, created
+    // What is not shown.
+    case hasTitle, isProvisional, guid, changed
   }
 
-  private static let columns = Column.list(of: "p")
-  private static let names = Column.allCases.dropFirst().map(\.name)
+  /// How many columns `readPodcast` reads, and those for a `FROM shown p`.
+  static let shownCount = Column.created.rawValue + 1
+  static let shownColumns = Column.allCases.prefix(shownCount).map { "p.\($0.name)" }.joined(separator: ", ")
 
-  private static func read(_ row: borrowing Row) -> PodcastRecord {
-    var podcast = PodcastRecord(
-      id: row.int64(Column.id), name: row.string(Column.name), title: row.string(Column.title))
-    podcast.isProvisional = row.bool(Column.isProvisional)
-    podcast.hasTitle = row.bool(Column.hasTitle)
-    podcast.author = row.stringIfPresent(Column.author)
-    podcast.link = row.stringIfPresent(Column.link).map { WebAddress($0) }
-    podcast.language = row.stringIfPresent(Column.language)
-    podcast.categories = row.stringIfPresent(Column.categories)
-    podcast.description = row.stringIfPresent(Column.description)
-    podcast.imageURL = row.stringIfPresent(Column.imageURL).map { WebAddress($0) }
-    podcast.explicit = row.boolIfPresent(Column.explicit)
-    podcast.guid = row.stringIfPresent(Column.guid)
-    podcast.changed = row.int64(Column.changed)
-    podcast.isListed = row.bool(Column.isListed)
+  /// - Parameter first: the column where `shownColumns` begin.
+  static func readPodcast(_ row: borrowing Row, from first: Int = 0) -> Podcast {
+    var podcast = Podcast(
+      id: row.int64(Column.id, from: first), feedURL: WebAddress(row.string(Column.feedURL, from: first)),
+      title: row.string(Column.title, from: first), name: row.string(Column.name, from: first))
+    podcast.author = row.stringIfPresent(Column.author, from: first)
+    podcast.link = row.stringIfPresent(Column.link, from: first).map { WebAddress($0) }
+    podcast.language = row.stringIfPresent(Column.language, from: first)
+    podcast.categories = row.string(Column.categories, from: first).split(separator: "\n").map(String.init)
+    podcast.description = row.stringIfPresent(Column.description, from: first)
+    podcast.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
+    podcast.explicit = row.boolIfPresent(Column.explicit, from: first)
+    podcast.episodeCount = row.int(Column.episodeCount, from: first)
+    podcast.lastRefresh = row.int64IfPresent(Column.lastRefresh, from: first)
+    podcast.nextRefresh = row.int64IfPresent(Column.nextRefresh, from: first)
+    podcast.error = row.stringIfPresent(Column.error, from: first)
+    podcast.allowsPrivateHosts = row.bool(Column.isPrivate, from: first)
+    podcast.isListed = row.bool(Column.isListed, from: first)
+    podcast.created = row.int64(Column.created, from: first)
     return podcast
   }
+
+  private static let names = [
+    "name", "name_key", "is_provisional", "title", "has_title", "author", "link", "language", "categories",
+    "description", "image_url", "explicit", "guid", "changed", "is_listed",
+  ]
 
   /// In the order of `names`.
   private var values: [any Bindable] {
     [
-      name, UniqueNames.key(name), isProvisional, title, hasTitle, author, link?.forRequest, language,
-      categories,
-      description, imageURL?.forRequest, explicit, guid, changed, isListed,
+      podcast.name, UniqueNames.key(podcast.name), isProvisional, podcast.title, hasTitle, podcast.author,
+      podcast.link?.forRequest, podcast.language, categories, podcast.description,
+      podcast.imageURL?.forRequest, podcast.explicit, guid, changed, podcast.isListed,
     ]
+  }
+
+  /// As one text.
+  private var categories: String? {
+    podcast.categories.isEmpty
+      ? nil : podcast.categories.map { $0.replacing("\n", with: " ") }.joined(separator: "\n")
   }
 
   /// - Returns: nil for one that is not known, or forgotten.
   static func load(_ id: Int64, in database: Database) throws -> PodcastRecord? {
-    try database.first("SELECT \(columns) FROM podcast p WHERE p.id = ? AND p.is_forgotten = 0", id, as: read)
-  }
-
-  /// A new podcast, under a name that no other has.
-  static func insert(title: String, hasTitle: Bool, in database: Database) throws -> PodcastRecord {
-    let name = try NameClaim.free(EpisodeName.directoryName(title: title)) { try isTaken($0, in: database) }
-    var podcast = PodcastRecord(id: 0, name: name, title: title)
-    (podcast.hasTitle, podcast.isProvisional) = (hasTitle, !hasTitle)
-    try database.run(Database.insertion(into: "podcast", names), values: podcast.values)
-    let id = database.lastInsertedID
-    try FullText.indexPodcast(id, in: database)
-    guard let new = try load(id, in: database) else { throw CatalogError.unknown("podcast") }
-    return new
-  }
-
-  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
-    try database.exists("SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
+    try database.first("SELECT \(Column.list(of: "p")) FROM shown p WHERE p.id = ?", id) { row in
+      PodcastRecord(
+        podcast: readPodcast(row), hasTitle: row.bool(Column.hasTitle),
+        isProvisional: row.bool(Column.isProvisional), guid: row.stringIfPresent(Column.guid),
+        changed: row.int64(Column.changed))
+    }
   }
 
   /// Also in the full-text index.
@@ -91,39 +90,129 @@ struct PodcastRecord: Hashable, Sendable {
   func save(replacing old: PodcastRecord, in database: Database) throws {
     if self == old { return }
     let isOtherText = texts != old.texts
-    if isOtherText { try FullText.removePodcast(id, in: database) }
-    try database.run(Database.change(of: "podcast", Self.names), values: values + [id])
-    if isOtherText { try FullText.indexPodcast(id, in: database) }
+    if isOtherText { try FullText.removePodcast(podcast.id, in: database) }
+    try database.run(Database.change(of: "podcast", Self.names), values: values + [podcast.id])
+    if isOtherText { try FullText.indexPodcast(podcast.id, in: database) }
   }
 
-  private var texts: [String?] { [title, author, description, categories] }
+  private var texts: [String?] { [podcast.title, podcast.author, podcast.description, categories] }
 }
 
+// How podcasts come into the catalogue; within a transaction.
 extension PodcastRecord {
+  /// A podcast that the user names himself.
+  /// - Parameter mayBePrivate: whether he named the very address, which then may be on a private host.
+  static func recordNamed(
+    _ url: WebAddress, title: String?, mayBePrivate: Bool, in database: Database
+  ) throws -> Int64 {
+    guard var found = FoundPodcast(feed: url.forRequest, title: title) else {
+      throw CatalogError(.EINVAL, "not a feed address")
+    }
+    found.isListed = false
+    return try record(found, mayBePrivate: mayBePrivate, isNamed: true, in: database)
+  }
+
+  /// The podcast with this feed, new or not. What a search says counts until its feed has been fetched.
+  /// - Parameter isNamed: the user named the feed: what is known of it stays.
+  /// - Returns: the podcast's number.
+  static func record(
+    _ found: FoundPodcast, mayBePrivate: Bool, isNamed: Bool = false, in database: Database
+  ) throws -> Int64 {
+    let known = try other(than: 0, at: found.feedURL, in: database)
+    let id = try known ?? insert(found, in: database)
+    guard var feed = try FeedRecord.load(id, in: database), let old = try load(id, in: database)
+    else { throw CatalogError.unknown("podcast") }
+    if mayBePrivate, !feed.mayBePrivate {
+      feed.mayBePrivate = true
+      try feed.save(in: database)
+    }
+    var podcast = old
+    podcast.isListed = podcast.isListed || found.isListed
+    if feed.lastRefresh == nil, known == nil || !isNamed { podcast.take(found) }
+    try podcast.save(replacing: old, in: database)
+    return id
+  }
+
+  /// Under a name that no other podcast has.
+  private static func insert(_ found: FoundPodcast, in database: Database) throws -> Int64 {
+    let name = try NameClaim.free(EpisodeName.directoryName(title: found.title)) {
+      try isTaken($0, in: database)
+    }
+    let new = PodcastRecord(
+      podcast: Podcast(id: 0, feedURL: found.feedURL, title: found.title, name: name),
+      hasTitle: found.hasTitle, isProvisional: !found.hasTitle)
+    try database.run(Database.insertion(into: "podcast", names), values: new.values)
+    let id = database.lastInsertedID
+    try FullText.indexPodcast(id, in: database)
+    try FeedRecord(podcast: id, feedURL: found.feedURL).save(in: database)
+    try FormerAddresses.take(found.feedURL, in: database)
+    return id
+  }
+
+  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
+    try database.exists("SELECT 1 FROM podcast WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
+  }
+
+  /// Another podcast than this with that address.
+  static func other(than id: Int64, at address: WebAddress, in database: Database) throws -> Int64? {
+    try database.first(
+      "SELECT podcast_id FROM feed WHERE feed_key = ? AND podcast_id <> ?", FeedKey.text(address), id
+    ) { $0.int64(0) }
+  }
+
   /// What the feed says of itself. What it does not say is so, where it came whole; a podcast always has a title.
   mutating func take(_ feed: FetchedFeed, isWhole: Bool) {
     func said<Value>(_ new: Value?, _ old: Value?) -> Value? { new ?? (isWhole ? nil : old) }
-    if let title = feed.title.map(TitleText.line), !title.isEmpty { (self.title, hasTitle) = (title, true) }
-    author = said((feed.author ?? feed.owner).map(TitleText.line).flatMap(Self.filled), author)
-    link = said(feed.link, link)
-    language = said(feed.language.flatMap(Self.filled), language)
-    categories = said(PodcastRow.joined(feed.categories), categories)
-    description = said(feed.description.flatMap(Self.filled), description)
-    imageURL = said(feed.imageURL, imageURL)
-    explicit = said(feed.explicit, explicit)
+    func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
+    if let title = feed.title.map(TitleText.line), !title.isEmpty {
+      (podcast.title, hasTitle) = (title, true)
+    }
+    podcast.author = said((feed.author ?? feed.owner).map(TitleText.line).flatMap(filled), podcast.author)
+    podcast.link = said(feed.link, podcast.link)
+    podcast.language = said(feed.language.flatMap(filled), podcast.language)
+    if isWhole || !feed.categories.isEmpty { podcast.categories = feed.categories }
+    podcast.description = said(feed.description.flatMap(filled), podcast.description)
+    podcast.imageURL = said(feed.imageURL, podcast.imageURL)
+    podcast.explicit = said(feed.explicit, podcast.explicit)
   }
 
   /// What a search says, which counts until the feed has been fetched.
-  mutating func take(_ found: FoundPodcast) {
-    if found.hasTitle { (title, hasTitle) = (found.title, true) }
-    author = found.author ?? author
-    link = found.link ?? link
-    language = found.language ?? language
-    categories = PodcastRow.joined(found.categories) ?? categories
-    description = found.description ?? description
-    imageURL = found.imageURL ?? imageURL
-    explicit = found.explicit ?? explicit
+  private mutating func take(_ found: FoundPodcast) {
+    if found.hasTitle { (podcast.title, hasTitle) = (found.title, true) }
+    podcast.author = found.author ?? podcast.author
+    podcast.link = found.link ?? podcast.link
+    podcast.language = found.language ?? podcast.language
+    if !found.categories.isEmpty { podcast.categories = found.categories }
+    podcast.description = found.description ?? podcast.description
+    podcast.imageURL = found.imageURL ?? podcast.imageURL
+    podcast.explicit = found.explicit ?? podcast.explicit
+  }
+}
+
+extension Catalog {
+  package func podcast(_ id: Int64) throws(CatalogError) -> Podcast? { try podcasts([id]).first }
+
+  /// Those of these podcasts that are known, in no order.
+  package func podcasts(_ ids: [Int64]) throws(CatalogError) -> [Podcast] {
+    try podcasts("p.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids))
   }
 
-  private static func filled(_ text: String) -> String? { text.isEmpty ? nil : text }
+  /// The podcast whose feed has this address, written in any way that means the same.
+  package func podcast(feedURL: String) throws(CatalogError) -> Podcast? {
+    let address = SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL)
+    return try podcasts("p.feed_key = ?", FeedKey.text(address)).first
+  }
+
+  /// The podcast whose directory in `Downloaded/` has this name.
+  package func podcast(named name: String) throws(CatalogError) -> Podcast? {
+    try podcasts("p.name_key = ?", UniqueNames.key(name)).first { $0.name == name }
+  }
+
+  private func podcasts(_ condition: String, _ value: String) throws(CatalogError) -> [Podcast] {
+    try store.read { database in
+      try database.all("SELECT \(PodcastRecord.shownColumns) FROM shown p WHERE \(condition)", value) {
+        PodcastRecord.readPodcast($0)
+      }
+    }
+  }
 }

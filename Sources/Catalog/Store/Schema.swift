@@ -1,3 +1,5 @@
+internal import Glibc
+internal import PosixKit
 internal import SQLiteKit
 
 /// The tables of `catalog.sqlite`.
@@ -6,10 +8,10 @@ internal import SQLiteKit
 /// (`UniqueNames.key`, `FeedKey`). Row numbers are never given twice: AUTOINCREMENT, and for episodes
 /// `podcast.next_episode` (see `EpisodeID`).
 ///
-/// There are no migrations: a file of another version is set aside (`CatalogStore`).
+/// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 106
+  static let version: Int64 = 108
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -30,6 +32,27 @@ enum Schema {
       if try version(of: database) != nil { return }
       try database.script(tables + "PRAGMA user_version = \(version)")
     }
+  }
+
+  /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
+  /// does so.
+  /// - Returns: the name that it has now; nil where another process was faster.
+  static func setAside(_ path: String) throws -> String? {
+    let gate = try FileDescriptor(opening: path + "-version", O_RDWR | O_CREAT, mode: 0o600)
+    // A process that has the lock renames three files.
+    while !gate.tryLock(.exclusive) { usleep(1000) }
+    defer { gate.unlock() }
+    guard let found = try version(of: try Database(path: path)), found != version else { return nil }
+    let name = "\(path).version-\(found)"
+    var free = name
+    var number = 2
+    while access(free, F_OK) == 0 {
+      free = "\(name)-\(number)"
+      number += 1
+    }
+    guard rename(path, free) == 0 else { throw PosixError.last("rename \(path)") }
+    for ending in ["-wal", "-shm"] { rename(path + ending, free + ending) }
+    return free
   }
 
   private static let tables = """
@@ -86,7 +109,7 @@ enum Schema {
     CREATE TABLE archive (
       podcast_id INTEGER PRIMARY KEY REFERENCES podcast (id) ON DELETE CASCADE,
       next_page TEXT, bytes INTEGER NOT NULL, reads_whole INTEGER NOT NULL,
-      failures INTEGER NOT NULL, gone INTEGER NOT NULL, error TEXT,
+      failures INTEGER NOT NULL, error TEXT,
       not_before INTEGER, retry_after INTEGER, readdressed INTEGER
     );
 
@@ -193,16 +216,8 @@ enum Schema {
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
-    -- Answers of search services to some words, and when each service was asked.
-    CREATE TABLE answer (key TEXT PRIMARY KEY, terms TEXT NOT NULL, body TEXT NOT NULL, fetched INTEGER NOT NULL)
-      WITHOUT ROWID;
-    CREATE INDEX answer_fetched ON answer (fetched);
+    -- When each search service was asked.
     CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
-
-    -- When what a directory lists last changed, in nanoseconds since 1970.
-    CREATE TABLE folder (name TEXT PRIMARY KEY, changed INTEGER NOT NULL) WITHOUT ROWID;
-    INSERT INTO folder (name, changed) SELECT column1, unixepoch() * 1000000000
-      FROM (VALUES ('searches'), ('subscriptions'), ('list'));
 
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
@@ -210,9 +225,12 @@ enum Schema {
     CREATE TABLE counter (
       commits INTEGER NOT NULL,                  -- that other processes were told of
       upkeep INTEGER NOT NULL DEFAULT 0,         -- when the catalogue was last looked after
-      podcasts_unindexed INTEGER NOT NULL DEFAULT 0 -- podcasts up to this number may be missing in the index
+      -- When what a directory lists last changed, in nanoseconds since 1970.
+      searches_changed INTEGER NOT NULL, subscriptions_changed INTEGER NOT NULL, list_changed INTEGER NOT NULL,
+      uploads_changed INTEGER NOT NULL DEFAULT 0
     );
-    INSERT INTO counter (commits) VALUES (0);
+    INSERT INTO counter (commits, searches_changed, subscriptions_changed, list_changed)
+      SELECT 0, now, now, now FROM (SELECT unixepoch() * 1000000000 AS now);
 
     """
 }

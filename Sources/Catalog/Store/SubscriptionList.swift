@@ -1,43 +1,101 @@
 internal import FeedKit
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-/// `subscriptions.opml`: its bytes are a function of what is in the catalogue.
-enum SubscriptionList {
-  private enum PodcastColumn: Int, ColumnList { case feedURL, title, link }
-  private enum Column: Int, ColumnList { case name, isOwnName }
+/// What came of a list of subscriptions, or of a file that holds one link.
+package struct OPMLImport: Hashable, Sendable {
+  /// Feeds that were not subscribed to before.
+  package var added: Int
+  /// Feeds that were.
+  package var known: Int
+  /// Entries that could not be used and what was repaired, one line each.
+  package var problems: [String]
+  /// How many of these are entries that could not be used.
+  package var refused = 0
+  /// The file is no list, but a link to a feed or a web page: nothing has been subscribed to yet. `subscribe(address:)`
+  /// does that, by the network.
+  package var link: String?
 
-  private static let query = """
-    SELECT \(Column.list(of: "s")), \(PodcastColumn.list(of: "p"))
-    FROM subscription s JOIN shown p ON p.id = s.podcast_id
-    """
+  package init(added: Int, known: Int, problems: [String]) {
+    self.added = added
+    self.known = known
+    self.problems = problems
+  }
+}
 
-  static func bytes(in database: Database) throws -> [UInt8] {
-    let feeds = try database.all("\(query) ORDER BY s.name_key", as: feed)
-    return Array(document(feeds).text(created: try created(in: database)).utf8)
+extension Catalog {
+  /// Subscribes to all feeds of a list; removes none. Feeds are not fetched: the scheduler does. A list may be a
+  /// stranger's: none of its feeds may be on a private network until the user has typed its address.
+  /// - Returns: for a link file only its address.
+  /// - Throws: EINVAL where it is neither a list nor a link.
+  package func importOPML(_ bytes: [UInt8]) throws(CatalogError) -> OPMLImport {
+    let list = try list(bytes)
+    var result = OPMLImport(added: 0, known: 0, problems: list.warnings)
+    if let link = list.link {
+      if SubscriptionAddress.typed(link).isEmpty {
+        throw CatalogError(.EINVAL, "the link leads to no web address")
+      }
+      result.problems = []
+      result.link = link
+      return result
+    }
+    result.refused = list.refusals
+    return try store.change { [result] database, changes in
+      var result = result
+      for feed in list.feeds {
+        let podcast = try PodcastRecord.recordNamed(
+          feed.url, title: feed.title, mayBePrivate: false, in: database)
+        if try SubscriptionRows.isSubscribed(podcast, in: database) {
+          result.known += 1
+        } else {
+          _ = try SubscriptionRows.subscribe(podcast, as: nil, or: feed.name, in: database)
+          result.added += 1
+        }
+      }
+      if result.added > 0 { changes.append(.subscriptions) }
+      return result
+    }
   }
 
-  /// After a change of what a podcast's line shows.
-  static func changed(podcast: Int64, in database: Database) throws {
-    if try SubscriptionRows.isSubscribed(podcast, in: database) { try Folder.list.touch(in: database) }
+  /// The addresses of the feeds in a list, whether they are followed or not.
+  /// - Throws: EINVAL where it is no list.
+  package func feeds(inOPML bytes: [UInt8]) throws(CatalogError) -> [WebAddress] {
+    try list(bytes).feeds.map(\.url)
   }
 
-  private static func document(_ feeds: [OPMLDocument.Feed]) -> OPMLDocument {
-    OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
+  private func list(_ bytes: [UInt8]) throws(CatalogError) -> OPMLDocument {
+    do throws(FeedError) {
+      return try feeds.fetcher.reader.list(bytes)
+    } catch {
+      if case .storage(let reason) = error { throw CatalogError(reason.errno, reason.description) }
+      throw CatalogError(.EINVAL, "the list of subscriptions \(error)")
+    }
   }
 
-  /// The date in it is that of its last change.
-  private static func created(in database: Database) throws -> Int64 {
-    try database.first("SELECT changed FROM folder WHERE name = 'list'") { $0.int64(0) / 1_000_000_000 } ?? 0
+  private enum ListColumn: Int, ColumnList { case feedURL, title, link }
+
+  /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only. The date in it is that of its
+  /// last change.
+  package func exportOPML() throws(CatalogError) -> [UInt8] {
+    let (feeds, changed) = try store.read { database in
+      let feeds = try database.all(
+        """
+        SELECT \(ListColumn.list(of: "p")), CASE WHEN s.is_own_name THEN s.name END
+        FROM subscription s JOIN shown p ON p.id = s.podcast_id ORDER BY s.name_key
+        """
+      ) { row in
+        OPMLDocument.Feed(
+          url: WebAddress(row.string(ListColumn.feedURL)), title: row.string(ListColumn.title),
+          name: row.stringIfPresent(ListColumn.count),
+          htmlURL: row.stringIfPresent(ListColumn.link).map { WebAddress($0) })
+      }
+      return (feeds, try database.first("SELECT list_changed FROM counter") { $0.int64(0) })
+    }
+    let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
+    return Array(list.text(created: (changed ?? 0) / 1_000_000_000).utf8)
   }
 
-  private static func feed(_ row: borrowing Row) -> OPMLDocument.Feed {
-    let first = Column.count
-    return OPMLDocument.Feed(
-      url: WebAddress(row.string(PodcastColumn.feedURL, from: first)),
-      title: row.string(PodcastColumn.title, from: first),
-      name: row.bool(Column.isOwnName) ? row.string(Column.name) : nil,
-      htmlURL: row.stringIfPresent(PodcastColumn.link, from: first).map { WebAddress($0) })
-  }
+  /// How many bytes `exportOPML` gives.
+  package func subscriptionListSize() throws(CatalogError) -> Int64 { Int64(try exportOPML().count) }
 }

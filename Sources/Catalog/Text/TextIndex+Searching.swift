@@ -19,12 +19,12 @@ extension TextIndex {
   /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     // What is more than that comes behind the answer, as long as this process lives.
-    if !isFilledHere, (try? TextIndexer(store: store).run(until: .after(Self.indexing))) == false {
+    if !isFilledHere, (try? fill(until: .after(Self.indexing))) == false {
       fillBehind()
     }
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database).compactMap { id in
-        try PodcastRow.podcast(id, in: database).map(Self.found)
+        try PodcastRecord.load(id, in: database).map(FoundPodcast.init)
       }
     }
     return SearchAnswer(source: "local", found: found ?? [])
@@ -126,17 +126,18 @@ extension TextIndex {
       ) { $0.int(0) } ?? 0
     }
   }
+}
 
-  private static func found(_ podcast: Podcast) -> FoundPodcast {
-    var found = FoundPodcast(feedURL: podcast.feedURL, title: podcast.title)
-    found.author = podcast.author
-    found.link = podcast.link
-    found.imageURL = podcast.imageURL
-    found.language = podcast.language
-    found.description = podcast.description
-    found.categories = podcast.categories
-    found.explicit = podcast.explicit
-    found.isListed = podcast.isListed
-    return found
+extension FoundPodcast {
+  fileprivate init(_ podcast: PodcastRecord) {
+    self.init(feedURL: podcast.feedURL, title: podcast.title)
+    author = podcast.author
+    link = podcast.link
+    imageURL = podcast.imageURL
+    language = podcast.language
+    description = podcast.description
+    categories = podcast.categories
+    explicit = podcast.explicit
+    isListed = podcast.isListed
   }
 }

@@ -4,6 +4,7 @@ internal import PosixKit
 /// read and written again as long as its name stays.
 final class Upload: OpenFile {
   private struct State {
+    var name: String?
     var bytes: [UInt8] = []
     var isDirty = false
     var isRefused = false
@@ -18,9 +19,7 @@ final class Upload: OpenFile {
   static let lifetime = 10.0
 
   let node: NodeID
-  /// Nil for a write to `subscriptions.opml` itself.
-  let name: String?
-  private let state = Monitor(State())
+  private let state: Monitor<State>
   private let importer: @Sendable ([UInt8]) -> Answer<Void>
   private let onIdle: @Sendable (Upload) -> Void
 
@@ -32,11 +31,16 @@ final class Upload: OpenFile {
     onIdle: @escaping @Sendable (Upload) -> Void
   ) {
     self.node = node
-    self.name = name
+    state = Monitor(State(name: name))
     self.importer = importer
     self.onIdle = onIdle
   }
 
+  /// Nil for a write to `subscriptions.opml` itself.
+  var name: String? {
+    get { state.withLock { $0.name } }
+    set { state.withLock { $0.name = newValue } }
+  }
   var isDirect: Bool { true }
   var keepsCache: Bool { false }
   var size: Int64? { Int64(state.withLock { $0.bytes.count }) }

@@ -147,10 +147,17 @@ extension PodcastTree {
     return found.map { .value(.sidecar($0)) } ?? .failure(.ENOENT)
   }
 
-  /// Hides an episode of the subscriptions, and stops or drops its download. That comes first: where it fails, nothing has
-  /// changed, and on a full disk it makes the room that the catalogue needs.
+  /// Hides an episode of the subscriptions, then stops or drops its download. Where the download stays, the episode is
+  /// shown again. On a full disk the drop comes first: it makes the room that the catalogue needs.
   func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    dropDownload(of: episode).then { self.commit { try self.catalog.hide(episode: episode.id) } }
+    let mark: @Sendable (Bool) -> Answer<Void> = { isHidden in
+      self.commit { try self.catalog.setHidden(isHidden, episode: episode.id) }
+    }
+    return mark(true).recover { errno in
+      errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)
+    }.then {
+      self.dropDownload(of: episode).recover { errno in mark(false).then { .failure(errno) } }
+    }
   }
 
   /// Stops or drops a download: now, or when the last reader closes it.

@@ -32,10 +32,15 @@ struct SubscriptionsFolder: FolderNode {
     return tree.commit { try tree.catalog.unsubscribe(row) }
   }
 
-  /// Renames the subscription.
+  /// Renames the subscription, or a file that was copied here under a temporary name, as file managers do.
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
-    guard parent == .subscriptions, target.identity.kind == .subscription else { return .failure(.EPERM) }
+    guard parent == .subscriptions else { return .failure(.EPERM) }
     let row = target.identity.row
+    if target.identity.kind == .upload {
+      if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
+      return isFree(newName).then { tree.renameUpload(row, to: newName) }
+    }
+    guard target.identity.kind == .subscription else { return .failure(.EPERM) }
     if let errno = tree.refusal(ofSubscription: newName) { return .failure(errno) }
     return isFree(newName).then {
       tree.commit { try tree.catalog.rename(subscription: row, to: newName) }

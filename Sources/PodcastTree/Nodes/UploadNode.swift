@@ -120,6 +120,14 @@ extension PodcastTree {
     }
   }
 
+  func renameUpload(_ row: Int64, to name: String) -> Answer<Void> {
+    .on(loader) {
+      guard let upload = self.state.withLock({ $0.uploads[row] }) else { throw Errno.ENOENT }
+      upload.name = name
+      self.uploadsChanged()
+    }
+  }
+
   func removeUpload(_ id: NodeID) -> Answer<Void> { .on(loader) { self.forget(id) } }
 
   private func forget(_ id: NodeID) {

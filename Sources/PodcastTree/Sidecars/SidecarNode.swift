@@ -85,6 +85,10 @@ extension PodcastTree {
       let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
+        // Without a network it says nothing of the file.
+        if ![.EINTR, .ENOENT, .ENETUNREACH].contains(errno) {
+          self.loader.async { self.rest(sidecar) }
+        }
         // 404 or 410: until its feed changes it is not listed.
         completion(errno == .ENOENT ? .success([]) : result)
       }
@@ -96,6 +100,15 @@ extension PodcastTree {
         if bytes.isEmpty { throw Errno.EIO }
         return TextFile(bytes, isDirect: true, changesAttributes: true)
       }
+    }
+  }
+
+  /// Does not list a sidecar for a while: a web page in its place, an error of its server or a host that is away must not
+  /// make each copy of its folder fail. On the loader's thread.
+  private func rest(_ sidecar: Sidecar) {
+    copyChanged(sidecar, SidecarCopy(size: 0, fetched: wallClockSeconds()))
+    loader.async(after: SidecarStore.rest) { [weak self] in
+      self.map { $0.copyChanged(sidecar, $0.sidecars.look(sidecar.key)) }
     }
   }
 

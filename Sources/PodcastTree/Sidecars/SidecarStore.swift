@@ -22,6 +22,8 @@ struct SidecarStore: Sendable {
   private static let limit: (bytes: Int64, count: Int) = (256 << 20, 5000)
   /// Seconds after which a copy is fetched again when it is opened.
   static let lifetime: Int64 = 7 * 86_400
+  /// Seconds for which a sidecar that could not be fetched is not listed: a copy of its folder succeeds meanwhile.
+  static let rest = 600.0
 
   /// All of them. What a process that died left half written goes.
   func copies() -> [SidecarKey: SidecarCopy] {

@@ -1,0 +1,192 @@
+internal import Configuration
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+// What is known of episodes.
+extension Catalog {
+  /// All episodes, also hidden ones, in the order in which they were first seen, without their notes.
+  package func episodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode] {
+    try store.read { try EpisodeRow.all(ofPodcast: id, EpisodeRow.columns, in: $0) { EpisodeRow.read($0) } }
+  }
+
+  /// What `make` makes of what directories show of each of them: a large podcast's are never in memory together.
+  package func summaries<Made: Sendable>(
+    ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
+  ) throws(CatalogError) -> [Made] {
+    try store.read {
+      try EpisodeRow.all(ofPodcast: id, EpisodeRow.summaryColumns, in: $0) {
+        make(EpisodeRow.readSummary($0))
+      }
+    }
+  }
+
+  /// Those of these episodes that are known, by number, without their notes.
+  package func episodes(_ ids: [Int64]) throws(CatalogError) -> [Episode] {
+    try store.read { try EpisodeRow.episodes(ids, in: $0) }
+  }
+
+  /// One episode, with its notes.
+  package func episode(_ id: Int64) throws(CatalogError) -> Episode? {
+    try episodes(from: id, count: 1).first { $0.id == id }
+  }
+
+  /// Some episodes of one podcast from a number on, by number, with their notes.
+  package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
+    try store.read { try EpisodeRow.episodes(from: id, count: count, in: $0) }
+  }
+
+  /// For each key that is known the episode whose enclosure it names; where several share it, one of a
+  /// subscription, else the one first seen. Without notes.
+  package func entries(forKeys keys: [MediaKey]) throws(CatalogError) -> [MediaKey: EpisodeEntry] {
+    let entries = try store.read { try EpisodeRow.entries(forKeys: keys, in: $0) }
+    return Dictionary(entries.map { ($0.episode.mediaKey, $0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// The newest episodes of all subscriptions that are not hidden, the newest first, without notes.
+  package func latest(limit: Int) throws(CatalogError) -> [EpisodeEntry] {
+    try store.read { database in
+      // The newest episodes are among those of as many podcasts as have the newest one.
+      let subscribed = try database.all(
+        """
+        SELECT \(PodcastRecord.shownColumns), p.newest FROM shown p
+        WHERE p.is_followed = 1 AND p.newest IS NOT NULL ORDER BY p.newest DESC LIMIT ?
+        """, limit
+      ) { (podcast: PodcastRecord.readPodcast($0), newest: $0.int64(PodcastRecord.shownCount)) }
+      var latest: [EpisodeEntry] = []
+      var oldest = Int64.min
+      // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
+      for (podcast, newest) in subscribed where latest.count < limit || newest > oldest {
+        latest += try EpisodeRow.newest(ofPodcast: podcast.id, after: oldest, limit: limit, in: database)
+          .map { EpisodeEntry(episode: $0, podcast: podcast) }
+        latest.sort { ($0.episode.published, $0.episode.id) > ($1.episode.published, $1.episode.id) }
+        latest.removeLast(max(latest.count - limit, 0))
+        if latest.count == limit { oldest = latest.last?.episode.published ?? .min }
+      }
+      return latest
+    }
+  }
+}
+
+// Marks: each survives the process when it returns, and is on the disk half a second later.
+extension Catalog {
+  package func setPlayed(_ played: Bool, episode: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      try EpisodeRow.check(episode, in: database)
+      try database.run("UPDATE episode SET played = ? WHERE id = ? AND played <> ?1", played, episode)
+      if database.changedRows > 0 { changes.append(.episode(episode)) }
+    }
+  }
+
+  /// Hides an episode in `Subscriptions/` and `Latest/`, until it is restored or its podcast unsubscribed.
+  package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      try EpisodeRow.check(episode, in: database)
+      try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
+      if database.changedRows == 0 { return }
+      try EpisodeMarks.hiddenChanged(EpisodeID.podcast(of: episode), in: database)
+      changes.append(.episode(episode))
+    }
+  }
+
+  /// Shows all hidden episodes of a podcast again.
+  package func restoreHidden(podcast: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      guard try PodcastRecord.load(podcast, in: database) != nil else {
+        throw CatalogError.unknown("podcast")
+      }
+      if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
+    }
+  }
+}
+
+/// Hidden episodes; within a transaction.
+enum EpisodeMarks {
+  /// - Returns: whether any was hidden.
+  static func restoreHidden(_ podcast: Int64, in database: Database) throws -> Bool {
+    try database.run("UPDATE episode SET hidden = 0 WHERE podcast_id = ? AND hidden = 1", podcast)
+    if database.changedRows == 0 { return false }
+    try hiddenChanged(podcast, in: database)
+    return true
+  }
+
+  /// Keeps `podcast.newest`, by which `latest` looks no further than it must.
+  fileprivate static func hiddenChanged(_ podcast: Int64, in database: Database) throws {
+    try database.run("UPDATE podcast SET newest = \(EpisodeNumbers.newest) WHERE id = ?1", podcast)
+    try database.run(
+      "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), podcast)
+  }
+}
+
+/// What a feed's setting `keep` asks for: new episodes that are here before anybody opens them.
+package struct KeepPlan: Hashable, Sendable {
+  /// To be downloaded.
+  package var wanted: [Episode] = []
+  /// Downloaded by this setting earlier, and no longer among those to keep.
+  package var released: [Episode] = []
+
+  package init() {}
+}
+
+extension Catalog {
+  /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
+  /// says of its feed (`keep`), the newest first; nil where it says nothing.
+  package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
+    let keys = try store.read { try FormerAddresses.keys(of: id, in: $0) }
+    guard let keep = feeds.fetcher.settings(keys)?.keep else { return nil }
+    let (since, limit): (Int64, Int) =
+      switch keep {
+      case .newest(let count): (.min, count)
+      case .days(let days): (store.now - Int64(days) * 86_400, .max)
+      }
+    return try store.read { try EpisodeRow.newest(ofPodcast: id, after: since, limit: limit, in: $0) }
+  }
+
+  /// What is to be done for a podcast; empty for one without the setting or that is not subscribed to.
+  /// Changes nothing: what has been done is told by `markKept` and `unmarkKept`, so that a plan whose process
+  /// dies is made again.
+  package func keepPlan(podcast id: Int64) throws(CatalogError) -> KeepPlan {
+    guard try store.read({ try SubscriptionRows.isSubscribed(id, in: $0) }),
+      let kept = try keptEpisodes(ofPodcast: id)
+    else { return KeepPlan() }
+    let marked = try store.read { try KeptRows.episodes(ofPodcast: id, in: $0) }
+    var plan = KeepPlan()
+    plan.wanted = kept.filter { !marked.contains($0.id) }
+    plan.released = try episodes(marked.subtracting(kept.map(\.id)).sorted())
+    return plan
+  }
+
+  /// The setting has started its download.
+  package func markKept(episode: Int64) throws(CatalogError) {
+    try store.write { database in
+      try database.run(
+        """
+        INSERT OR IGNORE INTO kept (episode_id)
+        SELECT ?1 WHERE EXISTS (SELECT 1 FROM podcast WHERE id = ?2 AND is_followed = 1)
+        """, episode, EpisodeID.podcast(of: episode))
+    }
+  }
+
+  /// The setting keeps it no longer.
+  package func unmarkKept(episode: Int64) throws(CatalogError) {
+    try store.write { try $0.run("DELETE FROM kept WHERE episode_id = ?", episode) }
+  }
+}
+
+/// The episodes that a feed's setting `keep` has had downloaded, of podcasts that are followed.
+enum KeptRows {
+  fileprivate static func episodes(ofPodcast id: Int64, in database: Database) throws -> Set<Int64> {
+    Set(
+      try database.all(
+        "SELECT episode_id FROM kept WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
+        EpisodeID.last(ofPodcast: id)
+      ) { $0.int64(0) })
+  }
+
+  /// The setting is one of subscriptions: with that they go.
+  static func removeAll(ofPodcast id: Int64, in database: Database) throws {
+    try database.run(
+      "DELETE FROM kept WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
+      EpisodeID.last(ofPodcast: id))
+  }
+}

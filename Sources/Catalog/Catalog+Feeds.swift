@@ -1,0 +1,220 @@
+package import FeedKit
+internal import HTTPKit
+package import PodcastModel
+package import PosixKit
+internal import SQLiteKit
+
+/// Looks at an address that a user gave, then subscribes to the feed that is there, on the thread that runs it.
+struct SubscribeByAddress: Sendable {
+  let feeds: FeedRefresher
+  /// What the user gave.
+  let address: String
+  let name: String?
+  /// The user typed it: it may be on a private network.
+  let isTyped: Bool
+  let task: CatalogWork<ListedPodcast>
+
+  /// A feed that was found, and where.
+  private struct Found {
+    var document: FetchedFeed
+    var answer: FeedAnswer
+    var address: WebAddress
+    /// By the user, not by a page.
+    var isNamed: Bool
+  }
+
+  /// Feeds of a page that are looked at.
+  private static let mostLinks = 5
+
+  func run() {
+    do throws(CatalogError) {
+      let addresses = SubscriptionAddress.typed(address)
+      for address in addresses {
+        if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
+      }
+      let found: Found
+      do throws(FeedFailure) { found = try find(addresses) } catch {
+        throw error.isCancelled ? .cancelled : error.error
+      }
+      try task.beginCommit()
+      task.finish(.success(try subscribe(to: found)))
+    } catch {
+      // Called off, or followed already, it is no failure for the log.
+      if ![.ECANCELED, .EINTR, .EEXIST].contains(error.errno) {
+        feeds.log.write("cannot subscribe to \(WebAddress(address).shown): \(error)")
+      }
+      task.finish(.failure(error))
+    }
+  }
+
+  /// The subscription at an address. The user who types it may mean a private host by it from now on.
+  private func known(at url: WebAddress) throws(CatalogError) -> ListedPodcast? {
+    let known = try feeds.store.read { try ListedRow.subscription(at: url, in: $0) }
+    guard isTyped, let known, known.podcast.lastRefresh == nil else { return known }
+    try feeds.store.change { database, changes in
+      _ = try FeedRecord.change(known.podcast.id, in: database) { feed in
+        (feed.mayBePrivate, feed.nextRefresh, feed.failures) = (true, 0, 0)
+      }
+      changes.append(.subscription(known.id, podcast: known.podcast.id))
+    }
+    return known
+  }
+
+  /// Looks at one address after the other, until a feed is found.
+  private func find(_ addresses: [WebAddress]) throws(FeedFailure) -> Found {
+    var failure = FeedFailure(HTTPError(.malformedURL, "not a feed address", .EINVAL))
+    for address in addresses {
+      do throws(FeedFailure) {
+        return try fetch(address, isTyped ? .typed : .untyped, isNamed: true)
+      } catch {
+        if !error.links.isEmpty {
+          return try find(error.links, from: address, isPrivate: isTyped && error.isFromPrivateHost)
+        }
+        if error.isCancelled { throw error }
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  /// Looks at the feeds that a page names: it may name a blog's before the podcast's.
+  /// - Returns: the first with something to play, else the first.
+  private func find(
+    _ links: [WebAddress], from page: WebAddress, isPrivate: Bool
+  ) throws(FeedFailure) -> Found {
+    var first: Found?
+    var failure = FeedFailure(.cancelled)
+    for link in links.prefix(Self.mostLinks) {
+      let address = FeedCredentials.lent(by: page, to: link)
+      do throws(FeedFailure) {
+        let found = try fetch(address, isPrivate ? .allowed : .refused, isNamed: false)
+        if !found.document.episodes.isEmpty { return found }
+        first = first ?? found
+      } catch {
+        if error.isCancelled { throw error }
+        failure = error
+      }
+    }
+    guard let first else { throw failure }
+    return first
+  }
+
+  private func fetch(
+    _ address: WebAddress, _ privateHosts: FeedFetcher.PrivateHosts, isNamed: Bool
+  ) throws(FeedFailure) -> Found {
+    let now = feeds.store.now
+    let question = FeedFetcher.Question(address: address, privateHosts: privateHosts, now: now)
+    let answer = try feeds.fetcher.fetch(question) { request in task.onCancel { request.cancel() } }
+    guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
+    return Found(document: document, answer: answer, address: address, isNamed: isNamed)
+  }
+
+  private func subscribe(to found: Found) throws(CatalogError) -> ListedPodcast {
+    let claimedUntil = feeds.store.now + FeedRefresher.claimTime
+    let (listed, state) = try feeds.store.change { database, changes in
+      let listed: ListedPodcast
+      if let renewed = try renewed(by: found, in: database) {
+        try FeedRecord.readdress(renewed.podcast.id, to: found.address, in: database, &changes)
+        listed = renewed
+      } else {
+        let podcast = try PodcastRecord.recordNamed(
+          found.address, title: found.document.title, mayBePrivate: isTyped && found.isNamed, in: database)
+        listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
+      }
+      let podcast = listed.podcast.id
+      // A mount that hears of the subscription must not fetch the same feed at the same time.
+      _ = try FeedRecord.change(podcast, in: database) { $0.claimedUntil = claimedUntil }
+      changes.append(.subscription(listed.id, podcast: podcast))
+      return (listed, try FeedState(podcast: podcast, in: database))
+    }
+    guard let state else { return listed }
+    let refresh = FeedRefresh(feeds, state, isForced: true, isBackground: false)
+    do {
+      let result = try refresh.take(found.document, found.answer)
+      feeds.follow(refresh, announced: result.announced)
+    } catch {
+      let error = CatalogError(wrapping: error)
+      throw CatalogError(
+        error.errno,
+        "subscribed to \(listed.name), but not all of its episodes could be kept: \(error.message)")
+    }
+    // With the name that the feed's title has made.
+    return try feeds.store.read { try ListedRow.subscription(listed.id, in: $0) } ?? listed
+  }
+
+  /// The subscription whose feed this is too, at an address that differs by its token alone.
+  private func renewed(by found: Found, in database: Database) throws -> ListedPodcast? {
+    let key = FeedKey.text(WebAddress(found.address.shown))
+    return try ListedRow.subscriptions(in: database).first { listed in
+      guard FeedKey.text(WebAddress(listed.podcast.feedURL.shown)) == key,
+        let podcast = try PodcastRecord.load(listed.podcast.id, in: database)
+      else { return false }
+      return try SameShow(found.document, podcast, in: database).isRenewed
+    }
+  }
+}
+
+// Feeds, over the network.
+extension Catalog {
+  /// Subscribes to whatever a user gives as an address: a feed's, with any scheme of podcast programs, or
+  /// that of a web page that names its feed. It is fetched first, so that nothing is subscribed to that is no
+  /// feed, and so that its title names the directory.
+  /// - Parameters:
+  ///   - name: the directory's; nil for the podcast's title.
+  ///   - isTyped: the user has typed the address, or written it into the configuration: it may be on a private network.
+  ///     One that a web page or another program has given may not.
+  ///   - completion: called once, on any thread. Errors: EINVAL for no address, EEXIST where the name is taken
+  ///     or the podcast is subscribed to already, and those of a refresh. Where the catalogue's file fails amid the
+  ///     episodes, those that came before stay, and so does the subscription.
+  @discardableResult
+  package func subscribe(
+    address: String, name: String? = nil, isTyped: Bool = true,
+    completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
+  ) -> any Cancellable {
+    let task = CatalogWork(tasks, completion)
+    feeds.perform { [feeds] in
+      SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
+    }
+    return task
+  }
+
+  /// Fetches a podcast's feed and puts what is new into the catalogue. Those who want the same at the same
+  /// time share one request.
+  /// - Parameter completion: called once, on any thread, when the first page of the feed is in the catalogue; further
+  ///   pages (RFC 5005) come behind. Errors: see `CatalogError`; they are in the podcast's `error` too, and
+  ///   what was known stays.
+  /// - Returns: cancelling it ends the wait, not the refresh.
+  @discardableResult
+  package func refresh(
+    podcast id: Int64, cause: RefreshCause,
+    completion: @escaping @Sendable (Result<RefreshOutcome, CatalogError>) -> Void = { _ in }
+  ) -> any Cancellable {
+    let task = CatalogWork(tasks, completion)
+    feeds.refresh(id, cause, task)
+    return task
+  }
+
+  /// Waits until nothing of any refresh of this process is under way, further pages of feeds included.
+  /// - Returns: false where something still is after `seconds`.
+  @discardableResult
+  package func waitForRefreshes(seconds: Double) -> Bool { feeds.wait(seconds: seconds) }
+
+  /// What of a podcast's feed or archive (RFC 5005) is still missing, in words for a person; nil where it is whole.
+  package func missingPages(ofPodcast id: Int64) throws(CatalogError) -> String? {
+    try store.read { database in
+      try FeedRecord.load(id, in: database)?.missing(try ArchiveRecord.load(id, in: database))
+    }
+  }
+
+  /// Puts a page of a feed, that did not come by a refresh, into the catalogue.
+  package func merge(_ items: [ParsedEpisode], into podcast: Int64, now: Int64) throws(CatalogError) {
+    do {
+      let incoming = items.compactMap { IncomingEpisode($0, now: now) }
+      try FeedMerge(store: store, podcast: podcast, now: now).merge(incoming) { _, changes, merged in
+        changes += merged.changes(of: podcast)
+      }
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+}

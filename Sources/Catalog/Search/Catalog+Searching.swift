@@ -1,0 +1,170 @@
+internal import Configuration
+internal import FeedKit
+internal import HTTPKit
+package import PodcastModel
+package import PosixKit
+
+// Searches for podcasts: puts queries to services and to the catalogue itself, and keeps the searches that are
+// directories. Each runs on a thread that waits for the answers.
+extension Catalog {
+  /// Searches for what `name` asks for and keeps the search under that name. Takes ten seconds at the most.
+  ///
+  /// Where the network is away and the catalogue itself knows something that fits, its own podcasts are the
+  /// results. In any other failure nothing is left behind.
+  /// - Parameters:
+  ///   - old: a search that this one takes the place of; the same name searches again and keeps the names
+  ///     of the results.
+  ///   - completion: called once, on any thread. Errors: see `CatalogError`; EEXIST where there is a search
+  ///     of that name.
+  @discardableResult
+  package func search(
+    _ name: String, replacing old: Int64? = nil,
+    completion: @escaping @Sendable (Result<Search, CatalogError>) -> Void
+  ) -> any Cancellable {
+    begin(name, completion) { [self] task in
+      try store.read { try SearchRows.checkFree(name, except: old, in: $0) }
+      let answer = try answer(SearchQuery(parsing: name), for: task)
+      try task.beginCommit()
+      // The words of the one that it takes the place of are forgotten.
+      defer { if old != nil { store.emptyLog() } }
+      return try store.change { [now = store.now] database, changes in
+        try SearchRows.checkFree(name, except: old, in: database)
+        let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
+        changes += [.search(id), .results(search: id)]
+        guard let search = try SearchRows.search(id, in: database) else {
+          throw CatalogError.unknown("search")
+        }
+        return search
+      }
+    }
+  }
+
+  /// Asks the services like `search`, but keeps no search.
+  /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
+  @discardableResult
+  package func find(
+    _ text: String,
+    completion: @escaping @Sendable (Result<MergedAnswer, CatalogError>) -> Void
+  ) -> any Cancellable {
+    begin(text, completion) { [self] task in try answer(SearchQuery(parsing: text), for: task) }
+  }
+
+  private func begin<Value: Sendable>(
+    _ words: String, _ completion: @escaping @Sendable (Result<Value, CatalogError>) -> Void,
+    _ body: @escaping @Sendable (CatalogWork<Value>) throws -> Value
+  ) -> any Cancellable {
+    let task = CatalogWork(tasks, completion)
+    searchThreads.async { [self] in
+      do { task.finish(.success(try body(task))) } catch {
+        let error = CatalogError(wrapping: error)
+        note(error, of: words)
+        task.finish(.failure(error))
+      }
+    }
+    return task
+  }
+
+  /// Tells the log of a search that has failed; not where the user has called it off, or given it a name that is taken.
+  private func note(_ error: CatalogError, of query: String) {
+    if [.ECANCELED, .EINTR, .EEXIST].contains(error.errno) { return }
+    // What may hold a password or a token is not written down.
+    let words = SubscriptionAddress.isAddress(query) ? "an address" : "\"\(query)\""
+    log.write("cannot search for \(words): \(error)")
+  }
+}
+
+// Asking.
+extension Catalog {
+  /// Seconds for an answer: a search is over within ten.
+  private static let searchTimeout = 9.0
+  private static let longestAnswer: Int64 = 16 << 20
+
+  /// Puts a query to all its services at once. Where none answers, the error of the first one counts, unless
+  /// the network is away and the catalogue itself knows something that fits.
+  private func answer(
+    _ query: SearchQuery, for task: CatalogWork<some Sendable>
+  ) throws(CatalogError) -> MergedAnswer {
+    if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
+    // An address may hold a password or a token: no service gets to see one.
+    if SubscriptionAddress.isAddress(query.terms) {
+      throw CatalogError(
+        .EINVAL, "an address is no search, and was sent nowhere: podcastfs subscribe ADDRESS follows it")
+    }
+    let limit = query.limit ?? settings.searchLimit
+    let asked = try services.services(for: query).map { service in
+      (service, Result { () throws(CatalogError) in try ask(service, query, limit: limit, for: task) })
+    }
+    let isLocal = asked.isEmpty || query.sources.contains { ["local", "all"].contains($0) }
+    var answers: [SearchAnswer] = []
+    var errors: [CatalogError] = []
+    for (service, asked) in asked {
+      do throws(CatalogError) {
+        answers.append(try answer(of: service, try asked.get()))
+      } catch { errors.append(error) }
+    }
+    if isLocal || answers.isEmpty && errors.contains(where: { $0.errno == .ENETUNREACH }) {
+      let local = texts.answer(query, limit: limit)
+      if isLocal && (asked.isEmpty || !answers.isEmpty) || !local.found.isEmpty { answers.append(local) }
+    }
+    if answers.isEmpty, let error = errors.first { throw error }
+    return MergedAnswer(answers, limit: limit)
+  }
+
+  /// Asks one service.
+  /// - Returns: gets the answer.
+  private func ask(
+    _ service: any SearchService, _ query: SearchQuery, limit: Int, for task: CatalogWork<some Sendable>
+  ) throws(CatalogError) -> Monitor<Result<HTTPResponse, HTTPError>?> {
+    let question = service.question(query, limit: limit, country: query.country ?? settings.country)
+    let now = store.now
+    if service.callsPerMinute != nil,
+      let wait = try store.write(.verb, { try CallLimit.take(service, now: now, in: $0) })
+    {
+      throw CatalogError(
+        .EAGAIN, "\(service.name) was asked often enough in this minute: try again in \(wait) s")
+    }
+    var request = requests.request(
+      WebAddress(question.url), seconds: Self.searchTimeout, bytes: Self.longestAnswer)
+    request.headers = question.headers + [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
+    request.allowsPrivateHosts = service.isNamedByUser
+    // The key is for the service alone.
+    if !question.headers.isEmpty { request.maximumRedirects = 0 }
+    let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
+    let httpTask = http.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
+    task.onCancel { httpTask.cancel() }
+    return outcome
+  }
+
+  /// Waits for an answer.
+  private func answer(
+    of service: any SearchService, _ outcome: Monitor<Result<HTTPResponse, HTTPError>?>
+  ) throws(CatalogError) -> SearchAnswer {
+    do {
+      // The request has a bound of its own.
+      guard let response = try outcome.wait(for: { $0 })?.get() else { throw CatalogError.cancelled }
+      guard response.head.status == 200 else {
+        let error = Self.error(of: service, response.head)
+        if error.errno == .EAGAIN {
+          try store.write { try CallLimit.exhaust(service, now: store.now, in: $0) }
+        }
+        throw error
+      }
+      return SearchAnswer(
+        source: service.name, found: try service.podcasts(in: response.body),
+        mayBePrivate: response.head.isFromPrivateHost)
+    } catch {
+      throw CatalogError(wrapping: error)
+    }
+  }
+
+  private static func error(of service: any SearchService, _ head: HTTPResponseHead) -> CatalogError {
+    var error = CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? service.name)
+    switch head.status {
+    // Apple's throttling looks like a refusal.
+    case 403: error.errno = .EAGAIN
+    case 404, 410: error.errno = .EIO
+    default: break
+    }
+    return error
+  }
+}

@@ -1,0 +1,84 @@
+internal import FeedKit
+package import PodcastModel
+
+/// A podcast as a search service describes it.
+package struct FoundPodcast: Hashable, Sendable {
+  /// http or https, with a host.
+  package var feedURL: WebAddress
+  package var title: String
+  package var author: String?
+  package var link: WebAddress?
+  package var imageURL: WebAddress?
+  package var language: String?
+  package var description: String?
+  package var categories: [String] = []
+  package var explicit: Bool?
+  /// Whether a public directory named it: its addresses are shown whole.
+  package var isListed = true
+
+  init(feedURL: WebAddress, title: String) {
+    self.feedURL = feedURL
+    self.title = title
+  }
+
+  /// - Returns: nil where there is no address that could be a feed's.
+  init?(feed: String?, title: String?) {
+    guard let feed, let url = SubscriptionAddress.normalized(feed) else { return nil }
+    let title = title.map(TitleText.line)
+    self.init(feedURL: url, title: title.flatMap { $0.isEmpty ? nil : $0 } ?? url.host ?? "")
+  }
+
+  /// Whether its title is known, and not merely made of the host.
+  var hasTitle: Bool { title != feedURL.host }
+
+  /// Takes from `other` what is missing here: the same podcast as another service describes it.
+  mutating func complete(with other: FoundPodcast) {
+    if !hasTitle { title = other.title }
+    author = author ?? other.author
+    link = link ?? other.link
+    imageURL = imageURL ?? other.imageURL
+    language = language ?? other.language
+    description = description ?? other.description
+    if categories.isEmpty { categories = other.categories }
+    explicit = explicit ?? other.explicit
+  }
+}
+
+/// What one service answered.
+struct SearchAnswer: Hashable, Sendable {
+  var source: String
+  var found: [FoundPodcast]
+  /// Whether the feeds it names may be on private hosts: it is on one itself.
+  var mayBePrivate = false
+}
+
+/// What the services have answered to a query, as one.
+package struct MergedAnswer: Hashable, Sendable {
+  /// Who answered: "apple", "apple+podcastindex", "local".
+  package var source: String
+  /// The best of each first; a feed that several name is here once, with what each says of it.
+  package var podcasts: [FoundPodcast] = []
+  /// Addresses of feeds that may be on private hosts.
+  var privateFeeds: Set<WebAddress> = []
+
+  /// - Parameter limit: the most podcasts.
+  init(_ answers: [SearchAnswer], limit: Int) {
+    source = answers.map(\.source).joined(separator: "+")
+    var places: [String: Int] = [:]
+    for rank in 0..<(answers.map(\.found.count).max() ?? 0) {
+      for answer in answers where rank < answer.found.count {
+        let podcast = answer.found[rank]
+        let key = FeedKey.text(podcast.feedURL)
+        let place = places[key] ?? podcasts.count
+        if place == podcasts.count {
+          places[key] = place
+          podcasts.append(podcast)
+        } else {
+          podcasts[place].complete(with: podcast)
+        }
+        if answer.mayBePrivate { privateFeeds.insert(podcasts[place].feedURL) }
+      }
+    }
+    podcasts.removeLast(max(podcasts.count - limit, 0))
+  }
+}

@@ -1,0 +1,94 @@
+internal import SQLiteKit
+
+// How episodes come into the catalogue and change (`FeedMerge`); within a transaction.
+extension EpisodeRow {
+  /// What else than its audio directories list of an episode.
+  struct Sidecars: Hashable {
+    var hasTranscripts: Bool
+    var hasChapters: Bool
+    var hasImage: Bool
+  }
+
+  /// What a change of an episode is compared with: title and notes are as the full-text index has them.
+  struct Description {
+    var title: String
+    var notes: String?
+    var sidecars: Sidecars
+  }
+
+  static func described(_ id: Int64, in database: Database) throws -> Description? {
+    try database.first(
+      """
+      SELECT e.title, n.text, e.transcripts IS NOT NULL, e.chapters_url IS NOT NULL, e.image_url IS NOT NULL
+      FROM episode e LEFT JOIN notes n ON n.episode_id = e.id WHERE e.id = ?
+      """, id
+    ) {
+      Description(
+        title: $0.string(0), notes: $0.stringIfPresent(1),
+        sidecars: Sidecars(hasTranscripts: $0.bool(2), hasChapters: $0.bool(3), hasImage: $0.bool(4)))
+    }
+  }
+
+  /// Its address is another episode's by now.
+  static func markReplaced(_ id: Int64, in database: Database) throws {
+    try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
+  }
+
+  static func addNotes(_ notes: [(id: Int64, text: String)], in database: Database) throws {
+    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) { place, row in
+      row.add(notes[place].id)
+      row.add(notes[place].text)
+    }
+  }
+}
+
+/// What a podcast's row says of the numbers of its episodes.
+struct EpisodeNumbers {
+  /// Changes with every change of the episodes.
+  var revision: Int64
+  /// That of the next episode.
+  var next: Int64
+  /// Up to which they are in the full-text index.
+  var indexed: Int64
+
+  /// Further episodes are left out.
+  var isFull: Bool { next > EpisodeID.last }
+  static let fullMessage = "limit of \(EpisodeID.last) episodes reached: newer ones are left out"
+
+  /// The date of the newest episode of podcast ?1 that is not hidden.
+  static let newest =
+    "(SELECT max(published) FROM episode INDEXED BY episode_by_date WHERE podcast_id = ?1 AND hidden = 0)"
+
+  init?(podcast: Int64, in database: Database) throws {
+    let numbers = try database.first(
+      "SELECT revision, next_episode, indexed_upto FROM podcast WHERE id = ?",
+      podcast
+    ) {
+      // A damaged file says anything.
+      EpisodeNumbers(
+        revision: min(max($0.int64(0), 0), 1 << 60), next: min(max($0.int64(1), 1), EpisodeID.last + 1),
+        indexed: min(max($0.int64(2), 0), EpisodeID.last))
+    }
+    guard let numbers else { return nil }
+    self = numbers
+  }
+
+  private init(revision: Int64, next: Int64, indexed: Int64) {
+    self.revision = revision
+    self.next = next
+    self.indexed = indexed
+  }
+
+  /// Within the transaction that has added so many; also where that are none and others have changed.
+  /// - Parameter areIndexed: with all before them.
+  static func added(
+    _ count: Int, to podcast: Int64, next: Int64, areIndexed: Bool, in database: Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE podcast SET revision = revision + 1, next_episode = ?2, episode_count = episode_count + ?3,
+        indexed_upto = CASE WHEN ?4 THEN ?2 - 1 ELSE indexed_upto END, newest = \(newest)
+      WHERE id = ?1
+      """, podcast, next, count, areIndexed)
+  }
+}

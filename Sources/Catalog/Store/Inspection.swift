@@ -1,0 +1,111 @@
+internal import Glibc
+package import PodcastModel
+internal import SQLiteKit
+
+// Looks at the catalogue's file by programs that do not open the catalogue: they change nothing, and wait two seconds at
+// the most.
+
+extension Database {
+  /// - Returns: nil where there is no file that can be read.
+  fileprivate static func looking(at path: String) -> Database? {
+    access(path, R_OK) == 0 ? try? Database(path: path, options: looking) : nil
+  }
+
+  fileprivate static var looking: Options {
+    var options = Options()
+    options.isReadOnly = true
+    options.busyTimeout = 2
+    options.placeVariable = CatalogStore.placeVariable
+    return options
+  }
+}
+
+/// Whether the catalogue's file can be used.
+package enum CatalogCondition: Hashable, Sendable {
+  case missing
+  case sound
+  /// The next mount or command sets it aside and begins a new one.
+  case otherVersion(Int64)
+  case unreadable(String)
+  /// One of the files beside it can't be used: why, with its name.
+  case obstructed(String)
+  /// Its file system cannot do what SQLite needs: why, and what to set.
+  case misplaced(String)
+
+  /// Bytes up to which every page is looked at: that takes a second or two. Of a larger one only the lists are read.
+  private static let wholly: Int64 = 64 << 20
+
+  package init(ofFile path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      self = .missing
+      return
+    }
+    // A fifo would be waited for.
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      self = .unreadable("it is no regular file")
+      return
+    }
+    do throws(DatabaseError) {
+      self = try Self.look(path, bytes: Int64(status.st_size))
+    } catch {
+      self =
+        error.isMisplaced
+        ? .misplaced(error.message)
+        : error.file == nil ? .unreadable(error.message) : .obstructed(error.message)
+    }
+  }
+
+  private static func look(_ path: String, bytes: Int64) throws(DatabaseError) -> CatalogCondition {
+    // A mount that was killed while it made the file leaves it empty.
+    if bytes == 0 { return .sound }
+    let database = try Database(path: path, options: Database.looking)
+    let version = try Schema.version(of: database) ?? Schema.version
+    if version != Schema.version { return .otherVersion(version) }
+    let question =
+      bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"
+    let verdict = try database.first(question) { $0.string(0) } ?? ""
+    return verdict == "ok" ? .sound : .unreadable(verdict)
+  }
+}
+
+/// Feeds of subscriptions that did not come, or not whole.
+package enum FeedTroubles {
+  /// Subscriptions' names with what their podcasts' `error` says, by name; empty where the file can't be read.
+  package static func all(inFile path: String) -> [(name: String, error: String)] {
+    let found = try? Database.looking(at: path)?.all(
+      """
+      SELECT s.name, f.error FROM subscription s JOIN feed f ON f.podcast_id = s.podcast_id
+      WHERE f.error IS NOT NULL ORDER BY s.name
+      """
+    ) { (name: $0.string(0), error: $0.string(1)) }
+    return found ?? []
+  }
+}
+
+/// What the catalogue has of some episodes; nothing where the file can't be read.
+package enum KnownEntries {
+  /// The episodes with these keys, as `Catalog.entries(forKeys:)` has them.
+  package static func all(forKeys keys: [MediaKey], inFile path: String) -> [EpisodeEntry] {
+    guard !keys.isEmpty, let database = Database.looking(at: path) else { return [] }
+    return (try? EpisodeRow.entries(forKeys: keys, in: database)) ?? []
+  }
+
+  /// The keys of the episodes with these numbers, as far as those are known.
+  package static func keys(ofEpisodes ids: [Int64], inFile path: String) -> [MediaKey] {
+    guard !ids.isEmpty, let database = Database.looking(at: path) else { return [] }
+    return ((try? EpisodeRow.episodes(ids, in: database)) ?? []).map(\.mediaKey)
+  }
+
+  /// What the folders of these podcasts are called: in `Subscriptions/` where they are followed, else in `Downloaded/`.
+  package static func folderNames(ofPodcasts ids: Set<Int64>, inFile path: String) -> [Int64: String] {
+    guard !ids.isEmpty else { return [:] }
+    let rows = try? Database.looking(at: path)?.all(
+      """
+      SELECT p.id, coalesce(s.name, p.name) FROM podcast p LEFT JOIN subscription s ON s.podcast_id = p.id
+      WHERE p.id IN (SELECT value FROM json_each(?))
+      """, EpisodeRow.list(Array(ids))
+    ) { ($0.int64(0), $0.string(1)) }
+    return Dictionary(rows ?? [], uniquingKeysWith: { first, _ in first })
+  }
+}

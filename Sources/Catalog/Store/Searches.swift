@@ -1,0 +1,208 @@
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// Whether a search still shows one of its results.
+enum ResultState: Int {
+  case shown = 0
+  /// The user took it away.
+  case hidden = 1
+  /// It was subscribed to, and comes back when the search is made again.
+  case subscribed = 2
+  /// The service did not name it when the search was made again.
+  case gone = 3
+}
+
+/// How searches and their results lie in their rows; within a transaction.
+enum SearchRows {
+  /// - Returns: the search's number.
+  static func record(
+    _ name: String, _ answer: MergedAnswer, replacing old: Int64?, now: Int64, in database: Database
+  ) throws -> Int64 {
+    let same = try old.flatMap { old in
+      try database.first("SELECT id FROM search WHERE id = ? AND name = ?", old, name) { $0.int64(0) }
+    }
+    let search: Int64
+    if let same {
+      search = same
+      try database.run(
+        "UPDATE search SET source = ?, searched = ? WHERE id = ?", answer.source, now, same)
+      // What is no longer found keeps its row, and so its name.
+      try database.run(
+        "UPDATE result SET state = ? WHERE search_id = ? AND state <> ?", ResultState.gone.rawValue, same,
+        ResultState.hidden.rawValue)
+    } else if let old {
+      // The kernel moves a directory with its number: what the new name leads to is what it has led to.
+      search = old
+      try database.run("DELETE FROM result WHERE search_id = ?", old)
+      try database.run(
+        "UPDATE search SET name = ?, source = ?, searched = ? WHERE id = ?", name, answer.source, now, old)
+    } else {
+      try database.run(
+        "INSERT INTO search (name, source, searched) VALUES (?, ?, ?)", name, answer.source, now)
+      search = database.lastInsertedID
+    }
+    var names = UniqueNames(
+      taken: try database.all("SELECT name FROM result WHERE search_id = ?", search) { $0.string(0) })
+    try changed(search, in: database)
+    if same == nil { try Folder.searchesChanged.touch(in: database) }
+    for (position, found) in answer.podcasts.enumerated() {
+      let mayBePrivate = answer.privateFeeds.contains(found.feedURL)
+      let podcast = try PodcastRecord.record(found, mayBePrivate: mayBePrivate, in: database)
+      try recordResult(podcast, found, of: search, at: position, &names, in: database)
+    }
+    return search
+  }
+
+  private static func recordResult(
+    _ podcast: Int64, _ found: FoundPodcast, of search: Int64, at position: Int, _ names: inout UniqueNames,
+    in database: Database
+  ) throws {
+    try database.run(
+      """
+      UPDATE result SET position = ?, state = CASE state WHEN ? THEN state ELSE ? END
+      WHERE search_id = ? AND podcast_id = ?
+      """, position, ResultState.hidden.rawValue, ResultState.shown.rawValue, search, podcast)
+    if database.changedRows > 0 { return }
+    let known = try database.first("SELECT title FROM podcast WHERE id = ? AND has_title = 1", podcast) {
+      $0.string(0)
+    }
+    let title = found.hasTitle ? found.title : known ?? found.title
+    let name = names.claim(EpisodeName.directoryName(title: title))
+    try database.run(
+      """
+      INSERT INTO result (search_id, podcast_id, position, name, name_key, is_provisional)
+      VALUES (?, ?, ?, ?, ?, ?)
+      """, search, podcast, position, name, UniqueNames.key(name), !found.hasTitle && known == nil)
+  }
+
+  /// Before anybody is asked, and again before the results are kept.
+  static func checkFree(_ name: String, except old: Int64?, in database: Database) throws {
+    let taken = try database.first("SELECT id FROM search WHERE name = ?", name) { $0.int64(0) }
+    if let taken, taken != old { throw CatalogError(.EEXIST, "there is a search of that name") }
+    if let old, try !database.exists("SELECT 1 FROM search WHERE id = ?", old) {
+      throw CatalogError.unknown("search")
+    }
+  }
+
+  /// - Returns: the result's search.
+  static func setState(_ state: ResultState, ofResult id: Int64, in database: Database) throws -> Int64 {
+    let search = try database.first("SELECT search_id FROM result WHERE id = ? AND state = 0", id) {
+      $0.int64(0)
+    }
+    guard let search else { throw CatalogError.unknown("result") }
+    try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
+    try changed(search, in: database)
+    return search
+  }
+
+  /// A result's podcast and name.
+  static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {
+    try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {
+      (podcast: $0.int64(0), name: $0.string(1))
+    }
+  }
+
+  /// What it lists has changed.
+  static func changed(_ search: Int64, in database: Database) throws {
+    try database.run("UPDATE search SET changed = ? WHERE id = ?", wallClockNanoseconds(), search)
+  }
+
+  private enum Column: Int, ColumnList { case id, name, source, searched, changed }
+
+  private static let rows = """
+    SELECT \(Column.list(of: "s")), count(r.id)
+    FROM search s LEFT JOIN result r ON r.search_id = s.id AND r.state = 0
+    """
+
+  private static func read(_ row: borrowing Row) -> Search {
+    var search = Search(
+      id: row.int64(Column.id), name: row.string(Column.name), resultCount: row.int(Column.count),
+      source: row.string(Column.source), searched: row.int64(Column.searched))
+    search.changed = row.int64(Column.changed)
+    return search
+  }
+
+  static func search(_ id: Int64, in database: Database) throws -> Search? {
+    try database.first("\(rows) WHERE s.id = ? GROUP BY s.id", id, as: read)
+  }
+
+  /// By name.
+  static func searches(in database: Database) throws -> [Search] {
+    try database.all("\(rows) GROUP BY s.id ORDER BY s.name", as: read)
+  }
+}
+
+// Searches, and what a user does to them. Each verb is durable when it returns; marks of episodes are on the disk half a
+// second later.
+extension Catalog {
+  /// By name.
+  package func searches() throws(CatalogError) -> [Search] {
+    try store.read { try SearchRows.searches(in: $0) }
+  }
+
+  package func search(_ id: Int64) throws(CatalogError) -> Search? {
+    try store.read { try SearchRows.search(id, in: $0) }
+  }
+
+  /// The results that are shown, the best first; `id` is the result's.
+  package func results(ofSearch id: Int64) throws(CatalogError) -> [ListedPodcast] {
+    try store.read { try ListedRow.results("r.search_id = ?", id, in: $0) }
+  }
+
+  /// One result that is shown.
+  package func result(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
+    try store.read { try ListedRow.results("r.id = ?", id, in: $0).first }
+  }
+
+  /// The results, over all searches, that show a podcast.
+  package func results(showing podcast: Int64) throws(CatalogError) -> [Int64] {
+    try store.read {
+      try $0.all("SELECT id FROM result WHERE podcast_id = ? AND state = 0 ORDER BY id", podcast) {
+        $0.int64(0)
+      }
+    }
+  }
+
+  /// The episodes that `rm` has hidden from one result of a search.
+  package func hiddenEpisodes(ofSearchResult id: Int64) throws(CatalogError) -> Set<Int64> {
+    Set(
+      try store.read {
+        try $0.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) }
+      })
+  }
+
+  /// Its results go with it; the podcasts stay for a while.
+  package func forgetSearch(_ id: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      try database.run("DELETE FROM search WHERE id = ?", id)
+      if database.changedRows == 0 { throw CatalogError.unknown("search") }
+      try Folder.searchesChanged.touch(in: database)
+      changes.append(.search(id))
+    }
+    store.emptyLog()
+  }
+
+  /// Takes a result out of its search, also when that is made again.
+  package func hideResult(_ id: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      let search = try SearchRows.setState(.hidden, ofResult: id, in: database)
+      changes += [.result(id, search: search), .search(search)]
+    }
+  }
+
+  /// Hides an episode from one result of a search only.
+  package func hideInSearch(result: Int64, episode: Int64) throws(CatalogError) {
+    try store.change(waitsForDisk: false) { database, changes in
+      guard try database.exists("SELECT 1 FROM result WHERE id = ?", result) else {
+        throw CatalogError.unknown("result")
+      }
+      try EpisodeRow.check(episode, in: database)
+      try database.run(
+        "INSERT OR IGNORE INTO hidden_in_search (result_id, episode_id) VALUES (?, ?)", result, episode)
+      if database.changedRows == 0 { return }
+      try database.run("UPDATE result SET changed = ? WHERE id = ?", wallClockNanoseconds(), result)
+      changes.append(.hiddenInSearch(result: result, episode: episode))
+    }
+  }
+}

@@ -1,0 +1,179 @@
+internal import FeedKit
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// How subscriptions lie in their rows; within a transaction.
+enum SubscriptionRows {
+  /// - Parameters:
+  ///   - name: what the user wants it called; taken: EEXIST.
+  ///   - usual: what it is called otherwise, numbered where it must be; nil for the podcast's title.
+  static func subscribe(
+    _ podcast: Int64, as name: String?, or usual: String?, in database: Database
+  ) throws -> ListedPodcast {
+    let known = try database.first("SELECT name FROM subscription WHERE podcast_id = ?", podcast) {
+      $0.string(0)
+    }
+    if let known { throw CatalogError.alreadyFollowed(known) }
+    let chosen: String
+    if let name {
+      try checkFree(name, in: database)
+      chosen = name
+    } else {
+      let title = try database.first("SELECT title FROM podcast WHERE id = ?", podcast) { $0.string(0) }
+      chosen = try NameClaim.free(usual ?? EpisodeName.directoryName(title: title)) {
+        try isTaken($0, in: database)
+      }
+    }
+    // Marks of an earlier subscription would hide what the user now expects.
+    _ = try EpisodeMarks.restoreHidden(podcast, in: database)
+    try database.run(
+      """
+      INSERT INTO subscription (podcast_id, name, name_key, subscribed, changed, is_own_name, is_provisional)
+      SELECT ?1, ?, ?, ?, ?, ?, ?6 = 0 AND has_title = 0 FROM podcast WHERE id = ?1
+      """, podcast, chosen, UniqueNames.key(chosen), wallClockSeconds(), wallClockNanoseconds(),
+      name != nil && name != usual)
+    let id = database.lastInsertedID
+    try Folder.touchSubscriptions(in: database)
+    guard let listed = try ListedRow.subscription(id, in: database) else {
+      throw CatalogError.unknown("subscription")
+    }
+    return listed
+  }
+
+  static func isSubscribed(_ podcast: Int64, in database: Database) throws -> Bool {
+    try database.exists("SELECT 1 FROM subscription WHERE podcast_id = ?", podcast)
+  }
+
+  /// `subscriptions.opml` lies in the same directory.
+  /// - Parameter id: a subscription that may have the name itself; 0 for none.
+  static func isTaken(_ name: String, besides id: Int64 = 0, in database: Database) throws -> Bool {
+    try UniqueNames.key(name) == "subscriptions.opml"
+      || database.exists(
+        "SELECT 1 FROM subscription WHERE name_key = ? AND id <> ?", UniqueNames.key(name), id)
+  }
+
+  static func checkFree(_ name: String, besides id: Int64 = 0, in database: Database) throws {
+    if try isTaken(name, besides: id, in: database) {
+      throw CatalogError(.EEXIST, "a subscription has that name")
+    }
+  }
+
+  /// What a podcast's line in the list shows has changed.
+  static func lineChanged(podcast: Int64, in database: Database) throws {
+    if try isSubscribed(podcast, in: database) { try Folder.listChanged.touch(in: database) }
+  }
+}
+
+// What a user follows. Each verb is durable when it returns, and none needs the network.
+extension Catalog {
+  /// By name; `id` is the subscription's.
+  package func subscriptions() throws(CatalogError) -> [ListedPodcast] {
+    try store.read { try ListedRow.subscriptions(in: $0) }
+  }
+
+  package func subscription(_ id: Int64) throws(CatalogError) -> ListedPodcast? {
+    try store.read { try ListedRow.subscription(id, in: $0) }
+  }
+
+  /// The subscription whose feed has this address, written in any way that means the same.
+  package func subscription(feedURL: String) throws(CatalogError) -> ListedPodcast? {
+    let address = SubscriptionAddress.normalized(feedURL) ?? WebAddress(feedURL)
+    return try store.read { try ListedRow.subscription(at: address, in: $0) }
+  }
+
+  /// Whether a directory in `Subscriptions/` has this name, without regard to case.
+  package func isTaken(subscriptionName name: String) throws(CatalogError) -> Bool {
+    try store.read { try SubscriptionRows.isTaken(name, in: $0) }
+  }
+
+  /// Subscribes to a search's result, which leaves its search until that is made again.
+  /// - Parameter name: the directory's; nil for the one that the result has, numbered where that is taken.
+  /// - Throws: EEXIST where the name is taken, or the podcast is subscribed to already.
+  package func subscribe(result id: Int64, name: String? = nil) throws(CatalogError) -> ListedPodcast {
+    try store.change { database, changes in
+      guard let result = try ListedRow.results("r.id = ?", id, in: database).first else {
+        throw CatalogError.unknown("result")
+      }
+      let podcast = result.podcast.id
+      let listed = try SubscriptionRows.subscribe(podcast, as: name, or: result.name, in: database)
+      let search = try SearchRows.setState(.subscribed, ofResult: id, in: database)
+      changes += [
+        .subscription(listed.id, podcast: podcast), .result(id, search: search), .search(search),
+      ]
+      return listed
+    }
+  }
+
+  /// Subscribes to a feed by its address, which may have the scheme of a podcast program (`feed:`, `pcast:`).
+  /// The feed is not fetched: `subscribe(address:)` also understands web pages and learns the title first.
+  /// - Parameters:
+  ///   - title: the podcast's, as far as it is known.
+  ///   - name: the directory's; nil for the title, numbered where that is taken.
+  /// - Throws: EINVAL for no address, EEXIST where the name is taken or the podcast is subscribed to already.
+  package func subscribe(
+    feedURL: String, title: String? = nil, name: String? = nil
+  ) throws(CatalogError) -> ListedPodcast {
+    guard let url = SubscriptionAddress.normalized(feedURL) else {
+      throw CatalogError(.EINVAL, "not a feed address")
+    }
+    return try store.change { database, changes in
+      let podcast = try PodcastRecord.recordNamed(url, title: title, mayBePrivate: true, in: database)
+      let listed = try SubscriptionRows.subscribe(podcast, as: name, or: nil, in: database)
+      changes.append(.subscription(listed.id, podcast: podcast))
+      return listed
+    }
+  }
+
+  /// Its downloads and what is known of it stay; its hidden marks are forgotten.
+  /// - Parameter id: the subscription's.
+  package func unsubscribe(_ id: Int64) throws(CatalogError) {
+    try store.change { database, changes in
+      guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else {
+        throw CatalogError.unknown("subscription")
+      }
+      try database.run("DELETE FROM subscription WHERE id = ?", id)
+      try KeptRows.removeAll(ofPodcast: podcast, in: database)
+      try Folder.touchSubscriptions(in: database)
+      // What was hidden in its directory does not come back there before that has gone.
+      changes.append(.subscription(id, podcast: podcast))
+      if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
+    }
+  }
+
+  /// Gives a subscription's directory another name, which the list keeps too.
+  /// - Parameter id: the subscription's.
+  /// - Throws: EEXIST where the name is taken.
+  package func rename(subscription id: Int64, to name: String) throws(CatalogError) {
+    try store.change { database, changes in
+      guard let old = try ListedRow.subscription(id, in: database) else {
+        throw CatalogError.unknown("subscription")
+      }
+      if name == old.name { return }
+      try SubscriptionRows.checkFree(name, besides: id, in: database)
+      try database.run(
+        "UPDATE subscription SET name = ?, name_key = ?, is_own_name = 1, is_provisional = 0 WHERE id = ?",
+        name, UniqueNames.key(name), id)
+      try Folder.touchSubscriptions(in: database)
+      changes.append(.subscription(id, podcast: old.podcast.id))
+    }
+  }
+
+  /// Gives a subscription another address of the same show, as one with a new token. Episodes, names and marks stay; the
+  /// feed is asked for when a mount next looks for due ones.
+  /// - Parameter id: the subscription's.
+  /// - Throws: EINVAL for no address, EEXIST where another subscription has it.
+  package func setFeedURL(_ address: String, ofSubscription id: Int64) throws(CatalogError) {
+    guard let url = SubscriptionAddress.normalized(address) else {
+      throw CatalogError(.EINVAL, "no address of a feed")
+    }
+    try store.change { database, changes in
+      guard let listed = try ListedRow.subscription(id, in: database) else {
+        throw CatalogError.unknown("subscription")
+      }
+      try FeedRecord.readdress(listed.podcast.id, to: url, in: database, &changes)
+      changes.append(.subscription(id, podcast: listed.podcast.id))
+    }
+    try Forgetting.finish(store)
+  }
+}
