@@ -137,9 +137,7 @@ extension PodcastTree {
   package func extendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard let found = self.node(node) else { return .failure(.ENOENT) }
-    let value =
-      found.extendedAttribute(name) ?? found.extendedAttributes().map { $0.value(name) }
-    return value.then { value in
+    return found.extendedAttribute(name).then { value in
       guard let value, !value.isEmpty else { return .failure(.ENODATA) }
       return .value(Array(value.utf8))
     }

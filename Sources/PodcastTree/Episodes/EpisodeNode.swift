@@ -159,19 +159,19 @@ struct EpisodeNode: TreeNode {
     }
   }
 
-  func extendedAttribute(_ name: String) -> Answer<String?>? {
+  func extendedAttribute(_ name: String) -> Answer<String?> {
     guard EpisodeAttributes.isKnown(name) else { return .value(nil) }
     if EpisodeAttributes.isOfTransfer(name) {
       return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
     }
     return tree.detail(id.row).then { detail in
-      if let fact = EpisodeAttributes.fact(name, detail) { return .value(fact) }
       // Long texts may be cut by what else there is.
-      return extendedAttributes().map { $0.value(name) }
+      detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
+        ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
     }
   }
 
-  /// As it is to be told: of what can't be had because nobody fetches, why.
+  /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {
     let status = tree.currentStatus(episode.mediaKey)
     guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
@@ -209,7 +209,7 @@ struct EpisodeNode: TreeNode {
 }
 
 extension PodcastTree {
-  /// As it is now: changes are told a moment later, and bytes come faster than they are told.
+  /// The status at this moment: reports of changes come a moment later.
   func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
 
   /// The facts that the daemon needs and keeps.
@@ -227,7 +227,7 @@ extension PodcastTree {
 extension TreeState {
   func attributes(of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?) -> NodeAttributes {
     var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
-    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
+    // Readers keep the size that they opened: another size would cut their reads off, or show zeros behind the end.
     let size = EpisodeSize(episode, status)
     let isUnknown = node.isOfUnknownSize || open.isOfUnknownSize(node)
     attributes.size = open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)

@@ -45,7 +45,7 @@ final class Sweeps: Sendable {
         state.askers[episode] = nil
         return
       }
-      // What was asked for long ago counts as somebody else's.
+      // Downloads that were forgotten here count as ordered by another program: they stay.
       if state.askers.count >= Self.limit { state.askers = [:] }
       state.askers[episode] = Asker(program: program)
     }

@@ -118,7 +118,7 @@ final class EventLog: Sendable {
       ])
   }
 
-  /// So many reasons are told.
+  /// The most reasons in one event.
   static let problemLimit = 20
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024

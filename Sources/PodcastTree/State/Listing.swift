@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a directory lists: an immutable value. A change makes a new one; whoever lists the old one goes
+/// What a directory lists: an immutable value. A change makes a new one; a program that lists the old one goes
 /// on with it.
 struct Listing: Sendable {
   /// A name, and what it leads to.

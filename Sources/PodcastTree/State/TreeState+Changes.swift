@@ -119,7 +119,7 @@ extension TreeState {
     if folder.kind == .downloadedPodcast { noteTime(time, of: .downloaded) }
   }
 
-  /// Makes whole listings anew, where they are in memory.
+  /// Makes new values of whole listings that are in memory.
   mutating func remake(_ folders: [NodeID]) -> Difference {
     var difference = Difference()
     for folder in folders {
