@@ -48,21 +48,16 @@ package enum LoopbackSocket {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    try retrying(operation, "127.0.0.1:\(port)") {
-      withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
-      }
-    }
+    try retrying(operation, "127.0.0.1:\(port)") { withSocketAddress(&address, body) }
   }
 
   /// The next connection, non-blocking, sending without delay (TCP_NODELAY); nil when there is none.
   package static func accept(on listener: Int32) -> FileDescriptor? {
-    let number = podcastfs_accept(listener)
-    if number < 0 { return nil }
+    guard let accepted = UnixSocket.accept(on: listener) else { return nil }
     var one: Int32 = 1
-    setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    return FileDescriptor(owning: number)
+    setsockopt(
+      accepted.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    return accepted
   }
 
   /// Makes close(2) answer the peer with a reset (SO_LINGER of no time).

@@ -6,7 +6,8 @@ package final class WakeupEvent: Sendable {
   private let file: FileDescriptor
 
   package init() throws(PosixError) {
-    file = FileDescriptor(owning: try retrying("create an eventfd") { podcastfs_eventfd() })
+    file = FileDescriptor(
+      owning: try retrying("create an eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) })
   }
 
   /// To be polled for POLLIN.
@@ -18,10 +19,13 @@ package final class WakeupEvent: Sendable {
   }
 
   /// Takes all signals so far.
-  package func drain() {
-    var count: UInt64 = 0
-    _ = Glibc.read(file.rawValue, &count, 8)
-  }
+  package func drain() { takeCount(file.rawValue) }
+}
+
+/// Takes the count of an eventfd or a timerfd.
+private func takeCount(_ descriptor: Int32) {
+  var count: UInt64 = 0
+  _ = Glibc.read(descriptor, &count, 8)
 }
 
 /// A timer whose time also passes while the machine sleeps (timerfd_create(2), CLOCK_BOOTTIME).
@@ -29,7 +33,10 @@ package final class WakeTimer: Sendable {
   private let file: FileDescriptor
 
   package init() throws(PosixError) {
-    file = FileDescriptor(owning: try retrying("create a timer") { podcastfs_wake_timer() })
+    file = FileDescriptor(
+      owning: try retrying("create a timer") {
+        timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+      })
   }
 
   /// To be polled for POLLIN.
@@ -38,15 +45,15 @@ package final class WakeTimer: Sendable {
   /// Sets the timer anew.
   /// - Parameter seconds: from now; nil for never.
   package func set(after seconds: Double?) {
-    let bounded = seconds.map { min(max($0, 0.000_001), 1e9) }
-    _ = podcastfs_set_wake_timer(file.rawValue, bounded ?? 0)
+    let bounded = seconds.map { min(max($0, 0.000_001), 1e9) } ?? 0
+    var time = itimerspec()
+    time.it_value.tv_sec = Int(bounded)
+    time.it_value.tv_nsec = Int((bounded - bounded.rounded(.down)) * 1e9)
+    timerfd_settime(file.rawValue, 0, &time, nil)
   }
 
   /// Takes what it has told.
-  package func drain() {
-    var count: UInt64 = 0
-    _ = Glibc.read(file.rawValue, &count, 8)
-  }
+  package func drain() { takeCount(file.rawValue) }
 }
 
 /// read(2) of what is there, waiting until `deadline` for something to come.
