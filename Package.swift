@@ -162,7 +162,9 @@ let package = Package(
         "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
-    tests("PodcastMountTests", ["MountHandover", "PodcastMount", "PodcastTree", "PosixKit", "TestSupport"]),
+    tests(
+      "PodcastMountTests",
+      ["FuseKit", "MountHandover", "PodcastMount", "PodcastTree", "PosixKit", "TestSupport"]),
     tests("PodcastModelTests", ["PodcastModel", "TestSupport"]),
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],

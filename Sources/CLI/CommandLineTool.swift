@@ -6,17 +6,42 @@ internal import PosixKit
 
 /// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
-  /// In the order of `podcastfs help`.
-  package static var commands: [any Command.Type] {
+  /// Commands that `podcastfs help` shows on one line.
+  typealias Line = (commands: [any Command.Type], summary: String?)
+
+  /// The table of all commands, as `podcastfs help` groups them; a line without a summary has its command's own.
+  static var groups: [(title: String, lines: [Line])] {
     [
-      MountCommand.self, UnmountCommand.self, RestartCommand.self, SearchCommand.self, SubscribeCommand.self,
-      UnsubscribeCommand.self, ForgetCommand.self, ListCommand.self, ImportCommand.self, ExportCommand.self,
-      RefreshCommand.self,
-      FeedCommand.self, StatusCommand.self, GetCommand.self, PauseCommand.self, ResumeCommand.self,
-      CancelCommand.self, VerifyCommand.self, DemoCommand.self, DoctorCommand.self, OpenCommand.self,
-      HelpCommand.self,
+      (
+        "Podcasts",
+        [
+          ([SearchCommand.self], nil),
+          ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
+          ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
+          ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
+          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+        ]
+      ),
+      (
+        "Downloads",
+        [
+          ([GetCommand.self], nil), ([StatusCommand.self], nil),
+          ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
+          ([VerifyCommand.self], nil),
+        ]
+      ),
+      (
+        "Mount",
+        [
+          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
+          ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
+        ]
+      ),
+      ("Upkeep", [([DoctorCommand.self], nil), ([HelpCommand.self], "explain a command")]),
     ]
   }
+
+  package static var commands: [any Command.Type] { groups.flatMap { $0.lines.flatMap(\.commands) } }
 
   /// - Parameter arguments: the program's own name first.
   /// - Returns: the exit status: 0 done, 1 it failed or its output could not be written, 64 wrong usage.

@@ -22,7 +22,6 @@ package enum StandardStreams {
   /// What came of a command that did something: a line on standard output, nothing with `--quiet`.
   package static func report(_ text: String) { if !quiet.withLock({ $0 }) { print(text) } }
 
-  /// For `--quiet`.
   static func beQuiet() { quiet.withLock { $0 = true } }
   static var isQuiet: Bool { quiet.withLock { $0 } }
   private static let quiet = Monitor(false)

@@ -5,33 +5,16 @@
 #include <fcntl.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <malloc.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/mount.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
-#include <sys/un.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 extern char **environ;
-
-static void podcastfs_do_nothing(int signal) { (void)signal; }
-
-int podcastfs_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 int podcastfs_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
 
@@ -53,167 +36,6 @@ int podcastfs_epoll_wait(int epoll, struct podcastfs_ready *ready, int count, in
         .descriptor = (int32_t)events[i].data.u64, .generation = events[i].data.u64 >> 32, .events = events[i].events};
   }
   return found;
-}
-
-int podcastfs_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
-
-int podcastfs_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
-
-int podcastfs_peer_credentials(int socket, pid_t *pid, uid_t *uid) {
-  struct ucred credentials;
-  socklen_t size = sizeof credentials;
-  if (getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return -1;
-  *pid = credentials.pid;
-  *uid = credentials.uid;
-  return 0;
-}
-
-ssize_t podcastfs_listxattr(const char *path, char *names, size_t size) { return listxattr(path, names, size); }
-ssize_t podcastfs_getxattr(const char *path, const char *name, void *value, size_t size) {
-  return getxattr(path, name, value, size);
-}
-int podcastfs_setxattr(const char *path, const char *name, const void *value, size_t size) {
-  return setxattr(path, name, value, size, 0);
-}
-
-int podcastfs_terminal_size(int descriptor, int *columns, int *rows) {
-  struct winsize size;
-  if (ioctl(descriptor, TIOCGWINSZ, &size) != 0) return -1;
-  *columns = size.ws_col;
-  *rows = size.ws_row;
-  return 0;
-}
-
-void podcastfs_save_memory(void) {
-  mallopt(M_ARENA_MAX, 2);
-  mallopt(M_MMAP_THRESHOLD, 128 * 1024);
-  mallopt(M_TRIM_THRESHOLD, 512 * 1024);
-}
-
-void podcastfs_share_heaps(void) { mallopt(M_ARENA_MAX, 2); }
-
-void podcastfs_trim_memory(void) { malloc_trim(0); }
-
-pid_t podcastfs_gettid(void) { return (pid_t)syscall(SYS_gettid); }
-
-void podcastfs_set_thread_name(const char *name) {
-  char kept[16];
-  snprintf(kept, sizeof kept, "%s", name);
-  pthread_setname_np(pthread_self(), kept);
-}
-
-struct podcastfs_start {
-  void *(*function)(void *);
-  void *argument;
-};
-
-// A stack of its own for the handler of faults: also one that comes of a stack's end is noted.
-static void *podcastfs_run_thread(void *argument) {
-  struct podcastfs_start start = *(struct podcastfs_start *)argument;
-  free(argument);
-  char space[16384];
-  stack_t faults = {.ss_sp = space, .ss_size = sizeof space}, none = {.ss_flags = SS_DISABLE}, old;
-  int is_ours = sigaltstack(NULL, &old) == 0 && old.ss_flags & SS_DISABLE && sigaltstack(&faults, NULL) == 0;
-  void *result = start.function(start.argument);
-  if (is_ours) sigaltstack(&none, NULL);
-  return result;
-}
-
-int podcastfs_start_detached(void *(*function)(void *), void *argument, size_t stack) {
-  struct podcastfs_start *start = malloc(sizeof *start);
-  if (start == NULL) return ENOMEM;
-  *start = (struct podcastfs_start){function, argument};
-  pthread_attr_t attributes;
-  int error = pthread_attr_init(&attributes);
-  if (error != 0) {
-    free(start);
-    return error;
-  }
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  if (stack > 0) pthread_attr_setstacksize(&attributes, stack);
-  pthread_t thread;
-  error = pthread_create(&thread, &attributes, podcastfs_run_thread, start);
-  pthread_attr_destroy(&attributes);
-  if (error != 0) free(start);
-  return error;
-}
-
-int podcastfs_open(const char *path, int flags, mode_t mode) { return open(path, flags | O_CLOEXEC, mode); }
-int podcastfs_rename_to_new(const char *path, const char *new_path) {
-  return renameat2(AT_FDCWD, path, AT_FDCWD, new_path, RENAME_NOREPLACE);
-}
-int podcastfs_set_nonblocking(int descriptor) {
-  int flags = fcntl(descriptor, F_GETFL);
-  return flags < 0 ? -1 : fcntl(descriptor, F_SETFL, flags | O_NONBLOCK);
-}
-
-int podcastfs_set_close_on_exec(int descriptor) { return fcntl(descriptor, F_SETFD, FD_CLOEXEC); }
-
-int podcastfs_try_lock(int descriptor) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
-int podcastfs_try_lock_shared(int descriptor) {
-  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-  return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
-int podcastfs_unlock(int descriptor) {
-  struct flock lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET};
-  return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
-int podcastfs_is_locked(int descriptor) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0) return -1;
-  return lock.l_type != F_UNLCK;
-}
-
-int podcastfs_lock_byte(int descriptor, off_t place) {
-  struct flock lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = place, .l_len = 1};
-  return fcntl(descriptor, F_OFD_SETLK, &lock);
-}
-
-off_t podcastfs_find_locked(int descriptor, off_t first, off_t count) {
-  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = first, .l_len = count};
-  if (fcntl(descriptor, F_OFD_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return -1;
-  return lock.l_start > first ? lock.l_start : first;
-}
-
-#ifndef STATX_MNT_ID_UNIQUE
-#define STATX_MNT_ID_UNIQUE 0x00004000U
-#endif
-
-uint64_t podcastfs_mount_identity(int descriptor) {
-  struct statx status;
-  // Older kernels leave out what they do not know.
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID_UNIQUE, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID_UNIQUE) != 0)
-    return status.stx_mnt_id;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_MNT_ID, &status) == 0 &&
-      (status.stx_mask & STATX_MNT_ID) != 0)
-    return status.stx_mnt_id;
-  return 0;
-}
-
-int64_t podcastfs_birth_time(int descriptor) {
-  struct statx status;
-  if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
-  if ((status.stx_mask & STATX_BTIME) == 0) return 0;
-  return (int64_t)((uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec);
-}
-
-int podcastfs_unmount(const char *path) { return umount2(path, 0); }
-int podcastfs_unmount_lazily(const char *path) { return umount2(path, MNT_DETACH); }
-
-int podcastfs_punch_hole(int descriptor, off_t offset, off_t length) {
-  return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, length);
-}
-
-int podcastfs_inotify(void) { return inotify_init1(IN_CLOEXEC | IN_NONBLOCK); }
-int podcastfs_inotify_watch(int descriptor, const char *path, uint32_t mask) {
-  return inotify_add_watch(descriptor, path, mask);
 }
 
 int podcastfs_spawn(const char *program, char *const arguments[], char *const *environment, const int *descriptors,
@@ -256,8 +78,6 @@ int podcastfs_spawn(const char *program, char *const arguments[], char *const *e
   return error;
 }
 
-int podcastfs_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
-
 int podcastfs_leave_descriptors(int kept) {
   if (unshare(CLONE_FILES) != 0) return -1;
   if (kept < 0) return close_range(0, ~0u, 0);
@@ -279,32 +99,12 @@ static void podcastfs_note_fault(int signal) {
 
 void podcastfs_note_faults(uint64_t *word) {
   podcastfs_fault_word = word;
-  struct sigaction action = {.sa_handler = podcastfs_note_fault, .sa_flags = SA_RESETHAND | SA_NODEFER | SA_ONSTACK};
+  struct sigaction action = {.sa_handler = podcastfs_note_fault, .sa_flags = SA_RESETHAND | SA_NODEFER};
   const int faults[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT};
   for (size_t index = 0; index < sizeof faults / sizeof *faults; index++) sigaction(faults[index], &action, NULL);
 }
 
 _Thread_local uint64_t podcastfs_served_request;
-
-int podcastfs_interrupt_with(int signal) {
-  struct sigaction action = {.sa_handler = podcastfs_do_nothing};
-  return sigaction(signal, &action, NULL);
-}
-
-int podcastfs_send_datagram(const char *path, const char *text, size_t length) {
-  struct sockaddr_un address = {.sun_family = AF_UNIX};
-  size_t size = strlen(path);
-  if (size >= sizeof address.sun_path) return -1;
-  memcpy(address.sun_path, path, size);
-  // An abstract name is written with an @ for its NUL.
-  if (path[0] == '@') address.sun_path[0] = 0;
-  int sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (sender < 0) return -1;
-  ssize_t sent = sendto(sender, text, length, MSG_NOSIGNAL, (struct sockaddr *)&address,
-                        (socklen_t)(offsetof(struct sockaddr_un, sun_path) + size));
-  close(sender);
-  return sent < 0 ? -1 : 0;
-}
 
 int podcastfs_network_events(void) {
   int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -321,14 +121,4 @@ int podcastfs_network_events(void) {
   return events;
 }
 
-int podcastfs_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }
-
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
-
-int podcastfs_wake_timer(void) { return timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK); }
-
-int podcastfs_set_wake_timer(int timer, double seconds) {
-  struct itimerspec time = {.it_value = {.tv_sec = (time_t)seconds}};
-  time.it_value.tv_nsec = (long)((seconds - (double)time.it_value.tv_sec) * 1e9);
-  return timerfd_settime(timer, 0, &time, NULL);
-}

@@ -7,9 +7,7 @@ package struct FeedSettings: Hashable, Sendable {
   package var keep: Keep?
 
   package enum Keep: Hashable, Sendable {
-    /// The newest so many.
     case newest(Int)
-    /// Those of the last so many days.
     case days(Int)
   }
 
@@ -33,7 +31,6 @@ package struct FeedSettings: Hashable, Sendable {
     },
   ]
 
-  /// Takes a line of the section.
   mutating func set(_ key: String, _ value: String) throws(SettingsError) {
     guard let option = Self.options.first(where: { $0.help.key == key }) else {
       throw SettingsError("unknown key in a feed's section: \(key)")

@@ -16,12 +16,6 @@ package struct MountOptions: Hashable, Sendable {
 
   package init() {}
 
-  /// Whether users other than the one who mounts may look in.
-  package var allowsOthers: Bool { passedOn.contains { $0.key == "allow_other" } }
-
-  /// `passedOn` as one list, as libfuse's `-o` takes it; empty where there are none.
-  package var text: String { OptionList.text(passedOn) }
-
   /// Takes an option if it is one of these.
   /// - Returns: whether it is.
   /// - Throws: `SettingsError` for a value that cannot be used.

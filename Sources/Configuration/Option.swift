@@ -29,7 +29,6 @@ package struct Option<Target>: Sendable {
   }
 }
 
-/// What is said of an option.
 package struct OptionHelp: Hashable, Sendable {
   package let key: String
   /// What it takes; nil for a flag.
@@ -78,11 +77,5 @@ package struct OptionHelp: Hashable, Sendable {
   package var row: String {
     let taken = placeholder.map { "`=\($0.replacing("|", with: "\\|"))`" } ?? ""
     return "| `\(key)`\(taken.isEmpty ? "" : " ")\(taken) | \(usual ?? "none") | \(text) |"
-  }
-}
-
-extension String {
-  fileprivate func replacing(_ mark: Character, with text: String) -> String {
-    reduce(into: "") { $0 += $1 == mark ? text : String($1) }
   }
 }

@@ -73,9 +73,3 @@ package struct OptionList: Sendable {
     }.joined(separator: ",")
   }
 }
-
-extension String {
-  fileprivate func replacing(_ mark: Character, with text: String) -> String {
-    reduce(into: "") { $0 += $1 == mark ? text : String($1) }
-  }
-}

@@ -83,7 +83,6 @@ package struct Places: Hashable, Sendable {
     }
   }
 
-  /// The process's environment.
   package static var processEnvironment: [String: String] {
     var result: [String: String] = [:]
     var entry = environ

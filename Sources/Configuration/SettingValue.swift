@@ -1,6 +1,5 @@
 /// Reads the values of options; each error names the key, the value and what would do.
 enum SettingValue {
-  /// Decimal digits within `range`.
   static func number(_ key: String, _ text: String, _ range: ClosedRange<Int>) throws(SettingsError) -> Int {
     guard text.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(text), range.contains(number)
     else {
@@ -9,7 +8,6 @@ enum SettingValue {
     return number
   }
 
-  /// Seconds, with or without decimals.
   static func seconds(_ key: String, _ text: String) throws(SettingsError) -> Double {
     guard let number = decimal(text), number > 0, number <= 86_400 else {
       throw bad(key, text, "seconds from 0.1 to 86400")
@@ -32,7 +30,6 @@ enum SettingValue {
     return Int64((number * Double(1 << shift)).rounded())
   }
 
-  /// On or off.
   static func flag(_ key: String, _ text: String) throws(SettingsError) -> Bool {
     switch text.lowercased() {
     case "on", "yes", "true", "1": return true
@@ -41,7 +38,6 @@ enum SettingValue {
     }
   }
 
-  /// One of an enumeration's raw values.
   static func choice<Choice: RawRepresentable & CaseIterable>(
     _ key: String, _ text: String, _ type: Choice.Type
   ) throws(SettingsError) -> Choice where Choice.RawValue == String {
@@ -51,7 +47,6 @@ enum SettingValue {
     return choice
   }
 
-  /// An http or https address.
   static func address(_ key: String, _ text: String) throws(SettingsError) -> String {
     let rest = ["http://", "https://"].first { text.hasPrefix($0) }.map { text.dropFirst($0.count) }
     guard let host = rest?.first, host != "/", !text.contains(where: \.isWhitespace) else {
@@ -60,7 +55,6 @@ enum SettingValue {
     return text
   }
 
-  /// Text without control characters, not empty.
   static func line(_ key: String, _ text: String) throws(SettingsError) -> String {
     guard !text.isEmpty, text.utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else {
       throw bad(key, text, "text on one line")

@@ -15,7 +15,7 @@ extension Settings {
     if let address = environment["PODCASTFS_SEARCH_URL"], !address.isEmpty {
       _ = try settings.set("search_url", address)
     }
-    settings.proxyVariables = ProxyVariables.of(environment)
+    settings.proxyVariables = environment.filter { Self.proxyNames.contains($0.key) }
     var mount = MountOptions()
     for option in options.flatMap({ OptionList($0).options }) {
       if try settings.set(option.key, option.value) { continue }
@@ -29,6 +29,11 @@ extension Settings {
     }
     return (settings, mount)
   }
+
+  /// How the environment names proxies (libcurl-env(3)). `HTTP_PROXY` is not among them: in a CGI the client sets it.
+  private static let proxyNames: Set<String> = [
+    "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+  ]
 
   private static func contents(_ file: String) throws(SettingsError) -> String? {
     do {

@@ -46,7 +46,7 @@ package struct Settings: Hashable, Sendable {
 
   // Network
   package var proxy: String?
-  /// The environment's `http_proxy` and the like (see `ProxyVariables`): what holds where `proxy` is not set.
+  /// The environment's `http_proxy` and the like: what holds where `proxy` is not set.
   package var proxyVariables: [String: String] = [:]
   package var userAgent: String?
   /// A file with certificate authorities to trust in place of the system's.

@@ -52,7 +52,6 @@ package final class DemoCatalogue: Sendable {
     return server
   }
 
-  /// Everything by its path.
   private static func contents(at address: String, _ audioRate: Int64) -> [String: ServedContent] {
     var contents: [String: ServedContent] = [:]
     func add(_ path: String, _ text: String, _ type: String) {

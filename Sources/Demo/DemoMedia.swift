@@ -1,7 +1,6 @@
 internal import CDemoMedia
 internal import HTTPServerKit
 
-/// The demonstration's audio and covers.
 enum DemoMedia {
   /// How many bytes a file has; 0 where there is none.
   static func size(_ name: String) -> Int { bytes(name)?.count ?? 0 }

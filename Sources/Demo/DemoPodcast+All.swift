@@ -1,5 +1,4 @@
 extension DemoPodcast {
-  /// The whole catalogue.
   static let all = [harbourLights, nightTrains, pocketOrchestra]
 
   private static let harbourLights = DemoPodcast(

@@ -48,7 +48,6 @@ extension DemoPodcast {
     return text + "</item>\n"
   }
 
-  /// WebVTT.
   func transcript(_ number: Int) -> String {
     "WEBVTT\n"
       + episodes[number - 1].transcript.map { cue in

@@ -1,4 +1,3 @@
-/// A podcast of the demonstration's catalogue.
 struct DemoPodcast {
   struct Episode {
     var title: String

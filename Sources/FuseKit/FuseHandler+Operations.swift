@@ -3,7 +3,6 @@ internal import Glibc
 internal import PosixKit
 
 extension FuseHandler {
-  /// Calls the file system for a request.
   private static func serve(
     _ request: fuse_req_t?, _ call: (any FuseFileSystem, FuseCaller, consuming FuseReply) -> Void
   ) {
@@ -22,7 +21,6 @@ extension FuseHandler {
     }
   }
 
-  /// The table for libfuse.
   static var operations: fuse_lowlevel_ops {
     var operations = fuse_lowlevel_ops()
     operations.`init` = { _, connection in

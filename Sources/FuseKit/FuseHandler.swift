@@ -14,7 +14,7 @@ final class FuseHandler: Sendable {
     return handler.takeUnretainedValue().fileSystem
   }
 
-  /// What we ask of the kernel: see Documentation/Architecture.md.
+  /// What we ask of the kernel: see Documentation/Internals/caching.md.
   static func negotiate(_ connection: UnsafeMutablePointer<fuse_conn_info>) {
     func want(_ capability: UInt32) {
       connection.pointee.want |= connection.pointee.capable & capability

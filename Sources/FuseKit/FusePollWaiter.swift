@@ -13,7 +13,6 @@ package final class FusePollWaiter: @unchecked Sendable {
 
   deinit { fuse_pollhandle_destroy(handle) }
 
-  /// The answer may be another now.
   package func notify() {
     let isFirst = isDone.withLock { isDone in
       defer { isDone = true }

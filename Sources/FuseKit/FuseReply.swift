@@ -37,7 +37,6 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
     return fuse_reply_create(take(), &parameters, &info) == 0
   }
 
-  /// What poll(2) gives.
   package consuming func pollable(isReadable: Bool) {
     fuse_reply_poll(take(), isReadable ? UInt32(POLLIN | POLLRDNORM) : 0)
   }
@@ -62,14 +61,15 @@ package struct FuseReply: ~Copyable, @unchecked Sendable {
 
   package consuming func position(_ offset: Int64) { fuse_reply_lseek(take(), off_t(offset)) }
 
-  package consuming func statistics(_ statistics: FuseStatistics) {
+  /// - Parameters: in bytes.
+  package consuming func statistics(total: Int64, free: Int64, available: Int64) {
     let blockSize: Int64 = 4096
     var result = statvfs()
     result.f_bsize = UInt(blockSize)
     result.f_frsize = UInt(blockSize)
-    result.f_blocks = fsblkcnt_t(max(0, statistics.total) / blockSize)
-    result.f_bfree = fsblkcnt_t(max(0, statistics.free) / blockSize)
-    result.f_bavail = fsblkcnt_t(max(0, statistics.available) / blockSize)
+    result.f_blocks = fsblkcnt_t(max(0, total) / blockSize)
+    result.f_bfree = fsblkcnt_t(max(0, free) / blockSize)
+    result.f_bavail = fsblkcnt_t(max(0, available) / blockSize)
     // Nodes are not counted: df -i shows none rather than that all are used.
     result.f_files = 0
     result.f_namemax = 255

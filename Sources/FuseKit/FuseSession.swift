@@ -13,7 +13,6 @@ package final class FuseSession: @unchecked Sendable {
   package let mountPoint: String
   private let serving = Monitor(Serving())
 
-  /// The threads that serve.
   private struct Serving: ~Copyable {
     var count = 0
     var threads: Set<PosixThread.Identity> = []

@@ -75,20 +75,6 @@ package struct FuseOpenOptions: Sendable {
   package init(handle: UInt64) { self.handle = handle }
 }
 
-/// statfs(2).
-package struct FuseStatistics: Sendable {
-  /// In bytes.
-  package var total: Int64
-  package var free: Int64
-  package var available: Int64
-
-  package init(total: Int64, free: Int64, available: Int64) {
-    self.total = total
-    self.free = free
-    self.available = available
-  }
-}
-
 /// What setattr(2)-like calls want changed.
 package struct FuseChanges: OptionSet, Sendable {
   package let rawValue: Int32

@@ -87,7 +87,6 @@ package final class ParkedReply: Sendable {
     if thread > 0 && PendingSignals(thread: thread) != nil { lookLater() }
   }
 
-  /// How many there are.
   package static var count: Int { registry.withLock { $0.parked.count } }
 
   /// Answers all that are parked, and from now on all that would be.

@@ -11,21 +11,17 @@ package import PosixKit
 ///
 /// What is recorded is changed under the lock only: that makes it Sendable.
 package final class HandoverMemory: Sendable {
-  /// What a record is about.
   package enum Kind: UInt64, Sendable {
-    case movedNode = 2
-    case openFile = 3
-    case openDirectory = 4
+    case openFile = 1
+    case openDirectory = 2
     /// The thread that makes and removes names for those who watch.
-    case emitter = 6
-    case endedDirectory = 7
+    case emitter = 3
+    case movedNode = 4
   }
 
-  /// A record as it is read back.
   package struct Record: Sendable {
     package let kind: Kind
     package let index: Int
-    /// Seven.
     package let values: [UInt64]
   }
 

@@ -3,7 +3,6 @@ package import PosixKit
 
 /// What a process takes over from the one that served the mount before.
 package struct InheritedMount {
-  /// The connection to the kernel.
   package let connection: Int32
   package let memory: HandoverMemory
   /// The socket to the keeper.

@@ -53,7 +53,6 @@ package final class Keeper: Sendable {
     }
   }
 
-  /// The mount has ended.
   package func dismiss() { _ = send("E") }
 
   /// This process is about to go, and `program` takes over. Where the keeper has been killed, another one is started.

@@ -3,6 +3,7 @@ internal import Configuration
 internal import Glibc
 internal import PodcastModel
 internal import PosixKit
+internal import TransferClient
 internal import TransferProtocol
 
 /// What happens when a download is complete or fails: a desktop notification, and for a complete one the user's command
@@ -34,7 +35,9 @@ final class CompletionNotice: Sendable {
       guard command != nil || notifies, claim(status) else { return }
       if let command {
         commands.async { [self] in
-          run("on_complete", "/bin/sh", ["-c", Self.withUserMask(command)], environment(of: entry, status))
+          // What the command makes is the user's as he likes it, not as private as what is ours.
+          let script = "umask \(String(UserMask.bits, radix: 8))\n\(command)"
+          Notifications.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
         }
       }
       if notifies {
@@ -45,8 +48,21 @@ final class CompletionNotice: Sendable {
     }
   }
 
-  /// A download can't be had: it is not tried again on its own.
-  func failed(_ status: TransferStatus) {
+  /// Hears of downloads that fail from now on.
+  func watchFailures(_ transfers: TransferClient) {
+    let known = Monitor(Set(transfers.allStatuses().filter { $0.state == .failed }.map(\.key)))
+    transfers.observe { [self] key in
+      guard let status = transfers.status(of: key) else { return }
+      let isNew = known.withLock { known in
+        if status.state == .failed { return known.insert(key).inserted }
+        known.remove(key)
+        return false
+      }
+      if isNew { failed(status) }
+    }
+  }
+
+  private func failed(_ status: TransferStatus) {
     claims.async { [self] in
       guard notifies, claim(status) else { return }
       let entry = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first
@@ -60,23 +76,6 @@ final class CompletionNotice: Sendable {
   }
 
   private var notifies: Bool { settings.notifies && Notifications.program != nil }
-
-  private func run(_ what: String, _ path: String, _ arguments: [String], _ environment: [String: String]?) {
-    do {
-      let status = try ChildProcess.wait(
-        ChildProcess.start(path, arguments, environment: environment))
-      if status != 0 { log.write("\(what) ended with status \(status)") }
-    } catch {
-      log.write("cannot run \(what): \(error)")
-    }
-  }
-
-  /// What the command makes is the user's as he likes it, not as private as what is ours.
-  private static func withUserMask(_ command: String) -> String {
-    "umask \(String(UserMask.bits, radix: 8))\n\(command)"
-  }
-
-  // MARK: What is told
 
   /// Titles are data to the shell, never part of a command.
   private func environment(of entry: EpisodeEntry, _ status: TransferStatus) -> [String: String] {
@@ -94,8 +93,6 @@ final class CompletionNotice: Sendable {
     variables["PODCASTFS_SIZE"] = status.total.map { String($0) }
     return variables
   }
-
-  // MARK: One of several mounts
 
   /// Seconds after which no mount can still hear of a completion for the first time.
   private static let lifetime: Int64 = 3600

@@ -25,21 +25,6 @@ package enum MountPoint {
     if case .failure(let error) = outcome, !MountTable.isOurs(path) { throw error }
   }
 
-  /// The directories of a path that are not there, the deepest first: those that `make` makes.
-  package static func missing(_ path: String) -> [String] {
-    var missing: [String] = []
-    var rest = Substring(path)
-    while !rest.isEmpty {
-      while rest.count > 1, rest.hasSuffix("/") { rest.removeLast() }
-      var status = stat()
-      if lstat(String(rest), &status) == 0 || Errno.current != .ENOENT { break }
-      missing.append(String(rest))
-      guard let slash = rest.lastIndex(of: "/") else { break }
-      rest = rest[..<slash]
-    }
-    return missing
-  }
-
   /// Gives a directory that the automounter (autofs's or systemd's) has made for the mount to the user who mounts:
   /// fusermount3 lets nobody mount on what he can't write to. Any other one must be the user's own.
   package static func handOver(_ path: String, to account: Account) {

@@ -51,7 +51,7 @@ package struct MountProcess {
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
-    FailureWatch.begin(transfers, failed: notice.failed)
+    notice.watchFailures(transfers)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
     let session = try FuseSession(
       mounted, at: request.mountPoint, options: request.fuseOptions,
@@ -90,7 +90,6 @@ package struct MountProcess {
     }
     // Should this process be killed before it has done so, the next one takes the mount away, and no more.
     memory[.ending] = 1
-    ServiceManager.tellStopping()
     mounted.detach()
     takeAway(session.connection, mount?.device)
     succession.keeper?.dismiss()

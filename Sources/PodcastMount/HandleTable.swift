@@ -1,41 +1,59 @@
+internal import FuseKit
 internal import MountHandover
 internal import PodcastTree
 internal import PosixKit
 
-/// What is open, by the numbers that the kernel carries for us; also what a process that served before had open: that is
-/// opened again when it is next asked for.
+/// What is open, by the numbers that the kernel carries for us.
 final class HandleTable: Sendable {
-  struct File: Sendable {
-    var node: NodeID
-    var file: any OpenFile
-  }
-  /// How something was opened.
+  /// How a file was opened: what the next process needs to open it again.
   struct Opening: Sendable {
     var node: NodeID
-    /// Who has opened it.
     var user: UInt32
     var thread: Int32
     /// Whether it was opened with O_NOATIME.
     var sniffs = false
-    /// Whether it was opened to be written: what had come of it is lost.
     var writes = false
     /// The kernel's number of the request.
     var request: UInt64 = 0
     /// See `OpenFile.generation`.
     var generation: UInt32 = 0
+
+    init(_ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool) {
+      (self.node, self.sniffs, self.writes) = (node, sniffs, writes)
+      (user, thread, request) = (caller.user, caller.thread, caller.request)
+    }
+
+    /// Number, node, user and thread, flags and generation, request.
+    init(_ record: HandoverMemory.Record) {
+      let values = record.values
+      node = NodeID(rawValue: values[1])
+      (user, thread) = (UInt32(truncatingIfNeeded: values[2] >> 32), Int32(truncatingIfNeeded: values[2]))
+      (sniffs, writes) = (values[3] & 1 != 0, values[3] & 2 != 0)
+      (request, generation) = (values[4], UInt32(truncatingIfNeeded: values[3] >> 32))
+    }
+
+    func values(_ number: UInt64, _ generation: UInt32) -> [UInt64] {
+      let flags = UInt64(generation) << 32 | (sniffs ? 1 : 0) | (writes ? 2 : 0)
+      let caller = UInt64(user) << 32 | UInt64(UInt32(bitPattern: thread))
+      return [number, node.rawValue, caller, flags, request]
+    }
+  }
+  private enum File {
+    case open(any OpenFile, writes: Bool)
+    /// A process before had it open. It is opened again when it is next asked for.
+    case inherited(Opening)
+  }
+  private enum Directory {
+    case open(OpenDirectory)
+    case inherited(NodeID)
   }
   private struct State {
     var next: UInt64 = 1
     var files: [UInt64: File] = [:]
-    var directories: [UInt64: OpenDirectory] = [:]
-    /// What is being written.
-    var writers: Set<UInt64> = []
+    var directories: [UInt64: Directory] = [:]
     /// Where each is in the mount's memory.
     var records: [UInt64: Int] = [:]
-    /// What a process before had open, and has not been opened again.
-    var inheritedFiles: [UInt64: Opening] = [:]
-    var inheritedDirectories: [UInt64: NodeID] = [:]
-    /// Of these, by the numbers of the requests that opened them.
+    /// What was inherited, by the numbers of the requests that opened it.
     var requests: [UInt64: UInt64] = [:]
   }
   private let state: Monitor<State>
@@ -46,46 +64,30 @@ final class HandleTable: Sendable {
     self.memory = memory
     var state = State()
     for record in records {
+      let number = record.values[0]
       switch record.kind {
-      case .openFile: Self.inherit(file: record, &state)
-      case .openDirectory: Self.inherit(directory: record, &state)
+      case .openFile:
+        let opening = Opening(record)
+        state.files[number] = .inherited(opening)
+        state.requests[opening.request] = number
+      case .openDirectory:
+        state.directories[number] = .inherited(NodeID(rawValue: record.values[1]))
+        state.requests[record.values[2]] = number
       default: continue
       }
+      state.records[number] = record.index
     }
     if let memory { state.next = max(1, memory[.nextHandle]) }
     self.state = Monitor(state)
   }
 
-  /// Number, node, user and thread, whether it sniffs and writes and its generation, request.
-  private static func inherit(file record: HandoverMemory.Record, _ state: inout State) {
-    let number = record.values[0]
-    state.inheritedFiles[number] = Opening(
-      node: NodeID(rawValue: record.values[1]), user: UInt32(truncatingIfNeeded: record.values[2] >> 32),
-      thread: Int32(truncatingIfNeeded: record.values[2]), sniffs: record.values[3] & 1 != 0,
-      writes: record.values[3] & 2 != 0, request: record.values[4],
-      generation: UInt32(truncatingIfNeeded: record.values[3] >> 32))
-    state.requests[record.values[4]] = number
-    state.records[number] = record.index
-  }
-
-  /// Number, node, request.
-  private static func inherit(directory record: HandoverMemory.Record, _ state: inout State) {
-    let number = record.values[0]
-    state.inheritedDirectories[number] = NodeID(rawValue: record.values[1])
-    state.requests[record.values[2]] = number
-    state.records[number] = record.index
-  }
-
   /// - Returns: its number.
   func add(_ file: any OpenFile, _ opening: Opening) -> UInt64 {
-    state.withLock { state in
+    let generation = file.generation
+    return state.withLock { state in
       let number = takeNumber(&state)
-      state.files[number] = File(node: opening.node, file: file)
-      if opening.writes { state.writers.insert(number) }
-      let flags = UInt64(file.generation) << 32 | (opening.sniffs ? 1 : 0) | (opening.writes ? 2 : 0)
-      let caller = UInt64(opening.user) << 32 | UInt64(UInt32(bitPattern: opening.thread))
-      state.records[number] = memory?.add(
-        .openFile, [number, opening.node.rawValue, caller, flags, opening.request])
+      state.files[number] = .open(file, writes: opening.writes)
+      state.records[number] = memory?.add(.openFile, opening.values(number, generation))
       return number
     }
   }
@@ -96,7 +98,7 @@ final class HandleTable: Sendable {
   func add(_ directory: OpenDirectory, request: UInt64) -> UInt64 {
     state.withLock { state in
       let number = takeNumber(&state)
-      state.directories[number] = directory
+      state.directories[number] = .open(directory)
       state.records[number] = memory?.add(.openDirectory, [number, directory.node.rawValue, request])
       return number
     }
@@ -110,22 +112,26 @@ final class HandleTable: Sendable {
     return state.next
   }
 
-  func file(_ handle: UInt64) -> File? { state.withLock { $0.files[handle] } }
-  func directory(_ handle: UInt64) -> OpenDirectory? { state.withLock { $0.directories[handle] } }
+  func file(_ handle: UInt64) -> (any OpenFile)? {
+    state.withLock { if case .open(let file, _)? = $0.files[handle] { file } else { nil } }
+  }
 
-  func removeFile(_ handle: UInt64) -> File? {
+  func directory(_ handle: UInt64) -> OpenDirectory? {
+    state.withLock { if case .open(let directory)? = $0.directories[handle] { directory } else { nil } }
+  }
+
+  /// - Returns: what was open, to be closed.
+  func removeFile(_ handle: UInt64) -> (any OpenFile)? {
     let (file, record) = state.withLockNotifying { state in
-      state.inheritedFiles[handle] = nil
-      state.writers.remove(handle)
-      return (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
+      (state.files.removeValue(forKey: handle), state.records.removeValue(forKey: handle))
     }
     if let record { memory?.remove(record) }
-    return file
+    if case .open(let file, _)? = file { return file }
+    return nil
   }
 
   func removeDirectory(_ handle: UInt64) {
     let record = state.withLock { state in
-      state.inheritedDirectories[handle] = nil
       state.directories[handle] = nil
       return state.records.removeValue(forKey: handle)
     }
@@ -134,7 +140,9 @@ final class HandleTable: Sendable {
 
   /// Waits until nothing is being written.
   func waitForWriters(until deadline: MonotonicTime) {
-    _ = state.wait(until: deadline) { $0.writers.isEmpty ? true : nil }
+    _ = state.wait(until: deadline) { state in
+      state.files.values.contains { if case .open(_, writes: true) = $0 { true } else { false } } ? nil : true
+    }
   }
 
   var count: Int { state.withLock { $0.files.count + $0.directories.count } }
@@ -142,25 +150,33 @@ final class HandleTable: Sendable {
   // MARK: What a process before had open
 
   /// How a file was opened that has not been opened again.
-  func inheritedFile(_ handle: UInt64) -> Opening? { state.withLock { $0.inheritedFiles[handle] } }
-  func inheritedDirectory(_ handle: UInt64) -> NodeID? { state.withLock { $0.inheritedDirectories[handle] } }
-  var inheritedFiles: [UInt64] { state.withLock { $0.inheritedFiles.keys.sorted() } }
+  func inheritedFile(_ handle: UInt64) -> Opening? {
+    state.withLock { if case .inherited(let opening)? = $0.files[handle] { opening } else { nil } }
+  }
+
+  func inheritedDirectory(_ handle: UInt64) -> NodeID? {
+    state.withLock { if case .inherited(let node)? = $0.directories[handle] { node } else { nil } }
+  }
+
+  var inheritedFiles: [UInt64] {
+    state.withLock { state in
+      state.files.filter { if case .inherited = $0.value { true } else { false } }.keys.sorted()
+    }
+  }
 
   /// It has been opened again.
   /// - Returns: false where it has been closed meanwhile, or somebody else was first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
-      guard let opening = state.inheritedFiles.removeValue(forKey: handle) else { return false }
-      state.files[handle] = File(node: opening.node, file: file)
+      guard case .inherited(let opening)? = state.files[handle] else { return false }
+      state.files[handle] = .open(file, writes: opening.writes)
       return true
     }
   }
 
   func restore(_ handle: UInt64, _ directory: OpenDirectory) {
     state.withLock { state in
-      if state.inheritedDirectories.removeValue(forKey: handle) != nil {
-        state.directories[handle] = directory
-      }
+      if case .inherited? = state.directories[handle] { state.directories[handle] = .open(directory) }
     }
   }
 
@@ -168,7 +184,7 @@ final class HandleTable: Sendable {
   /// never reached the caller. This process may have opened the file again by now.
   func forgetAnswer(to request: UInt64) {
     guard let handle = state.withLock({ $0.requests.removeValue(forKey: request) }) else { return }
-    removeFile(handle)?.file.close()
+    removeFile(handle)?.close()
     removeDirectory(handle)
   }
 }

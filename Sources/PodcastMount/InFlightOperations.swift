@@ -73,6 +73,5 @@ final class InFlightOperations: Sendable {
     }
   }
 
-  /// How many folders are held.
   var count: Int { state.withLock { $0.folders.count } }
 }

@@ -26,8 +26,6 @@ final class InotifyEmitter: Sendable {
     var pending: [NodeID: [String: Entry]] = [:]
     var count = 0
     var isScheduled = false
-    /// When programs may be looked through again for watches.
-    var notBefore = MonotonicTime(nanoseconds: 0)
     /// What the thread makes known at this moment, and its number.
     var current: Entry?
     var thread: Int32 = 0
@@ -45,10 +43,8 @@ final class InotifyEmitter: Sendable {
   /// The threads of the processes before.
   private let predecessors: Set<Int32>
   private let queue = WorkQueue(name: "watchers", stackSize: 256 * 1024)
-  /// Seconds in which further changes join a batch.
-  private static let delay = 0.05
-  /// Seconds at most between two looks for watches, and until the next try in a folder that a request holds.
-  private static let longestRest = 2.0
+  /// Seconds in which further changes join a batch, and until the next try in a folder that a request holds.
+  private static let (delay, pause) = (0.2, 2.0)
   /// More names at once are a new folder rather than news.
   private static let limit = 20_000
   /// How often a name is tried: see `perform`.
@@ -107,7 +103,7 @@ final class InotifyEmitter: Sendable {
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
-    if isNeeded { schedule(after: Self.delay) }
+    if isNeeded { queue.async(after: Self.delay) { [self] in run() } }
   }
 
   private static func add(_ entry: Entry, to state: inout State) {
@@ -129,22 +125,13 @@ final class InotifyEmitter: Sendable {
   /// What is still to be announced.
   var count: Int { state.withLock { $0.count + ($0.current == nil ? 0 : 1) } }
 
-  private func schedule(after seconds: Double) {
-    let rest = state.withLock { $0.notBefore }.seconds(since: .now)
-    queue.async(after: max(seconds, rest)) { [self] in run() }
-  }
-
   private func run() {
     let (device, folders) = state.withLock { state in
       state.isScheduled = false
       return (state.device, Array(state.pending.keys))
     }
     guard let device, !folders.isEmpty else { return }
-    let begun = Self.processorTime
     let watched = Watches.find(on: device)
-    // The look through all programs' descriptors takes a twentieth of the time.
-    let rest = min((Self.processorTime - begun) * 20, Self.longestRest)
-    state.withLock { $0.notBefore = .after(rest) }
     var isLeft = false
     for folder in folders {
       if inFlight.holds(folder) {
@@ -161,7 +148,7 @@ final class InotifyEmitter: Sendable {
       defer { if isLeft { state.isScheduled = true } }
       return isLeft && !state.isScheduled
     }
-    if isNeeded { schedule(after: Self.longestRest) }
+    if isNeeded { queue.async(after: Self.pause) { [self] in run() } }
   }
 
   private func take(_ folder: NodeID) -> [Entry] {
@@ -184,13 +171,6 @@ final class InotifyEmitter: Sendable {
 
   private func path(of folder: NodeID) -> String? {
     tree.path(of: folder).map { ([mountPoint] + $0).joined(separator: "/") }
-  }
-
-  /// That the calling thread has used, in seconds.
-  private static var processorTime: Double {
-    var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   // MARK: Making it known

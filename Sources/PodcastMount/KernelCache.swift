@@ -44,8 +44,6 @@ final class KernelCache: Sendable {
 
   private var session: FuseSession? { state.withLock { $0.session } }
 
-  // MARK: Notifications
-
   /// Sends what is different. Names that have appeared are not kept by the kernel: it keeps no failed lookups.
   func send(_ difference: Difference) {
     let names = inFlight.others(of: difference.names).filter { $0.event != .appeared }
@@ -93,8 +91,6 @@ final class KernelCache: Sendable {
 
   /// At once, on the calling thread: it waits for the folder's lock.
   func forget(_ name: String, in folder: UInt64) { session?.invalidate(name: name, in: folder) }
-
-  // MARK: Listings
 
   /// Whether the kernel may go on with the listing that it has of a folder.
   func hasListing(of folder: NodeID) -> Bool {

@@ -13,14 +13,14 @@ extension MountedTree {
     let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
       let known = self.numbers.node(node)
-      let handle = self.handles.add(file, self.opening(known, caller, sniffs: sniffs, writes: writes))
+      let handle = self.handles.add(file, .init(known, caller, sniffs: sniffs, writes: writes))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = file.isDirect
       options.keepsCache = file.keepsCache
       options.isStream = file.isStream
       options.skipsFlush = !writes
       if file.changesAttributes { self.kernel.forgetAttributes(of: node) }
-      if !reply.opened(options) { self.handles.removeFile(handle)?.file.close() }
+      if !reply.opened(options) { self.handles.removeFile(handle)?.close() }
     }
   }
 
@@ -31,7 +31,7 @@ extension MountedTree {
     handle: UInt64, offset: Int64, count: Int, options: FuseReadOptions, caller: FuseCaller,
     reply: consuming FuseReply
   ) {
-    guard let file = handles.file(handle)?.file else {
+    guard let file = handles.file(handle) else {
       return reopen(handle, reply) { reply in
         self.read(
           handle: handle, offset: offset, count: count, options: options, caller: caller, reply: reply)
@@ -52,7 +52,7 @@ extension MountedTree {
   }
 
   package func poll(handle: UInt64, waiter: FusePollWaiter?, reply: consuming FuseReply) {
-    guard let file = handles.file(handle)?.file else {
+    guard let file = handles.file(handle) else {
       return reopen(handle, reply) { reply in self.poll(handle: handle, waiter: waiter, reply: reply) }
     }
     if let waiter { file.whenPollable { waiter.notify() } }
@@ -87,7 +87,7 @@ extension MountedTree {
     handle: UInt64, offset: Int64, bytes: UnsafeRawBufferPointer, reply: consuming FuseReply
   ) {
     // What an upload had got from the process before has gone with that.
-    guard let file = handles.file(handle)?.file else {
+    guard let file = handles.file(handle) else {
       return reply.fail(handles.inheritedFile(handle) == nil ? .EBADF : .EIO)
     }
     switch file.write(at: offset, bytes) {
@@ -97,12 +97,12 @@ extension MountedTree {
   }
 
   package func flush(handle: UInt64, reply: consuming FuseReply) {
-    guard let file = handles.file(handle)?.file else { return flushInherited(handle, reply) }
+    guard let file = handles.file(handle) else { return flushInherited(handle, reply) }
     fulfil(reply, file.flush()) { reply, _ in reply.succeed() }
   }
 
   package func release(handle: UInt64, reply: consuming FuseReply) {
-    handles.removeFile(handle)?.file.close()
+    handles.removeFile(handle)?.close()
     reply.succeed()
   }
 
@@ -110,7 +110,7 @@ extension MountedTree {
   /// yet. The kernel does the other kinds itself.
   package func seek(handle: UInt64, offset: Int64, whence: Int32, reply: consuming FuseReply) {
     let (data, hole): (Int32, Int32) = (3, 4)
-    guard let file = handles.file(handle)?.file else {
+    guard let file = handles.file(handle) else {
       return reopen(handle, reply) { reply in
         self.seek(handle: handle, offset: offset, whence: whence, reply: reply)
       }

@@ -2,7 +2,7 @@ package import FuseKit
 internal import PodcastTree
 internal import PosixKit
 
-/// lookup, getattr, setattr, access, statfs.
+/// lookup, getattr, setattr, access, statfs, and extended attributes.
 extension MountedTree {
   package func lookup(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply) {
     if isShut(to: caller) { return reply.fail(.EACCES) }
@@ -43,7 +43,35 @@ extension MountedTree {
 
   package func statistics(reply: consuming FuseReply) {
     let numbers = tree.statistics()
-    reply.statistics(
-      FuseStatistics(total: numbers.total, free: numbers.free, available: numbers.available))
+    reply.statistics(total: numbers.total, free: numbers.free, available: numbers.available)
+  }
+
+  package func setAttribute(
+    node: UInt64, name: String, value: [UInt8], flags: Int32, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let node = numbers.node(node)
+    let answer = tree.setExtendedAttribute(name, to: value, of: node, flags: flags, for: self.caller(caller))
+    fulfil(reply, verb(.looking(in: node), answer)) { reply, _ in reply.succeed() }
+  }
+
+  package func attribute(
+    node: UInt64, name: String, size: Int, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.extendedAttribute(name, of: numbers.node(node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, value in reply.attributeValue(value, size: size) }
+  }
+
+  package func listAttributes(
+    node: UInt64, size: Int, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.extendedAttributeNames(of: numbers.node(node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, names in reply.attributeValue(names, size: size) }
+  }
+
+  package func removeAttribute(
+    node: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    let answer = tree.removeExtendedAttribute(name, of: numbers.node(node), for: self.caller(caller))
+    fulfil(reply, answer) { reply, _ in reply.succeed() }
   }
 }

@@ -13,15 +13,6 @@ extension MountedTree {
   /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.
   package func waitForWriters(_ patience: Double) { handles.waitForWriters(until: .after(patience)) }
 
-  /// How a file is opened, for the process after this one.
-  func opening(
-    _ node: NodeID, _ caller: FuseCaller, sniffs: Bool = false, writes: Bool
-  ) -> HandleTable.Opening {
-    HandleTable.Opening(
-      node: node, user: caller.user, thread: caller.thread, sniffs: sniffs, writes: writes,
-      request: caller.request)
-  }
-
   /// Opens again what a process before had open, then asks `again`.
   func reopen(
     _ handle: UInt64, _ reply: consuming FuseReply,

@@ -94,12 +94,11 @@ extension MountedTree {
     let parent = numbers.node(parent)
     let answer = tree.create(name, in: parent, for: self.caller(caller))
     fulfil(reply, verb(.making(name, in: parent), answer)) { reply, created in
-      let node = created.attributes.node
-      let handle = self.handles.add(created.file, self.opening(node, caller, writes: true))
+      let handle = self.handles.add(created.file, .init(created.attributes.node, caller, writes: true))
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
       let isTaken = reply.created(self.entry(created.attributes), options)
-      if !isTaken { self.handles.removeFile(handle)?.file.close() }
+      if !isTaken { self.handles.removeFile(handle)?.close() }
     }
   }
 }

@@ -9,7 +9,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
   let numbers: KernelNumbers
-  let incarnations: Incarnations
+  let incarnations = Incarnations()
   let inFlight = InFlightOperations()
   let kernel: KernelCache
   let emitter: InotifyEmitter
@@ -23,7 +23,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     let records = memory?.records ?? []
     handles = HandleTable(memory: memory, records)
     numbers = KernelNumbers(memory: memory, records)
-    incarnations = Incarnations(memory: memory, records)
     kernel = KernelCache(numbers, inFlight)
     emitter = InotifyEmitter(
       tree: tree, numbers: numbers, kernel: kernel, inFlight: inFlight, mountPoint: mountPoint,
@@ -43,8 +42,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     emitter.stop()
     kernel.attach(nil)
   }
-
-  // MARK: ViewObserver
 
   package func changed(_ difference: Difference) {
     var difference = difference
@@ -89,8 +86,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       Gauge("moved directories", numbers.count, limit: 1000),
     ]
   }
-
-  // MARK: Answers
 
   /// Answers `reply` with what `answer` gives, by `respond`.
   func fulfil<Value: Sendable>(

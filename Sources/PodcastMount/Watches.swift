@@ -13,36 +13,21 @@ enum Watches {
   /// - Parameter device: the mount's, as the kernel numbers it: 12 bits of the major number before 20 of the minor.
   static func find(on device: UInt64) -> Found {
     var found = Found()
-    let own = getpid()
-    for name in (try? Directories.names(in: "/proc")) ?? [] {
-      guard let process = Int32(name), process != own else { continue }
-      let directory = "/proc/\(process)/fd"
-      guard let descriptors = try? Directories.names(in: directory) else {
-        if isRefused { found.isPartial = true }
-        continue
-      }
-      for descriptor in descriptors {
-        guard let target = Directories.linkTarget("\(directory)/\(descriptor)") else {
-          if !isRefused { continue }
-          // None of the others tells more.
-          found.isPartial = true
-          break
+    for process in Processes.all() where process != getpid() {
+      let folder = "/proc/\(process)"
+      do throws(PosixError) {
+        for name in try Directories.names(in: folder + "/fd")
+        where Directories.linkTarget("\(folder)/fd/\(name)") == "anon_inode:inotify" {
+          let bytes = (try? Directories.read("\(folder)/fdinfo/\(name)", limit: 1 << 20)) ?? []
+          let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+          found.inodes.formUnion(lines.compactMap { inode($0, device: device) })
         }
-        if target != "anon_inode:inotify" { continue }
-        guard let bytes = try? Directories.read("/proc/\(process)/fdinfo/\(descriptor)", limit: 1 << 20)
-        else {
-          continue
-        }
-        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
-          if let inode = inode(line, device: device) { found.inodes.insert(inode) }
-        }
+      } catch {
+        if [.EACCES, .EPERM].contains(error.errno) { found.isPartial = true }
       }
     }
     return found
   }
-
-  /// Whether the last call has failed because this process may not see what it asked for.
-  private static var isRefused: Bool { Errno.current == .EACCES || Errno.current == .EPERM }
 
   /// "inotify wd:1 ino:9e7e sdev:800013 mask:800afce …": numbers in hexadecimal.
   private static func inode(_ line: Substring, device: UInt64) -> UInt64? {

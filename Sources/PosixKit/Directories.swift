@@ -78,7 +78,8 @@ package enum Directories {
 
   /// rename(2), but EEXIST where there is something of the new name.
   package static func rename(_ path: String, toNew newPath: String) -> Int32 {
-    podcastfs_rename_to_new(path, newPath)
+    // RENAME_NOREPLACE
+    renameat2(AT_FDCWD, path, AT_FDCWD, newPath, 1)
   }
 
   /// Puts `bytes` in the place of `path` in one step: a reader sees the old file or the new one.

@@ -8,7 +8,7 @@ package enum ExtendedAttributes {
     var value = [UInt8](repeating: 0, count: 65_536)
     do throws(PosixError) {
       let count = try retrying("read \(name) of", path) {
-        podcastfs_getxattr(path, name, &value, value.count)
+        getxattr(path, name, &value, value.count)
       }
       return String(decoding: value[..<count], as: UTF8.self)
     } catch  where error.errno == .ENODATA {
@@ -20,7 +20,7 @@ package enum ExtendedAttributes {
   package static func names(of path: String) throws(PosixError) -> [String] {
     var names = [CChar](repeating: 0, count: 65_536)
     let count = try retrying("list the attributes of", path) {
-      podcastfs_listxattr(path, &names, names.count)
+      listxattr(path, &names, names.count)
     }
     return names[..<count].split(separator: 0).map {
       String(decoding: $0.map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -29,6 +29,6 @@ package enum ExtendedAttributes {
 
   package static func set(_ name: String, of path: String, to text: String) throws(PosixError) {
     let bytes = Array(text.utf8)
-    try retrying("set \(name) of", path) { podcastfs_setxattr(path, name, bytes, bytes.count) }
+    try retrying("set \(name) of", path) { setxattr(path, name, bytes, bytes.count, 0) }
   }
 }

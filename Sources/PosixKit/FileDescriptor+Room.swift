@@ -14,7 +14,8 @@ extension FileDescriptor {
 
   /// Gives the room of a range back to the disk, where it can do that: it reads as zeros (fallocate(2)).
   package func punchHole(_ range: Range<Int64>) {
-    _ = podcastfs_punch_hole(rawValue, off_t(range.lowerBound), off_t(range.count))
+    // FALLOC_FL_KEEP_SIZE and FALLOC_FL_PUNCH_HOLE
+    _ = fallocate(rawValue, 1 | 2, off_t(range.lowerBound), off_t(range.count))
   }
 
   /// The open file description's lock on the whole file: many may share it, one may have it alone. It ends
@@ -23,13 +24,25 @@ extension FileDescriptor {
 
   /// - Returns: whether it was had; never waits.
   package func tryLock(_ kind: Lock) -> Bool {
-    switch kind {
-    case .shared: podcastfs_try_lock_shared(rawValue) == 0
-    case .exclusive: podcastfs_try_lock(rawValue) == 0
-    }
+    lock(Self.set, kind == .shared ? F_RDLCK : F_WRLCK) != nil
   }
 
-  package func unlock() { _ = podcastfs_unlock(rawValue) }
+  package func unlock() { _ = lock(Self.set, F_UNLCK) }
+
+  /// Whether somebody has the exclusive lock, without trying to get it.
+  package var isLocked: Bool { lock(Self.get, F_WRLCK).map { Int32($0.l_type) != F_UNLCK } ?? false }
+
+  /// F_OFD_GETLK and F_OFD_SETLK (fcntl(2)).
+  private static let (get, set): (Int32, Int32) = (36, 37)
+
+  /// - Parameter count: 0 for all from `first` on.
+  /// - Returns: the lock as the system has it; nil where it fails.
+  private func lock(_ command: Int32, _ kind: Int32, first: Int64 = 0, count: Int64 = 0) -> flock? {
+    var lock = flock()
+    (lock.l_type, lock.l_whence) = (Int16(kind), Int16(SEEK_SET))
+    (lock.l_start, lock.l_len) = (off_t(first), off_t(count))
+    return fcntl(rawValue, command, &lock) == 0 ? lock : nil
+  }
 }
 
 // Marks on places of a file (locks of a byte each, which others can have too): whoever lives is known by them, and
@@ -37,7 +50,7 @@ extension FileDescriptor {
 extension FileDescriptor {
   /// Marks a place, as long as this open file lives. It is to be open for reading.
   package func mark(_ place: Int64) throws(PosixError) {
-    try retrying("mark a place of a file") { podcastfs_lock_byte(rawValue, off_t(place)) }
+    if lock(Self.set, F_RDLCK, first: place, count: 1) == nil { throw .last("mark a place of a file") }
   }
 
   /// Places of a range that other open files have marked, `limit` at the most. This one is to be open for writing.
@@ -45,7 +58,10 @@ extension FileDescriptor {
     var (found, ranges): (Set<Int64>, [Range<Int64>]) = ([], [range])
     while found.count < limit, let next = ranges.popLast() {
       if next.isEmpty { continue }
-      let place = Int64(podcastfs_find_locked(rawValue, off_t(next.lowerBound), off_t(next.count)))
+      guard let held = lock(Self.get, F_WRLCK, first: next.lowerBound, count: Int64(next.count)),
+        Int32(held.l_type) != F_UNLCK
+      else { continue }
+      let place = max(Int64(held.l_start), next.lowerBound)
       guard next.contains(place) else { continue }
       found.insert(place)
       ranges += [next.lowerBound..<place, place + 1..<next.upperBound]

@@ -14,7 +14,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   package init(
     opening path: String, _ flags: Int32, mode: UInt32 = 0o600
   ) throws(PosixError) {
-    rawValue = try retrying("open", path) { podcastfs_open(path, flags, mode) }
+    rawValue = try retrying("open", path) { Glibc.open(path, flags | O_CLOEXEC, mode) }
   }
 
   /// Gives the number away: the caller closes it.
@@ -149,7 +149,8 @@ extension FileDescriptor {
   /// A file that is only in memory and has no name in any directory: memfd_create(2).
   /// - Parameter name: for proc(5).
   package static func inMemory(_ name: String) throws(PosixError) -> FileDescriptor {
-    FileDescriptor(owning: try retrying("create a file in memory") { podcastfs_memory_file(name) })
+    // MFD_CLOEXEC
+    FileDescriptor(owning: try retrying("create a file in memory") { memfd_create(name, 1) })
   }
 }
 
@@ -160,7 +161,7 @@ package struct Pipe: ~Copyable, Sendable {
 
   package init() throws(PosixError) {
     var ends: [Int32] = [-1, -1]
-    try retrying("create a pipe") { podcastfs_pipe(&ends) }
+    try retrying("create a pipe") { pipe2(&ends, O_CLOEXEC) }
     reader = FileDescriptor(owning: ends[0])
     writer = FileDescriptor(owning: ends[1])
   }

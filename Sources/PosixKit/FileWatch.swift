@@ -25,7 +25,8 @@ package final class FileWatch {
   }
 
   package init() throws(PosixError) {
-    file = FileDescriptor(owning: try retrying("watch files") { podcastfs_inotify() })
+    file = FileDescriptor(
+      owning: try retrying("watch files") { inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)) })
   }
 
   /// To be polled for POLLIN.
@@ -39,7 +40,7 @@ package final class FileWatch {
       case .vanishing: vanishing
       case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
       }
-    let watch = podcastfs_inotify_watch(file.rawValue, path, mask)
+    let watch = inotify_add_watch(file.rawValue, path, mask)
     return watch < 0 ? nil : watch
   }
 

@@ -58,11 +58,11 @@ package enum LoopbackSocket {
 
   /// The next connection, non-blocking, sending without delay (TCP_NODELAY); nil when there is none.
   package static func accept(on listener: Int32) -> FileDescriptor? {
-    let number = podcastfs_accept(listener)
-    if number < 0 { return nil }
+    guard let accepted = UnixSocket.accept(on: listener) else { return nil }
     var one: Int32 = 1
-    setsockopt(number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-    return FileDescriptor(owning: number)
+    setsockopt(
+      accepted.rawValue, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+    return accepted
   }
 
   /// Makes close(2) answer the peer with a reset (SO_LINGER of no time).

@@ -83,11 +83,10 @@ package struct Terminal: Sendable {
 
   /// Columns and rows; 80 by 24 where the terminal does not say.
   package var size: (columns: Int, rows: Int) {
-    var columns: Int32 = 0
-    var rows: Int32 = 0
-    guard podcastfs_terminal_size(descriptor, &columns, &rows) == 0, columns > 0, rows > 0 else {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
       return (80, 24)
     }
-    return (Int(columns), Int(rows))
+    return (Int(size.ws_col), Int(size.ws_row))
   }
 }

@@ -24,11 +24,15 @@ package enum ResourceLimits {
 
   /// Gives memory back when a burst is over: libcurl's buffers are large, and there are many for a while
   /// (mallopt(3)). To be called before the first thread.
-  package static func saveMemory() { podcastfs_save_memory() }
+  package static func saveMemory() {
+    mallopt(M_ARENA_MAX, 2)
+    mallopt(M_MMAP_THRESHOLD, 128 * 1024)
+    mallopt(M_TRIM_THRESHOLD, 512 * 1024)
+  }
 
   /// Has threads share their heaps (mallopt(3)): one of its own for each keeps what that thread has once needed. Large
   /// blocks that are used again and again, as those of reads, stay in the heap. To be called before the first thread.
-  package static func shareHeaps() { podcastfs_share_heaps() }
+  package static func shareHeaps() { mallopt(M_ARENA_MAX, 2) }
 }
 
 extension ResourceLimits {
@@ -63,7 +67,7 @@ package enum SpareMemory {
   private static let isDue = Monitor(false)
 
   /// Gives it back to the system, which takes some milliseconds.
-  package static func giveBack() { podcastfs_trim_memory() }
+  package static func giveBack() { malloc_trim(0) }
 
   /// The same in a moment: once for many bursts.
   /// - Parameter queue: whose thread does it.

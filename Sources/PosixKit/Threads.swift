@@ -33,13 +33,21 @@ package enum PosixThread {
     _ name: String, stackSize: Int = 512 * 1024, _ run: @escaping @Sendable () -> Void
   ) -> Bool {
     let argument = Unmanaged.passRetained(Body(name: name, run: run)).toOpaque()
-    let error = podcastfs_start_detached(
+    var attributes = pthread_attr_t()
+    pthread_attr_init(&attributes)
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, stackSize)
+    var thread = pthread_t()
+    let error = pthread_create(
+      &thread, &attributes,
       { argument in
+        guard let argument else { return nil }
         let body = Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
-        podcastfs_set_thread_name(body.name)
+        pthread_setname_np(pthread_self(), String(body.name.prefix(15)))
         body.run()
-        return argument
-      }, argument, stackSize)
+        return nil
+      }, argument)
     if error != 0 { Unmanaged<Body>.fromOpaque(argument).release() }
     return error == 0
   }
@@ -70,10 +78,14 @@ package enum PosixThread {
   }
 
   /// Takes SIGUSR1 for `Identity.wake`: it does nothing else from here on.
-  package static func allowWaking() { podcastfs_interrupt_with(SIGUSR1) }
+  package static func allowWaking() {
+    var action = sigaction()
+    action.__sigaction_handler.sa_handler = { _ in }
+    sigaction(SIGUSR1, &action, nil)
+  }
 
   /// The kernel's number of the calling thread.
-  package static var currentID: Int32 { podcastfs_gettid() }
+  package static var currentID: Int32 { gettid() }
 }
 
 /// A thread of its own that runs blocks one after the other, in order, and others when their time has come.

@@ -32,30 +32,29 @@ package enum UnixSocket {
   /// Two sockets that are connected with each other, and keep the bounds of messages.
   package static func pair() throws(PosixError) -> UnixSocketPair {
     var ends: (Int32, Int32) = (-1, -1)
+    let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
     try retrying("create sockets") {
-      withUnsafeMutableBytes(of: &ends) { podcastfs_socket_pair($0.bindMemory(to: Int32.self).baseAddress!) }
+      withUnsafeMutableBytes(of: &ends) {
+        socketpair(AF_UNIX, kind, 0, $0.bindMemory(to: Int32.self).baseAddress)
+      }
     }
     return UnixSocketPair(first: FileDescriptor(owning: ends.0), second: FileDescriptor(owning: ends.1))
   }
 
-  /// Sends one datagram without waiting, to a socket in the file system or, where `path` begins with @, to an abstract
-  /// name (unix(7)). What cannot be sent is dropped.
-  package static func send(_ text: String, to path: String) {
-    _ = podcastfs_send_datagram(path, text, text.utf8.count)
-  }
-
   /// The next connection, non-blocking; nil when there is none.
   package static func accept(on listener: Int32) -> FileDescriptor? {
-    let number = podcastfs_accept(listener)
+    let flags = Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+    let number = accept4(listener, nil, nil, flags)
     return number < 0 ? nil : FileDescriptor(owning: number)
   }
 
   /// The process and user at the other end (SO_PEERCRED).
   package static func peer(of socket: Int32) throws(PosixError) -> (process: Int32, user: UInt32) {
-    var process: pid_t = 0
-    var user: uid_t = 0
-    try retrying("identify the peer") { podcastfs_peer_credentials(socket, &process, &user) }
-    return (process, user)
+    // struct ucred
+    var peer: (process: pid_t, user: uid_t, group: gid_t) = (0, 0, 0)
+    var size = socklen_t(MemoryLayout.size(ofValue: peer))
+    try retrying("identify the peer") { getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) }
+    return (peer.process, peer.user)
   }
 
   private static func make(_ kind: Kind) throws(PosixError) -> FileDescriptor {
@@ -112,7 +111,11 @@ package enum SocketActivation {
       Int32(String(cString: pid)) == getpid(), let number = Int32(String(cString: count)), number >= 1
     else { return nil }
     let first: Int32 = 3
-    guard podcastfs_set_nonblocking(first) == 0, podcastfs_set_close_on_exec(first) == 0 else { return nil }
+    let flags = fcntl(first, F_GETFL)
+    guard flags >= 0, fcntl(first, F_SETFL, flags | O_NONBLOCK) == 0, fcntl(first, F_SETFD, FD_CLOEXEC) == 0
+    else {
+      return nil
+    }
     return first
   }
 }

@@ -11,4 +11,24 @@ package enum Waiting {
     if value == nil { task.cancel() }
     return value
   }
+
+  /// Does `body` for each item on other threads, some at once, and then `ended` on this one, in the order in which they end.
+  package static func each<Item: Sendable, Value: Sendable>(
+    _ items: [Item], atOnce: Int, _ body: @escaping @Sendable (Item) -> Value,
+    ended: (_ index: Int, Value) -> Void
+  ) {
+    let queue = WorkQueue(name: "at-once", threads: min(atOnce, items.count), stackSize: 256 * 1024)
+    defer { queue.stop() }
+    let done = Monitor<[(Int, Value)]>([])
+    for (index, item) in items.enumerated() {
+      queue.async {
+        let value = body(item)
+        done.withLockNotifying { $0.append((index, value)) }
+      }
+    }
+    for _ in items {
+      guard let (index, value) = done.wait(for: { $0.isEmpty ? nil : $0.removeFirst() }) else { return }
+      ended(index, value)
+    }
+  }
 }

@@ -6,7 +6,8 @@ package final class WakeupEvent: Sendable {
   private let file: FileDescriptor
 
   package init() throws(PosixError) {
-    file = FileDescriptor(owning: try retrying("create an eventfd") { podcastfs_eventfd() })
+    file = FileDescriptor(
+      owning: try retrying("create an eventfd") { eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK)) })
   }
 
   /// To be polled for POLLIN.
@@ -29,7 +30,10 @@ package final class WakeTimer: Sendable {
   private let file: FileDescriptor
 
   package init() throws(PosixError) {
-    file = FileDescriptor(owning: try retrying("create a timer") { podcastfs_wake_timer() })
+    file = FileDescriptor(
+      owning: try retrying("create a timer") {
+        timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC) | Int32(TFD_NONBLOCK))
+      })
   }
 
   /// To be polled for POLLIN.
@@ -38,8 +42,11 @@ package final class WakeTimer: Sendable {
   /// Sets the timer anew.
   /// - Parameter seconds: from now; nil for never.
   package func set(after seconds: Double?) {
-    let bounded = seconds.map { min(max($0, 0.000_001), 1e9) }
-    _ = podcastfs_set_wake_timer(file.rawValue, bounded ?? 0)
+    let bounded = seconds.map { min(max($0, 0.000_001), 1e9) } ?? 0
+    var time = itimerspec()
+    time.it_value.tv_sec = Int(bounded)
+    time.it_value.tv_nsec = Int((bounded - bounded.rounded(.down)) * 1e9)
+    timerfd_settime(file.rawValue, 0, &time, nil)
   }
 
   /// Takes what it has told.

@@ -146,7 +146,7 @@ package struct TransferStore {
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.text) }
     }
     // What was forgotten is not to stay in the log either.
-    if records.contains(where: \.isForgotten) {
+    if !removed.isEmpty {
       _ = try? database.checkpoint(.truncate, waiting: Self.patience)
     }
   }

@@ -103,15 +103,21 @@ import Testing
     arguments: [
       ("podcastfs refresh Bet", "Beta\\ Show|"), ("podcastfs unsubscribe \"Beta S", "Beta Show|"),
       ("podcastfs unsubscribe Beta\\ S", "Beta\\ Show|"), ("podcastfs forget It", "It\\'s\\ \\$5|"),
-      ("podcastfs --quiet unsub", "unsubscribe|"),
+      ("podcastfs --quiet unsub", "unsubscribe|"), ("podcastfs status --w", "--watch|"),
       ("podcastfs mount -o tri", "trigger=|"), ("podcastfs mount -o latest = 3,tri", "3,trigger=|"),
-      ("podcastfs mount -o latest = 3", ""),
+      ("podcastfs mount -o latest = 3", ""), ("podcastfs help opt", "options|"),
     ])
   func bashCompletesNamesAndOptions(_ typed: String, _ expected: String) throws {
+    let feeds = ["Alpha", "Beta Show", "It's $5"].map {
+      "<outline type='rss' text=\"\($0)\" xmlUrl='http://h.example/\($0.utf8.count)'/>"
+    }
+    try environment.home.write(
+      "list.opml", "<opml version='2.0'><body>\(feeds.joined())</body></opml>")
+    #expect(try run("import", environment.home.path("list.opml")).end == .exit(0))
     let file = try environment.home.write("bash", try run("help", "--completion", "bash").output)
     let script = """
       source "$1"
-      podcastfs() { printf 'Alpha\\nBeta Show\\nIt\\x27s $5\\n'; }
+      podcastfs() { "\(Products.path("podcastfs"))" "$@"; }
       COMP_LINE=${2// = /=}; COMP_POINT=${#COMP_LINE}
       if [[ $2 == *[\\\"\\\\]* ]]; then COMP_WORDS=(podcastfs unsubscribe "${2#podcastfs unsubscribe }")
       else read -ra COMP_WORDS <<< "$2"; fi

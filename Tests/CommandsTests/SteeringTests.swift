@@ -180,6 +180,6 @@ struct SteeringTests {
     let path = try episode("a.mp3", "cached")
     #expect(try run("verify", path).output.hasPrefix("0 episodes checked"))
     #expect(try run("verify", "--quiet", path).output == "")
-    #expect(try run("help", "--completion", "bash").output.contains("verify) words=(--json --quiet"))
+    #expect(try run("help", "--complete", "zsh", "podcastfs verify --").output.hasPrefix("--json\n--quiet\n"))
   }
 }

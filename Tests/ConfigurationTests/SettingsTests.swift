@@ -133,8 +133,7 @@ import Testing
         "rw,allow_other,ro,fsname=my\\,pods,nosuid,noatime,x-systemd.automount,_netdev,nofail,noauto,users"
       ]
     ).mount
-    #expect(mount.allowsOthers)
-    #expect(mount.text == #"rw,allow_other,ro,fsname=my\,pods,nosuid,noatime"#)
+    #expect(OptionList.text(mount.passedOn) == #"rw,allow_other,ro,fsname=my\,pods,nosuid,noatime"#)
     #expect(refusal("ro=1") == "unknown option: ro")
     #expect(refusal("fsname") == "unknown option: fsname")
   }

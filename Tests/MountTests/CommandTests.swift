@@ -91,26 +91,6 @@ import Testing
     #expect(list.output.contains("\"episode_count\": 6"), "\(list.output)")
   }
 
-  /// What this machine has no room for is not told as the server's fault.
-  @Test(.enabled(if: geteuid() == 0, "mounting a small disk takes root"))
-  func aFullTemporaryFolderIsToldAsWhatItIs() throws {
-    let small = try TemporaryDirectory()
-    let folder = small.path("tmp")
-    mkdir(folder, 0o700)
-    #expect(
-      try ChildProcess.run(["mount", "-t", "tmpfs", "-o", "size=1m,mode=700", "none", folder]).status == 0)
-    defer { _ = try? ChildProcess.run(["umount", "-l", folder]) }
-    let fixture = try MountFixture(environment: ["TMPDIR": folder])
-    fixture.publish(count: 3) { feed, _ in
-      feed.items[0].more =
-        "<description>\(String(repeating: "a quiet harbour ", count: 700_000))</description>"
-    }
-    let result = try fixture.run("subscribe", fixture.origin.url("/feed.xml"), seconds: 120)
-    #expect(result.end == .exit(1))
-    #expect(result.errors.lowercased().contains("no space left"), "\(result.errors)")
-    #expect(!result.errors.contains("127.0.0.1"), "\(result.errors)")
-  }
-
   @Test func theDemonstrationShowsTheWholeJobWithoutANetwork() throws {
     let fixture = try MountFixture()
     let result = try fixture.run("demo", "-o", "min_free=0", fixture.root)

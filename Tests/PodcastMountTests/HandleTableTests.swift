@@ -3,6 +3,7 @@ import PodcastTree
 import PosixKit
 import Testing
 
+@testable import FuseKit
 @testable import PodcastMount
 
 @Suite struct HandleTableTests {
@@ -19,7 +20,8 @@ import Testing
   @Test func aFileThatWasOpenedAgainIsClosedWhenItsOpenComesAgain() throws {
     let memory = try HandoverMemory()
     let before = HandleTable(memory: memory, [])
-    let opening = HandleTable.Opening(node: .status, user: 1000, thread: 1, request: 7)
+    let caller = FuseCaller(user: 1000, group: 1000, thread: 1, request: 7)
+    let opening = HandleTable.Opening(.status, caller, writes: false)
     let handle = before.add(ClosableFile(), opening)
     let now = HandleTable(memory: memory, memory.records)
     let file = ClosableFile()

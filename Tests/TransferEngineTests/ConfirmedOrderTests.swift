@@ -13,38 +13,61 @@ import TransferProtocol
     return world
   }
 
-  /// The store is full, so that only the missing file tells the next daemon of it: also after a power loss.
-  @Test func aDropThatTheStoreHasNoRoomForWaitsUntilTheDiskKnowsIt() {
-    let world = worldWithAnEpisode()
-    #expect(world.state(0) == .cached)
+  /// An order is on the disk before it acts: one that cannot be stored changes nothing.
+  @Test func anOrderThatCanNotBeStoredChangesNothing() {
+    let world = EngineWorld(1, hosts: 1)
     world.refusesRows = true
-    world.flushesNamesAtOnce = false
-    let before = world.sent.count
-    world.say { .drop(id: $0, world.requests[0].key) }
-    #expect(world.state(0) == .remote)
-    #expect(world.sent.count == before)
-    world.handle(.removed(world.requests[0].key))
-    #expect(world.sent.count == before + 1)
-    guard case .done = world.sent.last?.message else {
+    world.say { .start(id: $0, world.requests[0]) }
+    guard case .refused = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
     }
+    #expect(world.state(0) == .remote && world.asked == 0)
+    world.refusesRows = false
+    world.savesAtOnce = false
+    world.say { .start(id: $0, world.requests[0]) }
+    #expect(world.asked == 0)
+    world.save()
+    #expect(world.asked == 1 && world.state(0) == .downloading)
   }
 
-  /// The second is no better off for the first, whose record is on its way to a full disk.
-  @Test func ofTwoDropsThatTheStoreCanNotTakeNoneIsConfirmed() {
+  /// A drop makes room for its own row on a full disk, so its files go first.
+  @Test func aDropIsStoredWhenItsFilesAreGone() {
+    let world = worldWithAnEpisode()
+    world.removesAtOnce = false
+    let (before, commits) = (world.sent.count, world.commits)
+    world.say { .drop(id: $0, world.requests[0].key) }
+    #expect(world.sent.count == before && world.state(0) == .remote)
+    world.handle(.removed(world.requests[0].key))
+    #expect(world.sent.last?.message == .done(id: 2))
+    #expect(world.commits > commits && world.records[world.requests[0].key]?.state == .remote)
+  }
+
+  /// As on a disk that has become read-only.
+  @Test func whatCanNotBeRemovedIsFoundAgain() {
+    let world = worldWithAnEpisode()
+    world.removesAtOnce = false
+    let file = FoundFile(
+      key: world.copy(0).key, generation: world.copy(0).generation, size: 700_000, written: 1)
+    let files = world.files
+    world.say { .drop(id: $0, world.requests[0].key) }
+    world.files = files
+    world.handle(.removed(world.requests[0].key, .lasting("read-only")))
+    #expect(world.sent.last?.message == .refused(id: 2, .lasting("read-only")))
+    world.handle(.found([file]))
+    #expect(world.state(0) == .cached)
+  }
+
+  /// A drop overtakes an order that is on its way to the disk.
+  @Test func aStartThatIsDroppedBeforeItIsStoredDoesNotBegin() {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .pause(id: $0, world.requests[0]) }
-    let before = world.sent.count
-    world.refusesRows = true
     world.savesAtOnce = false
+    world.say { .start(id: $0, world.requests[0]) }
     world.say { .drop(id: $0, world.requests[0].key) }
-    world.say { .drop(id: $0, world.requests[0].key) }
-    for _ in 0..<4 { world.save() }
-    let answers = world.sent.dropFirst(before).map(\.message)
-    #expect(answers.count == 2)
-    #expect(answers.allSatisfy { if case .refused = $0 { true } else { false } }, "\(answers)")
-    #expect(world.state(0) == .paused)
+    for _ in 0..<3 { world.save() }
+    #expect(world.sent.map(\.message) == [.done(id: 1), .done(id: 2)])
+    #expect(world.state(0) ?? .remote == .remote && world.asked == 0)
+    #expect(world.records[world.requests[0].key]?.state ?? .remote == .remote)
   }
 
   @Test func whatIsOrderedWhileItIsLetGoOfComesAgain() {

@@ -22,9 +22,10 @@ import TransferProtocol
   @Test func whatIsOrderedWhileItsFileIsLookedForComesAgain() {
     let world = world()
     #expect(world.state(0) == .cached && world.asked == 1)
+    let name = world.copy(0)
     world.say { .start(id: $0, world.requests[0]) }
     world.files = [:]
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([name]))
     world.wait(1)
     #expect(world.state(0) == .downloading)
     #expect(world.asked == 2)
@@ -38,7 +39,7 @@ import TransferProtocol
     world.wait(86_400)
     world.files = [:]
     world.handle(.vanished([world.requests[0].key]))
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([world.copy(0)]))
     world.wait(1)
     #expect(world.state(0) == .remote)
     #expect(world.asked == 1)
@@ -60,7 +61,7 @@ import TransferProtocol
   @Test func whatIsOrderedWhileItsPartIsLookedForComesForAll() {
     let world = worldOfAPart()
     world.say { .start(id: $0, world.requests[0]) }
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([world.copy(0)]))
     world.wait(1)
     world.answer(30_000)
     world.bring(30_000)
@@ -73,9 +74,10 @@ import TransferProtocol
     let world = world()
     world.handle(.vanished([world.requests[0].key]))
     world.handle(.missing([]))
+    let name = world.copy(0)
     world.say { .start(id: $0, world.requests[0]) }
     world.files = [:]
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([name]))
     world.wait(1)
     #expect(world.state(0) == .downloading)
     #expect(world.asked == 2)
@@ -87,7 +89,7 @@ import TransferProtocol
     let world = worldOfAPart()
     world.say { .start(id: $0, world.requests[0]) }
     world.say { state == .paused ? .pause(id: $0, world.requests[0]) : .drop(id: $0, world.requests[0].key) }
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([world.copy(0)]))
     world.wait(1)
     #expect(world.state(0) == state)
     #expect(world.asked == 1)
@@ -119,7 +121,7 @@ import TransferProtocol
     world.looksAtOnce = false
     world.handle(.vanished(nil))
     world.files = [:]
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([world.copy(0)]))
     world.bring(30_000 - 12_288)
     world.end(nil)
     world.wait(1)
@@ -151,7 +153,7 @@ import TransferProtocol
     world.looksAtOnce = false
     world.handle(.vanished([world.requests[0].key]))
     world.files = [:]
-    world.handle(.missing([world.requests[0].key]))
+    world.handle(.missing([world.copy(0)]))
     world.wait(1)
     #expect(world.state(0) == .downloading && world.asked == 2)
   }

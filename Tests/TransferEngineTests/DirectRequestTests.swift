@@ -48,7 +48,7 @@ import TransferProtocol
   @Test func anotherFileDoesNotShowThatAHostGivesNoRanges() throws {
     let request = EngineWorld(1, hosts: 1).requests[0]
     var record = TransferRecord(request: request)
-    (record.generation, record.total) = (1, 5_000_000)
+    (record.generation, record.total, record.received) = (1, 5_000_000, 4096)
     let former = Representation(total: 5_000_000, entityTag: "\"former\"", finalURL: request.url)
     let world = EngineWorld(
       1, hosts: 1, records: [request.key: record], files: [request.key: (former, ByteRanges())])

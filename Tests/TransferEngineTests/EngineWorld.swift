@@ -4,7 +4,7 @@ import TransferProtocol
 
 /// The engine with so many downloads to ask for, a disk that does all at once, and hosts that do what a test says.
 final class EngineWorld {
-  private(set) var engine: Engine
+  private(set) var engine: TransferCore
   let requests: [TransferRequest]
   /// Seconds.
   private(set) var now: Double
@@ -38,8 +38,6 @@ final class EngineWorld {
   /// Whether the disk has no room for records.
   var refusesRows = false
   private var unsaved: [(id: SaveID, rows: [TransferRecord], removed: [MediaKey])] = []
-  /// Whether the disk knows at once which names are gone; else a test answers.
-  var flushesNamesAtOnce = true
   /// Whether nothing is let go of when that is asked for; else a test answers.
   var evictsAtOnce = true
   /// Whether all that may go goes when something is let go of; else nothing does.
@@ -97,7 +95,7 @@ final class EngineWorld {
         key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "")
     }
     let known = records.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
-    engine = Engine(records: known, settings: settings, seed: 1, now: Self.moment(now))
+    engine = TransferCore(records: known, settings: settings, seed: 1, now: Self.moment(now))
     take(engine.start())
     handle(.joined(client, observes: false, answersAddresses: false))
   }
@@ -193,7 +191,6 @@ final class EngineWorld {
       case .remove(let key, let generation):
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }
-      case .flushNames(let key): if flushesNamesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):
@@ -241,7 +238,7 @@ final class EngineWorld {
     case .write(let flow, let range):
       let used = files.values.reduce(0) { $0 + $1.present.count }
       if let key = open[store], used + range.upperBound - range.lowerBound > capacity {
-        let failure = DiskFailure(.full, Engine.noSpaceLeft)
+        let failure = DiskFailure(.full, TransferCore.noSpaceLeft)
         return .disk(store, .notWritten(flow, range, failure, present: files[key]?.present ?? ByteRanges()))
       }
       if let key = open[store], range.upperBound > runtimeCapacity {
@@ -267,7 +264,7 @@ final class EngineWorld {
       if discardsAtOnce { return answer }
       undiscarded.append(answer)
       return nil
-    case .close, .discard:
+    case .close:
       open[store] = nil
       return nil
     }

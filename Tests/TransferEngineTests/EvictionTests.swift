@@ -109,7 +109,7 @@ import TransferProtocol
     world.answer(700_000)
     world.bring(700_000)
     #expect(world.state(0) == .paused)
-    #expect(world.engine.status(of: world.requests[0].key)?.error == Engine.noSpaceLeft)
+    #expect(world.engine.status(of: world.requests[0].key)?.error == TransferCore.noSpaceLeft)
     let asked = world.asked
     world.wait(0.3)
     #expect(world.asked == asked)

@@ -9,10 +9,10 @@ import TransferProtocol
   private static let request = TransferRequest(
     key: MediaKey(address: WebAddress(url)), url: url, title: "", show: "", fileName: "")
 
-  /// Rows that were deleted after a download of which something was here was given up, and others were wanted.
+  /// Rows that were deleted after a download of which something was here was given up.
   private func removed(
-    after message: ClientMessage, then others: [ClientMessage] = [], isKept: Bool = false, seconds: Double
-  ) -> [MediaKey] {
+    after message: ClientMessage, isKept: Bool = false, seconds: Double
+  ) -> Set<MediaKey> {
     var record = TransferRecord(request: Self.request)
     (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
     record.isKept = isKept
@@ -22,12 +22,11 @@ import TransferProtocol
     func moment(_ seconds: Double) -> Moment {
       Moment(instant: Instant(nanoseconds: Int64(seconds * 1e9)), wall: Int64(seconds))
     }
-    let engine = Engine(records: [record], settings: settings, seed: 1, now: moment(1000))
+    var engine = TransferCore(records: [record], settings: settings, seed: 1, now: moment(1000))
     var now = 1000.0
-    var removed: [MediaKey] = []
+    var removed: Set<MediaKey> = []
     var effects = engine.start()
     var events: [Event] = [.joined(client, observes: false, answersAddresses: false), .said(client, message)]
-    events += others.map { .said(client, $0) }
     let end = now + seconds
     while true {
       for effect in effects {
@@ -36,7 +35,7 @@ import TransferProtocol
         case .listFiles: events.insert(.found([]), at: 0)
         case .remove(let key, _): events.append(.removed(key))
         case .save(let id, _, let keys):
-          removed += keys
+          removed.formUnion(keys)
           events.append(.saved(id, nil))
         default: break
         }
@@ -52,14 +51,6 @@ import TransferProtocol
     #expect(removed(after: .forget(id: 1, key), seconds: 90) == [key])
     #expect(removed(after: .forget(id: 1, key), isKept: true, seconds: 90) == [key])
     #expect(removed(after: .drop(id: 1, key), seconds: 90) == [])
-  }
-
-  @Test func whatIsWantedAgainMeanwhileStays() {
-    let key = Self.request.key
-    #expect(
-      removed(
-        after: .forget(id: 1, key), then: [.pause(id: 2, Self.request), .drop(id: 3, key)], seconds: 90) == []
-    )
   }
 
   /// An episode of which some is here, and which somebody reads beside the queue where `isOpen`.
@@ -78,8 +69,7 @@ import TransferProtocol
     #expect(world.records[key]?.request == world.requests[0])
     world.say { .forget(id: $0, key) }
     #expect(world.sent.last?.message == .done(id: isOpen ? 3 : 2))
-    let row = try #require(world.records[key])
-    #expect(row.isForgotten && row.request.url == "")
+    #expect(world.records[key] == nil)
     #expect(world.files[key] == nil)
   }
 
@@ -100,46 +90,28 @@ import TransferProtocol
     #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
   }
 
-  /// Somebody has opened it, and begins to read only when it has been forgotten: it comes as it is read, but is not wanted.
+  /// Somebody has opened it, and begins to read only when it has been forgotten.
   private func worldOfALateReader() -> (world: EngineWorld, key: MediaKey) {
     let world = EngineWorld(1, hosts: 1)
     let key = world.requests[0].key
     world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
     world.say { .forget(id: $0, key) }
     world.say { .wait(id: $0, open: 1, offset: 0, count: 4096) }
-    world.answer(1_000_000)
-    world.bring(100_000)
-    #expect(world.files[key] != nil && world.state(0) == .remote)
-    #expect(world.records[key]?.isForgotten == true)
     return (world, key)
   }
 
-  @Test func whatIsReadAfterwardsGoesWhenItIsClosed() {
+  @Test func nothingIsFetchedForALateReader() {
     let (world, key) = worldOfALateReader()
+    #expect(world.sent.last?.message == .unavailable(wait: 3, .gone))
     world.say { _ in .close(id: 1) }
-    #expect(world.files[key] == nil && world.running.isEmpty)
+    #expect(world.asked == 0 && world.records[key] == nil)
     world.wait(90)
-    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+    #expect(world.engine.status(of: key) == nil)
   }
 
   @Test func anOrderlyEndForgetsWhatIsOpen() {
     let (world, key) = worldOfALateReader()
     world.stop()
-    #expect(world.files[key] == nil)
-    #expect(world.records[key]?.isForgotten == true)
-  }
-
-  /// Who had it open says so to the next daemon, and wants no more by that.
-  @Test func whatIsOpenIsNotWantedAgainWhenADaemonHasDied() {
-    let (before, key) = world(isOpen: true)
-    before.say { .forget(id: $0, key) }
-    let world = EngineWorld(1, hosts: 1, records: before.records)
-    world.say { .open(id: $0, world.requests[0], .download, generation: before.generations[key]) }
-    world.wait(90)
-    #expect(world.asked == 0 && world.state(0) == .remote)
-    #expect(world.records[key]?.isForgotten == true)
-    world.say { _ in .close(id: 1) }
-    world.wait(90)
-    #expect(world.records[key] == nil && world.engine.status(of: key) == nil)
+    #expect(world.files[key] == nil && world.records[key] == nil)
   }
 }

@@ -23,6 +23,7 @@ import TransferProtocol
     #expect(world.state(0) == .paused)
     #expect(world.files[world.requests[0].key]?.present == ByteRanges([0..<1_000_000]))
     world.say { .start(id: $0, world.requests[0]) }
+    world.wait(1)
     #expect(world.requested.last?.range?.start == 1_000_000)
   }
 

@@ -230,19 +230,6 @@ import TransferEngine
     #expect(fault.kind == .passing)
   }
 
-  @Test func anMP4sIndexIsFoundBehindItsMedia() {
-    func box(_ type: String, _ size: UInt32) -> [UInt8] {
-      withUnsafeBytes(of: size.bigEndian) { Array($0) } + Array(type.utf8)
-    }
-    let file = box("ftyp", 16) + [0, 0, 0, 0, 0, 0, 0, 0] + box("free", 8) + box("mdat", 1000)
-    #expect(MP4Index.trailing(file, total: 1500) == 1024..<1500)
-    let early = box("ftyp", 16) + [0, 0, 0, 0, 0, 0, 0, 0] + box("moov", 100)
-    #expect(MP4Index.trailing(early, total: 1500) == nil)
-    #expect(MP4Index.trailing(Array("ID3 and so on, more than eight".utf8), total: 1500) == nil)
-    #expect(MP4Index.trailing(box("ftyp", 0), total: 1500) == nil)
-    #expect(MP4Index.trailing(box("ftyp", .max), total: 1500) == nil)
-  }
-
   /// Of a file that has become shorter a server says where that ends.
   @Test(arguments: [0, 1, 499_999, 500_001]) func anEndElsewhereIsNotTheEndOfWhatIsStored(total: Int64) {
     let open = Representation(entityTag: "\"a\"", finalURL: "http://cdn.example.org/a.mp3")

@@ -12,24 +12,12 @@ import Testing
     #expect(senders.sender(behind: "tracker.test") == "tracker.test")
   }
 
-  @Test func whoHasRefusedPartsIsNotBelievedAgain() {
-    var senders = Senders()
-    #expect(!senders.givesParts("host.test"))
-    senders.learn("host.test", givesParts: true)
-    #expect(senders.givesParts("host.test"))
-    senders.learn("host.test", givesParts: false)
-    senders.learn("host.test", givesParts: true)
-    #expect(!senders.givesParts("host.test"))
-  }
-
   /// Feeds name any number of hosts.
   @Test func itRemembersABoundedNumber() {
     var senders = Senders()
     for number in 0..<100_000 {
       senders.learn("cdn\(number).test", behind: "tracker\(number).test")
-      senders.learn("host\(number).test", givesParts: true)
     }
-    #expect(senders.count <= 2 * Limits.hosts)
-    #expect(senders.givesParts("host99999.test"))
+    #expect(senders.count <= Limits.hosts)
   }
 }

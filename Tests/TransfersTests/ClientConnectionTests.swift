@@ -9,7 +9,7 @@ import Transfers
 
 /// What a client costs, and hears, who reads slowly or never.
 @Suite final class ClientConnectionTests {
-  private let engine: Engine
+  private var engine: TransferCore
   private let connection: ClientConnection
   private let other: FileDescriptor
 
@@ -26,7 +26,7 @@ import Transfers
       (record.state, record.order) = (.paused, Int64(number))
       records.append(record)
     }
-    engine = Engine(
+    engine = TransferCore(
       records: records, settings: TransferSettings(), seed: 1,
       now: Moment(instant: Instant(nanoseconds: 0), wall: 0))
     let directory = try TemporaryDirectory()

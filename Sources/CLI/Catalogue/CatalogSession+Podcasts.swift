@@ -4,7 +4,6 @@ internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
 
-/// The podcasts that people mean.
 extension CatalogSession {
   /// Follows the podcast at an address.
   /// - Parameter isTyped: by the user: it may be on a private network.
@@ -78,16 +77,8 @@ extension CatalogSession {
     switch node.kind {
     case .downloadedPodcast: return node.row
     case .episode: if let episode = try catalog.episode(node.row) { return episode.podcastID }
-    case .subscription:
-      if let listed = try catalog.subscriptions().first(where: { $0.id == node.row }) {
-        return listed.podcast.id
-      }
-    case .result:
-      for search in try catalog.searches() {
-        if let listed = try catalog.results(ofSearch: search.id).first(where: { $0.id == node.row }) {
-          return listed.podcast.id
-        }
-      }
+    case .subscription: if let listed = try catalog.subscription(node.row) { return listed.podcast.id }
+    case .result: if let listed = try catalog.result(node.row) { return listed.podcast.id }
     default: break
     }
     throw CommandFailure("\(path): not a podcast in a mount of podcastfs")

@@ -5,7 +5,7 @@ internal import HTTPKit
 internal import PosixKit
 
 /// The catalogue as a command uses it: opened by the user's configuration, its waits made plain calls.
-struct CatalogSession {
+struct CatalogSession: Sendable {
   let places: Places
   let settings: Settings
   let http: HTTPClient

@@ -4,7 +4,6 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs feed`.
 enum FeedCommand: Command {
   static let name = "feed"
   static let summary = "show what podcastfs makes of a feed"

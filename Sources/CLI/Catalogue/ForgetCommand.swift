@@ -6,7 +6,6 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// `podcastfs forget`.
 enum ForgetCommand: Command {
   static let name = "forget"
   static let summary = "remove podcasts and their downloads everywhere"
@@ -42,24 +41,14 @@ enum ForgetCommand: Command {
     defer { transfers.stop() }
     // Also what only the cache knows of.
     transfers.waitUntilCurrent(until: .after(patience))
-    let known = keys.filter { transfers.status(of: $0) != nil }
-    let orders = Monitor((left: Set(known), failure: TransferFailure?.none))
     // All at once: they have few commits in common.
-    for key in known {
-      transfers.forget(key) { failure in
-        orders.withLockNotifying { orders in
-          orders.left.remove(key)
-          orders.failure = orders.failure ?? failure
-        }
-      }
-    }
-    for key in known {
-      guard orders.wait(until: .after(patience), for: { $0.left.contains(key) ? nil : true }) == true else {
-        throw CommandFailure("the transfer daemon did not drop a download")
-      }
-    }
-    if let failure = orders.withLock({ $0.failure }) {
-      throw CommandFailure("cannot drop a download: \(failure.message)")
+    let orders = Monitor<[TransferFailure?]>([])
+    let known = keys.filter { transfers.status(of: $0) != nil }
+    for key in known { transfers.forget(key) { failure in orders.withLockNotifying { $0.append(failure) } } }
+    for count in 0..<known.count {
+      let failure = orders.wait(until: .after(patience)) { $0.count > count ? .some($0[count]) : nil }
+      guard let failure else { throw CommandFailure("the transfer daemon did not drop a download") }
+      if let failure { throw CommandFailure("cannot drop a download: \(failure.message)") }
     }
   }
 }

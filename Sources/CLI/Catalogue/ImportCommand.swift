@@ -3,7 +3,6 @@ internal import Glibc
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs import`.
 enum ImportCommand: Command {
   static let name = "import"
   static let summary = "follow all podcasts of a list, or of a link file"
@@ -49,7 +48,6 @@ enum ImportCommand: Command {
   }
 }
 
-/// `podcastfs export`.
 enum ExportCommand: Command {
   static let name = "export"
   static let summary = "write what is followed as OPML"

@@ -13,29 +13,18 @@ struct LastSearch {
     var address: String
   }
 
-  private enum Outcome {
-    case none
-    case found([Result])
-    /// Also where it was interrupted.
-    case failed
-  }
-
-  private let outcome: Outcome
-  /// The words that were searched for.
-  private let query: String
+  private let query: String?
+  /// nil where the search failed or was interrupted.
+  private let results: [Result]?
   private static let limit = 1 << 20
 
   private static func file(in places: Places) -> String { places.state + "/last-search.json" }
 
   init(in places: Places) {
-    guard let bytes = try? Directories.read(Self.file(in: places), limit: Self.limit),
-      let json = try? JSONValue(parsing: bytes), let query = json["query"]?.text
-    else {
-      (outcome, query) = (.none, "")
-      return
-    }
-    self.query = query
-    outcome = json["results"].map { .found($0.elements.compactMap(Self.result)) } ?? .failed
+    let bytes = try? Directories.read(Self.file(in: places), limit: Self.limit)
+    let json = bytes.flatMap { try? JSONValue(parsing: $0) }
+    query = json?["query"]?.text
+    results = json?["results"]?.elements.compactMap(Self.result)
   }
 
   private static func result(_ entry: JSONValue) -> Result? {
@@ -65,8 +54,7 @@ struct LastSearch {
   /// The feed's address that a word means: a number, a title or an address as they were printed, or any address.
   /// - Throws: `CommandFailure` for a number or a title that was not printed.
   func address(of word: String) throws -> String {
-    var results: [Result] = []
-    if case .found(let found) = outcome { results = found }
+    let results = results ?? []
     if let number = Int(word) {
       guard results.indices.contains(number - 1) else { throw CommandFailure("\(word): \(missing)") }
       return results[number - 1].address
@@ -82,14 +70,11 @@ struct LastSearch {
 
   /// Why no result has a number.
   private var missing: String {
-    let words = PrintableText.line(query)
-    switch outcome {
-    case .none: return "nothing was searched for yet: podcastfs search WORDS"
-    case .failed: return "the last search (\(words)) failed: podcastfs search WORDS"
-    case .found(let results) where results.isEmpty:
-      return "the last search (\(words)) found nothing: podcastfs search WORDS"
-    case .found(let results):
-      return "the last search (\(words)) printed \(HumanText.count(results.count, "result"))"
-    }
+    guard let query else { return "nothing was searched for yet: podcastfs search WORDS" }
+    let search = "the last search (\(PrintableText.line(query)))"
+    guard let results else { return "\(search) failed: podcastfs search WORDS" }
+    return results.isEmpty
+      ? "\(search) found nothing: podcastfs search WORDS"
+      : "\(search) printed \(HumanText.count(results.count, "result"))"
   }
 }

@@ -2,7 +2,6 @@ internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs list`.
 enum ListCommand: Command {
   static let name = "list"
   static let summary = "show what is followed"

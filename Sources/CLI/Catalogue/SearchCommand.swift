@@ -3,7 +3,6 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// `podcastfs search`.
 enum SearchCommand: Command {
   static let name = "search"
   static let summary = "search for podcasts"

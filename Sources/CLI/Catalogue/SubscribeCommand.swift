@@ -1,7 +1,6 @@
 internal import Catalog
 internal import PodcastModel
 
-/// `podcastfs subscribe`.
 enum SubscribeCommand: Command {
   static let name = "subscribe"
   static let summary = "follow podcasts by their feeds' addresses"
@@ -52,7 +51,6 @@ enum SubscribeCommand: Command {
   }
 }
 
-/// `podcastfs unsubscribe`.
 enum UnsubscribeCommand: Command {
   static let name = "unsubscribe"
   static let summary = "stop following podcasts"

@@ -75,7 +75,6 @@ package enum ColumnText {
     return form + body.dropFirst(width(form))
   }
 
-  /// With blanks before it.
   package static func right(_ text: String, _ columns: Int) -> String { blanks(columns - width(text)) + text }
 
   private static func blanks(_ count: Int) -> String { String(repeating: " ", count: max(count, 0)) }

@@ -1,4 +1,3 @@
-/// Numbers as people read them.
 package enum HumanText {
   /// Bytes in powers of 1024, with three digits where there is a unit: "812 B", "1.25 MiB", "27.1 MiB".
   package static func size(_ bytes: Int64) -> String {

@@ -8,7 +8,6 @@ package struct LiveDisplay {
 
   package init(_ terminal: Terminal) { self.terminal = terminal }
 
-  /// One thing of a list on a terminal.
   package struct Entry {
     package var lines: [String]
     package var color: Style.Color?
@@ -34,7 +33,6 @@ package struct LiveDisplay {
     let above = drawn.reduce(0) { $0 + max(1, ($1 + columns - 1) / max(columns, 1)) }
     var text = above > 0 ? "\r\u{1b}[\(min(above, rows - 1))A" : "\r"
     for line in lines { text += Style(terminal).colored(line.text, line.color) + "\u{1b}[K\n" }
-    // What is left of a longer drawing.
     text += "\u{1b}[J"
     drawn = lines.map { ColumnText.width($0.text) }
     return text

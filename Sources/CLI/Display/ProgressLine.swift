@@ -4,7 +4,6 @@ package import TransferProtocol
 
 /// One transfer on one line: title, bar, percent, bytes, rate and time left.
 package struct ProgressLine {
-  /// The file's.
   package var name: String
   /// The text that a terminal shows instead of `name`.
   package var title: String?
@@ -67,7 +66,6 @@ package struct ProgressLine {
     return "\(title) – \(ColumnText.cut(show, left))"
   }
 
-  /// The file's name without its extension.
   private var stem: String {
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }
     return String(name[..<dot])

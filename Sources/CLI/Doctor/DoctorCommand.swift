@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PodcastModel
 
-/// `podcastfs doctor`.
 enum DoctorCommand: Command {
   static let name = "doctor"
   static let summary = "find what is wrong on this machine, and the fix"
@@ -40,7 +39,6 @@ enum DoctorCommand: Command {
   }
 }
 
-/// What a check of the machine has found.
 package enum Finding: Hashable, Sendable {
   case fine(String)
   /// Nothing is wrong, but it is good to know.
@@ -57,7 +55,6 @@ package enum Finding: Hashable, Sendable {
     }
   }
 
-  /// What stands out on a terminal.
   var color: Style.Color? { kind.color }
 
   var json: JSONValue {
@@ -69,7 +66,6 @@ package enum Finding: Hashable, Sendable {
   /// Columns of the word at the beginning of a line.
   static let indent = 9
 
-  /// The lines for people.
   package var text: String {
     let word = isProblem ? "PROBLEM" : kind.status
     let fix = kind.fix.map { "\n         fix: \($0)" } ?? ""

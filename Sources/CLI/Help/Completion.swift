@@ -1,198 +1,143 @@
+internal import Catalog
 internal import Configuration
+internal import PodcastModel
 
-/// Completions for shells, from the texts of the commands and the options. The names of subscriptions come from
-/// `podcastfs list --names`.
+/// Completions for shells. Their scripts ask the program itself: `podcastfs help --complete SHELL LINE`.
 enum Completion: String {
   case bash, zsh, fish
 
-  var text: String {
+  /// What may take the place of the last word of a line, with an explanation behind a tab where there is one. "/f" stands for
+  /// the names of files, "/d" for those of directories.
+  func candidates(_ line: String) -> [String] {
+    let words = Self.words(line)
+    let (typed, before) = (words.last ?? "", words.dropFirst().dropLast())
+    if before.last == "-o" { return options(typed) }
+    let command = before.first { !$0.hasPrefix("-") }
+    guard let command = CommandLineTool.commands.first(where: { $0.name == command }) else {
+      let commands = CommandLineTool.commands.map { "\($0.name)\t\($0.summary)" }
+      return (commands + ["--help", "--version"]).filter { $0.hasPrefix(typed) }
+    }
+    let form = CommandForm(command)
+    let own = (form.flags + ["--help"]).filter { $0.hasPrefix(typed) && typed.hasPrefix("-") }
+    return own.isEmpty ? Self.operands(form, typed) : own
+  }
+
+  private static func operands(_ form: CommandForm, _ typed: String) -> [String] {
+    func beginning(_ words: [String]) -> [String] {
+      words.filter { $0.lowercased().hasPrefix(typed.lowercased()) }
+    }
+    if form.name == HelpCommand.name {
+      return beginning(CommandLineTool.commands.map { $0.name } + ["options"])
+    }
+    let takesFiles = ["PATH", "FILE"].contains(where: form.takes)
+    if form.takes("NAME") || form.name == RefreshCommand.name {
+      let names = beginning((try? CatalogSession().catalog.subscriptions().map(\.name)) ?? [])
+      return names.isEmpty && takesFiles ? ["/f"] : names
+    }
+    return takesFiles ? ["/f"] : form.takes("MOUNTPOINT") ? ["/d"] : []
+  }
+
+  /// Of several options the last is completed. Bash takes what stands behind a "=" for a word of its own.
+  private func options(_ typed: String) -> [String] {
+    let last = typed.split(separator: ",", omittingEmptySubsequences: false).last ?? ""
+    let kept = typed.dropLast(last.count)
+    let shown = self == .bash ? kept.split(separator: "=", omittingEmptySubsequences: false).last ?? "" : kept
+    let keys = OptionHelp.all.filter { $0.place != .fileOnly }.map { option in
+      (word: option.placeholder == nil ? option.key : option.key + "=", text: option.text)
+    }
+    return keys.filter { $0.word.hasPrefix(last) }.map { "\(shown)\($0.word)\t\($0.text)" }
+  }
+
+  /// The words of a line, without their quotes; the last one may be empty.
+  private static func words(_ line: String) -> [String] {
+    var words = [""]
+    var quote: Character?
+    var isEscaped = false
+    for character in line {
+      if isEscaped || quote == nil && character == "\\" {
+        if isEscaped { words[words.count - 1].append(character) }
+        isEscaped.toggle()
+      } else if let open = quote {
+        if character == open { quote = nil } else { words[words.count - 1].append(character) }
+      } else if "'\"".contains(character) {
+        quote = character
+      } else if character == " " {
+        if words.last != "" { words.append("") }
+      } else {
+        words[words.count - 1].append(character)
+      }
+    }
+    return words
+  }
+
+  var script: String {
     switch self {
-    case .bash: Self.bashText
-    case .zsh: Self.zshText
-    case .fish: Self.fishText
+    case .bash: Self.bashScript
+    case .zsh: Self.zshScript
+    case .fish: Self.fishScript
     }
   }
 
-  /// What a command's operands are.
-  private enum Operand { case nothing, files, directories, names, namesAndFiles, commands }
-
-  private static var commands: [CommandForm] { CommandLineTool.commands.map { CommandForm($0) } }
-
-  private static func operand(_ form: CommandForm) -> Operand {
-    if form.takes("COMMAND") && form.name == HelpCommand.name { return .commands }
-    if form.takes("NAME") { return .names }
-    if form.name == RefreshCommand.name { return .namesAndFiles }
-    if form.takes("PATH") || form.takes("FILE") || form.takes("opml") { return .files }
-    return form.takes("MOUNTPOINT") ? .directories : .nothing
-  }
-
-  private static var optionKeys: [String] {
-    OptionHelp.all.filter { $0.place != .fileOnly }.map { $0.placeholder == nil ? $0.key : $0.key + "=" }
-  }
-
-  // MARK: bash
-
-  private static var bashText: String {
-    let cases = commands.map { form in
-      let operands =
-        switch operand(form) {
-        case .nothing: ""
-        case .files: "; _podcastfs_files"
-        case .directories: "; _podcastfs_files -d"
-        case .names: "; _podcastfs_names"
-        case .namesAndFiles: "; _podcastfs_names; ((${#COMPREPLY[@]})) || _podcastfs_files"
-        case .commands: "; words+=(\(commands.map(\.name).joined(separator: " ")) options)"
-        }
-      return "    \(form.name)) words=(\((form.flags + ["--help"]).joined(separator: " ")))\(operands) ;;"
-    }
-    return """
-      # bash completion for podcastfs; podcastfs help --completion bash writes it
-      _podcastfs_names() {
-        local name
-        while IFS= read -r name; do
-          [[ ${name,,} == "${typed,,}"* ]] || continue
+  private static let bashScript = #"""
+    # bash completion for podcastfs; podcastfs help --completion bash writes it
+    _podcastfs() {
+      local line typed=${COMP_WORDS[COMP_CWORD]}
+      COMPREPLY=()
+      while IFS= read -r line; do
+        line=${line%%$'\t'*}
+        case $line in
+          /?) compopt -o filenames 2>/dev/null
+              line=${line#/} typed=${typed//\\/}
+              while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "-$line" -- "${typed#[\"\']}") ;;
+          *=) compopt -o nospace 2>/dev/null
+              COMPREPLY+=("$line") ;;
           # As what is typed is quoted.
-          case $current in
-            \\"*) COMPREPLY+=("$(printf '%s' "$name" | sed 's/[\\\\$`"]/\\\\&/g')") ;;
-            \\'*) COMPREPLY+=("${name//\\'/\\'\\\\\\'\\'}") ;;
-            *) COMPREPLY+=("$(printf '%q' "$name")") ;;
-          esac
-        done < <(podcastfs list --names 2>/dev/null)
-      }
-      _podcastfs_files() {
-        compopt -o filenames 2>/dev/null
-        local name
-        while IFS= read -r name; do COMPREPLY+=("$name"); done < <(compgen "${1:--f}" -- "$typed")
-      }
-      # Of several options only the last is completed; the shell takes what stands behind a "=" for a word.
-      _podcastfs_options() {
-        local line=${COMP_LINE:0:COMP_POINT} last option
-        last=${line##*[[:blank:]]}
-        [[ ${line%"$last"} =~ [[:blank:]]-o[[:blank:]]+$ ]] || return 1
-        compopt -o nospace 2>/dev/null
-        [[ ${last##*,} == *=* ]] && return 0
-        for option in \(optionKeys.joined(separator: " ")); do
-          [[ $option == "${last##*,}"* ]] && COMPREPLY+=("${current%"${current##*,}"}$option")
-        done
-        return 0
-      }
-      _podcastfs() {
-        local current=${COMP_WORDS[COMP_CWORD]} words=() typed command= place
-        COMPREPLY=()
-        for ((place = 1; place < COMP_CWORD; place++)); do
-          [[ ${COMP_WORDS[place]} == -* ]] || { command=${COMP_WORDS[place]}; break; }
-        done
-        # What is typed may be quoted, as it will be written.
-        typed=${current//\\\\/}; typed=${typed#[\\"\\']}
-        _podcastfs_options && return
-        if [[ -z $command ]]; then
-          words=(\(commands.map(\.name).joined(separator: " ")) --help --version)
-        else
-          case $command in
-      \(cases.joined(separator: "\n"))
-          esac
-        fi
-        while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen -W "${words[*]}" -- "$current")
-      }
-      complete -F _podcastfs podcastfs
-
-      """
-  }
-
-  // MARK: zsh
-
-  private static var zshText: String {
-    let list = commands.map { "    '\($0.name):\(quoted($0.summary))'" }.joined(separator: "\n")
-    let cases = commands.map { form in
-      let flags = (form.flags + ["--help"]).map { flag in
-        flag == "-o" ? "'*-o[options]:options:_podcastfs_options'" : "'\(flag)'"
-      }
-      let operands =
-        switch operand(form) {
-        case .nothing: ""
-        case .files: " '*:file:_files'"
-        case .directories: " '*:directory:_files -/'"
-        case .names: " '*:subscription:_podcastfs_names'"
-        case .namesAndFiles: " '*: :_podcastfs_names_and_files'"
-        case .commands: " '*:command:(\(commands.map(\.name).joined(separator: " ")) options)'"
-        }
-      return "    \(form.name)) _arguments \(flags.joined(separator: " "))\(operands) ;;"
-    }
-    return """
-      #compdef podcastfs
-      # podcastfs help --completion zsh writes it
-      _podcastfs_names() {
-        local -a names
-        names=("${(@f)$(podcastfs list --names 2>/dev/null)}")
-        compadd -a names
-      }
-      _podcastfs_names_and_files() { _podcastfs_names; _files }
-      _podcastfs_options() {
-        _values -s , option \(optionKeys.map { $0.hasSuffix("=") ? "'\($0.dropLast()):value: '" : "'\($0)'" }.joined(separator: " "))
-      }
-      _podcastfs() {
-        local -a commands
-        commands=(
-      \(list)
-        )
-        # What may stand before the command.
-        while ((CURRENT > 2)) && [[ $words[2] == -* ]]; do
-          shift words
-          ((CURRENT--))
-        done
-        if ((CURRENT == 2)); then
-          _describe command commands
-          return
-        fi
-        local command=$words[2]
-        shift words
-        ((CURRENT--))
-        case $command in
-      \(cases.joined(separator: "\n"))
+          *) case $typed in
+               \"*) COMPREPLY+=("$(printf '%s' "$line" | sed 's/[\\$`"]/\\&/g')") ;;
+               \'*) COMPREPLY+=("${line//\'/\'\\\'\'}") ;;
+               *) COMPREPLY+=("$(printf '%q' "$line")") ;;
+             esac ;;
         esac
-      }
-      _podcastfs "$@"
-
-      """
-  }
-
-  private static func quoted(_ text: String) -> String {
-    text.reduce(into: "") { $0 += $1 == "'" ? "'\\''" : $1 == ":" ? "\\:" : String($1) }
-  }
-
-  // MARK: fish
-
-  private static var fishText: String {
-    var lines = [
-      "# podcastfs help --completion fish writes it",
-      "complete -c podcastfs -f",
-      "complete -c podcastfs -n __fish_use_subcommand -l help -d 'list the commands'",
-      "complete -c podcastfs -n __fish_use_subcommand -l version -d 'tell the version'",
-    ]
-    for form in commands {
-      let here = "complete -c podcastfs -n '__fish_seen_subcommand_from \(form.name)'"
-      lines.append(
-        "complete -c podcastfs -n __fish_use_subcommand -a \(form.name) -d '\(fishQuoted(form.summary))'")
-      for flag in form.flags + ["--help"] {
-        if flag == "-o" {
-          lines.append(here + " -s o -x -a '\(optionKeys.joined(separator: " "))' -d options")
-        } else {
-          lines.append(here + (flag.hasPrefix("--") ? " -l \(flag.dropFirst(2))" : " -s \(flag.dropFirst())"))
-        }
-      }
-      switch operand(form) {
-      case .nothing: break
-      case .files: lines.append(here + " -F")
-      case .directories: lines.append(here + " -a '(__fish_complete_directories)'")
-      case .names: lines.append(here + " -a '(podcastfs list --names 2>/dev/null)'")
-      case .namesAndFiles: lines.append(here + " -F -a '(podcastfs list --names 2>/dev/null)'")
-      case .commands: lines.append(here + " -a '\(commands.map(\.name).joined(separator: " ")) options'")
-      }
+      done < <(podcastfs help --complete bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
     }
-    return lines.joined(separator: "\n") + "\n"
-  }
+    complete -F _podcastfs podcastfs
 
-  private static func fishQuoted(_ text: String) -> String {
-    text.reduce(into: "") { $0 += $1 == "'" ? "\\'" : String($1) }
-  }
+    """#
+
+  private static let zshScript = #"""
+    #compdef podcastfs
+    # podcastfs help --completion zsh writes it
+    _podcastfs() {
+      local line
+      for line in "${(@f)$(podcastfs help --complete zsh "${(j: :)words[1,CURRENT-1]} $PREFIX" 2>/dev/null)}"; do
+        line=${line%%$'\t'*}
+        case $line in
+          /f) _files ;;
+          /d) _files -/ ;;
+          *=) compadd -S '' -- "$line" ;;
+          ?*) compadd -- "$line" ;;
+        esac
+      done
+    }
+    _podcastfs "$@"
+
+    """#
+
+  private static let fishScript = #"""
+    # podcastfs help --completion fish writes it
+    function __podcastfs
+      for line in (podcastfs help --complete fish (commandline -cp) 2>/dev/null)
+        switch $line
+          case /f
+            __fish_complete_path (commandline -ct)
+          case /d
+            __fish_complete_directories (commandline -ct)
+          case '*'
+            echo $line
+        end
+      end
+    end
+    complete -c podcastfs -f -a '(__podcastfs)'
+
+    """#
 }

@@ -1,7 +1,6 @@
 internal import Configuration
 internal import PosixKit
 
-/// `podcastfs help`.
 enum HelpCommand: Command {
   static let name = "help"
   static let summary = "explain the commands and the options"
@@ -24,10 +23,13 @@ enum HelpCommand: Command {
       return 0
     }
     if let shell = try arguments.takeValue("--completion") {
-      guard let text = Completion(rawValue: shell)?.text else {
-        throw UsageError("there are completions for bash, zsh and fish")
-      }
-      StandardStreams.write(text)
+      StandardStreams.write(try completion(shell).script)
+      return 0
+    }
+    // As the scripts of the completions call it.
+    if let shell = try arguments.takeValue("--complete") {
+      let candidates = try completion(shell).candidates(arguments.operands().first ?? "")
+      StandardStreams.write(candidates.map { $0 + "\n" }.joined())
       return 0
     }
     let operands = try arguments.operands()
@@ -39,68 +41,28 @@ enum HelpCommand: Command {
     return 0
   }
 
+  private static func completion(_ shell: String) throws -> Completion {
+    if let completion = Completion(rawValue: shell) { return completion }
+    throw UsageError("there are completions for bash, zsh and fish")
+  }
+
   private static func explanation(of topic: String) throws -> String {
-    if topic == "options" { return options(.all) }
+    if topic == "options" { return options(OptionHelp.all) }
     guard let command = CommandLineTool.commands.first(where: { $0.name == topic }) else {
       throw CommandLineTool.unknownCommand(topic)
     }
     let text = CommandForm(command).text(columns: columns)
     guard topic == MountCommand.name else { return text }
-    return text + "\n\nOptions for -o:\n" + options(.mount)
+    return text + "\n\nOptions for -o:\n" + options(OptionHelp.all.filter { $0.place != .fileOnly })
   }
 
   /// Of the terminal; longer lines are hard to read.
   private static var columns: Int { min(Terminal.output.width, 99) }
 
-  private enum OptionRange { case all, mount }
-
-  /// The options in two columns.
-  private static func options(_ range: OptionRange) -> String {
-    OptionHelp.all.filter { range == .all || $0.place != .fileOnly }.map { option in
+  private static func options(_ options: [OptionHelp]) -> String {
+    options.map { option in
       ColumnText.entry("  " + option.form, option.text + option.remark, at: 28, columns)
     }.joined(separator: "\n")
-  }
-
-  /// What `podcastfs help` shows: a line for commands that belong together.
-  private static var groups: [(title: String, lines: [(commands: [any Command.Type], summary: String)])] {
-    [
-      (
-        "Podcasts",
-        [
-          ([SearchCommand.self], "search for podcasts"),
-          ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
-          ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
-          ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([FeedCommand.self], FeedCommand.summary),
-          ([ForgetCommand.self], ForgetCommand.summary),
-        ]
-      ),
-      (
-        "Downloads",
-        [
-          ([GetCommand.self], GetCommand.summary),
-          ([StatusCommand.self], StatusCommand.summary),
-          ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
-          ([VerifyCommand.self], VerifyCommand.summary),
-        ]
-      ),
-      (
-        "Mount",
-        [
-          ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], OpenCommand.summary),
-          ([DemoCommand.self], DemoCommand.summary),
-          ([RestartCommand.self], RestartCommand.summary),
-        ]
-      ),
-      (
-        "Upkeep",
-        [
-          ([DoctorCommand.self], DoctorCommand.summary),
-          ([HelpCommand.self], "explain a command"),
-        ]
-      ),
-    ]
   }
 
   /// All commands, within 24 lines of 80 columns.
@@ -108,11 +70,11 @@ enum HelpCommand: Command {
     var lines = [
       ColumnText.wrapped("podcastfs COMMAND …: podcasts as directories, episodes as files", columns)
     ]
-    for group in groups {
+    for group in CommandLineTool.groups {
       lines.append(group.title)
       lines += group.lines.map { line in
         let names = line.commands.map { $0.name }.joined(separator: " | ")
-        return ColumnText.entry("  " + names, line.summary, at: 28, columns)
+        return ColumnText.entry("  " + names, line.summary ?? line.commands[0].summary, at: 28, columns)
       }
     }
     let rest =

@@ -20,7 +20,6 @@ struct ManualPage {
     text += ".TP\n.B \(Self.line(form))\n\(Self.line(words))\n"
   }
 
-  /// Lines as they are.
   mutating func literal(_ lines: String) {
     text += ".PP\n.nf\n.RS 4\n"
     for line in lines.split(separator: "\n", omittingEmptySubsequences: false) {

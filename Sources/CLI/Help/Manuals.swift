@@ -1,6 +1,5 @@
 internal import Configuration
 
-/// The manual pages, from the texts of the commands and the options.
 enum Manuals {
   static func page(_ name: String) -> String? {
     switch name {

@@ -4,7 +4,6 @@ internal import Glibc
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs demo`.
 enum DemoCommand: Command {
   static let name = "demo"
   static let summary = "try podcastfs without a network"
@@ -40,25 +39,19 @@ enum DemoCommand: Command {
     let operands = try arguments.operands()
     guard operands.count <= 1 else { throw UsageError("demo takes one mount point") }
     try MountRequest.prepareUser(options, mountPoint: nil)
+    if !isBackground, try DemoPlaces().areInUse { throw DemoPlaces.inUse }
     let mountPoint = try operands.first ?? MountPoint.usualPath()
-    let made = isBackground ? [] : MountPoint.missing(mountPoint)
     if !isBackground { try MountPoint.make(mountPoint) }
-    var isRefused = true
-    // Those that are empty, the deepest first.
-    defer { if isRefused { for folder in made { rmdir(folder) } } }
     if !staysInForeground && !isBackground {
       if let failure = try BackgroundProcess.start([name, backgroundFlag] + words) {
         throw CommandFailure(failure)
       }
-      isRefused = false
       StandardStreams.tell(
         "The demonstration is mounted on \(mountPoint). Try: mkdir \(mountPoint)/Search/harbour")
       return 0
     }
     let serve: (() -> Void) throws -> Int32 = { ready in try mount(on: mountPoint, options, ready) }
-    let status = isBackground ? MountCommand.reporting(serve) : try serve(ServiceManager.tellReady)
-    isRefused = false
-    return status
+    return isBackground ? MountCommand.reporting(serve) : try serve({})
   }
 
   private static func mount(on mountPoint: String, _ options: [String], _ ready: () -> Void) throws -> Int32 {

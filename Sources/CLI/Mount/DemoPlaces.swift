@@ -53,14 +53,15 @@ struct DemoPlaces {
     return !lock.tryLock(.shared)
   }
 
+  static let inUse = CommandFailure(
+    "a demonstration is mounted already: podcastfs unmount its mount point first")
+
   /// Makes them anew and enters them.
   /// - Returns: what keeps other demonstrations of the user away.
   func begin() throws -> FileDescriptor {
     try Directories.createPrivate(base)
     let lock = try FileDescriptor(opening: base + "/lock", O_RDWR | O_CREAT)
-    guard lock.tryLock(.exclusive) else {
-      throw CommandFailure("a demonstration is mounted already: podcastfs unmount its mount point first")
-    }
+    guard lock.tryLock(.exclusive) else { throw Self.inUse }
     clear()
     try Directories.createPrivate(base + "/run")
     enter()

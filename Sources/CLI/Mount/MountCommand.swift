@@ -29,7 +29,6 @@ enum MountCommand: Command {
 
   static func run(_ arguments: ArgumentList) throws -> Int32 { try run(nil, arguments) }
 
-  /// As mount(8) calls it.
   static func run(_ call: HelperCall) throws -> Int32 {
     var arguments = call.arguments
     let isFake = arguments.takeFlag("-f")
@@ -61,7 +60,7 @@ enum MountCommand: Command {
     let mountPoint = try operands.first ?? MountPoint.usual()
     if isBackground { return reporting { ready in try serve(source, mountPoint, options, nil, ready) } }
     if try isServed(mountPoint, options) { return 0 }
-    if staysInForeground { return try serve(source, mountPoint, options, nil, ServiceManager.tellReady) }
+    if staysInForeground { return try serve(source, mountPoint, options, nil, {}) }
     // The process that was called ends when the mount can be listed, or with the reason why not.
     let rest = [backgroundFlag] + options.flatMap { ["-o", $0] } + ["--", mountPoint]
     if let failure = try BackgroundProcess.start(words(source) + rest) { throw CommandFailure(failure) }
@@ -82,7 +81,6 @@ enum MountCommand: Command {
     return try MountProcess(request, call: call, inheritance).run(ready: ready)
   }
 
-  /// As the keeper calls it.
   private static func resume(_ source: String?, on mountPoint: String, _ options: [String]) throws -> Int32 {
     let inheritance = try InheritedMount()
     do { return try serve(source, mountPoint, options, inheritance, {}) } catch {
@@ -101,7 +99,9 @@ enum MountCommand: Command {
       let server = MountServer.findLiving(path, places: places), let process = server.process
     else { return false }
     try MountRequest.check(options, places: places)
-    if !Processes.isRunning("/proc/self/exe", in: process) { try server.handOver(places: places) }
+    if MountChecks.canKeep, !Processes.isRunning("/proc/self/exe", in: process) {
+      try server.handOver(places: places)
+    }
     let note = options.isEmpty ? "" : "; the options count when it is mounted again"
     StandardStreams.report("podcastfs is already mounted on \(mountPoint)\(note)")
     return true

@@ -2,7 +2,6 @@ internal import Configuration
 internal import Glibc
 internal import MountService
 
-/// Whose mount shows a path.
 enum MountOwner {
   /// The caller's, with the catalogue and the cache of this call; also where nothing tells.
   case caller

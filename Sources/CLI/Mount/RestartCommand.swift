@@ -3,7 +3,6 @@ internal import Glibc
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs restart`.
 enum RestartCommand: Command {
   static let name = "restart"
   static let summary = "let the installed version serve a mount"

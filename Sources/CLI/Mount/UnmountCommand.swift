@@ -3,7 +3,6 @@ internal import Glibc
 internal import MountService
 internal import PosixKit
 
-/// `podcastfs unmount`.
 enum UnmountCommand: Command {
   static let name = "unmount"
   static let summary = "unmount; downloads go on"

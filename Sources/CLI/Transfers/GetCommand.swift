@@ -3,7 +3,6 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs get`.
 enum GetCommand: Command {
   static let name = "get"
   static let summary = "download episodes and wait for them"
@@ -25,9 +24,6 @@ enum GetCommand: Command {
     if paths.isEmpty { throw UsageError("get takes the paths of episodes") }
     let operands = MountedEpisode.all(atEach: paths)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
-    if !operands.episodes.isEmpty {
-      Interruption.say("the downloads continue: podcastfs status shows them, podcastfs cancel stops them")
-    }
     var wanted = operands.episodes.map { Wanted(episode: $0) }
     for index in wanted.indices { wanted[index].order() }
     let isShown = !isJSON && !StandardStreams.isQuiet
@@ -40,17 +36,11 @@ enum GetCommand: Command {
       display?.draw { columns in
         lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
       }
-      if isShown && display == nil {
-        for (index, one) in wanted.enumerated() {
-          guard let line = one.line, line.state == .cached, told.insert(index).inserted else { continue }
+      for (index, one) in wanted.enumerated() where display == nil && !StandardStreams.isQuiet {
+        if isShown, let line = one.line, line.state == .cached, told.insert(index).inserted {
           StandardStreams.report(line.text)
         }
-      }
-      if display == nil && !StandardStreams.isQuiet {
-        for (index, one) in wanted.enumerated() {
-          guard let reason = one.reasonToWait, reason != reasons.updateValue(reason, forKey: index) else {
-            continue
-          }
+        if let reason = one.reasonToWait, reason != reasons.updateValue(reason, forKey: index) {
           StandardStreams.complain("\(one.episode.path): waiting: \(reason)")
         }
       }

@@ -49,42 +49,23 @@ struct MountedEpisode {
     var failures: [(path: String, failure: CommandFailure)] = []
   }
 
-  /// The episodes that several paths mean. One that is none does not keep the others from being found; a cover, a
-  /// transcript or another file that a mount shows beside an episode of the call is passed over: it is what a
-  /// shell makes of `*`.
+  /// The episodes that several paths mean. One that is none does not keep the others from being found. A cover, a
+  /// transcript or another file beside an episode of the call is passed over: a shell's `*` names it, too.
   static func all(atEach paths: [String]) -> Operands {
     var found = Operands()
-    var folders: Set<Folder> = []
+    var folders: Set<Substring> = []
+    func folder(_ path: String) -> Substring { path[...(path.lastIndex(of: "/") ?? path.startIndex)] }
     for path in paths {
       do {
         let episodes = try all(at: path)
-        if episodes.count == 1, episodes[0].path == path, let folder = Folder(of: path) {
-          folders.insert(folder)
-        }
+        if episodes.first?.path == path { folders.insert(folder(path)) }
         found.episodes += episodes
       } catch {
         found.failures.append((path, error as? CommandFailure ?? CommandFailure("\(path): \(error)")))
       }
     }
-    found.failures.removeAll { path, _ in
-      guard let folder = Folder(of: path), folders.contains(folder) else { return false }
-      var status = stat()
-      return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    }
+    found.failures.removeAll { path, _ in folders.contains(folder(path)) && Directories.exists(path) }
     return found
-  }
-
-  /// The directory that a file is in, however its path is written.
-  private struct Folder: Hashable {
-    var device: dev_t
-    var number: ino_t
-
-    init?(of path: String) {
-      let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-      var status = stat()
-      guard stat(folder, &status) == 0 else { return nil }
-      (device, number) = (status.st_dev, status.st_ino)
-    }
   }
 
   /// Its number in the catalogue, by that of its node: titles may change. nil where it is no episode's.
@@ -105,7 +86,6 @@ struct MountedEpisode {
     }
   }
 
-  /// Sets the attribute `state`.
   func set(_ state: TransferState) throws {
     do throws(PosixError) {
       try ExtendedAttributes.set("user.podcastfs.state", of: path, to: state.name)
@@ -114,7 +94,6 @@ struct MountedEpisode {
     }
   }
 
-  /// What its attributes say now.
   func progress() throws -> ProgressLine {
     guard let text = try attribute("state"), let state = TransferState(name: text) else {
       throw CommandFailure("\(path): it has gone")

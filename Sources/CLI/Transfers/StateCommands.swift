@@ -3,7 +3,6 @@ internal import MountService
 internal import PosixKit
 internal import TransferProtocol
 
-/// `podcastfs pause`.
 enum PauseCommand: Command {
   static let name = "pause"
   static let summary = "pause downloads"
@@ -19,7 +18,6 @@ enum PauseCommand: Command {
   }
 }
 
-/// `podcastfs resume`.
 enum ResumeCommand: Command {
   static let name = "resume"
   static let summary = "resume downloads"
@@ -35,7 +33,6 @@ enum ResumeCommand: Command {
   }
 }
 
-/// `podcastfs cancel`.
 enum CancelCommand: Command {
   static let name = "cancel"
   static let summary = "drop downloads"
@@ -70,14 +67,7 @@ private struct StateChange {
     let paths = try arguments.operands()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
     let operands = isAll ? try Self.all() : MountedEpisode.all(atEach: paths)
-    let named = Set(paths)
-    let failures =
-      operands.failures.map(\.failure)
-      + change(operands.episodes, atOnce: isInOrder ? 1 : Self.atOnce) { [sources, target] episode in
-        let current = try episode.attribute("state").flatMap { TransferState(name: $0) }
-        let isMeant = named.contains(episode.path) || current.map(sources.contains) ?? false
-        if isMeant { try episode.set(target) }
-      }
+    let failures = operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths))
     guard let last = failures.last else { return 0 }
     for failure in failures.dropLast() { StandardStreams.complain("\(failure)") }
     throw last
@@ -94,37 +84,21 @@ private struct StateChange {
     return found
   }
 
-  /// An order waits for the disk, not for a processor: those that come together are remembered together.
-  private static let atOnce = 16
-
-  /// Changes episodes, some at once; where one can't be changed the others are all the same.
-  private func change(
-    _ episodes: [MountedEpisode], atOnce: Int, _ body: @escaping @Sendable (MountedEpisode) throws -> Void
-  ) -> [CommandFailure] {
-    let progress = Monitor((next: 0, running: 0, failures: [CommandFailure]()))
-    let work = { @Sendable in
-      while true {
-        let episode = progress.withLock { progress -> MountedEpisode? in
-          guard progress.next < episodes.count else { return nil }
-          defer { progress.next += 1 }
-          return episodes[progress.next]
-        }
-        guard let episode else { return }
-        do { try body(episode) } catch {
-          let failure = error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
-          progress.withLock { $0.failures.append(failure) }
-        }
+  /// Changes episodes; where one can't be changed the others are all the same. Orders that come together share a commit.
+  /// - Parameter named: paths whose episodes are changed in any state.
+  private func change(_ episodes: [MountedEpisode], named: Set<String>) -> [CommandFailure] {
+    var failures: [CommandFailure] = []
+    Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [sources, target] episode -> CommandFailure? in
+      do {
+        let state = try episode.attribute("state").flatMap { TransferState(name: $0) }
+        if named.contains(episode.path) || state.map(sources.contains) ?? false { try episode.set(target) }
+        return nil
+      } catch {
+        return error as? CommandFailure ?? CommandFailure("\(episode.path): \(error)")
       }
+    } ended: { _, failure in
+      failures += [failure].compactMap(\.self)
     }
-    for _ in 1..<max(min(atOnce, episodes.count), 1) {
-      progress.withLock { $0.running += 1 }
-      let isStarted = PosixThread.attempt("orders", stackSize: 128 * 1024) {
-        work()
-        progress.withLockNotifying { $0.running -= 1 }
-      }
-      if !isStarted { progress.withLock { $0.running -= 1 } }
-    }
-    work()
-    return progress.wait { $0.running == 0 ? $0.failures : nil } ?? []
+    return failures
   }
 }

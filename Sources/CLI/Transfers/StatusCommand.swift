@@ -4,7 +4,6 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// `podcastfs status`.
 enum StatusCommand: Command {
   static let name = "status"
   static let summary = "show the downloads"

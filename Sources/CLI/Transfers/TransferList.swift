@@ -1,6 +1,5 @@
 internal import TransferProtocol
 
-/// The transfers as a list for people.
 struct TransferList {
   private let statuses: [TransferStatus]
   private let names: KnownPodcasts
@@ -17,15 +16,12 @@ struct TransferList {
     }
   }
 
-  /// For a terminal.
   func entries(columns: Int) -> [LiveDisplay.Entry] {
     lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
   }
 
-  /// For files and pipes.
   var text: String { (lines.map(\.text) + [summary]).joined(separator: "\n") }
 
-  /// One line for the whole.
   var summary: String {
     let cached = statuses.count { $0.state == .cached }
     let size = HumanText.size(statuses.reduce(0) { $0 + $1.received })

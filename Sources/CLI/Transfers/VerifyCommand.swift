@@ -5,7 +5,6 @@ internal import PosixKit
 internal import TransferClient
 internal import TransferProtocol
 
-/// `podcastfs verify`.
 enum VerifyCommand: Command {
   static let name = "verify"
   static let summary = "check downloads against their checksums"
@@ -76,7 +75,6 @@ enum VerifyCommand: Command {
     episode.path == path || episode.path.hasPrefix(path.hasSuffix("/") ? path : path + "/")
   }
 
-  /// The downloads of some episodes.
   private static func statuses(
     of episodes: [MountedEpisode], in all: [TransferStatus], _ places: Places
   ) -> [TransferStatus] {

@@ -27,6 +27,8 @@ package struct Fault: Hashable {
   package var host: String?
   /// What a reader gets at once who has nothing of the episode; nil where it waits for the next try.
   var readerErrno: Errno?
+  /// Whether it heals only by the user's doing: the log has it.
+  var needsUser = false
 
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
     self.kind = kind
@@ -39,6 +41,7 @@ package struct Fault: Hashable {
     self.init(failure.kind, failure.message)
     host = failure.silentHost
     readerErrno = failure.unreachable ?? readerErrno
+    needsUser = failure.isOfProxy
   }
 
   /// The disk has refused something.

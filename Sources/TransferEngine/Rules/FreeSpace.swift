@@ -18,11 +18,7 @@ package struct FreeSpace: Hashable, Sendable {
   package init() {}
 
   /// What a piece may take of the disk: whole blocks.
-  package static func cost(of range: Range<Int64>) -> Int64 {
-    if range.isEmpty { return 0 }
-    let block = Limits.block
-    return (range.upperBound - 1) / block * block + block - range.lowerBound / block * block
-  }
+  package static func cost(of range: Range<Int64>) -> Int64 { Limits.blocks(of: range).length }
 
   package func isFresh(at now: Instant) -> Bool { isKnown(at: now, for: Self.freshness) }
 

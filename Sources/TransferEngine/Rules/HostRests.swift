@@ -1,7 +1,7 @@
 /// Hosts that did not answer at all: of a thousand downloads that wait, one or two ask such a host at a time, later
 /// and later, not all of them.
-package struct HostRests: Sendable {
-  private struct Rest: Sendable {
+package struct HostRests: Hashable, Sendable {
+  private struct Rest: Hashable, Sendable {
     /// When it failed.
     var since: Instant
     var until: Instant
@@ -30,7 +30,7 @@ package struct HostRests: Sendable {
   ) -> Instant? {
     if isResting(host, at: now) && retryAfter == nil { return nil }
     let failures = (rests[host]?.failures ?? 0) + 1
-    let delay = random.jitter(min(0.5 * Double(1 << min(failures - 1, 10)), Self.longest))
+    let delay = random.jitter(Retry.delay(after: failures, atMost: Self.longest))
     let until = now.adding(max(delay, min(retryAfter ?? 0, Self.longestWish)))
     if rests.count >= Limits.hosts { rests = rests.filter { $0.value.until > now } }
     rests[host] = Rest(since: now, until: until, failures: failures)

@@ -1,6 +1,10 @@
 /// Bytes per second, smoothed over a few seconds.
-struct RateMeter {
-  private var last: (bytes: Int64, time: Instant)?
+struct RateMeter: Hashable {
+  private struct Mark: Hashable {
+    var bytes: Int64
+    var time: Instant
+  }
+  private var last: Mark?
   private var smoothed: Double?
   /// When bytes were last seen to come.
   private var moved: Instant?
@@ -25,7 +29,7 @@ struct RateMeter {
       moved = now
       stalled = nil
     }
-    last = (bytes, now)
+    last = Mark(bytes: bytes, time: now)
   }
 
   mutating func stop() { self = RateMeter() }

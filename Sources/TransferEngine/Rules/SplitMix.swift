@@ -1,5 +1,5 @@
 /// A small generator (SplitMix64, Steele and others 2014): the engine's chance, from a seed that it is given.
-package struct SplitMix: RandomNumberGenerator, Sendable {
+package struct SplitMix: RandomNumberGenerator, Hashable, Sendable {
   private var state: UInt64
 
   package init(seed: UInt64) { state = seed }

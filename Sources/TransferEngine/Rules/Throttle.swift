@@ -1,6 +1,6 @@
 /// Holds all background downloads together to `limit_rate`: an account that fills with time; while it is
 /// overdrawn nothing more is taken from a host.
-package struct Throttle: Sendable {
+package struct Throttle: Hashable, Sendable {
   private var rate: Double?
   private var balance = 0.0
   private var time = Instant(nanoseconds: 0)

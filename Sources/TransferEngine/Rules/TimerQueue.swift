@@ -1,7 +1,11 @@
 /// What is to be looked at when: a binary heap. Of several times for one name only the earliest is kept: who looks
 /// then adds the next. What is no longer due when its time comes is looked at in vain.
-struct TimerQueue<Name: Hashable> {
-  private var heap: [(time: Instant, name: Name)] = []
+struct TimerQueue<Name: Hashable>: Hashable {
+  private struct Entry: Hashable {
+    var time: Instant
+    var name: Name
+  }
+  private var heap: [Entry] = []
   /// The earliest time that each is in the heap for.
   private var times: [Name: Instant] = [:]
 
@@ -12,7 +16,7 @@ struct TimerQueue<Name: Hashable> {
   mutating func add(_ name: Name, at time: Instant) {
     if let known = times[name], known <= time { return }
     times[name] = time
-    heap.append((time, name))
+    heap.append(Entry(time: time, name: name))
     rise(heap.count - 1)
   }
 

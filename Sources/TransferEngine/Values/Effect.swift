@@ -21,8 +21,6 @@ package enum Effect: Hashable, Sendable {
 
   /// Takes the names of a generation's files away; who has it open keeps its bytes.
   case remove(MediaKey, generation: UInt32)
-  /// Brings to the disk that an episode's names have been taken away; answered as their removal is.
-  case flushNames(MediaKey)
   /// Which of these have no data file?
   case check([GenerationName])
   case measureRoom
@@ -59,8 +57,6 @@ package enum StoreOrder: Hashable, Sendable {
   case discardBytes([Range<Int64>])
   /// - Parameter isComplete: whether the journal tells it all, without the live map.
   case close(isComplete: Bool)
-  /// Closes it, and takes its names away.
-  case discard
 }
 
 package struct GenerationName: Hashable, Sendable {

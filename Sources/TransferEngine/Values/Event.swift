@@ -20,7 +20,7 @@ package enum Event: Sendable {
   case disk(StoreID, DiskAnswer)
   /// Records are on the disk; or why not.
   case saved(SaveID, TransferFailure?)
-  /// The names of a generation's files have been taken away, or why not; or the disk knows it (`flushNames`).
+  /// The names of a generation's files have been taken away, or why not.
   case removed(MediaKey, TransferFailure? = nil)
   /// Bytes that the disk still has for this user; nil where that can't be learnt.
   case room(Int64?)
@@ -29,7 +29,7 @@ package enum Event: Sendable {
   /// Data files may have been deleted: of these, or (nil) of any.
   case vanished(Set<MediaKey>?)
   /// Of those that `check` asked for, these have no data file.
-  case missing([MediaKey])
+  case missing([GenerationName])
   /// The cache's files.
   case found([FoundFile])
   /// These bytes of a generation are not what was written.
@@ -86,9 +86,6 @@ package struct DiskFailure: Hashable, Sendable {
     self.kind = kind
     self.message = message
   }
-
-  /// Whether it is the cache's disk that is full, not the runtime folder's.
-  var isOfCache: Bool { kind == .full }
 }
 
 /// A generation's data file.

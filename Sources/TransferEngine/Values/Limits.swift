@@ -26,4 +26,11 @@ package enum Limits {
   package static let hosts = 1024
   /// Rounds in which what follows from changes is looked at, before others get their turn.
   package static let rounds = 8
+
+  /// The whole blocks that a range touches.
+  package static func blocks(of range: Range<Int64>) -> Range<Int64> {
+    if range.isEmpty { return range }
+    let last = (range.upperBound - 1) / block * block
+    return range.lowerBound / block * block..<(last > .max - block ? .max : last + block)
+  }
 }

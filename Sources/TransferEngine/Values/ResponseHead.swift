@@ -47,6 +47,8 @@ package struct ResponseFailure: Hashable, Sendable {
   package var kind: Fault.Kind
   /// Whether the body was shorter than its head said.
   package var isShortBody = false
+  /// Whether the proxy is to blame, which only the user can set.
+  package var isOfProxy = false
   /// The host that has not answered at all.
   package var silentHost: String?
   /// Why that host cannot be reached at all: ECONNREFUSED, EHOSTUNREACH or ENETUNREACH.

@@ -77,7 +77,7 @@ package final class ClientConnection {
   }
 
   /// Sends what it takes.
-  package func flush(_ engine: Engine) {
+  package func flush(_ engine: TransferCore) {
     while !isClosed {
       if ready < Self.mostReady { makeReady(engine) }
       if outgoing.isEmpty { break }
@@ -104,7 +104,7 @@ package final class ClientConnection {
 
   /// Makes frames of what is to be told: first how downloads are, then the answers, which follow from that. A little at
   /// a time, however long its texts are.
-  private func makeReady(_ engine: Engine) {
+  private func makeReady(_ engine: TransferCore) {
     if !untold.isEmpty {
       var statuses: [TransferStatus] = []
       var text = 0

@@ -21,7 +21,7 @@ extension CacheLayout {
 
   /// Which of these have no data file.
   func look(for names: [GenerationName]) -> Event {
-    .missing(names.filter { !hasData($0.key, $0.generation) }.map(\.key))
+    .missing(names.filter { !hasData($0.key, $0.generation) })
   }
 
   /// All data files.

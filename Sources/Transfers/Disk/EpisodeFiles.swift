@@ -121,11 +121,6 @@ final class EpisodeFiles: Sendable {
       return .failed(failure(error))
     }
   }
-
-  func discard() {
-    if let writer, writer.isLinked { layout.remove(writer.key, writer.generation) }
-    state.withLock { $0 = nil }
-  }
 }
 
 extension DiskFailure {
@@ -135,7 +130,7 @@ extension DiskFailure {
       return
     }
     switch error.errno {
-    case .ENOSPC, .EDQUOT: self.init(.full, Engine.noSpaceLeft)
+    case .ENOSPC, .EDQUOT: self.init(.full, TransferCore.noSpaceLeft)
     case .EROFS: self.init(.readOnly, "the cache's disk is read-only")
     case .EFBIG: self.init(.tooLarge, "\(error)")
     case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")

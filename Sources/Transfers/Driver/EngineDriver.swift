@@ -9,7 +9,7 @@ internal import TransferStore
 /// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
 /// Belongs to the loop.
 final class EngineDriver {
-  private let engine: Engine
+  private var engine: TransferCore
   private let loop: EventLoop
   private let http: HTTPSession
   let disk = DiskPool()
@@ -48,7 +48,7 @@ final class EngineDriver {
     http = HTTPSession(loop: loop)
     let settings = try store.settings() ?? TransferSettings()
     let records = try store.records()
-    engine = Engine(
+    engine = TransferCore(
       records: records, settings: settings, seed: .random(in: 0 ... .max),
       now: .current)
     saver = RecordSaver(store)
@@ -173,12 +173,6 @@ final class EngineDriver {
           .map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
         return .removed(key, failure)
       }
-    case .flushNames(let key):
-      let layout = layout
-      answer(.files(key)) {
-        layout.flushNames()
-        return .removed(key)
-      }
     case .check(let names):
       let layout = layout
       answer(.cache) { layout.look(for: names) }
@@ -275,9 +269,6 @@ final class EngineDriver {
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       run(.files(key)) { files.close(isComplete: isComplete) }
-    case .discard:
-      guard let (files, key) = files.removeValue(forKey: id) else { return }
-      run(.files(key)) { files.discard() }
     }
   }
 

@@ -143,6 +143,7 @@ extension ResponseFailure {
       }
     self.init(error.message, kind, silentHost: error.silentHost)
     isShortBody = error.code == .shortBody
+    isOfProxy = error.code == .proxy
     let errnos: [Errno] = [.ECONNREFUSED, .EHOSTUNREACH, .ENETUNREACH]
     unreachable = errnos.contains(error.errno) ? error.errno : nil
   }

@@ -68,9 +68,6 @@ struct SimulatedDisk {
     if !isOpen { free += file.room }
   }
 
-  /// That an episode's names have been taken away outlives a power loss from now on.
-  mutating func flushNames(_ key: MediaKey) { if !lies { dead.removeAll { $0.name.key == key } } }
-
   mutating func closeAll() {
     for file in unlinked.values { free += file.room }
     open = [:]
@@ -205,15 +202,6 @@ extension Simulation {
       guard let key = storeKeys.removeValue(forKey: id) else { return }
       job(lane(key), 0.0002) { [self] in
         if isComplete { disk.change(id) { $0.hasMap = false } }
-        disk.close(id)
-        forgive(key)
-        return nil
-      }
-    case .discard:
-      guard let key = storeKeys.removeValue(forKey: id) else { return }
-      forgive(key)
-      job(lane(key), 0.0002) { [self] in
-        if let name = disk.open[id] { disk.unlink(name.key, name.generation, at: time) }
         disk.close(id)
         forgive(key)
         return nil

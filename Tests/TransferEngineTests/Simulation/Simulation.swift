@@ -29,7 +29,7 @@ final class Simulation {
   /// Nanoseconds; and what the wall clock is ahead, in seconds.
   var time: Int64 = 1_000_000_000_000
   var wallAhead: Int64 = 0
-  var engine: Engine
+  var engine: TransferCore
   var settings = TransferSettings()
   /// Incidents to come, by time and number.
   private var agenda: [(time: Int64, number: Int, incident: Incident)] = []
@@ -82,7 +82,7 @@ final class Simulation {
     settings.minimumFree = random.pick([0, 1 << 20, 3 << 20])
     settings.limitRate = random.chance(1, 8) ? 300_000 : nil
     disk.free = random.pick([6_000_000, 16_000_000, 1 << 32, 1 << 32])
-    engine = Engine(records: [], settings: settings, seed: random.next(), now: Self.moment(time, 0))
+    engine = TransferCore(records: [], settings: settings, seed: random.next(), now: Self.moment(time, 0))
     for number in 0..<2 { clients.append(SimulatedClient(number: number)) }
     perform(engine.start())
     for index in clients.indices { connect(index) }
@@ -224,14 +224,9 @@ final class Simulation {
         forgive(key)
         return .removed(key)
       }
-    case .flushNames(let key):
-      job("names \(key)", 0.001) { [self] in
-        disk.flushNames(key)
-        return .removed(key)
-      }
     case .check(let names):
       job("cache", 0.001) { [self] in
-        .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true }.map(\.key))
+        .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true })
       }
     case .measureRoom:
       count("looks at the disk")
@@ -311,7 +306,8 @@ final class Simulation {
     checkLoss(besides: deleted, wasSound: wasSound, bytesOfLies: loss.bytesOfLies)
     checkStore()
     let records = disk.rows.values.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
-    engine = Engine(records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
+    engine = TransferCore(
+      records: records, settings: disk.settings ?? settings, seed: random.next(), now: now)
     for index in clients.indices { disconnect(index) }
     perform(engine.start())
     // Before it has done what it begins with.

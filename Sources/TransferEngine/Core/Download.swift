@@ -1,0 +1,348 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// Who wants all of an episode.
+enum Demand: Hashable {
+  case none
+  /// A client's readers alone, who may withdraw it; nil where it was ordered or several clients want it.
+  case wanted(by: ClientID?)
+  /// The user has paused it.
+  case paused
+  /// It is wanted, and there is no room for it.
+  case starved
+  /// It cannot be had.
+  case failed
+}
+
+/// How much of an episode the cache has.
+enum Content: Hashable {
+  case nothing, part, whole
+}
+
+/// What requests may ask a host for.
+enum RangePolicy: Hashable {
+  /// Any part.
+  case trusted
+  /// A part that overlaps with stored bytes, because nothing else tells two representations apart.
+  case overlap
+  /// The whole, because the host gives no ranges that can be trusted.
+  case whole
+  /// The whole, compressed, because the host compresses whatever is asked for.
+  case decoded
+
+  var givesRanges: Bool { self == .trusted || self == .overlap }
+}
+
+/// Whether a background download may run.
+enum Slot: Hashable {
+  case none, granted
+  /// It is its turn, and the cache has no room for it.
+  case cacheFull
+}
+
+/// The search for a fresh address, once the known one has expired.
+enum AddressSearch: Hashable {
+  case none
+  case asked(old: String, until: Instant)
+  /// The mounts have been asked since the download was last wanted.
+  case done
+}
+
+/// One download as the core works on it.
+struct Download: Hashable {
+  var record: TransferRecord
+  var demand: Demand
+  var content: Content
+  /// The current generation's files, while anybody needs them.
+  var files: OpenFiles?
+  /// In the order in which they were asked for.
+  var fetches: [Fetch] = []
+  var readers: [Reader] = []
+  var slot = Slot.none
+  var ranges = RangePolicy.trusted
+  var source = Source()
+  var retry: Retry
+  var search = AddressSearch.none
+  /// Where a body ended too early, and how often in a row.
+  var earlyEnd: EarlyEnd?
+  var damage = Damage()
+  var told: Told
+  /// The latest reader's place.
+  var focus: Int64 = 0
+  var meter = RateMeter()
+  /// Whether the files must be opened to learn how much is here.
+  var mustLook = false
+  /// Whether the next request is for the whole of a new generation, whatever is stored.
+  var beginsAnew = false
+  /// Whether a request beside the fetches under way was refused. Holds until they end.
+  var refusesBeside = false
+  /// Whether what follows from its last change is still to be done.
+  var isDirty = true
+
+  struct EarlyEnd: Hashable {
+    var position: Int64
+    var count: Int
+  }
+
+  /// What is known of the host that sends.
+  struct Source: Hashable {
+    /// The host that the feed's address names.
+    var named = ""
+    /// The host that answered.
+    var sender: String?
+    /// Whether that is one that the public Internet cannot mean.
+    var isPrivate = false
+    /// When the final address last answered; nil where it is not to be asked directly.
+    var answered: Instant?
+  }
+
+  /// Bytes that are not what was written, and the orders that wait until no reader can get them.
+  struct Damage: Hashable {
+    var ranges: [Range<Int64>] = []
+    var isOnItsWay = false
+    var orders: [OrderName] = []
+  }
+
+  /// What observers and the store have been told.
+  struct Told: Hashable {
+    var status: TransferStatus?
+    var row: TransferRecord?
+    /// See `TransferStatus.moment`.
+    var moment: Int64 = 0
+    var isProgressDue = false
+  }
+
+  /// - Parameters:
+  ///   - record: what is remembered. The wall clock is believed here alone: it may have been set since.
+  ///   - isStored: whether the store has this row.
+  init(_ record: TransferRecord, moment: Int64 = 0, isStored: Bool, now: Moment) {
+    self.record = record
+    demand =
+      switch record.state {
+      case .remote, .cached: .none
+      case .queued, .downloading: .wanted(by: nil)
+      case .paused: record.waitsForRoom ? .starved : .paused
+      case .failed: .failed
+      }
+    content = record.generation == 0 || record.received == 0 && record.state == .remote ? .nothing : .part
+    if record.state == .cached { content = .whole }
+    retry = Retry(record, now: now)
+    told = Told(moment: moment)
+    if isStored {
+      told.row = record
+      told.status = record.status
+      told.status?.moment = moment
+    }
+    source.named = WebAddress(record.request.url).host ?? ""
+  }
+
+  var key: MediaKey { record.key }
+  var received: Int64 { openFiles?.received ?? record.received }
+  var openFiles: OpenFiles? { files.flatMap { $0.isOpen ? $0 : nil } }
+
+  var state: TransferState {
+    if content == .whole { return .cached }
+    return switch demand {
+    case .none: .remote
+    case .wanted: fetches.isEmpty ? .queued : .downloading
+    case .paused, .starved: .paused
+    case .failed: .failed
+    }
+  }
+
+  /// Whether all of it is to come.
+  var isWanted: Bool { if case .wanted = demand { content != .whole } else { false } }
+
+  /// Whether a reader has it open that makes it come, beside the queue.
+  var isOpenForDownload: Bool { readers.contains { $0.isCurrent(record.generation) && $0.mayDownload } }
+
+  /// Whether it may run by now.
+  var isRunnable: Bool { isWanted && (slot == .granted || isOpenForDownload) }
+
+  /// Whether only the queue wants it.
+  var isBackground: Bool { isWanted && !isOpenForDownload }
+
+  /// Whether the core has something to do for it.
+  var isUnfinished: Bool { isWanted || demand == .starved && content != .whole }
+
+  var isSearching: Bool { if case .asked = search { true } else { false } }
+
+  /// Whether it must stay in memory as it is.
+  var isBusy: Bool {
+    isUnfinished || !fetches.isEmpty || !readers.isEmpty || files != nil || isSearching || mustLook
+      || retry.until != nil || retry.filesUntil != nil || !damage.ranges.isEmpty
+  }
+
+  /// Whether readers of what was deleted keep it until they close it.
+  var isHeldByReaders: Bool {
+    guard let files else { return false }
+    return readers.contains { $0.generation == files.generation } && !readers.contains { $0.isOpening }
+  }
+
+  /// Whether a response that is under way, or the last one, has told that there is no length.
+  var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
+
+  /// Whether a response under way has shown that the generation is what the server has.
+  var isConfirmed: Bool { fetches.contains { $0.intake.map { $0.agreeing <= 0 } ?? false } }
+
+  /// Whether a request may begin anywhere, beside a response under way too.
+  var canSeek: Bool {
+    let isValidated = openFiles.map { $0.representation.validator != nil } ?? true
+    return ranges == .trusted && !beginsAnew && isValidated && !hasNoLength
+      && !(refusesBeside && !fetches.isEmpty)
+  }
+
+  /// Whether readers may have bytes fetched for them.
+  var mayFetch: Bool {
+    demand != .failed && demand != .paused && demand != .starved && !record.request.url.isEmpty
+  }
+
+  /// Whether a response goes on though nobody waits for what it brings next: readers that do not download would have to
+  /// ask for all of it again.
+  var readsThrough: Bool {
+    mayFetch && !canSeek
+      && readers.contains { $0.intent == .fetchOnly && $0.isCurrent(record.generation) }
+  }
+
+  /// What readers wait for that may be fetched for them; the oldest wait comes first.
+  var fetchableWaits: [Range<Int64>] {
+    if !mayFetch { return [] }
+    return readers.filter { $0.intent != .cachedOnly && $0.isCurrent(record.generation) }
+      .flatMap(\.waits).sorted { $0.number < $1.number }.map(\.range)
+  }
+
+  /// Bytes to come, as far as the server has told.
+  var missing: Int64 { max((record.total ?? 0) - received, 0) }
+
+  /// Bytes to come that are not on their way to the disk, in whole blocks: what it still needs of the disk.
+  var unclaimed: Int64 {
+    guard let total = record.total else { return 0 }
+    guard let files = openFiles else { return FreeSpace.cost(of: 0..<max(total - received, 0)) }
+    return files.claimed.missing(in: 0..<total).reduce(0) { $0 + FreeSpace.cost(of: $1) }
+  }
+
+  /// Bytes to come, by the feed's length where the server has told none. Feeds say anything: lengths beyond `limit` or
+  /// any episode count for nothing.
+  func expected(atMost limit: Int64) -> Int64 {
+    guard record.total == nil, let length = record.request.expectedLength,
+      length <= min(Limits.largestFile, limit)
+    else { return missing }
+    return max(length - received, 0)
+  }
+
+  /// Whether its podcast was forgotten: the store is told nothing of it.
+  var isForgotten: Bool { record.request.url.isEmpty && content == .nothing && !record.isKept }
+
+  /// Whether nothing is lost where it is forgotten.
+  var isForgettable: Bool {
+    demand == .none && received == 0 && content != .whole && !record.isKept && record.error == nil && !isBusy
+  }
+
+  /// Seconds: a rate that would take longer says nothing of the end.
+  private static let longestGuess: Int64 = 86_400
+
+  var status: TransferStatus {
+    var status = record.status
+    status.state = state
+    status.received = received
+    status.moment = told.moment
+    if slot == .cacheFull && state == .queued { status.error = TransferCore.cacheIsFull }
+    if status.state == .cached { status.error = nil }
+    if status.state == .downloading {
+      status.rate = meter.rate
+      if let rate = meter.rate, rate > 0, let total = record.total {
+        let seconds = max(0, (total - status.received + rate - 1) / rate)
+        if seconds <= Self.longestGuess { status.eta = seconds }
+      }
+      if let seconds = meter.stalled { status.error = "stalled for \(seconds) s" }
+    }
+    return status
+  }
+
+  /// What the store is told: whole only when it is on the disk.
+  var row: TransferRecord {
+    var row = record
+    row.state = state
+    row.attempts = Int64(retry.attempts)
+    if fetches.isEmpty { row.received = received }
+    if row.state == .downloading { row.received = told.row?.received ?? row.received }
+    if content == .whole && files?.isFlushed == false {
+      row.state =
+        switch demand {
+        case .none: .remote
+        case .wanted, .starved: .downloading
+        case .paused: .paused
+        case .failed: .failed
+        }
+    }
+    return row
+  }
+
+  /// Whether the row says more than the store has.
+  var isWorthSaving: Bool {
+    if isForgotten { return told.row != nil }
+    let row = row
+    if told.row == nil {
+      return demand != .none || row.isKept || row.error != nil || row.generation > 0 || row.total != nil
+    }
+    return told.row != row
+  }
+
+  /// Takes what a client knows of the episode now.
+  mutating func take(_ request: TransferRequest) {
+    if record.request.url != request.url {
+      source = Source(named: WebAddress(request.url).host ?? "")
+      // A fresh address ends the search for one.
+      if isSearching { search = .done }
+    }
+    record.request = request
+  }
+}
+
+// What is wanted of it. Pure: the core does what follows.
+extension Download {
+  /// Makes all of it come.
+  /// - Parameters:
+  ///   - client: whose reader asks; nil where it is ordered.
+  ///   - place: the last place of the queue.
+  mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
+    let isNew = demand == .none && content != .whole
+    switch demand {
+    case .wanted(let other): demand = .wanted(by: other == client ? client : nil)
+    case .failed where client != nil && (retry.isEarly(now) || retry.isForbidden(now)): return
+    case .paused, .starved: begin(by: nil)
+    case .none, .failed: begin(by: client)
+    }
+    if isNew || record.order == 0 { record.order = place }
+    guard client == nil else { return }
+    if files == nil && content == .whole { mustLook = true }
+    retry.refusal = nil
+    retry.hurry(at: now)
+  }
+
+  private mutating func begin(by client: ClientID?) {
+    demand = .wanted(by: client)
+    record.forgive()
+    record.doubts = 0
+    retry.beginAnew()
+    search = .none
+    // The server may have learnt.
+    if ranges == .whole { ranges = .trusted }
+    earlyEnd = nil
+  }
+
+  mutating func pause() {
+    if content == .whole { return }
+    demand = .paused
+    search = .none
+    record.forgive()
+  }
+
+  /// Takes it out of the queue; what has come stays.
+  mutating func withdraw() {
+    demand = .none
+    search = .none
+    record.error = nil
+    retry.until = nil
+  }
+}

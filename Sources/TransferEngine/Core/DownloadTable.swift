@@ -1,0 +1,166 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// All downloads: records of those at rest, and values of those that something is to be done for. An event costs what is
+/// active, not what was downloaded in years.
+struct DownloadTable: Hashable {
+  private struct Resting: Hashable {
+    var record: TransferRecord
+    var moment: Int64
+    /// Whether the store has it.
+    var isStored: Bool
+  }
+  private var resting: [MediaKey: Resting] = [:]
+  private(set) var active: [MediaKey: Download] = [:]
+  private var dirty: Set<MediaKey> = []
+  /// Bytes in the cache.
+  private(set) var bytes: Int64 = 0
+  /// Those whose responses are under way, and those that wait for room.
+  private(set) var running: Set<MediaKey> = []
+  private(set) var starving: Set<MediaKey> = []
+
+  init(_ records: [TransferRecord]) {
+    for record in records {
+      resting[record.key] = Resting(record: record, moment: 0, isStored: true)
+      bytes += record.received
+    }
+  }
+
+  var keys: [MediaKey] { Array(resting.keys) + active.keys }
+  var hasDirty: Bool { !dirty.isEmpty }
+
+  func status(of key: MediaKey) -> TransferStatus? {
+    if let download = active[key] { return download.status }
+    return resting[key].map { entry in
+      var status = entry.record.status
+      status.moment = entry.moment
+      return status
+    }
+  }
+
+  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? resting[key]?.record }
+
+  func contains(_ key: MediaKey) -> Bool { active[key] != nil || resting[key] != nil }
+
+  /// Takes a download out, so that it can be changed; `put` must follow.
+  mutating func take(_ key: MediaKey, now: Moment) -> Download? {
+    if let download = active.removeValue(forKey: key) {
+      bytes -= download.received
+      return download
+    }
+    guard let entry = resting.removeValue(forKey: key) else { return nil }
+    bytes -= entry.record.received
+    var download = Download(entry.record, moment: entry.moment, isStored: entry.isStored, now: now)
+    download.isDirty = false
+    return download
+  }
+
+  mutating func put(_ download: Download) {
+    let key = download.key
+    bytes += download.received
+    set(&dirty, key, download.isDirty)
+    set(&running, key, !download.fetches.isEmpty)
+    set(&starving, key, download.demand == .starved || download.slot == .cacheFull)
+    active[key] = download
+  }
+
+  private func set(_ list: inout Set<MediaKey>, _ key: MediaKey, _ isIn: Bool) {
+    if isIn { list.insert(key) } else if !list.isEmpty { list.remove(key) }
+  }
+
+  /// Puts a download that the store knows as it is to rest.
+  mutating func rest(_ key: MediaKey) {
+    guard let download = active.removeValue(forKey: key) else { return }
+    bytes -= download.received
+    var record = download.row
+    record.received = download.received
+    bytes += record.received
+    resting[key] = Resting(
+      record: record, moment: download.told.moment, isStored: download.told.row != nil)
+    for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
+  }
+
+  mutating func forget(_ key: MediaKey) {
+    if let download = active.removeValue(forKey: key) { bytes -= download.received }
+    if let entry = resting.removeValue(forKey: key) { bytes -= entry.record.received }
+    for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
+  }
+
+  /// Those with changes whose consequences are not done, in the queue's order.
+  mutating func takeDirty() -> [MediaKey] {
+    defer { dirty = [] }
+    return inOrder(dirty)
+  }
+
+  var runningInOrder: [MediaKey] { inOrder(running) }
+  var starvingInOrder: [MediaKey] { inOrder(starving) }
+
+  func inOrder(_ keys: Set<MediaKey>) -> [MediaKey] {
+    if keys.count < 2 { return Array(keys) }
+    return keys.map { (active[$0]?.record.order ?? 0, $0) }.sorted { $0 < $1 }.map(\.1)
+  }
+
+  /// What may be evicted: nothing that is open, kept, wanted or paused.
+  var evictable: [EvictionCandidate] {
+    var result: [EvictionCandidate] = []
+    func add(_ record: TransferRecord, _ state: TransferState, _ received: Int64) {
+      guard state == .cached || state == .remote, received > 0, !record.isKept, record.generation > 0 else {
+        return
+      }
+      result.append(EvictionCandidate(key: record.key, generation: record.generation, size: received))
+    }
+    for entry in resting.values { add(entry.record, entry.record.state, entry.record.received) }
+    for download in active.values
+    where download.demand == .none && download.readers.isEmpty && download.fetches.isEmpty
+      && download.files == nil
+    {
+      add(download.record, download.state, download.received)
+    }
+    return result.sorted { $0.key < $1.key }
+  }
+
+  /// Those at rest of which nothing need be remembered: all without even a size, and of too many the oldest.
+  func forgettable(beyond most: Int) -> [(key: MediaKey, isStored: Bool)] {
+    var (gone, kept): ([Resting], [Resting]) = ([], [])
+    for entry in resting.values where entry.record.holdsNothing {
+      let isKnown = entry.record.total != nil || entry.record.generation > 0
+      if entry.isStored && isKnown { kept.append(entry) } else { gone.append(entry) }
+    }
+    if kept.count > most {
+      kept.sort { ($0.record.changed, $0.record.key) < ($1.record.changed, $1.record.key) }
+      gone += kept.prefix(kept.count - most)
+    }
+    return gone.map { ($0.record.key, $0.isStored) }.sorted { $0.key < $1.key }
+  }
+
+  /// Keys with files, as far as is known.
+  var stored: [GenerationName] {
+    let names =
+      resting.values.map(\.record).filter { $0.received > 0 || $0.state == .cached }
+      .map { GenerationName(key: $0.key, generation: $0.generation) }
+      + active.values.compactMap(\.storedName)
+    return names.sorted { $0.key < $1.key }
+  }
+
+  func storedName(of key: MediaKey) -> GenerationName? {
+    if let download = active[key] { return download.storedName }
+    return resting[key].flatMap { entry in
+      entry.record.received > 0 || entry.record.state == .cached
+        ? GenerationName(key: key, generation: entry.record.generation) : nil
+    }
+  }
+}
+
+extension TransferRecord {
+  /// Whether it is remembered for its size alone.
+  fileprivate var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
+}
+
+extension Download {
+  fileprivate var storedName: GenerationName? {
+    guard record.generation > 0, content != .nothing, files.map({ $0.isOpen && $0.isLinked }) ?? true else {
+      return nil
+    }
+    return GenerationName(key: key, generation: record.generation)
+  }
+}

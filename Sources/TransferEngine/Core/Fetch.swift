@@ -1,0 +1,136 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// A request under way, and its response.
+struct Fetch: Hashable {
+  let id: FlowID
+  let request: RequestPlanner.Request
+  /// Whether it was sent to the address that answered before, not through the feed's redirects.
+  let isDirect: Bool
+  let asked: Instant
+
+  /// Why nothing more is taken from its host.
+  struct Hold: OptionSet, Hashable {
+    let rawValue: UInt8
+    /// The disk has enough to do.
+    static let disk = Hold(rawValue: 1)
+    /// `limit_rate`.
+    static let throttle = Hold(rawValue: 2)
+    /// What is stored is still being opened, or a new generation created.
+    static let files = Hold(rawValue: 4)
+  }
+  var holds: Hold = []
+  var stage = Stage.asked
+
+  enum Stage: Hashable {
+    case asked
+    /// Its head waits until it is known what is stored.
+    case answered(ResponseHead, firstBytes: [UInt8])
+    /// It begins a generation whose files are being made; its bytes begin at `at`.
+    case begins(ResponseHead, Representation, at: Int64)
+    /// Its bytes go to the files.
+    case feeding
+  }
+  /// Bytes that came before there were files for them.
+  var early: Int64 = 0
+  /// Where its bytes go, while it feeds the files.
+  var intake: Intake?
+  /// What its head says of the representation, until its bytes have agreed.
+  var claim: Representation?
+  /// Whether the whole comes, and whether its end is the connection's.
+  var isWhole = false
+  var isDelimitedByClose = false
+  var ending = Ending.none
+
+  enum Ending: Hashable {
+    case none
+    /// Nothing more is taken of it; it is there for what it holds, until there are files for that.
+    case stopped
+    /// It has ended, and its last bytes are on their way to the disk.
+    case ended(ResponseFailure?)
+  }
+  /// When the oldest of what is held came.
+  var heldSince: Instant?
+  /// Where its bytes have begun to come, and when.
+  private(set) var beginning = Beginning(position: 0, time: Instant(nanoseconds: 0))
+  /// What had arrived when it was last found to make progress.
+  var progress: Beginning?
+
+  struct Beginning: Hashable {
+    var position: Int64
+    var time: Instant
+  }
+
+  init(_ id: FlowID, _ request: RequestPlanner.Request, isDirect: Bool, asked: Instant) {
+    self.id = id
+    self.request = request
+    self.isDirect = isDirect
+    self.asked = asked
+  }
+
+  var arrived: Int64 { intake?.arrived ?? request.start }
+
+  /// Behind the last byte that has been given to the disk.
+  var position: Int64 { intake?.position ?? request.start }
+
+  var hasEnded: Bool { if case .ended = ending { true } else { false } }
+
+  /// Whether it has brought bytes that there are no files for yet.
+  var awaitsFiles: Bool { early > 0 && intake == nil && stage != .asked }
+
+  /// Bytes in memory.
+  var held: Int64 { intake?.held ?? early }
+
+  /// Whether more than a few bytes have come.
+  var hasProgress: Bool { position >= request.start + Retry.progress }
+
+  mutating func feed(_ intake: Intake, at now: Instant) {
+    stage = .feeding
+    self.intake = intake
+    early = 0
+    beginning = Beginning(position: intake.position, time: now)
+    heldSince = now
+  }
+
+  /// Bytes per second since it began; nil while that says nothing.
+  func rate(_ now: Instant) -> Int64? {
+    guard intake != nil else { return nil }
+    let seconds = now.seconds(since: beginning.time)
+    return seconds < 0.2 ? nil : Int64(Double(arrived - beginning.position) / seconds)
+  }
+}
+
+/// An open episode of a client.
+struct Reader: Hashable {
+  let name: HandleName
+  let intent: OpenIntent
+  let begun: Instant
+  /// Which copy it reads; nil until it has one.
+  var generation: UInt32?
+  /// Whether a read has come (which makes `downloadAtRead` download).
+  var hasRead = false
+  /// Whether the client still waits for the answer to its open.
+  var isOpening = true
+  var waits: [Wait] = []
+
+  struct Wait: Hashable {
+    /// The client's number.
+    let id: UInt64
+    let range: Range<Int64>
+    /// Grows from wait to wait, of whatever client.
+    let number: UInt64
+    let begun: Instant
+  }
+
+  init(_ name: HandleName, _ intent: OpenIntent, generation: UInt32?, begun: Instant) {
+    self.name = name
+    self.intent = intent
+    self.generation = generation
+    self.begun = begun
+  }
+
+  var mayDownload: Bool { intent == .download || (intent == .downloadAtRead && hasRead) }
+
+  /// Whether its bytes are those that come now.
+  func isCurrent(_ current: UInt32) -> Bool { generation == nil || generation == current }
+}

@@ -1,0 +1,124 @@
+internal import PodcastModel
+
+/// The files of a download's generation, as far as the core knows them.
+struct OpenFiles: Hashable {
+  enum Phase: Hashable {
+    case opening
+    /// A new generation of this representation, for a response that waits.
+    case creating(FlowID)
+    case open
+  }
+  let id: StoreID
+  var phase: Phase
+  let generation: UInt32
+  var representation: Representation
+  /// The size that readers see: a new one only once the disk has it, because they look there.
+  private(set) var shownTotal: Int64?
+  /// Descriptions that the disk has not answered.
+  private(set) var undescribed = 0
+  /// What is written, and what is written or on its way.
+  private(set) var present = ByteRanges()
+  private(set) var claimed = ByteRanges()
+  private(set) var received: Int64 = 0
+  /// Bytes written since the last flush began, and one for a new description.
+  private(set) var unflushed: Int64 = 0
+  /// Whether a flush is under way: at most one of an episode is.
+  private(set) var isFlushing = false
+  /// Orders that the disk has not answered.
+  var pending = 0
+  /// Whether its data file has its name: nobody has deleted the cache.
+  var isLinked = true
+
+  init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation = Representation()) {
+    self.id = id
+    self.phase = phase
+    self.generation = generation
+    self.representation = representation
+    shownTotal = representation.total
+  }
+
+  var isOpen: Bool { phase == .open }
+
+  /// Whether every byte is there.
+  var isComplete: Bool { representation.total.map { present.contains(0..<$0) } ?? false }
+
+  /// Whether everything is on the disk.
+  var isFlushed: Bool { unflushed == 0 && !isFlushing && pending == 0 }
+
+  mutating func opened(_ representation: Representation, present: ByteRanges) {
+    phase = .open
+    self.representation = representation
+    shownTotal = representation.total
+    setPresent(present)
+    // Nobody knows how much a killed daemon has brought to the disk.
+    unflushed = received
+  }
+
+  mutating func describe(_ representation: Representation) {
+    self.representation = representation
+    if let total = representation.total {
+      present.truncate(at: total)
+      claimed.truncate(at: total)
+      received = present.count
+    }
+    unflushed = max(unflushed, 1)
+    pending += 1
+    undescribed += 1
+  }
+
+  mutating func described() {
+    pending -= 1
+    undescribed = max(undescribed - 1, 0)
+    if undescribed == 0 { shownTotal = representation.total }
+  }
+
+  mutating func claim(_ range: Range<Int64>) {
+    pending += 1
+    claimed.insert(range)
+  }
+
+  mutating func wrote(_ range: Range<Int64>) {
+    pending -= 1
+    let before = received
+    present.insert(range)
+    received = present.count
+    unflushed += max(received - before, 0)
+  }
+
+  /// Only this is there.
+  mutating func setPresent(_ ranges: ByteRanges) {
+    present = ranges
+    claimed = ranges
+    received = ranges.count
+  }
+
+  /// The disk has refused something, perhaps a description.
+  mutating func refused() {
+    pending -= 1
+    undescribed = 0
+    setPresent(present)
+  }
+
+  mutating func beginFlush() {
+    isFlushing = true
+    unflushed = 0
+  }
+
+  mutating func flushed() { isFlushing = false }
+
+  /// A flush has failed: only `ranges` are there.
+  /// - Parameter isAgain: whether the journal is to say so once there is room.
+  mutating func notFlushed(present ranges: ByteRanges, isAgain: Bool) {
+    isFlushing = false
+    setPresent(ranges)
+    if isAgain { unflushed = max(received, 1) }
+  }
+
+  /// Whether readers see all of `range` that the file has: they see whole blocks.
+  func shows(_ range: Range<Int64>) -> Bool {
+    let end = shownTotal ?? .max
+    let wanted = range.clamped(to: 0..<end)
+    if wanted.isEmpty { return true }
+    return present.contains(Limits.blocks(of: wanted).clamped(to: 0..<end))
+  }
+}

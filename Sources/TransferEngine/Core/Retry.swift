@@ -1,0 +1,142 @@
+internal import TransferProtocol
+
+/// When a download that failed is tried again: soon where bytes came since the last time, else later and later.
+struct Retry: Hashable {
+  /// Tries in a row that brought nothing.
+  var attempts = 0
+  /// When to try again; nil for at once.
+  var until: Instant?
+  /// Until when the disk, which has just refused to open or flush the files, is not asked again.
+  var filesUntil: Instant?
+  var lastFault: Instant?
+  /// Until when the server wants to be left alone (its Retry-After).
+  var forbiddenUntil: Instant?
+  /// What readers get who have nothing of the episode, and since when; nil where they wait.
+  var refusal: Refusal?
+  /// The network in which a doubtful failure was last counted.
+  var doubtedNetwork: Int64 = 0
+  /// What had come at the last request or fault, of which generation, and how much more is progress.
+  private var mark = Mark()
+  /// Requests in a row that brought nothing, one at once after the other.
+  private var fruitless = 0
+
+  struct Refusal: Hashable {
+    var failure: TransferFailure
+    var at: Instant
+  }
+
+  private struct Mark: Hashable {
+    var received: Int64 = 0
+    var generation: UInt32 = 0
+    var progress = Retry.progress
+  }
+
+  init() {}
+
+  init(_ record: TransferRecord, now: Moment) {
+    attempts = Int(clamping: record.attempts)
+    mark = Mark(received: record.received, generation: record.generation)
+    let wait = record.forbiddenSeconds(now: now.wall)
+    if wait > 0 { forbiddenUntil = now.instant.adding(Double(wait)) }
+    if let failed = record.failed, failed <= now.wall {
+      let age = Double(min(now.wall - failed, 3600))
+      lastFault = now.instant.adding(-age)
+      let left = attempts > 0 ? Self.delay(after: attempts) - age : 0
+      if left > 0 && record.isUnfinished { until = now.instant.adding(left) }
+    }
+    if record.isUnfinished, let forbiddenUntil { until = max(until ?? forbiddenUntil, forbiddenUntil) }
+  }
+
+  /// Bytes that are progress; a few each time are none, unless no more were asked for.
+  static let progress: Int64 = 65_536
+  /// Seconds after a try that brought bytes, and the longest after one that did not: as a rule, where it will most
+  /// likely be the same, and where somebody waits.
+  private static let afterProgress = 0.2
+  static let longest = 300.0
+  private static let longestDoubtful = 3600.0
+  private static let longestWaited = 5.0
+  /// Requests at once one after the other that may bring nothing.
+  private static let mostFruitless = 5
+
+  /// Half a second, doubled with each.
+  static func delay(after attempts: Int, atMost longest: Double = longest) -> Double {
+    min(0.5 * Double(1 << min(max(attempts - 1, 0), 13)), longest)
+  }
+
+  /// A try has failed.
+  /// - Returns: seconds to the next one, before jitter.
+  mutating func failed(
+    received: Int64, of generation: UInt32, isWaitedFor: Bool = false, isDoubtful: Bool = false
+  ) -> Double {
+    let hasProgress = note(received, generation)
+    if hasProgress { attempts = 0 }
+    attempts = min(attempts + 1, 30)
+    fruitless = 0
+    let longest = isDoubtful ? Self.longestDoubtful : Self.longest
+    let delay = hasProgress ? Self.afterProgress : Self.delay(after: attempts, atMost: longest)
+    return isWaitedFor ? min(delay, Self.longestWaited) : delay
+  }
+
+  /// Requests follow at once on those before.
+  /// - Parameter size: bytes that they ask for.
+  /// - Returns: false where too many of them brought nothing: the host is to be left alone.
+  mutating func mayAskAtOnce(received: Int64, of generation: UInt32, size: Int64) -> Bool {
+    if note(received, generation) { fruitless = 0 }
+    mark.progress = min(size, Self.progress)
+    fruitless += 1
+    return fruitless <= Self.mostFruitless
+  }
+
+  /// One more request shows whether anything has changed.
+  mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
+
+  /// - Returns: whether bytes have come since the last time, of the same generation: a host that gives another file each
+  ///   time makes no progress.
+  private mutating func note(_ received: Int64, _ generation: UInt32) -> Bool {
+    let hasProgress = generation == mark.generation && received >= mark.received + mark.progress
+    mark = Mark(received: received, generation: generation)
+    return hasProgress
+  }
+
+  mutating func beginAnew() {
+    let (forbidden, last) = (forbiddenUntil, lastFault)
+    self = Retry()
+    (forbiddenUntil, lastFault, until) = (forbidden, last, forbidden)
+  }
+
+  /// It has all come, or the disk alone was to blame.
+  mutating func succeeded() {
+    attempts = 0
+    until = forbiddenUntil
+  }
+
+  /// Somebody wants it now: a later try is made at once, unless one has just been made or the server wants to be left
+  /// alone.
+  mutating func hurry(at now: Instant) {
+    guard until != nil, !isForbidden(now), !isRefusing(now) else { return }
+    if let lastFault, now < lastFault.adding(Self.justNow) { return }
+    until = nil
+  }
+
+  /// The machine's network has changed: many a change is followed by others, so not within a second of the last try.
+  mutating func networkChanged(at now: Instant) {
+    if until == nil || isForbidden(now) { return }
+    let soonest = lastFault?.adding(Self.justNow)
+    until = soonest.flatMap { $0 > now ? $0 : nil }
+    attempts = 0
+    refusal = nil
+  }
+
+  private static let justNow = 1.0
+
+  /// Whether the server wants to be left alone.
+  func isForbidden(_ now: Instant) -> Bool { forbiddenUntil.map { $0 > now } ?? false }
+
+  /// Whether it has failed just now.
+  func isEarly(_ now: Instant) -> Bool { lastFault.map { now < $0.adding(Self.early) } ?? false }
+
+  /// Whether readers were refused just now, so that another reader is no reason to try again.
+  func isRefusing(_ now: Instant) -> Bool { refusal.map { now < $0.at.adding(Self.early) } ?? false }
+
+  private static let early = 10.0
+}

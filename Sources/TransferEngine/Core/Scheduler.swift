@@ -1,0 +1,118 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+/// Which background downloads run: those that run already, then the queue in its order, as the limits allow.
+struct Scheduler: Hashable {
+  /// A wanted download that only the queue wants.
+  struct Entry: Hashable {
+    /// Whether its last tries brought nothing: it comes behind all others, or enough slow hosts could starve everybody.
+    var isTired: Bool
+    var order: Int64
+    var key: MediaKey
+    /// The host that is asked, and the one that is known to send.
+    var host: String
+    var sender: String?
+    var until: Instant?
+    var isRunning: Bool
+
+    static func isBefore(_ a: Entry, _ b: Entry) -> Bool {
+      a.isTired == b.isTired ? (a.order, a.key) < (b.order, b.key) : b.isTired
+    }
+  }
+
+  struct Limits {
+    var downloads: Int64
+    var perHost: Int64
+  }
+
+  private var entries: [MediaKey: Entry] = [:]
+  private var running: Set<MediaKey> = []
+  /// The others, in their order.
+  private var line: [Entry] = []
+  /// Those that have a slot, or were found to have no room.
+  private(set) var placed: Set<MediaKey> = []
+  /// Until when slots that the user has freed stay free.
+  private var quietUntil: Instant?
+  /// Whether more downloads are ready than there are slots.
+  private(set) var hasQueue = false
+
+  /// Seconds. A user who pauses or cancels a thousand, one after the other, does not have each begin before.
+  private static let quiet = 0.2
+
+  /// Takes in what a download is now; nil where it needs no slot.
+  mutating func note(_ key: MediaKey, _ entry: Entry?, isPlaced: Bool) {
+    if isPlaced { placed.insert(key) } else { placed.remove(key) }
+    let old = entries[key]
+    if old == entry { return }
+    if let old, !old.isRunning, let index = index(of: old) { line.remove(at: index) }
+    entries[key] = entry
+    if let entry, entry.isRunning { running.insert(key) } else { running.remove(key) }
+    if let entry, !entry.isRunning { line.insert(entry, at: lowerBound(entry)) }
+  }
+
+  private func lowerBound(_ entry: Entry) -> Int {
+    var (low, high) = (0, line.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if Entry.isBefore(line[middle], entry) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private func index(of entry: Entry) -> Int? {
+    let index = lowerBound(entry)
+    return index < line.count && line[index].key == entry.key ? index : nil
+  }
+
+  /// The user takes away what has a slot.
+  /// - Returns: until when nothing begins in its place.
+  mutating func beginQuiet(at now: Instant) -> Instant {
+    let end = now.adding(Self.quiet)
+    quietUntil = end
+    return end
+  }
+
+  /// - Parameters:
+  ///   - senders: which hosts send for others.
+  ///   - isCoolingDown: whether a host is to be left alone.
+  mutating func choose(
+    _ limits: Limits, at now: Instant, senders: Senders, isCoolingDown: (String) -> Bool
+  ) -> [MediaKey] {
+    var used: [String: Int64] = [:]
+    var chosen: [MediaKey] = []
+    hasQueue = false
+    let isQuiet = quietUntil.map { now < $0 } ?? false
+    for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
+      if entry.until.map({ $0 > now }) ?? false { continue }
+      let sender = entry.sender ?? senders.sender(behind: entry.host)
+      if !entry.isRunning {
+        if isQuiet && !placed.contains(entry.key) || isCoolingDown(entry.host) || isCoolingDown(sender) {
+          continue
+        }
+      }
+      if chosen.count >= limits.downloads {
+        hasQueue = true
+        break
+      }
+      guard used[sender, default: 0] < limits.perHost else { continue }
+      used[sender, default: 0] += 1
+      chosen.append(entry.key)
+    }
+    return chosen
+  }
+
+  /// How many background downloads other than `key` are known to come from `host`.
+  func count(from host: String, besides key: MediaKey) -> Int {
+    running.count { $0 != key && entries[$0]?.sender == host }
+  }
+}
+
+extension Download {
+  var schedulerEntry: Scheduler.Entry? {
+    guard isBackground else { return nil }
+    return Scheduler.Entry(
+      isTired: retry.attempts > 1, order: record.order, key: key, host: source.named, sender: source.sender,
+      until: retry.until,
+      isRunning: !fetches.isEmpty)
+  }
+}

@@ -1,0 +1,208 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// Bytes on their way from a host to the disk.
+extension TransferCore {
+  /// What one response may hold.
+  private var heldEach: Int64 {
+    max(min(Limits.held / Int64(max(fetches.count, 1)), Limits.heldEach.most), Limits.heldEach.least)
+  }
+
+  /// More of a body has come.
+  mutating func came(_ count: Int, of id: FlowID) {
+    guard count > 0 else { return }
+    change(fetches[id], isQuiet: true) { core, download in
+      guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+      if download.fetches[index].intake == nil {
+        download.fetches[index].early += Int64(count)
+        if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
+      } else {
+        if download.fetches[index].heldSince == nil { core.noteHeld(&download.fetches[index]) }
+        if download.record.error != nil {
+          download.record.error = nil
+          core.touch(&download)
+        }
+        core.take(Int64(count), of: &download.fetches[index])
+        core.pump(id, &download)
+      }
+      guard download.isBackground else { return }
+      core.throttle.spend(count, at: core.now.instant)
+      if let opens = core.throttle.opens(at: core.now.instant) {
+        core.hold(id, &download, .throttle)
+        core.timers.add(.throttle, at: opens)
+      }
+    }
+  }
+
+  /// More has come of what may come. Where it is more than that it ends here.
+  mutating func take(_ count: Int64, of fetch: inout Fetch) {
+    guard fetch.intake?.came(count) == false, !fetch.hasEnded else { return }
+    fetch.ending = .ended(nil)
+    emit(.stop(fetch.id))
+  }
+
+  mutating func noteHeld(_ fetch: inout Fetch) {
+    fetch.heldSince = now.instant
+    timers.add(.patience, at: now.instant.adding(Limits.patience))
+  }
+
+  /// Writes what has been held for too long.
+  mutating func writeWhatIsOld() {
+    for key in downloads.runningInOrder {
+      change(key, isQuiet: true) { core, download in
+        for id in download.fetches.map(\.id) {
+          guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.held > 0,
+            let since = fetch.heldSince
+          else { continue }
+          if since.adding(Limits.patience) > core.now.instant {
+            core.timers.add(.patience, at: since.adding(Limits.patience))
+            continue
+          }
+          core.pump(id, &download)
+          if let index = download.fetches.firstIndex(where: { $0.id == id }) {
+            core.noteHeld(&download.fetches[index])
+          }
+        }
+      }
+    }
+  }
+
+  mutating func letGoOfThrottled() {
+    if let opens = throttle.opens(at: now.instant) { return timers.add(.throttle, at: opens) }
+    for key in downloads.runningInOrder {
+      change(key, isQuiet: true) { core, download in
+        for id in download.fetches.map(\.id) { core.unhold(id, &download, .throttle) }
+      }
+    }
+  }
+
+  /// Gives to the disk what is due of what a response holds; ends it where it has ended.
+  mutating func pump(_ id: FlowID, _ download: inout Download, _ least: Intake.Urgency = .none) {
+    guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.intake != nil else { return }
+    if let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least) {
+      return end(id, &download, step)
+    }
+    guard let fetch = download.fetches.first(where: { $0.id == id }), let intake = fetch.intake else {
+      return
+    }
+    if intake.held >= heldEach {
+      hold(id, &download, .disk)
+    } else if intake.held <= heldEach / 2 {
+      unhold(id, &download, .disk)
+    }
+    if intake.held == 0, case .ended(let failure) = fetch.ending { finished(fetch, &download, failure) }
+  }
+
+  /// - Returns: why nothing more of it is of use.
+  @discardableResult
+  mutating func write(_ id: FlowID, _ download: inout Download, _ urgency: Intake.Urgency) -> Intake.Step? {
+    guard let files = download.openFiles else { return nil }
+    let fetch = download.fetches.first { $0.id == id }
+    let fed = download.fetches.compactMap { other in
+      other.id == id || other.hasEnded || isOvertaken(other, by: fetch) ? nil : other.intake?.position
+    }
+    while let index = download.fetches.firstIndex(where: { $0.id == id }),
+      var intake = download.fetches[index].intake
+    {
+      let step = intake.next(
+        stored: download.files?.claimed ?? ByteRanges(), total: files.representation.total, urgency, fed: fed,
+        room: roomForAPiece)
+      guard let step else { return nil }
+      switch step {
+      case .write(let range):
+        guard takeRoom(for: range, of: &download) else { return nil }
+        download.files?.claim(range)
+        emit(.store(files.id, .write(id, range)))
+      case .compare(let range):
+        download.files?.pending += 1
+        emit(.store(files.id, .compare(id, range)))
+      case .reachedStored, .differs: return step
+      }
+      download.fetches[index].intake = intake
+      if intake.arrived == intake.position { download.fetches[index].heldSince = nil }
+    }
+    return nil
+  }
+
+  /// Whether what `other` is to bring had better come by `fetch`, which has reached it, because it trickles.
+  private func isOvertaken(_ other: Fetch, by fetch: Fetch?) -> Bool {
+    guard let its = other.rate(now.instant), let own = fetch?.rate(now.instant) else { return false }
+    return its < own / 8
+  }
+
+  /// How soon what a response holds must go to the disk.
+  private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
+    guard let intake = fetch.intake else { return .none }
+    if fetch.hasEnded { return .all }
+    if let since = fetch.heldSince, now.instant >= since.adding(Limits.patience) { return .all }
+    // A reader that opens it reads its beginning next.
+    if intake.position < Limits.beginning && download.isOpenForDownload { return .waited }
+    let total = download.openFiles?.representation.total ?? .max
+    for reader in download.readers where reader.isCurrent(download.record.generation) {
+      for wait in reader.waits where wait.range.lowerBound < intake.arrived {
+        // All of it is here, or on its way.
+        let end = min(wait.range.upperBound, total)
+        if end > intake.position && end <= intake.arrived { return .waited }
+      }
+    }
+    // Where little may be held, it is written in smaller pieces.
+    return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
+  }
+
+  private mutating func end(_ id: FlowID, _ download: inout Download, _ why: Intake.Step) {
+    let isBeside = download.fetches.count > 1
+    endFetch(id, of: &download)
+    if why == .differs {
+      if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
+    }
+    touch(&download)
+  }
+
+  /// The disk has written a piece.
+  mutating func wrote(_ range: Range<Int64>, of id: FlowID, _ download: inout Download) {
+    download.files?.wrote(range)
+    if let index = download.fetches.firstIndex(where: { $0.id == id }) {
+      download.fetches[index].intake?.wrote(range)
+      pump(id, &download)
+    }
+    guard let files = download.files else { return }
+    let isAwaited = download.readers.contains { reader in
+      reader.isOpening || reader.waits.contains { files.shows($0.range) }
+    }
+    if files.isComplete || download.fetches.isEmpty {
+      touch(&download)
+    } else if isAwaited {
+      download.isDirty = true
+    }
+  }
+
+  /// The disk has compared a piece.
+  mutating func compared(_ range: Range<Int64>, agreed: Int64, of id: FlowID, _ download: inout Download) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }),
+      let result = download.fetches[index].intake?.compared(range, agreed: agreed)
+    else { return }
+    if !result.isSame { return end(id, &download, .differs) }
+    if result.isShown, let claim = download.fetches[index].claim {
+      download.fetches[index].claim = nil
+      learn(claim, &download)
+    }
+    pump(id, &download)
+  }
+
+  /// Once a second while bytes come: rates, progress, and what must go to the disk.
+  mutating func tick() {
+    for key in downloads.runningInOrder {
+      change(key, isQuiet: true) { core, download in
+        if let files = download.openFiles {
+          download.meter.note(files.received, at: core.now.instant)
+          core.flush(&download, after: 0)
+        }
+        download.told.isProgressDue = true
+        download.isDirty = true
+        core.boundEndless(&download)
+      }
+    }
+    watchRoom()
+    yieldSlots()
+  }
+}

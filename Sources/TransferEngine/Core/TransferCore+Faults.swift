@@ -1,0 +1,154 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What goes wrong.
+extension TransferCore {
+  /// A response gave no bytes, or no more.
+  mutating func handle(_ fault: Fault, of download: inout Download) {
+    touch(&download)
+    // What the user holds stays held.
+    if download.demand == .paused { return endFetches(of: &download) }
+    download.retry.lastFault = now.instant
+    download.record.failed = now.wall
+    if let after = fault.retryAfter { download.retry.forbiddenUntil = now.instant.adding(after) }
+    // Of the same clock: it may have been set since the server said so.
+    download.record.notBefore = download.retry.forbiddenUntil.flatMap { until in
+      until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
+    }
+    if fault.needsUser && download.record.error != fault.message {
+      let request = download.record.request
+      emit(.log("waiting with \(request.show) – \(request.title): \(fault.message)"))
+    }
+    download.record.error = fault.message
+    download.retry.refusal = fault.readerErrno.map {
+      Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
+    }
+    switch fault.kind == .doubtful && isCertain(of: &download) ? .lasting : fault.kind {
+    case .passing, .doubtful:
+      tryLater(&download, fault)
+      // Behind a tracker it is the tracker's name that the next ones are known by.
+      for name in Set([fault.host, fault.host.map { _ in download.source.named }].compactMap(\.self)).sorted()
+      {
+        guard let until = hosts.failed(name, retryAfter: fault.retryAfter, at: now.instant, &random) else {
+          continue
+        }
+        timers.add(.queue, at: until)
+      }
+    case .expired where askForAddress(&download): break
+    case .lasting, .expired: fail(&download)
+    case .noRoom: starve(&download, fault.message)
+    }
+  }
+
+  private mutating func fail(_ download: inout Download) {
+    endFetches(of: &download)
+    download.demand = .failed
+    download.retry.until = nil
+  }
+
+  /// Whether a doubtful failure is the host's own: it was seen in several networks, or on several days.
+  private func isCertain(of download: inout Download) -> Bool {
+    let age = now.wall - download.record.doubted
+    let isElsewhere = download.retry.doubtedNetwork != network && age >= Self.timeInNetwork
+    if download.record.doubts == 0 || isElsewhere || age >= Self.day {
+      download.record.doubts += 1
+      download.record.doubted = now.wall
+      download.retry.doubtedNetwork = network
+    }
+    return download.record.doubts >= Self.doubts
+  }
+
+  /// Networks or days; seconds in which a machine joins one network, step by step; seconds.
+  private static let doubts: Int64 = 3
+  private static let timeInNetwork: Int64 = 60
+  private static let day: Int64 = 86_400
+
+  /// Tries again later, with jitter so that not all come at once.
+  private mutating func tryLater(_ download: inout Download, _ fault: Fault) {
+    let isWaitedFor = download.readers.contains { $0.isOpening || !$0.waits.isEmpty }
+    let delay = download.retry.failed(
+      received: download.openFiles?.received ?? 0, of: download.record.generation, isWaitedFor: isWaitedFor,
+      isDoubtful: fault.kind == .doubtful)
+    retry(&download, at: now.instant.adding(max(random.jitter(delay), fault.retryAfter ?? 0)))
+  }
+
+  mutating func retry(_ download: inout Download, at time: Instant) {
+    download.retry.until = time
+    timers.add(.download(download.key), at: time)
+  }
+
+  /// Waits for room: it is asked for again later and later, because each time costs the host a request.
+  private mutating func starve(_ download: inout Download, _ why: String) {
+    endFetches(of: &download)
+    let delay = download.retry.failed(received: download.received, of: download.record.generation)
+    retry(&download, at: now.instant.adding(delay))
+    if download.content == .whole { return }
+    if download.isWanted || download.demand == .starved {
+      download.demand = .starved
+      return
+    }
+    // Nothing is remembered of what was only read.
+    download.record.forgive()
+    failWaits(of: &download, .noRoom(why))
+  }
+
+  /// Asks the mounts for a fresh address, once; answers whether there is anyone to ask.
+  private mutating func askForAddress(_ download: inout Download) -> Bool {
+    if download.isSearching { return true }
+    let able = clients.filter(\.value).keys.sorted()
+    guard download.search == .none, !able.isEmpty else { return false }
+    let url = download.record.request.url
+    let until = now.instant.adding(Self.searchTime)
+    download.search = .asked(old: url, until: until)
+    for client in able { emit(.send(client, .needAddress(download.key, url: url))) }
+    timers.add(.download(download.key), at: until)
+    return true
+  }
+
+  /// Seconds that a fresh address is waited for.
+  private static let searchTime = 20.0
+
+  /// Nobody has answered for long.
+  mutating func endSearchIfOverdue(_ download: inout Download) {
+    guard case .asked(_, let until) = download.search else { return }
+    if until <= now.instant {
+      download.search = .done
+      fail(&download)
+    } else {
+      timers.add(.download(download.key), at: until)
+    }
+  }
+
+  /// A mount has looked for a fresh address.
+  mutating func heardAddress(_ key: MediaKey, _ url: String?) {
+    change(key) { core, download in
+      guard case .asked(let old, _) = download.search else { return }
+      download.search = .done
+      guard let url, url != old else {
+        core.fail(&download)
+        download.record.failed = core.now.wall
+        download.retry.lastFault = core.now.instant
+        return
+      }
+      var request = download.record.request
+      request.url = url
+      download.take(request)
+      // That was said of the old one.
+      download.retry.forbiddenUntil = nil
+      download.record.notBefore = nil
+      download.record.forgive()
+    }
+  }
+
+  /// Asks again at once where a try was to be made later for want of a network; not where the server has told a time.
+  mutating func networkChanged() {
+    network += 1
+    hosts.endAll()
+    reconsider()
+    for key in downloads.inOrder(Set(downloads.active.keys)) where downloads.active[key]?.retry.until != nil {
+      change(key) { core, download in
+        if download.demand != .starved { download.retry.networkChanged(at: core.now.instant) }
+      }
+    }
+  }
+}

@@ -1,0 +1,383 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// The files of a download: when they are opened, flushed, closed, and no more.
+extension TransferCore {
+  private func needsFiles(_ download: Download) -> Bool {
+    phase != .stopping && (!download.readers.isEmpty || download.isRunnable || download.mustLook)
+  }
+
+  /// Opens what is stored of the current generation, where it is needed and there may be any.
+  mutating func prepareFiles(of download: inout Download) {
+    // Deleted with the cache: readers that have it open keep it, and what comes for them; others begin anew.
+    if download.openFiles?.isLinked == false && !download.isHeldByReaders { forgetBytes(of: &download) }
+    guard download.files == nil, needsFiles(download), download.content != .nothing, mayUseDisk(&download)
+    else {
+      return
+    }
+    let generation = download.record.generation
+    let id = StoreID(nextNumber())
+    attach(OpenFiles(id, .opening, generation: generation), to: &download)
+    emit(.store(id, .open(download.key, generation: generation)))
+  }
+
+  /// Whether the disk has not just refused; if it has, it is asked again a little later.
+  private mutating func mayUseDisk(_ download: inout Download) -> Bool {
+    guard let until = download.retry.filesUntil else { return true }
+    if until <= now.instant {
+      download.retry.filesUntil = nil
+      return true
+    }
+    timers.add(.download(download.key), at: until)
+    return false
+  }
+
+  /// Seconds after which the disk is asked again that has refused to open, and to flush.
+  private static let openAgain = 1.0
+  private static let flushAgain = 3.0
+
+  private mutating func attach(_ opening: OpenFiles, to download: inout Download) {
+    download.files = opening
+    download.files?.pending += 1
+    files[opening.id] = download.key
+  }
+
+  private mutating func detach(_ download: inout Download, isComplete: Bool = false) {
+    guard let id = download.files?.id else { return }
+    files[id] = nil
+    download.files = nil
+    emit(.store(id, .close(isComplete: isComplete)))
+  }
+
+  /// Begins a new generation for a response's bytes; readers of the old one keep what had come of it.
+  mutating func beginGeneration(
+    of download: inout Download, _ representation: Representation, for fetch: FlowID
+  ) {
+    if let old = download.files {
+      if old.received > 0, old.isLinked, !old.representation.isCertainly(representation) {
+        let request = download.record.request
+        emit(.log("the server has another file for \(request.show) – \(request.title): begun anew"))
+      }
+      detach(&download)
+    }
+    let generation = nextGeneration(after: download.record.generation)
+    let id = StoreID(nextNumber())
+    attach(OpenFiles(id, .creating(fetch), generation: generation, representation), to: &download)
+    emit(.store(id, .create(download.key, generation: generation, representation)))
+  }
+
+  /// A number that no other bytes of the episode ever had: the kernel keeps pages by it, for longer than the store, the
+  /// cache or a daemon live. Its last nine bits count, because the mount has no more room for it in a node's number.
+  private mutating func nextGeneration(after old: UInt32) -> UInt32 {
+    let chance = UInt32(truncatingIfNeeded: random.next()) << 9
+    return max(chance, 1 << 9) | (old &+ 1) & 0x1ff
+  }
+
+  mutating func answered(_ answer: DiskAnswer, by id: StoreID) {
+    switch answer {
+    case .wrote(_, let range), .notWritten(_, let range, _, _): space.free.answered(range)
+    default: break
+    }
+    let isWrite = if case .wrote = answer { true } else { false }
+    var isFlushDue = false
+    change(files[id], isQuiet: isWrite) { core, download in
+      core.answered(answer, &download)
+      let unflushed = download.files?.unflushed ?? 0
+      if isWrite && unflushed >= Limits.flushAfter {
+        core.flush(&download, after: Limits.flushAfter)
+        core.boundEndless(&download)
+        isFlushDue = true
+      }
+    }
+    if isFlushDue { watchRoom() }
+  }
+
+  private mutating func answered(_ answer: DiskAnswer, _ download: inout Download) {
+    switch answer {
+    case .opened(let representation, let present):
+      download.files?.pending -= 1
+      opened(&download, representation, present)
+    case .missing:
+      detach(&download)
+      vanished(&download)
+      judgeWaiting(of: &download)
+    case .created:
+      download.files?.pending -= 1
+      created(&download)
+    case .wrote(let fetch, let range): wrote(range, of: fetch, &download)
+    case .notWritten(_, _, let failure, let present):
+      download.files?.pending -= 1
+      // Others may have been on their way behind the first.
+      let isFirst = !download.fetches.isEmpty || download.isWanted && download.retry.until == nil
+      endFetches(of: &download, losing: true)
+      download.files?.setPresent(present)
+      if isFirst { handle(failure, of: &download) }
+    case .compared(let fetch, let range, let agreed):
+      download.files?.pending -= 1
+      compared(range, agreed: agreed, of: fetch, &download)
+    case .described:
+      download.files?.described()
+      flush(&download, after: 0)
+    case .discarded(let present):
+      download.files?.pending -= 1
+      discarded(present, &download)
+    case .flushed:
+      download.files?.flushed()
+      flush(&download, after: Limits.flushAfter - 1)
+    case .notFlushed(let failure, let present):
+      // What is on its way is not lost yet.
+      endFetches(of: &download, losing: true)
+      download.files?.notFlushed(present: present, isAgain: failure.kind == .full)
+      download.retry.filesUntil = now.instant.adding(Self.flushAgain)
+      if download.files?.isComplete == false { download.content = .part }
+      handle(failure.kind == .full ? failure : DiskFailure(.passing, failure.message), of: &download)
+    case .failed(let failure): failed(failure, &download)
+    }
+  }
+
+  private mutating func opened(
+    _ download: inout Download, _ representation: Representation, _ present: ByteRanges
+  ) {
+    download.files?.opened(representation, present: present)
+    download.mustLook = false
+    if download.retry.filesUntil != nil {
+      // It was the disk's fault alone.
+      download.retry.filesUntil = nil
+      download.retry.succeeded()
+    }
+    download.record.total = representation.total
+    // The disk may have lost what it never took.
+    if download.files?.isComplete == false { lost(&download) }
+    sendDamage(&download)
+    judgeWaiting(of: &download)
+  }
+
+  /// Bytes of what was whole are gone: they come again where anybody wants them.
+  private mutating func lost(_ download: inout Download) {
+    guard download.content == .whole else { return }
+    download.content = .part
+    if download.isOpenForDownload && download.demand == .none { want(&download) }
+  }
+
+  private mutating func want(_ download: inout Download) {
+    lastOrder += 1
+    download.want(by: nil, place: lastOrder, at: now.instant)
+  }
+
+  private mutating func created(_ download: inout Download) {
+    guard let created = download.files, case .creating(let id) = created.phase else { return }
+    download.files?.phase = .open
+    if download.content != .nothing { remove(download.key, download.record.generation) }
+    download.content = .part
+    download.record.generation = created.generation
+    download.record.total = created.representation.total
+    download.record.received = 0
+    download.beginsAnew = false
+    if download.ranges == .overlap { download.ranges = .trusted }
+    download.earlyEnd = nil
+    begun(id, &download)
+  }
+
+  /// The disk refused to open, create, compare, describe or discard.
+  private mutating func failed(_ failure: DiskFailure, _ download: inout Download) {
+    let phase = download.files?.phase
+    endFetches(of: &download, losing: true)
+    if phase == .open { download.files?.refused() } else { detach(&download) }
+    if phase == .opening {
+      // The bytes are there; something is lacking that may be there again.
+      download.retry.filesUntil = now.instant.adding(Self.openAgain)
+      handle(Fault(failure.kind == .full ? .noRoom : .passing, failure.message), of: &download)
+    } else {
+      handle(failure, of: &download)
+    }
+  }
+
+  /// The disk has refused something.
+  private mutating func handle(_ failure: DiskFailure, of download: inout Download) {
+    touch(&download)
+    if failure.kind == .full && makesRoom(for: &download) { return }
+    handle(Fault(failure), of: &download)
+  }
+
+  /// Brings what is written to the disk; at most one flush of an episode waits.
+  /// - Parameter least: bytes for which it is worth it.
+  mutating func flush(_ download: inout Download, after least: Int64) {
+    // The disk does its orders at once: a flush could come before the description that it is to keep.
+    guard let open = download.openFiles, !open.isFlushing, open.undescribed == 0, open.unflushed > least
+    else { return }
+    if phase != .stopping && !mayUseDisk(&download) { return }
+    download.files?.beginFlush()
+    emit(.flush(open.id))
+  }
+
+  /// Closes what nobody needs, after its bytes are on the disk.
+  mutating func releaseFiles(of download: inout Download) {
+    guard let open = download.openFiles, download.fetches.isEmpty, open.pending == 0, !open.isFlushing else {
+      return
+    }
+    if open.unflushed > 0 && download.content == .whole { flush(&download, after: 0) }
+    if needsFiles(download) { return }
+    if open.unflushed > 0 {
+      flush(&download, after: 0)
+      // There will be room again, and then the journal can say what is here.
+      if phase != .stopping || download.files?.isFlushing == true { return }
+    }
+    download.record.received = open.received
+    if !open.isLinked { return forgetBytes(of: &download) }
+    detach(&download, isComplete: open.isComplete && open.isFlushed)
+  }
+
+  /// The bytes are gone or to go: dropped by the user, evicted, or deleted with the cache.
+  mutating func forgetBytes(of download: inout Download, removesNames: Bool = true) {
+    endFetches(of: &download, losing: true)
+    detach(&download)
+    if removesNames && download.content != .nothing { remove(download.key, download.record.generation) }
+    download.content = .nothing
+    download.mustLook = false
+    download.beginsAnew = false
+    if download.ranges == .overlap { download.ranges = .trusted }
+    for order in download.damage.orders { reply(.done(id: order.id), to: order.client) }
+    download.damage = .init()
+    // Its size stays known, until the server says another.
+    download.record.received = 0
+  }
+
+  /// Takes the names of a generation's files away.
+  private mutating func remove(_ key: MediaKey, _ generation: UInt32) {
+    log.removes(key)
+    emit(.remove(key, generation: generation))
+  }
+
+  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
+    log.removed(key)
+    guard let failure else { return }
+    for order in log.refuseDrops(of: key) where order.id != 0 {
+      reply(.refused(id: order.id, failure), to: order.client)
+    }
+    // They are still there, as on a disk that has become read-only.
+    if downloads.status(of: key)?.received == 0 { emit(.listFiles) }
+  }
+
+  /// Somebody may have deleted files of the cache: of these downloads, or (nil) of any.
+  mutating func lookForVanished(_ keys: Set<MediaKey>?) {
+    let names = keys.map { $0.sorted().compactMap(downloads.storedName) } ?? downloads.stored
+    if names.isEmpty { return }
+    log.looks(1)
+    emit(.check(names))
+  }
+
+  /// A data file is gone.
+  mutating func missing(_ name: GenerationName) {
+    change(name.key) { core, download in
+      guard download.record.generation == name.generation, download.files.map({ $0.phase == .open }) ?? true
+      else {
+        return
+      }
+      if let open = download.files, !open.isComplete, download.isHeldByReaders {
+        download.files?.isLinked = false
+      } else {
+        core.vanished(&download)
+      }
+    }
+  }
+
+  /// All that was here is gone. Before its last bytes are on the disk a download is not done: it comes again.
+  private mutating func vanished(_ download: inout Download) {
+    if phase == .listing {
+      // Another generation may have been begun just before a daemon was killed: it is found in a moment.
+      download.content = .nothing
+      return
+    }
+    let isWanted = download.readers.contains { $0.mayDownload && $0.generation == nil }
+    forgetBytes(of: &download)
+    if isWanted && download.demand == .none { want(&download) }
+  }
+
+  /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
+  /// a daemon was killed. Removes the others.
+  mutating func sweep(_ found: [FoundFile]) {
+    listed()
+    let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
+    var adopted = 0
+    // Of each episode the latest.
+    for file in found.sorted(by: { ($0.written, $0.key) > ($1.written, $1.key) }) where adopt(file, names) {
+      adopted += 1
+    }
+    if adopted > 0 { emit(.log("found \(adopted) episodes in the cache that the store did not know")) }
+    for file in found.sorted(by: { ($0.key, $0.generation) < ($1.key, $1.generation) }) {
+      let generations = [
+        downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
+      ]
+      if !generations.contains(file.generation) { remove(file.key, file.generation) }
+    }
+    for key in downloads.active.keys.sorted() { touch(key) }
+  }
+
+  private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) -> Bool {
+    if let record = downloads.record(of: file.key) {
+      let isHere = names.contains(GenerationName(key: file.key, generation: record.generation))
+      if isHere && record.generation != file.generation { return false }
+      guard isHere ? downloads.storedName(of: file.key) == nil : true else { return false }
+      var isTaken = false
+      change(file.key) { core, download in
+        if let open = download.files { if open.phase == .opening { core.detach(&download) } else { return } }
+        download.record.generation = file.generation
+        download.content = file.size == nil ? .part : .whole
+        if let size = file.size { (download.record.total, download.record.received) = (size, size) }
+        download.mustLook = true
+        isTaken = true
+      }
+      return isTaken
+    }
+    guard let size = file.size else { return false }
+    let request = TransferRequest(key: file.key, url: "", title: "", show: "", fileName: "")
+    change(request) { _, download in
+      (download.content, download.record.generation) = (.whole, file.generation)
+      (download.record.total, download.record.received) = (size, size)
+    }
+    return true
+  }
+
+  /// These bytes are not what was written: they come again.
+  /// - Parameter order: what is confirmed when no reader can get them any more.
+  mutating func discard(
+    _ ranges: [Range<Int64>], of key: MediaKey, _ generation: UInt32, for order: OrderName?
+  ) {
+    guard !ranges.isEmpty, generation > 0, downloads.record(of: key)?.generation == generation else {
+      if let order { reply(.done(id: order.id), to: order.client) }
+      return
+    }
+    change(key) { core, download in
+      let request = download.record.request
+      core.emit(.log("what is cached of \(request.show) – \(request.title) is damaged"))
+      // Nothing may be written by a response that was compared with what is there.
+      core.endFetches(of: &download)
+      download.damage.ranges += ranges
+      if let order { download.damage.orders.append(order) }
+      if download.files == nil { download.mustLook = true }
+      core.sendDamage(&download)
+    }
+  }
+
+  /// Has the files let go of what was found.
+  private mutating func sendDamage(_ download: inout Download) {
+    guard let open = download.openFiles, !download.damage.ranges.isEmpty, !download.damage.isOnItsWay else {
+      return
+    }
+    download.files?.pending += 1
+    download.damage.isOnItsWay = true
+    emit(.store(open.id, .discardBytes(download.damage.ranges)))
+    download.damage.ranges = []
+  }
+
+  private mutating func discarded(_ present: ByteRanges, _ download: inout Download) {
+    download.files?.setPresent(present)
+    download.damage.isOnItsWay = false
+    if !download.damage.ranges.isEmpty { return sendDamage(&download) }
+    for order in download.damage.orders { reply(.done(id: order.id), to: order.client) }
+    download.damage.orders = []
+    guard download.content == .whole, download.files?.isComplete == false else { return }
+    download.content = .part
+    if download.demand == .none { want(&download) }
+  }
+}

@@ -1,0 +1,131 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What runs.
+extension TransferCore {
+  /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
+  /// `per_host` and the room allow.
+  mutating func assignSlots() {
+    let (hosts, instant) = (hosts, now.instant)
+    let limits = Scheduler.Limits(downloads: settings.downloads, perHost: settings.perHost)
+    let chosen = scheduler.choose(limits, at: instant, senders: senders) { hosts.isResting($0, at: instant) }
+    let admitted = withRoom(chosen)
+    let isChosen = Set(chosen)
+    for key in scheduler.placed.union(isChosen).sorted() {
+      guard let download = downloads.active[key] else { continue }
+      let slot: Slot =
+        if !download.isBackground || !isChosen.contains(key) { .none } else {
+          admitted.contains(key) ? .granted : .cacheFull
+        }
+      if slot == download.slot { continue }
+      change(key, isQuiet: true) { core, download in
+        download.slot = slot
+        download.isDirty = true
+        if slot == .cacheFull {
+          let request = download.record.request
+          core.emit(.log("waiting with \(request.show) – \(request.title): \(Self.cacheIsFull)"))
+        }
+      }
+    }
+  }
+
+  /// A slot is for downloads that make progress: one that others wait for, and that has brought next to nothing for a
+  /// while, is tried again later.
+  mutating func yieldSlots() {
+    guard scheduler.hasQueue else { return }
+    for key in downloads.runningInOrder {
+      guard let download = downloads.active[key], download.isBackground else { continue }
+      change(key, isQuiet: true) { core, download in
+        var isSlow = true
+        for index in download.fetches.indices where !core.isSlow(&download.fetches[index]) { isSlow = false }
+        if !isSlow { return }
+        core.endFetches(of: &download)
+        let sender = download.source.sender ?? download.source.named
+        core.handle(Fault(.passing, "\(sender) sends almost nothing"), of: &download)
+        let later = core.now.instant.adding(2 * Self.progressTime)
+        core.retry(&download, at: max(download.retry.until ?? later, later))
+      }
+    }
+  }
+
+  private func isSlow(_ fetch: inout Fetch) -> Bool {
+    let last = fetch.progress ?? Fetch.Beginning(position: fetch.arrived, time: now.instant)
+    fetch.progress = last
+    if now.instant.seconds(since: last.time) < Self.progressTime { return false }
+    fetch.progress = Fetch.Beginning(position: fetch.arrived, time: now.instant)
+    return fetch.arrived - last.position < leastProgress && fetch.intake != nil
+  }
+
+  /// Seconds in which a slot must have brought `leastProgress` bytes: less than any audio plays.
+  private static let progressTime = 15.0
+  private var leastProgress: Int64 {
+    let most = 16_384.0
+    guard let limit = settings.limitRate else { return Int64(most) }
+    // What is held back by us can't be fast.
+    return Int64(min(most, Double(limit) * Self.progressTime / Double(4 * max(settings.downloads, 1))))
+  }
+
+  /// Does what `download` needs by now: the one place where responses are asked for and given up.
+  mutating func update(_ download: inout Download) {
+    if download.fetches.isEmpty { download.refusesBeside = false }
+    // Where its files may be found or are being let go of, that is known in a moment.
+    if phase == .listing && download.content == .nothing || space.evicting.contains(download.key) {
+      return
+    }
+    endSearchIfOverdue(&download)
+    prepareFiles(of: &download)
+    complete(&download)
+    answerReaders(of: &download)
+    let isDue = isDue(&download)
+    let waits = download.fetchableWaits
+    let isOfUse = download.isRunnable || !waits.isEmpty || download.readsThrough
+    if phase == .stopping || !isOfUse || download.isSearching {
+      endFetches(of: &download)
+    } else if isDue && hasRoom(for: &download) {
+      ask(&download, waits)
+    }
+    for id in download.fetches.map(\.id) {
+      if !download.isBackground { unhold(id, &download, .throttle) }
+      pump(id, &download)
+    }
+    if download.fetches.isEmpty { download.meter.stop() }
+    releaseFiles(of: &download)
+  }
+
+  /// Whether it may be tried now; if not, it is looked at again when it may.
+  private mutating func isDue(_ download: inout Download) -> Bool {
+    guard let until = download.retry.until else { return true }
+    if until <= now.instant {
+      download.retry.until = nil
+      return true
+    }
+    timers.add(.download(download.key), at: until)
+    return false
+  }
+
+  /// All is here: nothing is left to wait for, also where it was paused or nobody wanted it whole.
+  private mutating func complete(_ download: inout Download) {
+    guard let files = download.openFiles, files.isComplete else { return }
+    if download.content != .whole {
+      endFetches(of: &download)
+      guard files.isLinked else {
+        // Its readers have it all; nobody else can: what was ordered comes again, where others find it.
+        if download.isWanted && files.pending == 0 {
+          answerReaders(of: &download)
+          forgetBytes(of: &download)
+        }
+        return
+      }
+      download.content = .whole
+      download.record.error = nil
+      download.record.failed = nil
+      download.record.notBefore = nil
+      download.record.total = files.representation.total
+      download.retry.forbiddenUntil = nil
+      download.retry.succeeded()
+      flush(&download, after: 0)
+      reconsider()
+    }
+    if download.files?.isFlushed == true { download.demand = .none }
+  }
+}

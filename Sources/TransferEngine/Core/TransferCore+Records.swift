@@ -1,0 +1,136 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What is told, remembered and forgotten.
+extension TransferCore {
+  static let forgetAfter = 60.0
+
+  /// Tells observers what is new, and has the rows saved that differ from the store's.
+  mutating func publish(_ keys: Set<MediaKey>) {
+    var news: [MediaKey] = []
+    for key in downloads.inOrder(keys) {
+      change(key, isQuiet: true) { core, download in
+        if core.publish(&download) { news.append(key) }
+        if download.isWorthSaving { core.log.note(changed: key) }
+      }
+    }
+    if !news.isEmpty { emit(.tell(news)) }
+  }
+
+  private mutating func publish(_ download: inout Download) -> Bool {
+    let (status, before) = (download.status, download.told.status)
+    // At the end of what came, short as it was.
+    let isCountDue = download.fetches.isEmpty && status.received != before?.received ?? 0
+    defer { download.told.isProgressDue = false }
+    download.record.state = status.state
+    if download.fetches.isEmpty { download.record.received = download.received }
+    guard !status.isSame(as: before) || download.told.isProgressDue || isCountDue else { return false }
+    if status.isNews(after: before) {
+      download.record.changed = now.wall
+      if status.state.stage != before?.state.stage ?? .remote { download.told.moment = now.wallNanoseconds }
+      if let line = status.logLine(after: before) { emit(.log(line)) }
+    }
+    download.told.status = download.status
+    return true
+  }
+
+  /// Gives the disk what is new, unless it is still busy with the last commit.
+  mutating func commit() {
+    let evicting = space.evicting
+    let id = SaveID(nextNumber())
+    guard let next = log.next(id, at: now.instant, isHeld: { evicting.contains($0) }) else { return }
+    var rows: [TransferRecord] = []
+    var removed = next.removed
+    for key in next.rows {
+      let orders = next.orders.filter { $0.key == key }
+      // An order for an episode that nothing is known of.
+      if !downloads.contains(key), let request = orders.lazy.compactMap(\.command.request).first {
+        change(request) { _, _ in }
+      }
+      guard downloads.contains(key) else {
+        removed.append(key)
+        continue
+      }
+      change(key, isQuiet: true) { core, download in
+        // Orders act when they are on the disk: what is saved is what they will make of it.
+        var planned = download
+        for order in orders { planned.obey(order, at: core.now.instant) }
+        if planned.isForgotten {
+          removed.append(key)
+          download.told.row = nil
+        } else if planned.isWorthSaving || !orders.isEmpty {
+          rows.append(planned.row)
+          download.told.row = planned.row
+        }
+      }
+    }
+    emit(.save(id, rows, removing: removed))
+  }
+
+  mutating func saved(_ id: SaveID, _ failure: TransferFailure?) {
+    guard let batch = log.saved(id) else { return }
+    if let failure {
+      // The store has neither the rows nor what the orders would have made of them.
+      for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
+      for order in batch.orders where order.name.id != 0 {
+        let isDone = order.command == .drop(isToldByFiles: true)
+        reply(isDone ? .done(id: order.name.id) : .refused(id: order.name.id, failure), to: order.name.client)
+      }
+      timers.add(.save, at: log.rest(at: now.instant))
+      return
+    }
+    for order in batch.orders {
+      change(order.key) { core, download in core.obey(order, &download) }
+      if order.name.id != 0 { reply(.done(id: order.name.id), to: order.name.client) }
+    }
+    rest(batch.rows)
+  }
+
+  /// Puts to rest what nothing is to be done for, and has forgotten what holds nothing.
+  mutating func rest(_ keys: Set<MediaKey>) {
+    for key in keys {
+      guard let download = downloads.active[key], !download.isBusy, !download.isDirty, !log.isPending(key)
+      else {
+        continue
+      }
+      if download.isForgettable { timers.add(.forget, at: now.instant.adding(Self.forgetAfter)) }
+      downloads.rest(key)
+      scheduler.note(key, nil, isPlaced: false)
+    }
+  }
+
+  /// Forgets what holds nothing, when everybody has heard of it.
+  mutating func forgetSome() {
+    for (key, isStored) in downloads.forgettable(beyond: Limits.restingRows) {
+      downloads.forget(key)
+      if isStored { log.forget(row: key) }
+    }
+  }
+}
+
+extension TransferStatus {
+  /// Equal but for what changes all the time while bytes come.
+  fileprivate func isSame(as other: TransferStatus?) -> Bool {
+    guard var other else { return false }
+    (other.received, other.rate, other.eta) = (received, rate, eta)
+    (other.changed, other.moment) = (changed, moment)
+    return self == other
+  }
+
+  /// What the log says of the change; nil where it is of the usual course.
+  fileprivate func logLine(after other: TransferStatus?) -> String? {
+    let what = "\(show) – \(title)"
+    guard let error, error != other?.error || state != other?.state else { return nil }
+    switch state {
+    case .failed: return "cannot download \(what): \(error)"
+    case .paused: return "waiting with \(what): \(error)"
+    case .remote, .queued, .downloading, .cached: return nil
+    }
+  }
+
+  /// Whether `changed` moves. A download that is running has no other error than that it is stalled, for a growing time.
+  fileprivate func isNews(after other: TransferStatus?) -> Bool {
+    guard let other, other.state == state, other.generation == generation else { return true }
+    return state != .downloading && other.error != error
+  }
+}

@@ -1,0 +1,149 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What is asked for.
+extension TransferCore {
+  mutating func ask(_ download: inout Download, _ waits: [Range<Int64>]) {
+    // What is stored decides what to ask for; before the first head nothing is known that a second request could be
+    // checked against.
+    if download.openFiles == nil && (download.content != .nothing || !download.fetches.isEmpty) { return }
+    let open = waits.filter { download.openFiles?.shows($0) != true }
+    if makeWay(for: planner(for: download).surplus(of: open), in: &download) { touch(&download) }
+    let requests = planner(for: download).requests(for: open)
+    if requests.isEmpty || !mayAsk(requests, &download) { return }
+    for request in requests { start(request, for: &download) }
+  }
+
+  private func planner(for download: Download) -> RequestPlanner {
+    let running = download.fetches.map {
+      RequestPlanner.Running(position: $0.position, end: $0.request.end, rate: $0.rate(now.instant))
+    }
+    return RequestPlanner(
+      have: download.openFiles?.claimed ?? ByteRanges(), total: download.openFiles?.representation.total,
+      running: running, canSeek: download.canSeek, wantsWhole: download.isRunnable, focus: download.focus)
+  }
+
+  /// Ends responses that were begun for readers who wait for something else by now, a moment after they began: hosts are
+  /// not to be asked with each read.
+  /// - Parameter count: responses that are lacking.
+  private mutating func makeWay(for count: Int, in download: inout Download) -> Bool {
+    if count == 0 { return false }
+    let awaited = awaited(in: download)
+    let idle = download.fetches.filter {
+      $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id)
+    }
+    let due = idle.filter { $0.asked.adding(Self.leisure) <= now.instant }
+    if due.count < count, let next = idle.map(\.asked).filter({ $0.adding(Self.leisure) > now.instant }).min()
+    {
+      timers.add(.download(download.key), at: next.adding(Self.leisure))
+    }
+    for fetch in due.prefix(count) { endFetch(fetch.id, of: &download) }
+    return !due.isEmpty
+  }
+
+  /// Seconds.
+  private static let leisure = 0.25
+
+  /// The fetches that bring what readers wait for.
+  private func awaited(in download: Download) -> Set<FlowID> {
+    Set(
+      download.fetchableWaits.compactMap { wait in
+        if download.openFiles?.shows(wait) == true { return nil }
+        let first = download.openFiles?.claimed.missing(in: wait).first?.lowerBound ?? wait.lowerBound
+        return download.fetches.filter { $0.position <= first && first < $0.request.end ?? .max }
+          .max { $0.position < $1.position }?.id
+      })
+  }
+
+  /// Whether other requests may follow at once on those before; not without end: a server that never gives anything of
+  /// use is left alone for longer and longer.
+  private mutating func mayAsk(_ requests: [RequestPlanner.Request], _ download: inout Download) -> Bool {
+    guard download.fetches.isEmpty else { return true }
+    let end = download.openFiles?.representation.total
+    let size = requests.reduce(0) { size, request in
+      size + ((request.end ?? end).map { $0 - request.start } ?? Retry.progress)
+    }
+    if download.retry.mayAskAtOnce(received: download.received, of: download.record.generation, size: size) {
+      return true
+    }
+    giveUpRanges(&download)
+    handle(Fault(.passing, "\(download.source.named) sends nothing of use"), of: &download)
+    download.retry.leaveOneTry()
+    return false
+  }
+
+  private mutating func start(_ planned: RequestPlanner.Request, for download: inout Download) {
+    var planned = planned
+    let representation = download.openFiles?.representation
+    func askWhole() { (planned.start, planned.end) = (0, nil) }
+    if download.beginsAnew || !download.ranges.givesRanges {
+      askWhole()
+    } else if let open = download.openFiles, planned.start > 0,
+      open.representation.validator == nil || download.ranges == .overlap
+    {
+      let run = open.present.run(at: planned.start - 1)
+      if let run, run.upperBound == planned.start, run.length >= ResponseJudge.overlap {
+        planned.start -= ResponseJudge.overlap
+      } else {
+        askWhole()
+      }
+    }
+    // The final address is asked without the redirects before it, which often expire, for a while.
+    let source = download.source
+    let isFresh = source.answered.map { now.instant < $0.adding(300) } ?? false
+    let isDirect =
+      planned.start > 0 && isFresh && representation != nil
+      && representation?.finalURL != download.record.request.url
+    var request = MediaRequest(url: download.record.request.url, settings: settings)
+    if isDirect { request.url = representation?.finalURL ?? "" }
+    request.userAgent = download.record.request.userAgent ?? settings.userAgent
+    request.acceptsCompression = download.ranges == .decoded
+    // Leave to reach private hosts has ended on the way to a public one, and does not begin there again.
+    request.allowsPrivateHosts = download.record.request.allowsPrivateHosts && (!isDirect || source.isPrivate)
+    if planned.start > 0 || planned.end != nil {
+      request.range = RequestedRange(start: planned.start, end: planned.end)
+      request.validator = representation?.validator
+    }
+    let fetch = Fetch(FlowID(nextNumber()), planned, isDirect: isDirect, asked: now.instant)
+    fetches[fetch.id] = download.key
+    download.fetches.append(fetch)
+    emit(.ask(fetch.id, request))
+  }
+
+  /// Gives up all fetches.
+  /// - Parameter losing: whether also what they hold is lost: the disk takes nothing, or nobody wants it.
+  mutating func endFetches(of download: inout Download, losing: Bool = false) {
+    for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
+  }
+
+  /// Gives up one fetch. What it has brought on a slow disk, before there were files for that, waits for those.
+  mutating func endFetch(_ id: FlowID, of download: inout Download, losing: Bool = false) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    if !losing {
+      if download.fetches[index].awaitsFiles {
+        if download.fetches[index].ending == .none {
+          emit(.stop(id))
+          download.fetches[index].ending = .stopped
+        }
+        return
+      }
+      if download.fetches[index].intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
+    }
+    download.fetches.removeAll { $0.id == id }
+    fetches[id] = nil
+    emit(.end(id))
+  }
+
+  /// Takes nothing more from its host for a while.
+  mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    if download.fetches[index].holds.isEmpty { emit(.hold(id)) }
+    download.fetches[index].holds.insert(why)
+  }
+
+  mutating func unhold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    let wasHeld = download.fetches[index].holds.remove(why) != nil
+    if wasHeld && download.fetches[index].holds.isEmpty { emit(.goOn(id)) }
+  }
+}

@@ -1,0 +1,236 @@
+internal import PodcastModel
+internal import TransferProtocol
+
+// What responses tell.
+extension TransferCore {
+  mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download)
+  {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    download.fetches[index].stage = .answered(head, firstBytes: firstBytes)
+    judgeWaiting(of: &download)
+  }
+
+  /// Judges heads, as soon as it is known what is stored.
+  mutating func judgeWaiting(of download: inout Download) {
+    for fetch in download.fetches {
+      if download.files != nil && download.openFiles == nil { return }
+      guard let index = download.fetches.firstIndex(where: { $0.id == fetch.id }),
+        case .answered(let head, let firstBytes) = download.fetches[index].stage
+      else { continue }
+      download.fetches[index].stage = .asked
+      judge(head, firstBytes, of: fetch, &download)
+    }
+  }
+
+  private mutating func judge(
+    _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
+  ) {
+    let isBeside = download.fetches.count > 1
+    let question = ResponseJudge.Question(
+      start: fetch.request.start, end: fetch.request.end,
+      known: download.beginsAnew ? nil : download.openFiles?.representation,
+      stored: download.openFiles?.claimed ?? ByteRanges(), decodes: download.ranges == .decoded,
+      isBeside: isBeside)
+    if head.isWhole && firstBytes.isEmpty {
+      endFetch(fetch.id, of: &download, losing: true)
+      // Where something has come before it was an accident.
+      let kind: Fault.Kind = download.received > 0 ? .passing : .doubtful
+      return refuse(Fault(kind, "\(head.host) sent an empty file"), &download)
+    }
+    let verdict = ResponseJudge.judge(question, head, firstBytes: firstBytes)
+    switch verdict {
+    case .begin(let representation, let at):
+      // The others are of the file before this one.
+      for other in download.fetches where other.id != fetch.id {
+        endFetch(other.id, of: &download, losing: true)
+      }
+      if let index = download.fetches.firstIndex(where: { $0.id == fetch.id }) {
+        download.fetches[index].stage = .begins(head, representation, at: at)
+      }
+      if question.known == nil && ignoresRange(head, question) { giveUpRanges(&download) }
+      beginGeneration(of: &download, representation, for: fetch.id)
+    case .go(let representation, let at, let agreeing):
+      if ignoresRange(head, question) { giveUpRanges(&download) }
+      accept(head, representation, at: at, agreeing: agreeing, fetch.id, &download)
+    case .fault(let fault):
+      endFetch(fetch.id, of: &download, losing: true)
+      if fetch.isDirect && fault.kind != .passing {
+        // The address that answered before has expired: through the feed's own again.
+        download.source.answered = nil
+      } else {
+        refuse(fault, &download)
+      }
+    case .beginAnew, .askWithOverlap, .askDecoded, .notBeside, .noRanges, .complete:
+      endFetch(fetch.id, of: &download, losing: true)
+      askAgain(verdict, &download)
+    }
+  }
+
+  /// Whether a server has given the whole though a part was asked for: not where it has another file (If-Range).
+  private func ignoresRange(_ head: ResponseHead, _ question: ResponseJudge.Question) -> Bool {
+    let asked = question.known?.validator
+    let its = ResponseJudge.representation(of: head, total: head.length).validator
+    return head.isWhole && !question.isWhole && (asked == nil || asked == its)
+  }
+
+  mutating func giveUpRanges(_ download: inout Download) {
+    if download.ranges != .decoded { download.ranges = .whole }
+  }
+
+  /// A response is of no use as it is.
+  private mutating func askAgain(_ verdict: ResponseJudge.Verdict, _ download: inout Download) {
+    switch verdict {
+    case .beginAnew: download.beginsAnew = true
+    case .askWithOverlap:
+      // A second time it could not be told either: then it is another one.
+      if download.ranges == .overlap { download.beginsAnew = true }
+      if download.ranges == .trusted { download.ranges = .overlap }
+    case .askDecoded: download.ranges = .decoded
+    case .notBeside: download.refusesBeside = true
+    case .noRanges: giveUpRanges(&download)
+    case .complete: setTotal(download.openFiles?.present.end ?? 0, of: &download)
+    case .begin, .go, .fault: break
+    }
+  }
+
+  /// The generation that a response begins has its files.
+  mutating func begun(_ id: FlowID, _ download: inout Download) {
+    if let fetch = download.fetches.first(where: { $0.id == id }),
+      case .begins(let head, let representation, let at) = fetch.stage
+    {
+      accept(head, representation, at: at, agreeing: 0, id, &download)
+    }
+    adoptGeneration(&download)
+  }
+
+  /// A response has given nothing: what is under way beside it goes on.
+  private mutating func refuse(_ fault: Fault, _ download: inout Download) {
+    if download.fetches.isEmpty { handle(fault, of: &download) } else { download.refusesBeside = true }
+  }
+
+  /// Lets a response feed the current generation.
+  private mutating func accept(
+    _ head: ResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID,
+    _ download: inout Download
+  ) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    if download.openFiles == nil { return endFetch(id, of: &download, losing: true) }
+    let fetch = download.fetches[index]
+    // Now it turns out who sends, and that has enough to do for the background.
+    let isSurplus =
+      download.isBackground && scheduler.count(from: head.host, besides: download.key) >= settings.perHost
+    download.source.sender = head.host
+    download.source.isPrivate = head.isFromPrivateHost
+    download.source.answered = now.instant
+    if !fetch.isDirect { senders.learn(head.host, behind: download.source.named) }
+    for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
+    if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
+    // A head is no byte: a host that sends nothing else is told of until it does.
+    if fetch.early > 0 { download.record.error = nil }
+    download.record.notBefore = nil
+    download.record.doubts = 0
+    download.retry.forbiddenUntil = nil
+    download.retry.refusal = nil
+    let end = min(head.status == 206 ? head.part?.upperBound ?? .max : .max, representation.total ?? .max)
+    let intake = Intake(
+      at: at, end: end, agreeing: agreeing,
+      mayStop: download.ranges.givesRanges && representation.validator != nil)
+    // What it says of the stored bytes counts when it has been shown to be of the same representation.
+    download.fetches[index].claim = agreeing > 0 ? representation : nil
+    download.fetches[index].isWhole = head.isWhole
+    download.fetches[index].isDelimitedByClose = head.isDelimitedByClose
+    download.fetches[index].feed(intake, at: now.instant)
+    take(fetch.early, of: &download.fetches[index])
+    timers.add(.patience, at: now.instant.adding(Limits.patience))
+    emit(.place(id, at: at))
+    if agreeing <= 0 { learn(representation, &download) }
+    if isSurplus || fetch.ending == .stopped { return endFetch(id, of: &download) }
+    unhold(id, &download, .files)
+    pump(id, &download)
+  }
+
+  /// Takes a response's word for what the current generation is.
+  mutating func learn(_ representation: Representation, _ download: inout Download) {
+    guard let open = download.openFiles else { return }
+    download.record.total = representation.total
+    if open.representation == representation { return }
+    download.files?.describe(representation)
+    emit(.store(open.id, .describe(representation)))
+  }
+
+  /// A response has ended; what is held of it goes first.
+  mutating func ended(_ failure: ResponseFailure?, of id: FlowID, _ download: inout Download) {
+    guard let index = download.fetches.firstIndex(where: { $0.id == id }), !download.fetches[index].hasEnded
+    else {
+      return
+    }
+    let fetch = download.fetches[index]
+    if fetch.ending == .none { download.fetches[index].ending = .ended(failure) }
+    if fetch.intake != nil {
+      pump(id, &download, .all)
+    } else if fetch.stage == .asked {
+      finished(fetch, &download, failure)
+    }
+  }
+
+  /// All that a response has brought is written.
+  mutating func finished(_ fetch: Fetch, _ download: inout Download, _ failure: ResponseFailure?) {
+    let position = fetch.position
+    endFetch(fetch.id, of: &download, losing: true)
+    touch(&download)
+    if let failure {
+      if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
+      let isWhole = fetch.request.start == 0 && fetch.request.end == nil && position > 0
+      if failure.isShortBody, isWhole, endsEarly(at: position, &download) >= Self.shortEnds,
+        download.fetches.isEmpty
+      {
+        return handle(Fault(.lasting, "\(download.source.named) sends less than it says"), of: &download)
+      }
+      if download.fetches.isEmpty { return handle(Fault(failure), of: &download) }
+      // What is under way goes on; what this one has left is asked for again if it brought anything.
+      if !fetch.hasProgress { download.refusesBeside = true }
+      return
+    }
+    guard let open = download.openFiles else { return }
+    if open.representation.total == nil && fetch.isWhole {
+      endedWithoutLength(fetch, at: position, open, &download)
+    } else if position == fetch.request.start && !open.isComplete {
+      refuse(Fault(.passing, "\(download.source.named) sent nothing"), &download)
+    }
+  }
+
+  /// A body has ended before the end that is expected.
+  /// - Returns: how often in a row it has ended there.
+  private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
+    let before = download.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
+    download.earlyEnd = Download.EarlyEnd(position: position, count: before + 1)
+    return before + 1
+  }
+
+  /// Ends in a row at one place that show that the length is a lie.
+  private static let shortEnds = 3
+
+  private mutating func endedWithoutLength(
+    _ fetch: Fetch, at position: Int64, _ open: OpenFiles, _ download: inout Download
+  ) {
+    let feedSays = download.record.request.expectedLength.map { $0 - $0 / 50 } ?? 0
+    if position < open.present.end {
+      // All agreed up to there: cut, or another file.
+      if fetch.isDelimitedByClose || endsEarly(at: position, &download) < 2 {
+        return handle(Fault(.passing, "\(download.source.named) sent less than before"), of: &download)
+      }
+      download.beginsAnew = true
+    } else if fetch.isDelimitedByClose, position < feedSays, endsEarly(at: position, &download) < 2 {
+      handle(Fault(.passing, "\(download.source.named) closed the connection early"), of: &download)
+    } else {
+      setTotal(position, of: &download)
+    }
+  }
+
+  /// The end of a body without a length tells the size.
+  private mutating func setTotal(_ total: Int64, of download: inout Download) {
+    guard var representation = download.openFiles?.representation else { return }
+    representation.total = total
+    learn(representation, &download)
+  }
+}

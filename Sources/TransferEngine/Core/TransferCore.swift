@@ -1,0 +1,269 @@
+package import PodcastModel
+package import TransferProtocol
+
+/// All downloads: what is wanted, what runs, who waits.
+///
+/// A value without input or output: events and the time go in, effects come out. It has no clock, file, socket, thread or
+/// chance of its own (`seed`). Events change downloads through `change` alone; `settle` then decides what runs, answers
+/// readers, tells observers and saves rows.
+package struct TransferCore: Hashable {
+  enum TimerName: Hashable {
+    case download(MediaKey)
+    case tick, queue, room, patience, throttle, save, forget
+  }
+
+  private struct Outbox: Hashable {
+    struct Reply: Hashable {
+      var client: ClientID
+      var message: DaemonMessage
+    }
+    var effects: [Effect] = []
+    /// Answers that wait until observers have heard what they follow from.
+    var replies: [Reply] = []
+    var isIdle: Bool?
+    var wake: Instant?
+  }
+
+  var now: Moment
+  var settings: TransferSettings
+  var downloads: DownloadTable
+  /// Clients, and whether each can tell fresh addresses.
+  var clients: [ClientID: Bool] = [:]
+  /// Whose each reader, fetch and open file is.
+  var handles: [HandleName: MediaKey] = [:]
+  var fetches: [FlowID: MediaKey] = [:]
+  var files: [StoreID: MediaKey] = [:]
+  var scheduler = Scheduler()
+  var hosts = HostRests()
+  var senders = Senders()
+  var throttle = Throttle()
+  var space = Space()
+  var log = CommandLog()
+  var timers = TimerQueue<TimerName>()
+  var random: SplitMix
+  /// Grows each time that the machine's addresses or routes change.
+  var network: Int64 = 0
+  var lastOrder: Int64
+  private(set) var phase = Phase.listing
+  private var outbox = Outbox()
+  private var lastNumber: UInt64 = 0
+
+  enum Phase: Hashable {
+    /// The cache may have files that the store does not know.
+    case listing
+    case running
+    /// All is brought to the disk, and nothing begun.
+    case stopping
+  }
+  /// Whether what may run has to be decided anew.
+  private var isQueueChanged = true
+
+  /// - Parameters:
+  ///   - records: what is remembered.
+  ///   - seed: what the core's chance comes from.
+  package init(records: [TransferRecord], settings: TransferSettings, seed: UInt64, now: Moment) {
+    self.now = now
+    self.settings = settings
+    downloads = DownloadTable(records)
+    lastOrder = records.lazy.map(\.order).max() ?? 0
+    random = SplitMix(seed: seed)
+    throttle.set(rate: settings.limitRate, at: now.instant)
+    for record in records where record.isUnfinished {
+      change(record.key) { _, download in
+        // More of what was running may be here than is remembered.
+        if record.state == .downloading { download.mustLook = download.content != .nothing }
+      }
+    }
+  }
+
+  /// Goes on with what was unfinished.
+  package mutating func start() -> [Effect] {
+    emit(.listFiles)
+    timers.add(.forget, at: now.instant.adding(Self.forgetAfter))
+    return finish()
+  }
+
+  /// What follows from an event.
+  package mutating func handle(_ event: Event, at moment: Moment) -> [Effect] {
+    let before = now.instant
+    now = moment
+    now.instant = max(moment.instant, before)
+    hear(event)
+    while let name = timers.popDue(now.instant) { due(name) }
+    return finish()
+  }
+
+  /// Ends all responses; what has come goes to the disk. At its end `isAtRest`.
+  package mutating func stop(at moment: Moment) -> [Effect] {
+    now = moment
+    phase = .stopping
+    for key in downloads.active.keys.sorted() {
+      change(key) { core, download in
+        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
+        core.endFetches(of: &download)
+      }
+    }
+    let effects = finish()
+    forgetSome()
+    return effects + finish()
+  }
+
+  /// Whether everything is on the disk.
+  package var isAtRest: Bool { files.isEmpty && log.isEmpty }
+
+  /// Whether somebody waits for bytes of the episode that a response is of.
+  package func isAwaited(_ fetch: FlowID) -> Bool {
+    fetches[fetch].flatMap { downloads.active[$0] }?.readers.contains { !$0.waits.isEmpty } ?? false
+  }
+
+  package func status(of key: MediaKey) -> TransferStatus? { downloads.status(of: key) }
+
+  /// The keys of all that are known.
+  package var keys: [MediaKey] { downloads.keys }
+
+  private mutating func hear(_ event: Event) {
+    switch event {
+    case .joined(let client, _, let answers): clients[client] = answers
+    case .left(let client): leave(client)
+    case .said(let client, let message): perform(message, of: client)
+    case .head(let id, let head, let firstBytes):
+      change(fetches[id]) { core, download in core.heard(head, firstBytes, of: id, &download) }
+    case .came(let id, let count): came(count, of: id)
+    case .ended(let id, let failure):
+      change(fetches[id]) { core, download in core.ended(failure, of: id, &download) }
+    case .disk(let id, let answer): answered(answer, by: id)
+    case .saved(let id, let failure): saved(id, failure)
+    case .removed(let key, let failure): removed(key, failure)
+    case .room(let available): measured(available)
+    case .evicted(let names): evicted(names)
+    case .vanished(let keys): lookForVanished(keys)
+    case .missing(let names):
+      log.looks(-1)
+      for name in names { missing(name) }
+    case .found(let found): sweep(found)
+    case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation, for: nil)
+    case .networkChanged: networkChanged()
+    // It may have come a little early: the next one is asked for again.
+    case .timer: outbox.wake = nil
+    }
+  }
+
+  private mutating func due(_ name: TimerName) {
+    switch name {
+    case .download(let key): touch(key)
+    case .tick: tick()
+    case .queue:
+      isQueueChanged = true
+      if let next = hosts.nextEnd(after: now.instant) { timers.add(.queue, at: next) }
+    case .room:
+      measureRoom()
+      isQueueChanged = true
+    case .patience: writeWhatIsOld()
+    case .throttle: letGoOfThrottled()
+    case .save: break
+    case .forget: forgetSome()
+    }
+  }
+
+  /// The one way to change a download: takes it out of the table, and puts it back in its new places.
+  /// - Parameter isQuiet: whether nothing follows from it by itself; `touch` says otherwise.
+  mutating func change(
+    _ key: MediaKey?, isQuiet: Bool = false, _ body: (inout TransferCore, inout Download) -> Void
+  ) {
+    guard let key, var download = downloads.take(key, now: now) else { return }
+    body(&self, &download)
+    if !isQuiet { touch(&download) }
+    put(download)
+  }
+
+  private mutating func put(_ download: Download) {
+    downloads.put(download)
+    scheduler.note(download.key, download.schedulerEntry, isPlaced: download.slot != .none)
+  }
+
+  /// The download of a request, made where it is not known.
+  mutating func change(_ request: TransferRequest, _ body: (inout TransferCore, inout Download) -> Void) {
+    if !downloads.contains(request.key) {
+      put(Download(TransferRecord(request: request), isStored: false, now: now))
+    }
+    change(request.key) { core, download in
+      download.take(request)
+      body(&core, &download)
+    }
+  }
+
+  /// What follows from a change of `download` is done before the event ends.
+  mutating func touch(_ download: inout Download) {
+    download.isDirty = true
+    isQueueChanged = true
+  }
+
+  mutating func touch(_ key: MediaKey) { change(key) { _, _ in } }
+
+  /// Has it decided anew what may run.
+  mutating func reconsider() { isQueueChanged = true }
+
+  mutating func emit(_ effect: Effect) { outbox.effects.append(effect) }
+
+  mutating func nextNumber() -> UInt64 {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Sends `message` after the changes that led to it.
+  mutating func reply(_ message: DaemonMessage, to client: ClientID) {
+    outbox.replies.append(.init(client: client, message: message))
+  }
+
+  mutating func listed() { if phase == .listing { phase = .running } }
+
+  private mutating func finish() -> [Effect] {
+    settle()
+    if let next = timers.next, next != outbox.wake {
+      outbox.wake = next
+      emit(.wake(next))
+    }
+    defer { outbox.effects = [] }
+    return outbox.effects
+  }
+
+  private mutating func settle() {
+    var settled: Set<MediaKey> = []
+    // What follows may change others, or the same again; bounded, so that no two can keep each other busy.
+    for _ in 0..<Limits.rounds {
+      if isQueueChanged {
+        isQueueChanged = false
+        assignSlots()
+      }
+      let dirty = downloads.takeDirty()
+      if dirty.isEmpty { break }
+      // A download that comes first asks first.
+      for key in dirty {
+        change(key, isQuiet: true) { core, download in
+          download.isDirty = false
+          core.update(&download)
+        }
+      }
+      settled.formUnion(dirty)
+    }
+    publish(settled)
+    commit()
+    let replies = outbox.replies
+    outbox.replies = []
+    for reply in replies where clients[reply.client] != nil { emit(.send(reply.client, reply.message)) }
+    rest(settled)
+    noteIdleness()
+    if !fetches.isEmpty { timers.add(.tick, at: now.instant.adding(1)) }
+    if !downloads.starving.isEmpty { timers.add(.room, at: now.instant.adding(3)) }
+    if downloads.hasDirty || isQueueChanged { timers.add(.queue, at: now.instant) }
+  }
+
+  private mutating func noteIdleness() {
+    let isIdle =
+      handles.isEmpty && fetches.isEmpty && !downloads.active.values.contains(where: \.isUnfinished)
+    if isIdle != outbox.isIdle {
+      outbox.isIdle = isIdle
+      emit(.idle(isIdle))
+    }
+  }
+}
