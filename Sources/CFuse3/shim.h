@@ -13,6 +13,22 @@
 
 _Static_assert(sizeof(off_t) == 8, "off_t must have 64 bits without _FILE_OFFSET_BITS");
 
+// Later versions have a macro of this name.
+static inline struct fuse_session *podcastfs_fuse_session(struct fuse_args *arguments,
+                                                          const struct fuse_lowlevel_ops *operations, void *data) {
+  return fuse_session_new(arguments, operations, sizeof *operations, data);
+}
+
+// Later versions have no flags here.
+static inline int podcastfs_fuse_expire_entry(struct fuse_session *session, fuse_ino_t parent, const char *name,
+                                              size_t length) {
+#if FUSE_VERSION > FUSE_MAKE_VERSION(3, 14)
+  return fuse_lowlevel_notify_expire_entry(session, parent, name, length);
+#else
+  return fuse_lowlevel_notify_expire_entry(session, parent, name, length, FUSE_LL_EXPIRE_ONLY);
+#endif
+}
+
 // libfuse's words about a mount that failed, kept for our own one line in place of its own on stderr. A mount
 // is made by one thread at the start, so plain memory does.
 static inline char *podcastfs_fuse_message(void) {

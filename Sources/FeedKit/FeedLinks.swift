@@ -11,17 +11,14 @@ package enum FeedLinks {
     "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/xml", "text/xml",
   ]
 
+  package static func find(html: [UInt8], baseURL: WebAddress) -> [WebAddress] {
+    html.withBytes { find($0, baseURL: baseURL) }
+  }
+
   /// The addresses of the feeds, absolute, in the page's order.
   /// - Parameter baseURL: where the page came from.
   static func find(_ page: UnsafeRawBufferPointer, baseURL: WebAddress) -> [WebAddress] {
-    page.prefix(limit).withContiguousStorageIfAvailable { find($0, baseURL) } ?? []
-  }
-
-  package static func find(html: [UInt8], baseURL: WebAddress) -> [WebAddress] {
-    html.withUnsafeBufferPointer { find($0, baseURL) }
-  }
-
-  private static func find(_ html: UnsafeBufferPointer<UInt8>, _ baseURL: WebAddress) -> [WebAddress] {
+    let html = UnsafeRawBufferPointer(rebasing: page.prefix(limit)).bindMemory(to: UInt8.self)
     var base = baseURL.forRequest
     var found: [WebAddress] = []
     var reader = HTMLReader(html, references: false)

@@ -17,57 +17,27 @@ enum FeedText {
 
   /// Without white space at both ends, no-break spaces included.
   static func trimmed(_ bytes: Bytes) -> Bytes {
-    var start = 0
-    var end = bytes.count
-    while start < end {
-      if bytes[start] <= 0x20 {
-        start += 1
-      } else if bytes[start] == 0xC2, start + 1 < end, bytes[start + 1] == 0xA0 {
-        start += 2
-      } else {
-        break
-      }
+    var rest = bytes[...]
+    while let first = rest.first, first <= 0x20 || first == 0xC2 && rest.dropFirst().first == 0xA0 {
+      rest = rest.dropFirst(first <= 0x20 ? 1 : 2)
     }
-    while end > start {
-      if bytes[end - 1] <= 0x20 {
-        end -= 1
-      } else if end - start >= 2, bytes[end - 1] == 0xA0, bytes[end - 2] == 0xC2 {
-        end -= 2
-      } else {
-        break
-      }
+    while let last = rest.last, last <= 0x20 || last == 0xA0 && rest.dropLast().last == 0xC2 {
+      rest = rest.dropLast(last <= 0x20 ? 1 : 2)
     }
-    return Bytes(rebasing: bytes[start..<end])
+    return Bytes(rebasing: rest)
   }
 
-  static func string(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
+  static func string(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   /// Trimmed, runs of white space made one blank.
   static func collapsed(_ bytes: Bytes) -> String {
     let trimmed = trimmed(bytes)
-    if isCollapsed(trimmed) { return string(trimmed) }
-    var output: [UInt8] = []
-    output.reserveCapacity(trimmed.count)
-    var isBlank = false
-    for byte in trimmed {
-      if byte <= 0x20 {
-        isBlank = true
-      } else {
-        if isBlank { output.append(0x20) }
-        isBlank = false
-        output.append(byte)
-      }
+    if !trimmed.contains(where: { $0 < 0x20 }),
+      !zip(trimmed, trimmed.dropFirst()).contains(where: { $0 == (0x20, 0x20) })
+    {
+      return string(trimmed)
     }
-    return String(decoding: output, as: UTF8.self)
-  }
-
-  private static func isCollapsed(_ bytes: Bytes) -> Bool {
-    var previous: UInt8 = 0
-    for byte in bytes {
-      if byte <= 0x20, byte != 0x20 || previous == 0x20 { return false }
-      previous = byte
-    }
-    return true
+    return string(Array(trimmed.split { $0 <= 0x20 }.joined(separator: [0x20])))
   }
 
   /// A text on one line.
@@ -76,35 +46,20 @@ enum FeedText {
     return text.withUTF8 { collapsed($0) }
   }
 
-  /// A whole number above or equal to 0 at the start of the text; nil where there is none.
+  /// The digits at the start of the text as a number; nil where there are none, or too many.
   static func number(_ bytes: Bytes) -> Int64? {
-    let trimmed = trimmed(bytes)
-    var value: Int64 = 0
-    var count = 0
-    for byte in trimmed {
-      guard byte >= 48, byte <= 57 else { break }
-      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.addingReportingOverflow(Int64(byte - 48))
-      if overflow || carry { return nil }
-      value = sum
-      count += 1
-    }
-    return count == 0 ? nil : value
+    Int64(string(trimmed(bytes).prefix { (48...57).contains($0) }))
   }
 
   /// A whole number above 0 that is all of the text; nil for anything else.
   static func wholeNumber(_ bytes: Bytes) -> Int64? {
-    let trimmed = trimmed(bytes)
-    guard trimmed.allSatisfy({ $0 >= 48 && $0 <= 57 }), let value = number(trimmed), value > 0 else {
-      return nil
-    }
-    return value
+    number(bytes).flatMap { $0 > 0 && trimmed(bytes).allSatisfy { (48...57).contains($0) } ? $0 : nil }
   }
 
   /// A season's or episode's number: the first whole number in the text.
   static func smallNumber(_ bytes: Bytes) -> Int? {
-    guard let start = bytes.firstIndex(where: { $0 >= 48 && $0 <= 57 }) else { return nil }
-    return number(Bytes(rebasing: bytes[start...])).flatMap { $0 <= 1_000_000 ? Int($0) : nil }
+    let digits = bytes.drop { !(48...57).contains($0) }
+    return number(Bytes(rebasing: digits)).flatMap { $0 <= 1_000_000 ? Int($0) : nil }
   }
 
   /// `itunes:explicit` and other yes or no; nil for any other word.
@@ -121,14 +76,11 @@ enum FeedText {
     let text = collapsed(bytes)
     // In UTF-8 they begin with this byte.
     guard bytes.contains(0xC2) else { return text }
-    guard text.unicodeScalars.contains(where: { (0x80...0x9F).contains($0.value) }) else { return text }
-    var repaired = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
+    return text.unicodeScalars.reduce(into: "") { title, scalar in
       let isControl = (0x80...0x9F).contains(scalar.value)
       let meant = isControl ? Unicode.Scalar(Windows1252.scalars[Int(scalar.value) - 0x80]) : scalar
-      repaired.append(meant ?? scalar)
+      title.unicodeScalars.append(meant ?? scalar)
     }
-    return String(repaired)
   }
 }
 

@@ -2,53 +2,110 @@ package import PodcastModel
 
 /// Addresses that people and lists give for feeds.
 package enum SubscriptionAddress {
+  /// Other words for http, some of them before the real scheme.
+  private static let aliases: Set<String> = [
+    "feed", "feeds", "pcast", "pcasts", "itpc", "itpcs", "podcast", "rss", "itms-podcast", "itms-podcasts",
+  ]
+
   /// The feed's http or https address. `feed:`, `pcast:`, `itpc:` and the like are other words for http, and may stand
   /// before the real scheme ("feed:https://…"), whose colon browsers leave out ("pcast://https//…"). A host without a
   /// scheme is meant as https. Quotes and angle brackets around it do not count; several addresses are none.
   /// - Returns: nil for anything else.
   package static func normalized(_ text: String) -> WebAddress? {
     let text = bare(text)
-    guard !text.split(whereSeparator: \.isWhitespace).dropFirst().contains(where: { $0.contains("://") })
-    else {
-      return nil
-    }
-    var rest = Substring(text)
-    while let colon = rest.firstIndex(of: ":"), aliases.contains(rest[..<colon].lowercased()) {
-      let after = rest[rest.index(after: colon)...].drop { $0 == "/" }
-      if let scheme = ["https", "http"].first(where: { after.lowercased().hasPrefix($0 + "//") }) {
-        rest = Substring("\(scheme):\(after.dropFirst(scheme.count))")
-      } else {
-        let isWhole = after.lowercased().hasPrefix("http:") || after.lowercased().hasPrefix("https:")
-        rest =
-          isWhole || aliases.contains(after.prefix { $0 != ":" }.lowercased())
-          ? after : Substring("http://\(after)")
+    let words = text.split(whereSeparator: \.isWhitespace)
+    if words.dropFirst().contains(where: { $0.contains("://") }) { return nil }
+    var address = Substring(text)
+    while let (alias, rest) = scheme(of: address), aliases.contains(alias) {
+      address = rest.drop { $0 == "/" }
+      if let scheme = ["https", "http"].first(where: { address.lowercased().hasPrefix($0 + "//") }) {
+        address = "\(scheme):\(address.dropFirst(scheme.count))"
       }
+      if scheme(of: address) == nil { address = "http://\(address)" }
     }
-    // "http:h.example/f" and "//h.example/f", as some write it.
-    for scheme in ["https:", "http:", ""] where rest.lowercased().hasPrefix(scheme) {
-      let place = rest.dropFirst(scheme.count)
-      let host = place.drop { $0 == "/" }.prefix { $0 != "/" && $0 != "?" }
-      if scheme.isEmpty ? place.hasPrefix("//") : place.first != "/", isHost(host) {
-        rest = Substring((scheme.isEmpty ? "https:" : scheme) + "//" + place.drop { $0 == "/" })
-      }
-      break
+    if let (scheme, rest) = scheme(of: address) {
+      // "http:h.example/f", as some write it.
+      let isBare = rest.first != "/" && isHost(host(rest))
+      return absolute(isBare ? "\(scheme)://\(rest)" : address)
     }
-    if let absolute = FeedAddress.absolute(String(rest), base: nil) { return WebAddress(absolute) }
-    let host = rest.prefix { $0 != "/" && $0 != "?" }
-    guard host.contains("."), !host.contains(where: { $0 == " " || $0 == "@" }), host.first != "." else {
-      return nil
+    if address.hasPrefix("//") { return absolute("https:" + address) }
+    let host = host(address)
+    guard host.contains("."), host.first != ".", !host.contains(where: { $0 == " " || $0 == "@" }),
+      !host.contains(":") || host.last?.isNumber == true
+    else { return nil }
+    return absolute("https://" + address)
+  }
+
+  private static func absolute(_ address: Substring) -> WebAddress? {
+    FeedAddress.absolute(String(address), base: nil).map { WebAddress($0) }
+  }
+
+  /// The addresses that a text may mean, to be tried in this order: without quotes, angle brackets and blanks around it;
+  /// where it has no scheme, by https, then by http. Empty for no address.
+  package static func typed(_ text: String) -> [WebAddress] {
+    var text = bare(text)
+    if text.hasPrefix("//") { text.removeFirst(2) }
+    if scheme(of: text[...]) != nil { return normalized(text).map { [$0] } ?? [] }
+    guard !text.contains(where: \.isWhitespace), isHost(host(text[...])) else { return [] }
+    return ["https", "http"].compactMap { normalized("\($0)://\(text)") }
+  }
+
+  /// Whether a text is an address, and no words: it may hold a token or a password.
+  package static func isAddress(_ text: String) -> Bool {
+    bare(text).split(whereSeparator: \.isWhitespace).contains { word in
+      if word.contains("://") || word.hasPrefix("//") && word.count > 2 { return true }
+      if scheme(of: word) != nil, word.contains(where: { $0 == "/" || $0 == "." }) { return true }
+      let host = host(word)
+      // Of a host alone nothing is secret, and podcasts are called so.
+      return host.contains("@") && host.contains(":") || host.endIndex < word.endIndex && isHost(host)
     }
-    guard !rest.contains("://"), !host.contains(":") || host.last?.isNumber == true else { return nil }
-    return FeedAddress.absolute("https://" + rest, base: nil).map { WebAddress($0) }
   }
 
   /// Whether a link is one to a feed by its scheme.
   static func hasFeedScheme(_ href: String) -> Bool {
-    href.firstIndex(of: ":").map { aliases.contains(FeedText.oneLine(String(href[..<$0])).lowercased()) }
-      ?? false
+    scheme(of: FeedText.oneLine(href)[...]).map { aliases.contains($0.name) } ?? false
   }
 
-  private static let aliases: Set<String> = [
-    "feed", "feeds", "pcast", "pcasts", "itpc", "itpcs", "podcast", "rss", "itms-podcast", "itms-podcasts",
+  /// The scheme in lower case, and what follows its colon; nil where there is none of http and feeds, and no "://".
+  private static func scheme(of text: Substring) -> (name: String, rest: Substring)? {
+    guard let colon = text.firstIndex(of: ":") else { return nil }
+    let (name, rest) = (text[..<colon].lowercased(), text[text.index(after: colon)...])
+    let isKnown = aliases.contains(name) || name == "http" || name == "https" || rest.hasPrefix("//")
+    return isKnown ? (name, rest) : nil
+  }
+
+  private static func host(_ text: Substring) -> Substring { text.prefix { $0 != "/" && $0 != "?" } }
+
+  /// Without what people and programs put around an address ("<URL:…>", RFC 3986 Appendix C), and with ASCII's colons,
+  /// dots and slashes for their look-alikes, where it has no "://".
+  private static func bare(_ text: String) -> String {
+    var rest = Substring(FeedText.oneLine(text))
+    if !rest.contains("://"), !rest.utf8.allSatisfy({ $0 < 0x80 }) {
+      rest = Substring(String(rest.map { lookAlikes[$0] ?? $0 }))
+    }
+    while let first = rest.first, let last = rest.last, rest.count > 1, pairs.contains("\(first)\(last)") {
+      rest = Substring(FeedText.oneLine(String(rest.dropFirst().dropLast())))
+    }
+    return String(rest.lowercased().hasPrefix("url:") ? rest.dropFirst(4) : rest)
+  }
+
+  private static let lookAlikes: [Character: Character] = [
+    "：": ":", "∶": ":", "／": "/", "∕": "/", "⁄": "/", "⧸": "/", "．": ".", "＠": "@",
   ]
+
+  private static let pairs: Set<String> = ["\"\"", "''", "<>", "()", "“”", "„“", "‘’", "«»", "``"]
+
+  /// A name with dots, `localhost`, or anything before a port's number; in front of it perhaps a user's name.
+  private static func isHost(_ text: Substring) -> Bool {
+    let name = text.split(separator: "@", omittingEmptySubsequences: false).last ?? text
+    if name.hasPrefix("[") || name.lowercased() == "localhost" { return true }
+    let parts = name.split(separator: ":", omittingEmptySubsequences: false)
+    let isNumeric =
+      parts[0].split(separator: ".").count == 4 && parts[0].allSatisfy { $0 == "." || $0.isNumber }
+    if parts.count == 2, let port = Int(parts[1]), (1...65535).contains(port) {
+      return isNumeric || parts[0].contains(where: \.isLetter)
+    }
+    guard parts.count == 1 else { return false }
+    return isNumeric || name.contains(".") && !name.hasPrefix(".") && name.last?.isLetter == true
+  }
 }

@@ -43,8 +43,7 @@ package final class FuseSession: @unchecked Sendable {
       parsed.argc = Int32(arguments.count)
       parsed.argv = buffer.baseAddress
       parsed.allocated = 0
-      return fuse_session_new(
-        &parsed, &operations, MemoryLayout<fuse_lowlevel_ops>.size, handler.toOpaque())
+      return podcastfs_fuse_session(&parsed, &operations, handler.toOpaque())
     }
     fuse_opt_free_args(&parsed)
     pointers.forEach { free($0) }
@@ -188,7 +187,7 @@ package final class FuseSession: @unchecked Sendable {
   package func invalidate(name: String, in parent: UInt64) {
     let count = name.utf8.count
     PosixThread.whileWaitingForItself {
-      let result = fuse_lowlevel_notify_expire_entry(session, parent, name, count, FUSE_LL_EXPIRE_ONLY)
+      let result = podcastfs_fuse_expire_entry(session, parent, name, count)
       if result == -ENOSYS || result == -EINVAL {
         fuse_lowlevel_notify_inval_entry(session, parent, name, count)
       }

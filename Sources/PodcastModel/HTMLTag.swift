@@ -46,8 +46,6 @@ package struct HTMLAttributes: Sequence, IteratorProtocol {
     package let value: Slice<HTMLReader.Bytes>
     /// Whether a "=" follows the name.
     package let hasValue: Bool
-    /// Whether it is as XML wants it: with a value in quotes, and a blank before it.
-    package let isWellFormed: Bool
   }
 
   private var rest: Slice<HTMLReader.Bytes>
@@ -56,30 +54,28 @@ package struct HTMLAttributes: Sequence, IteratorProtocol {
 
   package mutating func next() -> Attribute? {
     while true {
-      let blanks = rest.prefix { HTMLTag.isBlank($0) || $0 == UInt8(ascii: "/") }
-      rest = rest[blanks.endIndex...]
+      rest = rest.drop { HTMLTag.isBlank($0) || $0 == UInt8(ascii: "/") }
       let name = rest.prefix { !HTMLTag.isBlank($0) && $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: "/") }
-      if !name.isEmpty { return attribute(name, isApart: !blanks.isEmpty) }
+      if !name.isEmpty { return attribute(name) }
       if rest.isEmpty { return nil }
       rest = rest.dropFirst()
     }
   }
 
-  private mutating func attribute(_ name: Slice<HTMLReader.Bytes>, isApart: Bool) -> Attribute {
+  private mutating func attribute(_ name: Slice<HTMLReader.Bytes>) -> Attribute {
     rest = rest[name.endIndex...].drop(while: HTMLTag.isBlank)
     guard rest.first == UInt8(ascii: "=") else {
-      return Attribute(name: name, value: name[name.endIndex...], hasValue: false, isWellFormed: false)
+      return Attribute(name: name, value: name[name.endIndex...], hasValue: false)
     }
     rest = rest.dropFirst().drop(while: HTMLTag.isBlank)
     guard let quote = rest.first, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
       let value = rest.prefix { !HTMLTag.isBlank($0) }
       rest = rest[value.endIndex...]
-      return Attribute(name: name, value: value, hasValue: true, isWellFormed: false)
+      return Attribute(name: name, value: value, hasValue: true)
     }
     let value = rest.dropFirst().prefix { $0 != quote }
     rest = rest[value.endIndex...]
-    let isClosed = !rest.isEmpty
     rest = rest.dropFirst()
-    return Attribute(name: name, value: value, hasValue: true, isWellFormed: isClosed && isApart)
+    return Attribute(name: name, value: value, hasValue: true)
   }
 }

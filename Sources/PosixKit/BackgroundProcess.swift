@@ -24,7 +24,7 @@ package enum BackgroundProcess {
         try ChildProcess.start(ownFile(), arguments, files: [0, 1, 2, writer], isDetached: false)
       }
     }.get()
-    let word = pipe.takeReader().readToEnd(limit: 4096)
+    let word = String(decoding: try pipe.takeReader().readToEnd(limit: 4096), as: UTF8.self)
     if word == "\n" { return nil }
     return word.isEmpty ? "it ended before it was ready" : word
   }

@@ -40,8 +40,8 @@ package enum ChildProcess {
     let pipe = try Pipe()
     let process = try start(
       arguments[0], Array(arguments.dropFirst()), files: [nil, nil, pipe.writer.rawValue], isDetached: false)
-    let errors = pipe.takeReader().readToEnd(limit: 65_536)
-    return (try wait(process), errors)
+    let errors = try pipe.takeReader().readToEnd(limit: 65_536)
+    return (try wait(process), String(decoding: errors, as: UTF8.self))
   }
 
   /// Waits for the end of a process.

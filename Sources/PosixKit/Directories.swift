@@ -10,7 +10,7 @@ package enum Directories {
       throw .last("create", path)
     }
     try create(String(path[..<slash]), mode: mode)
-    if mkdir(path, mode) != 0 && Errno.current != .EEXIST { throw .last("create", path) }
+    try create(path, mode: mode)
   }
 
   /// Creates `path` like `create`, then checks that it is a directory of this user that nobody else may
@@ -54,26 +54,10 @@ package enum Directories {
     defer { closedir(directory) }
     var names: [String] = []
     while let entry = readdir(directory) {
-      let name = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
-      if name != "." && name != ".." { names.append(name) }
+      names.append(
+        withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
     }
-    return names
-  }
-
-  /// The whole of a small file.
-  package static func read(_ path: String, limit: Int = 16 << 20) throws -> [UInt8] {
-    let file = try FileDescriptor(opening: path, O_RDONLY)
-    var bytes: [UInt8] = []
-    while bytes.count < limit {
-      let piece = try [UInt8](unsafeUninitializedCapacity: min(65536, limit - bytes.count)) { buffer, count in
-        count = try retrying("read", path) { Glibc.read(file.rawValue, buffer.baseAddress, buffer.count) }
-      }
-      if piece.isEmpty { break }
-      bytes += piece
-    }
-    return bytes
+    return names.filter { $0 != "." && $0 != ".." }
   }
 
   /// rename(2), but EEXIST where there is something of the new name.
@@ -131,10 +115,7 @@ package enum DiskSpace {
       blocks: UInt64(status.f_blocks), free: UInt64(status.f_bavail), size: UInt64(status.f_frsize))
   }
 
-  /// - Parameters:
-  ///   - blocks: of the whole file system; 0 where it tells no size.
-  ///   - free: blocks that an ordinary user may still write.
-  ///   - size: bytes of a block.
+  /// The same by numbers of blocks, of the whole and free, and the bytes of one.
   package static func available(blocks: UInt64, free: UInt64, size: UInt64) -> Int64? {
     if blocks == 0 { return nil }
     let (bytes, overflow) = free.multipliedReportingOverflow(by: size)

@@ -53,27 +53,8 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package var description: String {
     // Seldom the disk's own limit: people do not know the other one.
     if self == .EFBIG { return "File too large for its disk, or for the limit that ulimit -f shows" }
-    return systemText
+    return strerror(rawValue).map { String(cString: $0) } ?? "errno \(rawValue)"
   }
-
-  private var systemText: String {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-      guard let base = buffer.baseAddress, let text = strerror_r_message(rawValue, base, buffer.count) else {
-        return "errno \(rawValue)"
-      }
-      return String(cString: text)
-    }
-  }
-}
-
-/// Glibc's strerror_r under _GNU_SOURCE may answer from a constant; the POSIX one fills the buffer.
-private func strerror_r_message(
-  _ code: Int32, _ buffer: UnsafeMutablePointer<CChar>, _ size: Int
-) -> UnsafePointer<CChar>? {
-  guard let text = strerror(code) else { return nil }
-  strncpy(buffer, text, size - 1)
-  buffer[size - 1] = 0
-  return UnsafePointer(buffer)
 }
 
 /// A system call that failed: what was tried, on what, and the reason.

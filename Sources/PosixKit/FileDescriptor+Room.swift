@@ -5,10 +5,11 @@ extension FileDescriptor {
   /// Makes sure that the first `size` bytes have room on the disk (posix_fallocate(3)): a mapped file without
   /// it kills its writer with SIGBUS when the disk is full.
   package func allocate(_ size: Int64) throws(PosixError) {
-    while true {
-      let reason = Errno(rawValue: posix_fallocate(rawValue, 0, off_t(size)))
-      if reason.rawValue == 0 { return }
-      if reason != .EINTR { throw PosixError(reason, "reserve room") }
+    try retrying("reserve room") {
+      let reason = posix_fallocate(rawValue, 0, off_t(size))
+      if reason == 0 { return 0 }
+      errno = reason
+      return -1
     }
   }
 

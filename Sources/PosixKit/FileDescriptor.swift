@@ -51,10 +51,9 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// pwrite(2) of all bytes.
   package func write(_ bytes: [UInt8], at offset: Int64) throws(PosixError) {
-    let result = bytes.withUnsafeBytes { buffer in
-      Result { () throws(PosixError) in try write(buffer, at: offset) }
+    try bytes.withUnsafeBufferPointer { bytes throws(PosixError) in
+      try write(UnsafeRawBufferPointer(bytes), at: offset)
     }
-    try result.get()
   }
 
   /// write(2) of all bytes at the file's own position.
@@ -116,32 +115,37 @@ extension FileDescriptor {
   }
 }
 
-extension Directories {
-  /// The whole of a small file of our own; see `FileDescriptor.init(openingRegular:_:mode:)`.
-  package static func readRegular(_ path: String, limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
-    let file = try FileDescriptor(openingRegular: path, O_RDONLY)
-    let size = Int(clamping: try file.status().st_size)
-    var bytes = [UInt8](repeating: 0, count: min(size, limit))
-    let count = try bytes.withUnsafeMutableBytes { buffer in
-      Result { () throws(PosixError) in try file.read(into: buffer, at: 0) }
-    }.get()
-    bytes.removeLast(bytes.count - count)
+extension FileDescriptor {
+  /// What follows the file's own position, at most `limit` bytes.
+  package func readToEnd(limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    while bytes.count < limit {
+      let piece = try withUnsafeTemporaryAllocation(byteCount: min(65_536, limit - bytes.count), alignment: 8)
+      {
+        buffer in
+        Result { () throws(PosixError) in
+          let count = try retrying("read") { Glibc.read(rawValue, buffer.baseAddress, buffer.count) }
+          bytes += buffer[..<count]
+          return count
+        }
+      }.get()
+      if piece == 0 { break }
+    }
     return bytes
   }
 }
 
-extension FileDescriptor {
-  /// All text until the other end is closed, at most `limit` bytes.
-  package func readToEnd(limit: Int) -> String {
-    var bytes: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while bytes.count < limit {
-      let count = buffer.withUnsafeMutableBytes { Glibc.read(rawValue, $0.baseAddress, $0.count) }
-      if count < 0 && errno == EINTR { continue }
-      if count <= 0 { break }
-      bytes += buffer[..<count]
+extension Directories {
+  /// The whole of a small file.
+  package static func read(_ path: String, limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
+    do { return try FileDescriptor(opening: path, O_RDONLY).readToEnd(limit: limit) } catch {
+      throw PosixError(error.errno, error.operation, path)
     }
-    return String(decoding: bytes.prefix(limit), as: UTF8.self)
+  }
+
+  /// The same of a file of our own; see `FileDescriptor.init(openingRegular:_:mode:)`.
+  package static func readRegular(_ path: String, limit: Int = 16 << 20) throws(PosixError) -> [UInt8] {
+    try FileDescriptor(openingRegular: path, O_RDONLY).readToEnd(limit: limit)
   }
 }
 

@@ -34,13 +34,9 @@ package final class FileWatch {
 
   /// Watches `path`, which must be there.
   package func add(_ path: String, _ interest: Interest) -> Int32? {
-    let vanishing = UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF)
-    let mask: UInt32 =
-      switch interest {
-      case .vanishing: vanishing
-      case .writing: UInt32(IN_MODIFY | IN_DELETE_SELF | IN_MOVE_SELF)
-      }
-    let watch = inotify_add_watch(file.rawValue, path, mask)
+    let own = IN_DELETE_SELF | IN_MOVE_SELF
+    let mask = interest == .vanishing ? own | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO : own | IN_MODIFY
+    let watch = inotify_add_watch(file.rawValue, path, UInt32(mask))
     return watch < 0 ? nil : watch
   }
 

@@ -48,12 +48,7 @@ package enum LoopbackSocket {
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    try retrying(operation, "127.0.0.1:\(port)") {
-      withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
-      }
-    }
+    try retrying(operation, "127.0.0.1:\(port)") { withSocketAddress(&address, body) }
   }
 
   /// The next connection, non-blocking, sending without delay (TCP_NODELAY); nil when there is none.

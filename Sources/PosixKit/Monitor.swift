@@ -44,26 +44,15 @@ package final class Monitor<State: ~Copyable>: @unchecked Sendable {
   }
 
   /// Like `withLock`, then wakes all that wait.
+  /// - Parameter one: wakes one only: where all wait for the same, and one is enough.
   package func withLockNotifying<R: ~Copyable, E: Error>(
-    _ body: (inout sending State) throws(E) -> sending R
+    one: Bool = false, _ body: (inout sending State) throws(E) -> sending R
   ) throws(E) -> sending R {
     pthread_mutex_lock(mutex)
     // Who is woken sooner would have to wait for the lock at once.
     defer {
       pthread_mutex_unlock(mutex)
-      pthread_cond_broadcast(condition)
-    }
-    return try body(&state)
-  }
-
-  /// Like `withLock`, then wakes one that waits: where all wait for the same, and one is enough.
-  package func withLockNotifyingOne<R: ~Copyable, E: Error>(
-    _ body: (inout sending State) throws(E) -> sending R
-  ) throws(E) -> sending R {
-    pthread_mutex_lock(mutex)
-    defer {
-      pthread_mutex_unlock(mutex)
-      pthread_cond_signal(condition)
+      _ = one ? pthread_cond_signal(condition) : pthread_cond_broadcast(condition)
     }
     return try body(&state)
   }

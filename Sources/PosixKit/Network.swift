@@ -39,9 +39,8 @@ package struct NetworkState: Hashable, Sendable {
   private var facts: Set<String> = []
 
   package static var current: NetworkState {
-    var state = NetworkState()
     let routes = defaultRoutes
-    for (interface, route) in routes { state.facts.insert("\(interface) \(route)") }
+    var state = NetworkState(facts: Set(routes.map { "\($0.interface) \($0.route)" }))
     let gateways = Set(routes.map(\.interface))
     var first: UnsafeMutablePointer<ifaddrs>?
     guard getifaddrs(&first) == 0 else { return state }
@@ -85,17 +84,12 @@ package struct NetworkState: Hashable, Sendable {
 
   /// Interfaces with a route to everywhere, and what it is (proc(5)).
   private static var defaultRoutes: [(interface: String, route: String)] {
-    var result: [(String, String)] = []
-    for fields in lines("/proc/net/route")
-    where fields.count > 7 && fields[1] == "00000000" && fields[7] == "00000000" {
-      result.append((fields[0], fields[2]))
-    }
+    let four = lines("/proc/net/route").filter { $0.count > 7 && $0[1] == "00000000" && $0[7] == "00000000" }
     let zero = String(repeating: "0", count: 32)
-    for fields in lines("/proc/net/ipv6_route")
-    where fields.count > 9 && fields[0] == zero && fields[1] == "00" {
-      if fields[9] != "lo" { result.append((fields[9], fields[4])) }
+    let six = lines("/proc/net/ipv6_route").filter {
+      $0.count > 9 && $0[0] == zero && $0[1] == "00" && $0[9] != "lo"
     }
-    return result
+    return four.map { ($0[0], $0[2]) } + six.map { ($0[9], $0[4]) }
   }
 
   private static func lines(_ path: String) -> [[String]] {

@@ -29,12 +29,10 @@ package enum Signals {
     return information.si_signo == handOver ? information._sifields._kill.si_pid : nil
   }
 
-  /// Waits for one of them; its number.
-  package static func waitForEnding() -> Int32 {
+  /// Waits for one that ends a program.
+  package static func waitForEnding() {
     var set = ending
-    var number: Int32 = 0
-    while sigwait(&set, &number) != 0 {}
-    return number
+    while sigwaitinfo(&set, nil) < 0 {}
   }
 
   /// Whether one that ends the program has come, and nobody has waited for it since.

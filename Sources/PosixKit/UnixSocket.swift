@@ -31,14 +31,10 @@ package enum UnixSocket {
 
   /// Two sockets that are connected with each other, and keep the bounds of messages.
   package static func pair() throws(PosixError) -> UnixSocketPair {
-    var ends: (Int32, Int32) = (-1, -1)
+    var ends: [Int32] = [-1, -1]
     let kind = Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue)
-    try retrying("create sockets") {
-      withUnsafeMutableBytes(of: &ends) {
-        socketpair(AF_UNIX, kind, 0, $0.bindMemory(to: Int32.self).baseAddress)
-      }
-    }
-    return UnixSocketPair(first: FileDescriptor(owning: ends.0), second: FileDescriptor(owning: ends.1))
+    try retrying("create sockets") { socketpair(AF_UNIX, kind, 0, &ends) }
+    return UnixSocketPair(first: FileDescriptor(owning: ends[0]), second: FileDescriptor(owning: ends[1]))
   }
 
   /// The next connection, non-blocking; nil when there is none.
@@ -79,13 +75,17 @@ package enum UnixSocket {
     }
     guard short.utf8.count < capacity else { throw PosixError(.ENAMETOOLONG, operation, path) }
     withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: short.utf8) }
-    let length = socklen_t(MemoryLayout<sockaddr_un>.size)
-    try retrying(operation, path) {
-      withUnsafePointer(to: &address) {
-        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
-      }
-    }
+    try retrying(operation, path) { withSocketAddress(&address, body) }
     _ = directory
+  }
+}
+
+/// Lends an address of one family as the address that calls for sockets take.
+func withSocketAddress<Address>(
+  _ address: inout Address, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+) -> Int32 {
+  withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<Address>.size)) }
   }
 }
 

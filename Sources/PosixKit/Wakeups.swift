@@ -19,10 +19,13 @@ package final class WakeupEvent: Sendable {
   }
 
   /// Takes all signals so far.
-  package func drain() {
-    var count: UInt64 = 0
-    _ = Glibc.read(file.rawValue, &count, 8)
-  }
+  package func drain() { takeCount(file.rawValue) }
+}
+
+/// Takes the count of an eventfd or a timerfd.
+private func takeCount(_ descriptor: Int32) {
+  var count: UInt64 = 0
+  _ = Glibc.read(descriptor, &count, 8)
 }
 
 /// A timer whose time also passes while the machine sleeps (timerfd_create(2), CLOCK_BOOTTIME).
@@ -50,10 +53,7 @@ package final class WakeTimer: Sendable {
   }
 
   /// Takes what it has told.
-  package func drain() {
-    var count: UInt64 = 0
-    _ = Glibc.read(file.rawValue, &count, 8)
-  }
+  package func drain() { takeCount(file.rawValue) }
 }
 
 /// read(2) of what is there, waiting until `deadline` for something to come.

@@ -31,13 +31,6 @@ extension Database {
     }
   }
 
-  /// Adds a row, its values by their columns' names. Names are the program's own words, never input.
-  package func insert(
-    into table: String, _ values: [(column: String, value: any Bindable)]
-  ) throws(DatabaseError) {
-    try run(Self.insertion(into: table, values.map(\.column)), values: values.map(\.value))
-  }
-
   /// The statement that adds a row with these columns, for who adds many.
   package static func insertion(into table: String, _ columns: [String]) -> String {
     let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
@@ -48,13 +41,6 @@ extension Database {
   package static func saving(into table: String, _ columns: [String]) -> String {
     let changes = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     return "\(insertion(into: table, columns)) ON CONFLICT (\(columns[0])) DO UPDATE SET \(changes)"
-  }
-
-  /// Changes the row with this number.
-  package func update(
-    _ table: String, id: Int64, _ values: [(column: String, value: any Bindable)]
-  ) throws(DatabaseError) {
-    try run(Self.change(of: table, values.map(\.column)), values: values.map(\.value) + [id])
   }
 
   /// The statement that gives these columns other values, in the row whose number is bound last.
@@ -127,7 +113,7 @@ extension Database {
     _ sql: String, _ values: [any Bindable], _ body: (Statement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     try withStatement(sql) { statement throws(DatabaseError) in
-      try statement.bind(values)
+      try statement.bind { row in for value in values { row.add(value) } }
       return try body(statement)
     }
   }

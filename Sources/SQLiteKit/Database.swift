@@ -126,13 +126,6 @@ package final class Database {
   /// Gives back the memory of pages that are not in use.
   package func releaseMemory() { sqlite3_db_release_memory(handle) }
 
-  /// How many pages this connection has written since it was last asked: into the log, where there is one.
-  package func takeWrittenPages() -> Int {
-    var (count, highest): (Int32, Int32) = (0, 0)
-    sqlite3_db_status(handle, SQLITE_DBSTATUS_CACHE_WRITE, &count, &highest, 1)
-    return Int(count)
-  }
-
   /// The row that the last INSERT of this connection made.
   package var lastInsertedID: Int64 { sqlite3_last_insert_rowid(handle) }
 

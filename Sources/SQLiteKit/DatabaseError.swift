@@ -43,18 +43,9 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     return Errno.current == .EROFS
   }
 
-  /// The file's schema is of a later version than this program knows.
-  package static func schemaTooNew(found: Int64, known: Int) -> DatabaseError {
-    DatabaseError(
-      code: SQLITE_MISMATCH,
-      message: "the database is of a newer version of the program (schema \(found), known: \(known))")
-  }
-
-  /// The file's schema is of no version that a program has written.
-  static func versionDamaged(found: Int32) -> DatabaseError {
-    DatabaseError(
-      code: SQLITE_CORRUPT, message: "the number of its version, \(found), is one that no program has written"
-    )
+  /// The file's tables are of another version than the program's.
+  static func otherVersion(found: Int, known: Int) -> DatabaseError {
+    DatabaseError(code: SQLITE_MISMATCH, message: "its tables are of version \(found), not \(known)")
   }
 
   /// There is something else in the place of one of the database's files.

@@ -1,6 +1,45 @@
 internal import CSQLite
 
-/// One row of an answer, to be read where it is handed over. Columns count from 0.
+/// A column of an answer, by its place from 0.
+package protocol Column {
+  var place: Int { get }
+}
+
+extension Int: Column {
+  @inlinable package var place: Int { self }
+}
+
+/// The columns of a query in their order, each by its name: what is asked for and what is read cannot differ.
+///
+/// A case is called as its column, in Swift's way: `mediaKey` for `media_key`.
+package protocol ColumnList: Column, CaseIterable, RawRepresentable, Sendable where RawValue == Int {}
+
+extension ColumnList {
+  @inlinable package var place: Int { rawValue }
+
+  /// For a SELECT.
+  /// - Parameter table: the table's name in the query.
+  package static func list(of table: String) -> String {
+    allCases.map { "\(table).\($0.name)" }.joined(separator: ", ")
+  }
+
+  package static var count: Int { allCases.count }
+
+  /// The column's name.
+  package var name: String {
+    var name = ""
+    var wasLower = false
+    for character in "\(self)" {
+      // An abbreviation is one word: feedURL is feed_url.
+      if character.isUppercase, wasLower { name += "_" }
+      name += character.lowercased()
+      wasLower = character.isLowercase
+    }
+    return name
+  }
+}
+
+/// One row of an answer, to be read where it is handed over.
 ///
 /// SQLite converts a value of another type than the one asked for (https://sqlite.org/c3ref/column_blob.html).
 package struct Row: ~Copyable {
@@ -8,41 +47,64 @@ package struct Row: ~Copyable {
 
   init(_ handle: OpaquePointer) { self.handle = handle }
 
-  @usableFromInline package func isNull(_ column: Int) -> Bool {
-    sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL
+  @usableFromInline package func isNull(at place: Int) -> Bool {
+    sqlite3_column_type(handle, Int32(place)) == SQLITE_NULL
   }
 
-  /// 0 where the column is NULL.
-  @usableFromInline package func int64(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
-
-  @usableFromInline package func int64IfPresent(_ column: Int) -> Int64? {
-    isNull(column) ? nil : int64(column)
+  @usableFromInline package func integer(at place: Int) -> Int64 {
+    sqlite3_column_int64(handle, Int32(place))
   }
 
-  /// 0 where the column is NULL.
-  @usableFromInline package func int(_ column: Int) -> Int { Int(int64(column)) }
-
-  @usableFromInline package func intIfPresent(_ column: Int) -> Int? { isNull(column) ? nil : int(column) }
-
-  /// false where the column is NULL or 0.
-  @usableFromInline package func bool(_ column: Int) -> Bool { int64(column) != 0 }
-
-  @usableFromInline package func boolIfPresent(_ column: Int) -> Bool? { isNull(column) ? nil : bool(column) }
-
-  /// Empty where the column is NULL.
-  @usableFromInline package func string(_ column: Int) -> String { stringIfPresent(column) ?? "" }
-
-  @usableFromInline package func stringIfPresent(_ column: Int) -> String? {
+  @usableFromInline package func text(at place: Int) -> String? {
     // The text must be asked for before its length: that makes SQLite convert it.
-    guard let text = sqlite3_column_text(handle, Int32(column)) else { return nil }
-    let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+    guard let text = sqlite3_column_text(handle, Int32(place)) else { return nil }
+    let count = Int(sqlite3_column_bytes(handle, Int32(place)))
     return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
   }
 
-  /// Empty where the column is NULL.
-  @usableFromInline package func blob(_ column: Int) -> [UInt8] {
-    guard let bytes = sqlite3_column_blob(handle, Int32(column)) else { return [] }
-    let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+  @usableFromInline package func bytes(at place: Int) -> [UInt8] {
+    guard let bytes = sqlite3_column_blob(handle, Int32(place)) else { return [] }
+    let count = Int(sqlite3_column_bytes(handle, Int32(place)))
     return Array(UnsafeRawBufferPointer(start: bytes, count: count))
+  }
+}
+
+/// The values of a row. NULL is nil, or else 0, false or empty.
+extension Row {
+  /// - Parameter first: the column where a list of columns begins.
+  @inlinable package func int64(_ column: some Column, from first: Int = 0) -> Int64 {
+    integer(at: first + column.place)
+  }
+
+  @inlinable package func int64IfPresent(_ column: some Column, from first: Int = 0) -> Int64? {
+    isNull(at: first + column.place) ? nil : integer(at: first + column.place)
+  }
+
+  @inlinable package func int(_ column: some Column, from first: Int = 0) -> Int {
+    Int(int64(column, from: first))
+  }
+
+  @inlinable package func intIfPresent(_ column: some Column, from first: Int = 0) -> Int? {
+    int64IfPresent(column, from: first).map { Int($0) }
+  }
+
+  @inlinable package func bool(_ column: some Column, from first: Int = 0) -> Bool {
+    int64(column, from: first) != 0
+  }
+
+  @inlinable package func boolIfPresent(_ column: some Column, from first: Int = 0) -> Bool? {
+    int64IfPresent(column, from: first).map { $0 != 0 }
+  }
+
+  @inlinable package func string(_ column: some Column, from first: Int = 0) -> String {
+    text(at: first + column.place) ?? ""
+  }
+
+  @inlinable package func stringIfPresent(_ column: some Column, from first: Int = 0) -> String? {
+    text(at: first + column.place)
+  }
+
+  @inlinable package func blob(_ column: some Column, from first: Int = 0) -> [UInt8] {
+    bytes(at: first + column.place)
   }
 }

@@ -19,7 +19,7 @@ package struct TransferStore {
     var options = Database.Options()
     options.placeVariable = Self.placeVariable
     database = try Database(path: path, options: options)
-    try database.migrate([Self.schema], unmarked: 0)
+    try database.makeTables(version: Self.version, Self.tables)
     // Of what is forgotten no word stays in the file.
     try database.script("PRAGMA secure_delete = 1")
   }
@@ -71,9 +71,7 @@ package struct TransferStore {
     guard access(path(in: state), F_OK) == 0 else { return .missing }
     do throws(DatabaseError) {
       let store = try TransferStore(reading: state)
-      guard try store.database.isVersionGenuine(unmarked: 0) else {
-        return .unreadable("the number of its version is damaged")
-      }
+      guard try store.database.version() == version else { return .unreadable("it is of another version") }
       let verdict = try store.database.first("PRAGMA quick_check(1)") { $0.string(0) } ?? ""
       return verdict == "ok" ? .sound : .unreadable(verdict)
     } catch {
@@ -108,22 +106,22 @@ package struct TransferStore {
     database = try Database(path: path, options: options)
   }
 
-  private static func schema(_ database: Database) throws {
-    try database.script(
-      """
-      CREATE TABLE transfer (
-        key TEXT PRIMARY KEY NOT NULL,
-        url TEXT NOT NULL, media_type TEXT, expected_length INTEGER,
-        title TEXT NOT NULL, show TEXT NOT NULL, file_name TEXT NOT NULL,
-        allows_private INTEGER NOT NULL, user_agent TEXT,
-        state TEXT NOT NULL, generation INTEGER NOT NULL, total INTEGER, received INTEGER NOT NULL,
-        error TEXT, kept INTEGER NOT NULL, changed INTEGER NOT NULL, position INTEGER NOT NULL,
-        failed INTEGER, not_before INTEGER, attempts INTEGER NOT NULL,
-        doubts INTEGER NOT NULL, doubted INTEGER NOT NULL
-      ) WITHOUT ROWID;
-      CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
-      """)
-  }
+  /// Raise it with every change of the tables: a store of another version is set aside.
+  private static let version = 1
+
+  private static let tables = """
+    CREATE TABLE transfer (
+      key TEXT PRIMARY KEY NOT NULL,
+      url TEXT NOT NULL, media_type TEXT, expected_length INTEGER,
+      title TEXT NOT NULL, show TEXT NOT NULL, file_name TEXT NOT NULL,
+      allows_private INTEGER NOT NULL, user_agent TEXT,
+      state TEXT NOT NULL, generation INTEGER NOT NULL, total INTEGER, received INTEGER NOT NULL,
+      error TEXT, kept INTEGER NOT NULL, changed INTEGER NOT NULL, position INTEGER NOT NULL,
+      failed INTEGER, not_before INTEGER, attempts INTEGER NOT NULL,
+      doubts INTEGER NOT NULL, doubted INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE settings (only INTEGER PRIMARY KEY CHECK (only = 1), value BLOB NOT NULL);
+    """
 
   /// All that is remembered, in the queue's order.
   package func records() throws(DatabaseError) -> [TransferRecord] {

@@ -3,8 +3,7 @@ package enum CivilTime {
   /// "2024-01-03T10:00:00Z".
   package static func iso8601(_ secondsSinceEpoch: Int64) -> String {
     let (days, second) = split(secondsSinceEpoch)
-    let clock = padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
-    return "\(CivilDate(daysSinceEpoch: days))T\(clock)Z"
+    return "\(CivilDate(daysSinceEpoch: days))T\(clock(second))Z"
   }
 
   /// Whole days since 1970-01-01, and the second of that day, 0 to 86399.
@@ -23,9 +22,7 @@ package enum CivilTime {
     let digits = String(number)
     return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
   }
-}
 
-extension CivilTime {
   /// "Wed, 03 Jan 2024 10:00:00 +0000", as feeds and OPML have dates (RFC 5322 §3.3).
   /// - Parameter zone: what stands for UTC.
   package static func rfc822(_ secondsSinceEpoch: Int64, zone: String = "+0000") -> String {
@@ -33,7 +30,11 @@ extension CivilTime {
     let date = CivilDate(daysSinceEpoch: days)
     let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][(days % 7 + 7) % 7]
     let month = MonthNames.english[date.month - 1]
-    let clock = padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
-    return "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock) \(zone)"
+    return
+      "\(weekday), \(padded(date.day, 2)) \(month) \(padded(max(date.year, 0), 4)) \(clock(second)) \(zone)"
+  }
+
+  private static func clock(_ second: Int) -> String {
+    padded(second / 3600, 2) + ":" + padded(second / 60 % 60, 2) + ":" + padded(second % 60, 2)
   }
 }

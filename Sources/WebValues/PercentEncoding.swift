@@ -4,8 +4,9 @@ package enum PercentEncoding {
   package static func encode(_ text: String) -> String { encode(Array(text.utf8)) }
 
   private static func encode(_ component: [UInt8]) -> String {
-    var bytes: [UInt8] = []
-    for byte in component { if isUnreserved(byte) { bytes.append(byte) } else { append(byte, to: &bytes) } }
+    let bytes = component.reduce(into: [UInt8]()) {
+      if isUnreserved($1) { $0.append($1) } else { append($1, to: &$0) }
+    }
     return String(decoding: bytes, as: UTF8.self)
   }
 

@@ -37,11 +37,8 @@ enum TokenShape {
 
   /// 8-4-4-4-12 hexadecimal digits (RFC 9562 §4), with whatever ending.
   private static func isUUID(_ segment: Substring) -> Bool {
-    let bytes = Array(segment.utf8.prefix(36))
-    return bytes.count == 36
-      && bytes.enumerated().allSatisfy { index, byte in
-        [8, 13, 18, 23].contains(index)
-          ? byte == UInt8(ascii: "-") : Unicode.Scalar(byte).properties.isASCIIHexDigit
-      }
+    let groups = segment.utf8.prefix(36).split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return groups.map(\.count) == [8, 4, 4, 4, 12]
+      && groups.joined().allSatisfy { Hexadecimal.value($0) != nil }
   }
 }

@@ -52,7 +52,7 @@ do {
   ResourceLimits.saveMemory()
   let daemon = try TransferDaemon(configuration)
   PosixThread.start("signals") {
-    _ = Signals.waitForEnding()
+    Signals.waitForEnding()
     daemon.stop()
   }
   // Where another one serves this user already, all is well too.

@@ -15,10 +15,9 @@ import Testing
     let database = try Database(path: ":memory:")
     try database.script(
       "CREATE TABLE t (ttl, id INTEGER PRIMARY KEY, extension, feed_url, is_dated, chapters_url)")
-    try database.insert(
-      into: "t",
-      [("feed_url", "http://a/"), ("id", Int64(7)), ("is_dated", true), ("chapters_url", String?.none)])
-    try database.update("t", id: 7, [("ttl", 60), ("extension", ".mp3")])
+    let columns = ["feed_url", "id", "is_dated", "chapters_url"]
+    try database.run(Database.insertion(into: "t", columns), "http://a/", Int64(7), true, String?.none)
+    try database.run(Database.change(of: "t", ["ttl", "extension"]), 60, ".mp3", 7)
     let row = try database.first("SELECT 1, \(Column.list(of: "t")) FROM t") { row in
       (
         row.int64(Column.id, from: 1), row.string(Column.feedURL, from: 1), row.bool(Column.isDated, from: 1),

@@ -144,36 +144,16 @@ import Testing
     try second.transaction {}
   }
 
-  @Test func migrationsRunOnceAndWholly() throws {
-    let directory = try TemporaryDirectory()
-    let path = "\(directory.path)/a.sqlite"
-    let one: (Database) throws -> Void = { try $0.script("CREATE TABLE one (a)") }
-    let failing: (Database) throws -> Void = {
-      try $0.script("CREATE TABLE two (a)")
-      throw Stop()
-    }
-    let two: (Database) throws -> Void = { try $0.script("CREATE TABLE two (a)") }
-    let database = try Database(path: path)
-    try database.migrate([one])
-    #expect(throws: Stop.self) { try database.migrate([one, failing]) }
-    try Database(path: path).migrate([one, two])
-    try database.migrate([one, two])
-    #expect(try database.exists("SELECT 1 FROM sqlite_master WHERE name = 'two'"))
-    #expect(throws: DatabaseError.self) { try database.migrate([one]) }
-  }
-
   /// A commit waits for the disk, and every mount and command begins so.
   @Test func openingAFileThatIsAsItIsToBeWritesNothing() throws {
     let directory = try TemporaryDirectory()
     let path = "\(directory.path)/database"
     var options = Database.Options()
     options.vacuumsIncrementally = true
-    let steps: [(Database) throws -> Void] = ["t", "u"].map { name in
-      { try $0.script("CREATE TABLE \(name) (a)") }
-    }
-    do { try Database(path: path, options: options).migrate(steps) }
+    let tables = "CREATE TABLE t (a)"
+    do { try Database(path: path, options: options).makeTables(version: 1, tables) }
     let database = try Database(path: path, options: options)
-    try database.migrate(steps)
+    try database.makeTables(version: 1, tables)
     var status = stat()
     #expect(stat(path + "-wal", &status) != 0 || status.st_size == 0)
     #expect(try database.first("PRAGMA auto_vacuum") { $0.int(0) } == 2)
@@ -186,7 +166,7 @@ import Testing
       PosixThread.start("opener") {
         let opened: Bool
         do {
-          try Database(path: "\(directory.path)/a.sqlite").migrate([{ try $0.script("CREATE TABLE t (a)") }])
+          try Database(path: "\(directory.path)/a.sqlite").makeTables(version: 1, "CREATE TABLE t (a)")
           opened = true
         } catch {
           opened = false

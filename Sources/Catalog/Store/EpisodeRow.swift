@@ -177,7 +177,7 @@ extension EpisodeRow {
     for first in stride(from: 0, to: keys.count, by: keysAtOnce) {
       // The number of placeholders is the same each time, so that the statement is prepared once.
       let part = keys[first..<min(first + keysAtOnce, keys.count)].map(\.bytes)
-      let padding = [any Bindable](repeating: DatabaseValue.null, count: keysAtOnce - part.count)
+      let padding = [any Bindable](repeating: Int?.none, count: keysAtOnce - part.count)
       entries += try database.all(
         """
         SELECT \(columns), \(PodcastRecord.shownColumns)

@@ -24,10 +24,10 @@ package final class FeedBody: @unchecked Sendable {
   package convenience init(file path: String) throws(FeedError) {
     try self.init()
     let content: [UInt8]
-    do {
+    do throws(PosixError) {
       content = try Directories.read(path, limit: FeedLimits().document + 1)
     } catch {
-      throw .storage(error as? PosixError ?? PosixError(.EIO, "read", path))
+      throw .storage(error)
     }
     try content.withBytes { all throws(FeedError) in try append(all) }
   }

@@ -13,17 +13,12 @@ extension FeedReport {
       ("feed", feedURL?.reported), ("moved to", feed.newFeedURL?.reported),
       ("next page", feed.nextPageURL?.reported),
     ]
-    for (label, value) in facts {
-      if let value { lines.append("  \(label): \(value)") }
-    }
+    lines += facts.compactMap { label, value in value.map { "  \(label): \($0)" } }
     lines.append("\(feed.episodes.count) \(feed.episodes.count == 1 ? "episode" : "episodes")")
     for (episode, name) in zip(feed.episodes, names) {
-      var line = "  " + name
-      var details: [String] = []
-      if let duration = episode.duration { details.append(Self.clock(duration)) }
-      if let length = episode.enclosure?.length { details.append(Self.size(length)) }
-      if !details.isEmpty { line += "  (" + details.joined(separator: ", ") + ")" }
-      lines.append(line)
+      let details = [episode.duration.map(Self.clock), episode.enclosure?.length.map(Self.size)].compactMap(
+        \.self)
+      lines.append("  " + name + (details.isEmpty ? "" : "  (\(details.joined(separator: ", ")))"))
     }
     lines += feed.warnings.map { "warning: " + $0 }
     return lines.map(PrintableText.line).joined(separator: "\n")
@@ -31,10 +26,9 @@ extension FeedReport {
 
   /// "1:02:03" or "2:03".
   private static func clock(_ seconds: Int) -> String {
-    func two(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
-    let minutes = seconds / 60
-    if minutes < 60 { return "\(minutes):\(two(seconds % 60))" }
-    return "\(minutes / 60):\(two(minutes % 60)):\(two(seconds % 60))"
+    let (minutes, rest) = (seconds / 60, CivilTime.padded(seconds % 60, 2))
+    return minutes < 60
+      ? "\(minutes):\(rest)" : "\(minutes / 60):\(CivilTime.padded(minutes % 60, 2)):\(rest)"
   }
 
   /// "28.4 MiB".

@@ -173,7 +173,6 @@ extension XMLRepairer {
       let isGood =
         attribute.name.first.map(HTMLReader.isLetter) == true && attribute.name.allSatisfy(HTMLReader.isName)
         && attribute.name.last != UInt8(ascii: ":") && !names.contains { $0.elementsEqual(attribute.name) }
-      if !isGood || !attribute.isWellFormed { repairs.note("a malformed attribute") }
       guard isGood, names.count < 100 else { continue }
       names.append(attribute.name)
       output.append(UInt8(ascii: " "))

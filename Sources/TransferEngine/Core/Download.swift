@@ -343,6 +343,6 @@ extension Download {
     demand = .none
     search = .none
     record.error = nil
-    retry.until = nil
+    retry.until = retry.forbiddenUntil
   }
 }

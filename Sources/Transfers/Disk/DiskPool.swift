@@ -66,7 +66,7 @@ package final class DiskQueue: Sendable {
 
   func run(_ job: @escaping @Sendable () -> Void) {
     // Only the queue's own thread waits for this condition.
-    let needsThread = state.withLockNotifyingOne { state in
+    let needsThread = state.withLockNotifying(one: true) { state in
       state.jobs.append(Callback(job))
       defer { state.hasThread = true }
       return !state.hasThread

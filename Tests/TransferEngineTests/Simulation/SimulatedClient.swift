@@ -43,6 +43,8 @@ struct SimulatedClient {
 /// What an order must have left behind, once it was confirmed.
 enum Promise: Equatable {
   case wanted, paused, dropped, forgotten
+  /// Withdrawn by the client whose readers asked for it: nothing need follow.
+  case left
 }
 
 extension Simulation {
@@ -100,9 +102,11 @@ extension Simulation {
       case .paused: .pause(id: number, request(episode))
       case .dropped: .drop(id: number, key)
       case .forgotten: .forget(id: number, key)
+      case .left: .leave(id: number, key)
       }
     note("client \(index): \(promise) \(episode)")
     forgetPromises(of: key)
+    if promise == .left { count("orders to leave") }
     if promise == .forgotten { kept.remove(key) }
     clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
     say(index, message)
@@ -166,12 +170,14 @@ extension Simulation {
   /// What has waited for as long as a client does.
   func giveUp() {
     for index in clients.indices {
-      for (number, wait) in clients[index].waits where wait.since < time - 60_000_000_000 {
+      let waits = clients[index].waits.sorted { $0.key < $1.key }
+      for (number, wait) in waits where wait.since < time - 60_000_000_000 {
+        checkLiveness(of: wait, clients[index].handles[wait.handle])
         clients[index].waits[number] = nil
         say(index, .endWait(id: number))
         count("reads that timed out")
       }
-      for (number, handle) in clients[index].handles
+      for (number, handle) in clients[index].handles.sorted(by: { $0.key < $1.key })
       where handle.isOpening && handle.intent == .download && handle.since < time - 60_000_000_000 {
         close(index, number)
         count("opens that timed out")
@@ -214,7 +220,13 @@ extension Simulation {
     case .refused(let number, _):
       clients[index].orders[number] = nil
       count("orders refused")
-    case .needAddress(let key, _): tell(.said(id, .freshAddress(key, nil)))
+    case .needAddress(let key, let url):
+      let isFound = random.chance(1, 2)
+      if isFound {
+        count("fresh addresses")
+        for index in episodes.indices where episodes[index].key == key { episodes[index].forbiddenUntil = 0 }
+      }
+      tell(.said(id, .freshAddress(key, isFound ? url + "?fresh" : nil)))
     case .welcome, .changed, .snapshotEnd: break
     }
   }
@@ -240,6 +252,20 @@ extension Simulation {
     case .setKept(_, _, let isKept): if isKept { kept.insert(order.key) }
     default: break
     }
+  }
+
+  /// An honest host and a sound disk serve each read in its time.
+  private func checkLiveness(of wait: SimulatedClient.Wait, _ handle: SimulatedClient.Handle?) {
+    guard let handle, handle.intent != .cachedOnly, isDiskSound, settings.limitRate == nil else { return }
+    let episode = episodes[handle.episode]
+    let calm = max(troubled, episode.troubled) + 60_000_000_000
+    let state = engine.status(of: handle.key)?.state
+    guard episode.isFair, episode.mood == .honest || episode.mood == .moves, wait.since > calm,
+      state != .paused && state != .failed && wait.since > episode.forbiddenUntil
+    else { return }
+    fail(
+      "a read of an honest host's episode has waited for 60 s: \(wait), \(String(describing: engine.status(of: handle.key)))"
+    )
   }
 
   private func checkAvailable(_ wait: SimulatedClient.Wait, _ handle: SimulatedClient.Handle?) {
@@ -277,6 +303,7 @@ extension Simulation {
         if let row, row.state != .remote, !(row.state == .cached && isGone) {
           fail("an order to drop was lost: \(row)")
         }
+      case .left: break
       case .forgotten:
         if let row, !row.isForgotten { fail("what was forgotten is remembered: \(row)") }
       }

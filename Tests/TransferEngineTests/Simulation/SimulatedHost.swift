@@ -23,7 +23,9 @@ struct SimulatedEpisode {
   var delivered = ByteRanges()
   var again: Int64 = 0
   var mayComeAgain: Int64 = 0
-  var requests = 0
+  /// When its host or its file last changed, and until when the host wants to be left alone.
+  var troubled: Int64 = 0
+  var forbiddenUntil: Int64 = 0
 
   init(_ number: Int, host: Int, sender: Int, size: Int64) {
     self.number = number

@@ -17,6 +17,7 @@ enum Action: Hashable {
   case hold(Int)
   case clock(Int64)
   case deleteCache
+  case damage(Int, Int)
   case network
   case settings(Int)
   case kill
@@ -36,7 +37,7 @@ extension Simulation {
       switch random.below(100) {
       case 0..<12: .order(client, episode, .wanted)
       case 12..<17: .order(client, episode, .paused)
-      case 17..<20: .order(client, episode, .dropped)
+      case 17..<20: .order(client, episode, random.chance(1, 4) ? .left : .dropped)
       case 20..<21: .order(client, episode, .forgotten)
       case 21..<24: .keep(client, episode, random.chance(1, 2))
       case 24..<36:
@@ -50,7 +51,7 @@ extension Simulation {
       case 87..<88: .hold(episode)
       case 88..<89: .ballast(Int64(random.below(20_000_000)) - 10_000_000)
       case 89..<91: .clock(random.pick([-86_400, -3600, 3600, 86_400, 31_536_000]))
-      case 91..<92: .deleteCache
+      case 91..<92: random.chance(1, 3) ? .deleteCache : .damage(client, episode)
       case 92..<93: .network
       case 93..<95: .settings(random.below(1000))
       case 95..<97: .kill
@@ -84,13 +85,15 @@ extension Simulation {
     case .mood(let episode, let mood):
       note("host of \(episode) is \(mood)")
       episodes[episode].mood = mood
+      episodes[episode].troubled = time
     case .replace(let episode):
       note("another file for \(episode)")
       episodes[episode].replace(&random)
+      episodes[episode].troubled = time
     case .disk(let kind): change(disk: kind)
     case .ballast(let bytes):
       disk.free = max(disk.free + bytes, 0)
-      ballastMoved = time
+      (ballastMoved, troubled) = (time, time)
       note("ballast: \(disk.free) left")
     case .hold(let episode):
       let key = episodes[episode].key
@@ -99,6 +102,7 @@ extension Simulation {
       wallAhead += seconds
       note("the clock is \(wallAhead) s ahead")
     case .deleteCache: deleteCache()
+    case .damage(let client, let episode): damage(client, episode)
     case .network: tell(.networkChanged)
     case .settings(let number): change(settings: number)
     case .kill: kill(losingPower: false)
@@ -111,6 +115,7 @@ extension Simulation {
   }
 
   private func change(disk kind: Int) {
+    troubled = time
     (disk.slowness, disk.refusesWrites, disk.refusesFlushes, disk.refusesOpens, disk.refusesRows) =
       (0, false, false, false, false)
     (disk.hasQuota, disk.lies) = (false, false)
@@ -136,10 +141,29 @@ extension Simulation {
     say(0, .settings(settings))
   }
 
+  /// Somebody has found bytes of a whole file that are not what was written.
+  private func damage(_ client: Int, _ episode: Int) {
+    guard let status = engine.status(of: episodes[episode].key), status.state == .cached,
+      let total = status.total
+    else {
+      return
+    }
+    note("bytes of \(episode) are damaged")
+    count("damaged files")
+    let start = Int64(random.below(Int(total)))
+    let number = clients[client].next()
+    let message = ClientMessage.damaged(
+      id: number, status.key, generation: status.generation, [start..<min(start + 70_000, total)])
+    clients[client].orders[number] = SimulatedClient.Order(message: message, key: status.key, since: time)
+    say(client, message)
+  }
+
   private func deleteCache() {
+    troubled = time
     note("the cache is deleted")
     let keys = Set(disk.files.keys.map(\.key))
-    for name in Array(disk.files.keys) { disk.unlink(name.key, name.generation, at: time) }
+    let names = disk.files.keys.sorted { ($0.key, $0.generation) < ($1.key, $1.generation) }
+    for name in names { disk.unlink(name.key, name.generation, at: time) }
     for key in keys { forgive(key) }
     kept = kept.subtracting(keys)
     // Also of an order that has been obeyed, and not confirmed.

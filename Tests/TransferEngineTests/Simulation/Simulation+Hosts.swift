@@ -5,10 +5,14 @@ import TransferProtocol
 // What the hosts answer.
 extension Simulation {
   func ask(_ flow: FlowID, _ request: MediaRequest) {
-    guard let index = episodes.firstIndex(where: { request.url.hasSuffix("/\($0.number).mp3") }) else {
+    guard let index = episodes.firstIndex(where: { request.url.contains("/\($0.number).mp3") }) else {
       return fail("asks for \(request.url)")
     }
-    episodes[index].requests += 1
+    if time < episodes[index].forbiddenUntil {
+      fail(
+        "asks for episode \(index) \(Double(episodes[index].forbiddenUntil - time) / 1e9) s before Retry-After"
+      )
+    }
     episodes[index].mayComeAgain += Self.again
     count("requests")
     var response = SimulatedResponse(flow: flow, episode: index, version: episodes[index].version)
@@ -71,6 +75,13 @@ extension Simulation {
     case .busy:
       plain(503)
       head.retryAfter = random.chance(1, 2) ? Int64(random.below(40)) : nil
+      // Beside another response it is refused without a word to the queue.
+      if let seconds = head.retryAfter,
+        !responses.values.contains(where: { $0.episode == response.episode && $0.flow != flow })
+      {
+        episodes[response.episode].forbiddenUntil = time + seconds * 1_000_000_000
+        count("hosts that want to be left alone")
+      }
     case .gone: plain(404)
     case .forbidden: plain(403)
     case .login: plain(511)

@@ -54,6 +54,11 @@ final class Simulation {
   var promises: [MediaKey: Promise] = [:]
   var kept: Set<MediaKey> = []
   var ballastMoved: Int64 = 0
+  /// When something last happened that may keep any read waiting.
+  var troubled: Int64 = 0
+  /// Of all effects so far: the same in each process (FNV-1a); and of the core after each step: in this one.
+  private(set) var trace: UInt64 = 0xcbf2_9ce4_8422_2325
+  private(set) var states = 0
   private var lanes: [String: [Job]] = [:]
   private var wakeAt: Int64?
   private var eventsAtThisTime = (time: Int64(0), count: 0)
@@ -64,7 +69,10 @@ final class Simulation {
   /// Bytes that the background has written while there was more than `cache_size`.
   var beyondBudget: Int64 = 0
 
-  init(seed: UInt64) {
+  let hashesStates: Bool
+
+  init(seed: UInt64, hashesStates: Bool = false) {
+    self.hashesStates = hashesStates
     random = SplitMix(seed: seed)
     let hosts = 1 + random.below(5)
     for number in 0..<(3 + random.below(6)) {
@@ -149,6 +157,13 @@ final class Simulation {
       if eventsAtThisTime.count > 50_000 { throw Failure(description: "busy for ever with \(event)") }
       let effects = engine.handle(event, at: now)
       if eventsAtThisTime.count > 49_980 { note("\(event): \(effects)") }
+      for byte in "\(effects)".utf8 { trace = (trace ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      if hashesStates {
+        var hasher = Hasher()
+        hasher.combine(states)
+        hasher.combine(engine)
+        states = hasher.finalize()
+      }
       if effects.count > 20_000 { throw Failure(description: "\(effects.count) effects of \(event)") }
       perform(effects)
       dieIfDue()
@@ -204,6 +219,7 @@ final class Simulation {
     switch effect {
     case .ask(let flow, let request): ask(flow, request)
     case .place(let flow, let offset):
+      if let response = responses[flow] { episodes[response.episode].forbiddenUntil = 0 }
       let start = responses[flow]?.start ?? 0
       responses[flow]?.shift = offset - start
       responses[flow]?.isAccepted = true
@@ -280,6 +296,8 @@ final class Simulation {
   /// The daemon is killed, with what was on its way; and starts again.
   func kill(losingPower: Bool) {
     count(losingPower ? "power losses" : "kills")
+    troubled = time
+    for index in episodes.indices { episodes[index].forbiddenUntil = 0 }
     note(losingPower ? "power loss" : "kill")
     let wasSound = isDiskSound
     finishSome()

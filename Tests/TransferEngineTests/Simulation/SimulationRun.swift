@@ -9,10 +9,13 @@ struct SimulationRun {
   var failure: String?
   var actions: [Step] = []
   var story: [String] = []
+  /// See `Simulation.trace` and `states`.
+  var trace: UInt64 = 0
+  var states = 0
 
   /// Runs a seed: with actions by chance, or with those that are given.
-  init(seed: UInt64, actions given: [Step]? = nil, count: Int = 120) {
-    let world = Simulation(seed: seed)
+  init(seed: UInt64, actions given: [Step]? = nil, count: Int = 120, hashesStates: Bool = false) {
+    let world = Simulation(seed: seed, hashesStates: hashesStates)
     var chance = SplitMix(seed: seed ^ 0x5eed)
     do {
       try world.settle()
@@ -29,6 +32,7 @@ struct SimulationRun {
     steps = world.steps
     facts = world.facts
     story = world.story
+    (trace, states) = (world.trace, world.states)
   }
 
   /// Of what kind its failure is: without what differs from one run to another.
@@ -71,7 +75,8 @@ struct SimulationRun {
       "kills", "power losses", "kills between two effects of one event", "faults of the disk",
       "flushes that lied",
       "rows refused", "orders refused", "evictions", "opens of what was deleted",
-      "files that a power loss took",
+      "files that a power loss took", "damaged files", "hosts that want to be left alone", "fresh addresses",
+      "orders to leave",
     ]
     if steps < 1_000_000 { return short }
     return short + HostMood.allCases.map { "answers of a host that is \($0)" } + [
@@ -83,9 +88,11 @@ struct SimulationRun {
   static func many(from first: UInt64, steps most: Int, fail: (String) -> Void) -> String {
     var (seed, steps, failures) = (first, 0, 0)
     var facts: [String: Int] = [:]
+    var trace: UInt64 = 0
     while steps < most && failures < 3 {
       let run = SimulationRun(seed: seed)
       steps += run.steps
+      trace = trace &* 31 &+ run.trace
       for (fact, count) in run.facts {
         let before = facts[fact] ?? 0
         facts[fact] = fact.hasPrefix("most ") ? max(before, count) : before + count
@@ -99,6 +106,6 @@ struct SimulationRun {
     let missing = expected(of: steps).filter { facts[$0] ?? 0 == 0 }
     if failures == 0 && !missing.isEmpty { fail("in \(steps) steps there were none of: \(missing)") }
     let list = facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-    return "\(seed - first) seeds, \(steps) steps; \(list)"
+    return "\(seed - first) seeds, \(steps) steps, trace \(trace); \(list)"
   }
 }

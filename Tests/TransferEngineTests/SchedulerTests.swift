@@ -1,0 +1,68 @@
+import PodcastModel
+import Testing
+
+@testable import TransferEngine
+
+@Suite struct SchedulerTests {
+  private let now = Instant(nanoseconds: 1_000_000_000)
+
+  private func key(_ number: Int) -> MediaKey { MediaKey(address: WebAddress("http://h.test/\(number)")) }
+
+  private func entry(_ number: Int, host: String, isRunning: Bool = false, isTired: Bool = false)
+    -> Scheduler.Entry
+  {
+    Scheduler.Entry(
+      isTired: isTired, order: Int64(number), key: key(number), host: host, sender: nil, until: nil,
+      isRunning: isRunning)
+  }
+
+  private func choose(_ scheduler: inout Scheduler, downloads: Int64 = 3, perHost: Int64 = 2) -> [MediaKey] {
+    scheduler.choose(
+      .init(downloads: downloads, perHost: perHost), at: now, senders: Senders(),
+      isCoolingDown: { $0 == "cold.test" })
+  }
+
+  @Test func theQueueGoesInItsOrderAsTheLimitsAllow() {
+    var scheduler = Scheduler()
+    for number in [4, 2, 3, 1] { scheduler.note(key(number), entry(number, host: "a.test"), isPlaced: false) }
+    scheduler.note(key(5), entry(5, host: "b.test"), isPlaced: false)
+    let result1 = choose(&scheduler)
+    #expect(result1 == [1, 2, 5].map(key))
+    #expect(!scheduler.hasQueue)
+    let result2 = choose(&scheduler, downloads: 1)
+    #expect(result2 == [key(1)])
+    #expect(scheduler.hasQueue)
+  }
+
+  @Test func whatRunsComesFirstAndWhatIsTiredLast() {
+    var scheduler = Scheduler()
+    scheduler.note(key(1), entry(1, host: "a.test", isTired: true), isPlaced: false)
+    scheduler.note(key(2), entry(2, host: "b.test"), isPlaced: false)
+    scheduler.note(key(9), entry(9, host: "c.test", isRunning: true), isPlaced: true)
+    let result3 = choose(&scheduler)
+    #expect(result3 == [9, 2, 1].map(key))
+    scheduler.note(key(9), nil, isPlaced: false)
+    let result4 = choose(&scheduler)
+    #expect(result4 == [2, 1].map(key))
+  }
+
+  @Test func aHostThatCoolsDownIsLeftAlone() {
+    var scheduler = Scheduler()
+    scheduler.note(key(1), entry(1, host: "cold.test"), isPlaced: false)
+    scheduler.note(key(2), entry(2, host: "a.test"), isPlaced: false)
+    let result5 = choose(&scheduler)
+    #expect(result5 == [key(2)])
+  }
+
+  @Test func aSlotThatWasFreedStaysFreeForAMoment() {
+    var scheduler = Scheduler()
+    scheduler.note(key(1), entry(1, host: "a.test"), isPlaced: false)
+    scheduler.note(key(2), entry(2, host: "a.test", isRunning: true), isPlaced: true)
+    let end = scheduler.beginQuiet(at: now)
+    let result6 = choose(&scheduler)
+    #expect(result6 == [key(2)])
+    let later = scheduler.choose(
+      .init(downloads: 3, perHost: 2), at: end, senders: Senders(), isCoolingDown: { _ in false })
+    #expect(later == [2, 1].map(key))
+  }
+}
