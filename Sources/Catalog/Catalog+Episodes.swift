@@ -1,4 +1,4 @@
-internal import Configuration
+package import Configuration
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -129,11 +129,15 @@ package struct KeepPlan: Hashable, Sendable {
 }
 
 extension Catalog {
+  /// What the configuration file says of a podcast's feed, also under an address that it has moved away from.
+  package func feedSettings(ofPodcast id: Int64) throws(CatalogError) -> FeedSettings? {
+    feeds.fetcher.settings(try store.read { try FormerAddresses.keys(of: id, in: $0) })
+  }
+
   /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
   /// says of its feed (`keep`), the newest first; nil where it says nothing.
   package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
-    let keys = try store.read { try FormerAddresses.keys(of: id, in: $0) }
-    guard let keep = feeds.fetcher.settings(keys)?.keep else { return nil }
+    guard let keep = try feedSettings(ofPodcast: id)?.keep else { return nil }
     let (since, limit): (Int64, Int) =
       switch keep {
       case .newest(let count): (.min, count)

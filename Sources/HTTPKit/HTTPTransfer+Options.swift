@@ -13,6 +13,8 @@ extension HTTPTransfer {
     set(CURLOPT_PRIVATE, this)
     set(CURLOPT_ERRORBUFFER, words)
     set(CURLOPT_NOSIGNAL, 1)
+    // Seconds. In another network a name leads elsewhere: behind a captive portal it led to that.
+    set(CURLOPT_DNS_CACHE_TIMEOUT, 1)
     // Do not wait for a resolver's thread when the transfer ends: one dead name server would hold up all.
     set(CURLOPT_QUICK_EXIT, 1)
     if let share = session.share { set(CURLOPT_SHARE, share) }

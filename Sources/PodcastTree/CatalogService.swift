@@ -1,4 +1,5 @@
 package import Catalog
+package import Configuration
 package import PodcastModel
 package import PosixKit
 
@@ -41,6 +42,7 @@ package protocol CatalogService: AnyObject, Sendable {
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any Cancellable
   func exportOPML() throws -> [UInt8]
+  func feedSettings(ofPodcast id: Int64) throws -> FeedSettings?
   func keepPlan(podcast id: Int64) throws -> KeepPlan
   func markKept(episode: Int64) throws
   func unmarkKept(episode: Int64) throws

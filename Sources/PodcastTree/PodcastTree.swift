@@ -21,8 +21,6 @@ package final class PodcastTree: Sendable {
   let places: Places
   package let owner: Owner
   let programs: any ProgramTable
-  /// What the configuration file sets for single feeds, by `FeedKey`.
-  let feeds: [String: FeedSettings]
   /// The time of directories that have none of their own.
   let started = FileTime.now
 
@@ -55,9 +53,6 @@ package final class PodcastTree: Sendable {
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     self.settings = settings
     self.places = places
-    feeds = Dictionary(
-      settings.feeds.map { (FeedKey.text(WebAddress($0.key)), $0.value) },
-      uniquingKeysWith: { first, _ in first })
     self.owner = owner
     self.programs = programs
     // Before anything else that runs there: what is asked for meanwhile waits for it.

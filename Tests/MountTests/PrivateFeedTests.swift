@@ -52,6 +52,30 @@ import Testing
     try expectNoSecret(in: fixture, podcast, names[0])
   }
 
+  @Test func whatIsConfiguredForAFeedAppliesToItsEpisodesAfterItHasMoved() throws {
+    let fixture = try MountFixture()
+    let address = fixture.origin.url("/feed.xml")
+    try fixture.environment.home.write(
+      "config/podcastfs/config", "[feed \"\(address)\"]\nuser_agent = Special/1\n")
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", address).end == .exit(0))
+    let podcast = fixture.root + "/Subscriptions/" + MountFixture.podcast
+    var feed: OriginResource?
+    fixture.origin.change("/feed.xml") { feed = $0 }
+    fixture.origin.serve("/moved.xml", try #require(feed))
+    fixture.origin.change("/feed.xml") {
+      $0.behaviour.redirectTarget = fixture.origin.url("/moved.xml")
+      $0.behaviour.redirectStatus = 301
+    }
+    #expect(
+      try eventually {
+        _ = try fixture.run("refresh", podcast)
+        return try fixture.attribute("feed_url", podcast) == fixture.origin.url("/moved.xml")
+      })
+    #expect(try fixture.isWhole(podcast + "/" + MountFixture.names[0], 1))
+    #expect(fixture.origin.requests("/1.mp3").last?.header("user-agent") == "Special/1")
+  }
+
   /// Names, attributes, status, events and logs tell nothing of it.
   private func expectNoSecret(in fixture: MountFixture, _ podcast: String, _ episode: String) throws {
     let attributes = try RunningProcess(

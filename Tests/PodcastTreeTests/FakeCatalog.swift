@@ -1,4 +1,5 @@
 import Catalog
+import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
@@ -264,6 +265,7 @@ final class FakeCatalog: CatalogService {
     return OPMLImport(added: 1, known: 0, problems: state.withLock { $0.importProblems })
   }
   func exportOPML() -> [UInt8] { Array("<opml/>".utf8) }
+  func feedSettings(ofPodcast id: Int64) -> FeedSettings? { nil }
   func keepPlan(podcast id: Int64) -> KeepPlan { state.withLock { $0.plan } }
   func markKept(episode: Int64) {
     state.withLock { $0.plan.wanted.removeAll { $0.id == episode } }

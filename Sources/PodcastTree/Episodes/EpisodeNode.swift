@@ -221,7 +221,8 @@ extension PodcastTree {
       expectedLength: EpisodeSize.plausibleLength(of: episode.summary), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
-      userAgent: feeds[FeedKey.text(entry.podcast.feedURL)]?.userAgent)
+      userAgent: settings.feeds.isEmpty
+        ? nil : (try? catalog.feedSettings(ofPodcast: entry.podcast.id))?.userAgent)
   }
 }
 

@@ -278,6 +278,15 @@ struct Download: Hashable {
     return row
   }
 
+  /// A fetch by its name; one that has ended is not there.
+  subscript(id: FlowID) -> Fetch? {
+    get { fetches.first { $0.id == id } }
+    set {
+      guard let index = fetches.firstIndex(where: { $0.id == id }) else { return }
+      if let newValue { fetches[index] = newValue } else { fetches.remove(at: index) }
+    }
+  }
+
   /// Whether the row says more than the store has.
   var isWorthSaving: Bool {
     if isForgotten { return told.row != nil }

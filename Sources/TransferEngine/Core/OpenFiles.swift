@@ -29,7 +29,8 @@ struct OpenFiles: Hashable {
   /// Whether its data file has its name: nobody has deleted the cache.
   var isLinked = true
 
-  init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation = Representation()) {
+  init(_ id: StoreID, _ phase: Phase, generation: UInt32, _ representation: Representation = Representation())
+  {
     self.id = id
     self.phase = phase
     self.generation = generation
@@ -45,13 +46,14 @@ struct OpenFiles: Hashable {
   /// Whether everything is on the disk.
   var isFlushed: Bool { unflushed == 0 && !isFlushing && pending == 0 }
 
-  mutating func opened(_ representation: Representation, present: ByteRanges) {
+  /// - Parameter isWhole: whether its name says that all of it is on the disk.
+  mutating func opened(_ representation: Representation, present: ByteRanges, isWhole: Bool) {
     phase = .open
     self.representation = representation
     shownTotal = representation.total
     setPresent(present)
     // Nobody knows how much a killed daemon has brought to the disk.
-    unflushed = received
+    unflushed = isWhole && isComplete ? 0 : received
   }
 
   mutating func describe(_ representation: Representation) {

@@ -51,7 +51,7 @@ extension TransferCore {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
         for id in download.fetches.map(\.id) {
-          guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.held > 0,
+          guard let fetch = download[id], fetch.held > 0,
             let since = fetch.heldSince
           else { continue }
           if since.adding(Limits.patience) > core.now.instant {
@@ -78,11 +78,11 @@ extension TransferCore {
 
   /// Gives to the disk what is due of what a response holds; ends it where it has ended.
   mutating func pump(_ id: FlowID, _ download: inout Download, _ least: Intake.Urgency = .none) {
-    guard let fetch = download.fetches.first(where: { $0.id == id }), fetch.intake != nil else { return }
+    guard let fetch = download[id], fetch.intake != nil else { return }
     if let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least) {
       return end(id, &download, step)
     }
-    guard let fetch = download.fetches.first(where: { $0.id == id }), let intake = fetch.intake else {
+    guard let fetch = download[id], let intake = fetch.intake else {
       return
     }
     if intake.held >= heldEach {
@@ -97,7 +97,7 @@ extension TransferCore {
   @discardableResult
   mutating func write(_ id: FlowID, _ download: inout Download, _ urgency: Intake.Urgency) -> Intake.Step? {
     guard let files = download.openFiles else { return nil }
-    let fetch = download.fetches.first { $0.id == id }
+    let fetch = download[id]
     let fed = download.fetches.compactMap { other in
       other.id == id || other.hasEnded || isOvertaken(other, by: fetch) ? nil : other.intake?.position
     }

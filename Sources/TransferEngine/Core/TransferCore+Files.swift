@@ -138,7 +138,7 @@ extension TransferCore {
   private mutating func opened(
     _ download: inout Download, _ representation: Representation, _ present: ByteRanges
   ) {
-    download.files?.opened(representation, present: present)
+    download.files?.opened(representation, present: present, isWhole: download.content == .whole)
     download.mustLook = false
     if download.retry.filesUntil != nil {
       // It was the disk's fault alone.
@@ -183,6 +183,11 @@ extension TransferCore {
     let phase = download.files?.phase
     endFetches(of: &download, losing: true)
     if phase == .open { download.files?.refused() } else { detach(&download) }
+    for order in download.damage.orders {
+      reply(.refused(id: order.id, .lasting(failure.message)), to: order.client)
+    }
+    download.damage.orders = []
+    download.damage.isOnItsWay = false
     if phase == .opening {
       // The bytes are there; something is lacking that may be there again.
       download.retry.filesUntil = now.instant.adding(Self.openAgain)

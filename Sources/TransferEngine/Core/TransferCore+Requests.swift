@@ -118,32 +118,28 @@ extension TransferCore {
 
   /// Gives up one fetch. What it has brought on a slow disk, before there were files for that, waits for those.
   mutating func endFetch(_ id: FlowID, of download: inout Download, losing: Bool = false) {
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+    guard let fetch = download[id] else { return }
     if !losing {
-      if download.fetches[index].awaitsFiles {
-        if download.fetches[index].ending == .none {
-          emit(.stop(id))
-          download.fetches[index].ending = .stopped
-        }
+      if fetch.awaitsFiles {
+        if fetch.ending == .none { emit(.stop(id)) }
+        download[id]?.ending = .stopped
         return
       }
-      if download.fetches[index].intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
+      if fetch.intake.map({ $0.agreeing <= 0 }) ?? false { write(id, &download, .all) }
     }
-    download.fetches.removeAll { $0.id == id }
+    download[id] = nil
     fetches[id] = nil
     emit(.end(id))
   }
 
   /// Takes nothing more from its host for a while.
   mutating func hold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
-    if download.fetches[index].holds.isEmpty { emit(.hold(id)) }
-    download.fetches[index].holds.insert(why)
+    if download[id]?.holds.isEmpty == true { emit(.hold(id)) }
+    download[id]?.holds.insert(why)
   }
 
   mutating func unhold(_ id: FlowID, _ download: inout Download, _ why: Fetch.Hold) {
-    guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
-    let wasHeld = download.fetches[index].holds.remove(why) != nil
-    if wasHeld && download.fetches[index].holds.isEmpty { emit(.goOn(id)) }
+    guard download[id]?.holds.remove(why) != nil, download[id]?.holds.isEmpty == true else { return }
+    emit(.goOn(id))
   }
 }

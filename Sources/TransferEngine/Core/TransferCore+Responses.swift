@@ -95,7 +95,7 @@ extension TransferCore {
 
   /// The generation that a response begins has its files.
   mutating func begun(_ id: FlowID, _ download: inout Download) {
-    if let fetch = download.fetches.first(where: { $0.id == id }),
+    if let fetch = download[id],
       case .begins(let head, let representation, let at) = fetch.stage
     {
       accept(head, representation, at: at, agreeing: 0, id, &download)

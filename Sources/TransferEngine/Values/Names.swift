@@ -1,30 +1,23 @@
+/// A number that names a thing of one kind: it is given once.
+package struct Number<Kind>: Hashable, Comparable, Sendable {
+  package let number: UInt64
+  package init(_ number: UInt64) { self.number = number }
+  package static func < (a: Number, b: Number) -> Bool { a.number < b.number }
+}
+
 /// A client's connection.
-package struct ClientID: Hashable, Comparable, Sendable {
-  package let number: UInt64
-  package init(_ number: UInt64) { self.number = number }
-  package static func < (a: ClientID, b: ClientID) -> Bool { a.number < b.number }
-}
-
+package typealias ClientID = Number<ClientKind>
 /// A response, asked for once.
-package struct FlowID: Hashable, Comparable, Sendable {
-  package let number: UInt64
-  package init(_ number: UInt64) { self.number = number }
-  package static func < (a: FlowID, b: FlowID) -> Bool { a.number < b.number }
-}
-
+package typealias FlowID = Number<FlowKind>
 /// The files of one generation, opened once.
-package struct StoreID: Hashable, Comparable, Sendable {
-  package let number: UInt64
-  package init(_ number: UInt64) { self.number = number }
-  package static func < (a: StoreID, b: StoreID) -> Bool { a.number < b.number }
-}
-
+package typealias StoreID = Number<StoreKind>
 /// Records given to the disk together.
-package struct SaveID: Hashable, Comparable, Sendable {
-  package let number: UInt64
-  package init(_ number: UInt64) { self.number = number }
-  package static func < (a: SaveID, b: SaveID) -> Bool { a.number < b.number }
-}
+package typealias SaveID = Number<SaveKind>
+
+package enum ClientKind {}
+package enum FlowKind {}
+package enum StoreKind {}
+package enum SaveKind {}
 
 /// An open episode of a client, by the client's own number.
 package struct HandleName: Hashable, Sendable {
