@@ -12,15 +12,15 @@
 #undef curl_multi_setopt
 #undef curl_share_setopt
 
-#define FUNCTIONS(each) \
-  each(global_init) each(easy_init) each(easy_cleanup) each(easy_pause) each(easy_strerror) each(easy_setopt) \
-  each(easy_getinfo) each(multi_init) each(multi_cleanup) each(multi_add_handle) each(multi_remove_handle) \
-  each(multi_info_read) each(multi_socket_action) each(multi_setopt) each(share_init) each(share_cleanup) \
-  each(share_setopt) each(slist_append) each(slist_free_all) each(free) each(version_info) each(url) \
-  each(url_cleanup) each(url_set) each(url_get) each(easy_nextheader)
-
+#define OTHERS(each) \
+  each(global_init) each(easy_setopt) each(easy_getinfo) each(multi_setopt) each(share_init) each(share_setopt) \
+  each(url) each(url_cleanup) each(url_set) each(url_get)
 #define POINTER(name) static __typeof__(&curl_##name) name##_;
-FUNCTIONS(POINTER)
+OTHERS(POINTER)
+#define DEFINE(result, name, parameters, arguments) \
+  POINTER(name) \
+  result podcastfs_curl_##name parameters { return name##_ arguments; }
+PODCASTFS_CURL_FUNCTIONS(DEFINE)
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char why[256] = "";
@@ -32,7 +32,9 @@ static void load(void) {
   if (!library) return refuse(dlerror());
 #define FIND(name) \
   if (!(name##_ = (__typeof__(&curl_##name))dlsym(library, "curl_" #name))) return refuse(dlerror());
-  FUNCTIONS(FIND)
+#define FIND_FUNCTION(result, name, parameters, arguments) FIND(name)
+  OTHERS(FIND)
+  PODCASTFS_CURL_FUNCTIONS(FIND_FUNCTION)
   if (global_init_(CURL_GLOBAL_DEFAULT) != CURLE_OK) refuse("libcurl cannot be initialized");
 }
 
@@ -41,56 +43,14 @@ const char *podcastfs_curl_load(void) {
   return why[0] ? why : NULL;
 }
 
-CURL *podcastfs_curl_easy_init(void) { return easy_init_(); }
-void podcastfs_curl_easy_cleanup(CURL *easy) { easy_cleanup_(easy); }
-CURLcode podcastfs_curl_easy_pause(CURL *easy, int bitmask) { return easy_pause_(easy, bitmask); }
-const char *podcastfs_curl_easy_strerror(CURLcode code) { return easy_strerror_(code); }
-struct curl_header *podcastfs_curl_easy_nextheader(CURL *easy, unsigned origins, int request, struct curl_header *last) {
-  return easy_nextheader_(easy, origins, request, last);
-}
-CURLM *podcastfs_curl_multi_init(void) { return multi_init_(); }
-CURLMcode podcastfs_curl_multi_cleanup(CURLM *multi) { return multi_cleanup_(multi); }
-CURLMcode podcastfs_curl_multi_add_handle(CURLM *multi, CURL *easy) { return multi_add_handle_(multi, easy); }
-CURLMcode podcastfs_curl_multi_remove_handle(CURLM *multi, CURL *easy) { return multi_remove_handle_(multi, easy); }
-CURLMsg *podcastfs_curl_multi_info_read(CURLM *multi, int *left) { return multi_info_read_(multi, left); }
-CURLMcode podcastfs_curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running) {
-  return multi_socket_action_(multi, socket, events, running);
-}
-CURLSHcode podcastfs_curl_share_cleanup(CURLSH *share) { return share_cleanup_(share); }
-struct curl_slist *podcastfs_curl_slist_append(struct curl_slist *list, const char *line) {
-  return slist_append_(list, line);
-}
-void podcastfs_curl_slist_free_all(struct curl_slist *list) { slist_free_all_(list); }
-void podcastfs_curl_free(void *memory) { free_(memory); }
-curl_version_info_data *podcastfs_curl_version_info(CURLversion age) { return version_info_(age); }
+#define SET(kind, type) \
+  CURLcode podcastfs_curl_set_##kind(CURL *easy, CURLoption option, type value) { \
+    return easy_setopt_(easy, option, value); \
+  }
+#define GET(kind, type) \
+  CURLcode podcastfs_curl_get_##kind(CURL *easy, CURLINFO info, type value) { return easy_getinfo_(easy, info, value); }
+PODCASTFS_CURL_OPTIONS(SET, GET)
 
-CURLcode podcastfs_curl_set_long(CURL *easy, CURLoption option, long value) {
-  return easy_setopt_(easy, option, value);
-}
-CURLcode podcastfs_curl_set_string(CURL *easy, CURLoption option, const char *value) {
-  return easy_setopt_(easy, option, value);
-}
-CURLcode podcastfs_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
-  return easy_setopt_(easy, option, value);
-}
-CURLcode podcastfs_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value) {
-  return easy_setopt_(easy, option, value);
-}
-CURLcode podcastfs_curl_set_data_callback(CURL *easy, CURLoption option, podcastfs_curl_data_callback value) {
-  return easy_setopt_(easy, option, value);
-}
-CURLcode podcastfs_curl_set_open_socket(CURL *easy, podcastfs_curl_open_socket value) {
-  return easy_setopt_(easy, CURLOPT_OPENSOCKETFUNCTION, value);
-}
-CURLcode podcastfs_curl_set_before_request(CURL *easy, podcastfs_curl_before_request value) {
-  return easy_setopt_(easy, CURLOPT_PREREQFUNCTION, value);
-}
-CURLcode podcastfs_curl_get_long(CURL *easy, CURLINFO info, long *value) {
-  return easy_getinfo_(easy, info, value);
-}
-CURLcode podcastfs_curl_get_string(CURL *easy, CURLINFO info, char **value) {
-  return easy_getinfo_(easy, info, value);
-}
 CURLMcode podcastfs_curl_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return multi_setopt_(multi, option, value);
 }

@@ -32,7 +32,7 @@ package final class Catalog: Sendable {
   ///   - clock: seconds since 1970.
   package init(
     places: Places, settings: Settings, http: HTTPClient, feedReader: FeedReader,
-    archiveBytes: Int64 = PagesRead.archiveBytes,
+    archiveBytes: Int64 = Catalog.longestArchive,
     clock: @escaping @Sendable () -> Int64 = { wallClockSeconds() }
   ) throws(CatalogError) {
     self.settings = settings
@@ -55,10 +55,14 @@ package final class Catalog: Sendable {
     texts = TextIndex(store: store)
     feeds = FeedRefresher(
       store: store, settings: settings,
-      fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader), texts: texts, tasks: tasks,
+      fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader, tasks: tasks), texts: texts,
+      tasks: tasks,
       log: log, archiveBytes: archiveBytes)
     if let note { log.write("\(note)") }
   }
+
+  /// Bytes of the pages of one archive: several times what the largest honest one has.
+  package static let longestArchive: Int64 = 256 << 20
 
   /// What a person should know of what happened when the catalogue was opened: one of another version was set aside.
   package var note: String? {

@@ -2,11 +2,11 @@ internal import Glibc
 package import PodcastModel
 package import PosixKit
 
-/// Where the cache keeps what. Of each generation of an episode:
+/// The names of the cache's files. Each generation of an episode has:
 /// - `KEY-GENERATION.part`, a sparse file with the bytes that have come, while some are missing;
 /// - `KEY-GENERATION`, the same file once it is complete and on the disk: its name is the proof;
 /// - `KEY-GENERATION.ranges`, the journal: which bytes are on the disk, and their checksums;
-/// - the live map of a partial file, in the runtime folder, or beside the data where that folder is full.
+/// - the live map of a partial file, in the runtime folder.
 package struct CacheLayout: Hashable, Sendable {
   package var cache: String
   package var runtime: String
@@ -19,21 +19,10 @@ package struct CacheLayout: Hashable, Sendable {
   package var episodes: String { cache + "/episodes" }
   package var maps: String { runtime + "/maps" }
 
-  private func name(_ key: MediaKey, _ generation: UInt32) -> String { "\(key)-\(generation)" }
-
-  package func whole(_ key: MediaKey, _ generation: UInt32) -> String {
-    "\(episodes)/\(name(key, generation))"
-  }
+  package func whole(_ key: MediaKey, _ generation: UInt32) -> String { "\(episodes)/\(key)-\(generation)" }
   package func part(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".part" }
   package func journal(_ key: MediaKey, _ generation: UInt32) -> String { whole(key, generation) + ".ranges" }
-  package func map(_ key: MediaKey, _ generation: UInt32) -> String { "\(maps)/\(name(key, generation))" }
-  /// Where a live map is made for which the runtime folder has no room.
-  package func spareMap(_ key: MediaKey, _ generation: UInt32) -> String {
-    whole(key, generation) + Self.mapEnding
-  }
-  private static let mapEnding = ".map"
-  /// The end of a file's name that is still being written, to replace another one.
-  static let unfinished = ".new"
+  package func map(_ key: MediaKey, _ generation: UInt32) -> String { "\(maps)/\(key)-\(generation)" }
 
   /// The data file, complete or not.
   package func data(_ key: MediaKey, _ generation: UInt32) -> String {
@@ -42,26 +31,26 @@ package struct CacheLayout: Hashable, Sendable {
 
   /// Whether all of a generation is on the disk.
   package func isWhole(_ key: MediaKey, _ generation: UInt32) -> Bool {
-    size(of: whole(key, generation)) != nil
+    Self.status(of: whole(key, generation)) != nil
   }
 
-  /// Whether the data file of a generation is there.
+  /// Whether the files of a generation are there: a partial one is of use only with its journal.
   package func hasData(_ key: MediaKey, _ generation: UInt32) -> Bool {
-    isWhole(key, generation) || size(of: part(key, generation)) != nil
+    isWhole(key, generation)
+      || Self.status(of: part(key, generation)) != nil && Self.status(of: journal(key, generation)) != nil
   }
 
-  private func size(of path: String) -> Int64? {
+  /// lstat(2); nil where there is no regular file.
+  private static func status(of path: String) -> stat? {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Int64(status.st_size)
+    return status
   }
 
   /// Creates the folders where they are missing, and the tag that tells backups to pass the cache by
   /// (bford.info/cachedir).
   package func create() throws {
-    try Directories.createPrivate(cache)
-    try Directories.createPrivate(episodes)
-    try Directories.createPrivate(maps)
+    for folder in [cache, episodes, maps] { try Directories.createPrivate(folder) }
     let tag = cache + "/CACHEDIR.TAG"
     let text = """
       Signature: 8a477f597d28d172789f06886806bc55
@@ -69,13 +58,9 @@ package struct CacheLayout: Hashable, Sendable {
       # For information about cache directory tags see https://bford.info/cachedir/
 
       """
-    // One that a power loss has emptied is made again.
-    if size(of: tag) ?? 0 > 0 { return }
-    do {
-      try Directories.replace(tag, with: Array(text.utf8), outlivesPower: false)
-    } catch let error as PosixError {
-      // It waits for room: what is cached can be read, and dropped, without it.
-      if error.errno != .ENOSPC && error.errno != .EDQUOT { throw error }
+    // A tag that a power loss has emptied is made again. A full disk needs none.
+    if Self.status(of: tag)?.st_size ?? 0 == 0 {
+      try? Directories.replace(tag, with: Array(text.utf8), outlivesPower: false)
     }
   }
 
@@ -87,14 +72,32 @@ package struct CacheLayout: Hashable, Sendable {
       let reason = Errno.current
       if reason != .ENOENT && reason != .ENOTDIR { return reason }
     }
-    for path in [
-      map(key, generation), spareMap(key, generation), journal(key, generation) + Self.unfinished,
-      journal(key, generation),
-    ] { unlink(path) }
+    for path in [map(key, generation), journal(key, generation)] { unlink(path) }
     return nil
   }
 
-  /// Brings to the disk which names there are (fsync(2) of the folder); without a word where it can't.
+  /// When a generation was last read (see `EpisodeReader.noteRead`), in nanoseconds since 1970; nil where its
+  /// data file is not there.
+  package func lastRead(_ key: MediaKey, _ generation: UInt32) -> Int64? {
+    Self.status(of: data(key, generation)).map {
+      Int64($0.st_atim.tv_sec) * 1_000_000_000 + Int64($0.st_atim.tv_nsec)
+    }
+  }
+
+  /// Removes a generation unless somebody has it open.
+  /// - Returns: whether it is gone.
+  package func evict(_ key: MediaKey, _ generation: UInt32) -> Bool {
+    do {
+      let file = try FileDescriptor(openingRegular: data(key, generation), O_RDWR)
+      // Readers hold a shared lock for as long as they have it open.
+      guard file.tryLock(.exclusive) else { return false }
+    } catch {
+      if hasData(key, generation) { return false }
+    }
+    return remove(key, generation) == nil
+  }
+
+  /// Brings the folder's names to the disk (fsync(2)), as far as the disk takes them.
   package func flushNames() {
     guard let folder = try? FileDescriptor(opening: episodes, O_RDONLY | O_DIRECTORY) else { return }
     try? folder.synchronize()
@@ -110,27 +113,22 @@ package struct CacheLayout: Hashable, Sendable {
     package var written: Int64
   }
 
-  /// All data files. Removes what a killed daemon was about to put in the place of other files, which may hold secret
-  /// addresses; journals without data; and live maps of an earlier run of the machine.
+  /// All data files. Removes journals without data.
   package func sweep() -> [Stored] {
     let names = Set((try? Directories.names(in: episodes)) ?? [])
     var found: [Stored] = []
     for name in names {
-      let path = episodes + "/" + name
-      if name.hasSuffix(Self.unfinished) { unlink(path) }
-      if name.hasSuffix(Self.mapEnding), LiveMap.words(at: path) == nil { unlink(path) }
       guard let (key, generation) = Self.parse(name) else { continue }
       let base = "\(key)-\(generation)"
-      if name != base && !name.hasSuffix(".part") {
-        if !names.contains(base) && !names.contains(base + ".part") { unlink(path) }
-        continue
+      if name == base || name == base + ".part" {
+        guard let status = Self.status(of: "\(episodes)/\(name)") else { continue }
+        found.append(
+          Stored(
+            key: key, generation: generation, size: name == base ? Int64(status.st_size) : nil,
+            written: Int64(status.st_mtim.tv_sec)))
+      } else if !names.contains(base) && !names.contains(base + ".part") {
+        unlink("\(episodes)/\(name)")
       }
-      var status = stat()
-      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { continue }
-      found.append(
-        Stored(
-          key: key, generation: generation, size: name == base ? Int64(status.st_size) : nil,
-          written: Int64(status.st_mtim.tv_sec)))
     }
     return found
   }
@@ -142,8 +140,7 @@ package struct CacheLayout: Hashable, Sendable {
 
   /// The key and generation that a file's name tells; nil for a foreign name.
   package static func parse(_ name: String) -> (key: MediaKey, generation: UInt32)? {
-    let base = name.prefix { $0 != "." }
-    let parts = base.split(separator: "-", omittingEmptySubsequences: false)
+    let parts = name.prefix { $0 != "." }.split(separator: "-", omittingEmptySubsequences: false)
     guard parts.count == 2, let key = MediaKey(String(parts[0])), let generation = UInt32(parts[1]) else {
       return nil
     }

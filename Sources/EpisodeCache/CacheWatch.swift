@@ -35,7 +35,7 @@ package final class CacheWatch {
       if event.isGone {
         isUnknown = true
         watch = nil
-      } else if let name = event.name, !name.hasSuffix(".ranges"), let (key, _) = CacheLayout.parse(name) {
+      } else if let name = event.name, let (key, _) = CacheLayout.parse(name) {
         keys.insert(key)
       }
     }

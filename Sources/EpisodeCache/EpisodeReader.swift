@@ -10,7 +10,7 @@ package final class EpisodeReader: Sendable {
   private let data: FileDescriptor
   private let map: LiveMap?
   /// What there is where there is no live map.
-  private let representation: Representation?
+  private let knownTotal: Int64?
   private let durable: ByteRanges
 
   private struct Findings {
@@ -21,29 +21,24 @@ package final class EpisodeReader: Sendable {
   private let findings = Monitor(Findings())
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
-  /// - Parameter isVouched: whether the daemon has just said that this is what it writes.
   /// - Throws: `PosixError`: ENOENT where it is not there.
-  package init(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, isVouched: Bool = false
-  ) throws(PosixError) {
+  package init(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) throws(PosixError) {
     self.key = key
     self.generation = generation
     if let whole = try? FileDescriptor(openingRegular: layout.whole(key, generation), O_RDONLY) {
       data = whole
       let size = Int64(try data.status().st_size)
-      (map, representation, durable) = (nil, Representation(total: size), ByteRanges([0..<size]))
+      (map, knownTotal, durable) = (nil, size, ByteRanges([0..<size]))
     } else {
       data = try FileDescriptor(openingRegular: layout.part(key, generation), O_RDONLY)
-      let journal = isVouched ? RangeJournal() : RangeJournal(reading: layout.journal(key, generation))
-      let nonce = isVouched ? nil : journal.identity ?? 0
-      map = LiveMap.open(layout, key, generation, writable: false, nonce: nonce)
-      let known = map == nil && isVouched ? RangeJournal(reading: layout.journal(key, generation)) : journal
-      guard map != nil || known.representation != nil else {
+      let journal = RangeJournal(reading: layout.journal(key, generation))
+      guard let representation = journal.representation else {
         throw PosixError(.ENOENT, "read", layout.journal(key, generation))
       }
-      var present = known.durable
+      map = LiveMap.open(layout, key, generation, writable: false, nonce: journal.identity ?? 0)
+      var present = journal.durable
       present.truncate(at: Int64(try data.status().st_size))
-      (representation, durable) = (known.representation, present)
+      (knownTotal, durable) = (representation.total, present)
     }
     _ = data.tryLock(.shared)
   }
@@ -55,7 +50,7 @@ package final class EpisodeReader: Sendable {
   package var isLive: Bool { map != nil }
 
   /// The exact size, nil while it is not known.
-  package var total: Int64? { map.map(\.total) ?? representation?.total }
+  package var total: Int64? { map.map(\.total) ?? knownTotal }
 
   /// Bytes that are there.
   package var received: Int64 { map?.received ?? durable.count }
@@ -77,13 +72,7 @@ package final class EpisodeReader: Sendable {
     var end = range.lowerBound
     while end < range.upperBound {
       let next = min((end / LiveMap.blockSize + 1) * LiveMap.blockSize, range.upperBound)
-      guard canRead(at: end, count: Int(next - end)) else {
-        if let edge = map?.edge(ofBlock: end / LiveMap.blockSize), edge > end {
-          let part = end..<min(edge, next)
-          if canRead(at: part.lowerBound, count: part.count) { end = part.upperBound }
-        }
-        break
-      }
+      guard canRead(at: end, count: Int(next - end)) else { break }
       end = next
     }
     return Int(end - range.lowerBound)
@@ -126,12 +115,6 @@ package final class EpisodeReader: Sendable {
     }
     // They may have been found damaged meanwhile.
     return canRead(at: offset, count: range.count) ? count : nil
-  }
-
-  /// Whether both have the same file open, not two that had the same name.
-  package func isOfSameFile(as other: EpisodeReader) -> Bool {
-    guard let own = try? data.status(), let its = try? other.data.status() else { return false }
-    return own.st_dev == its.st_dev && own.st_ino == its.st_ino
   }
 
   private func noteDamage(_ range: Range<Int64>) {

@@ -10,33 +10,24 @@ package final class EpisodeWriter: Sendable {
 
   struct State: ~Copyable {
     var representation: Representation
-    /// Whether the journal does not have it yet.
-    var isRepresentationNew = false
     var present: ByteRanges
-    var durable: ByteRanges
-    var sums: RunningChecksums
+    var sums = RunningChecksums()
     /// Whether all bytes are on the disk, and the file has the name that says so.
     var isWhole = false
     /// How far what has come once more from the beginning has been compared.
     var compared: Int64 = 0
     /// The furthest that comparing has reached since the last write.
     var mostCompared: Int64 = 0
-    /// Whether the live map could not grow.
-    var isMapFull = false
   }
   let state: Monitor<State>
   /// Only `synchronize`, `discard` and `set(_:)` append, one at a time.
   let journal: Monitor<RangeJournalWriter>
   let data: FileDescriptor
   let map: LiveMap
-  /// Whether the runtime folder had no room for its live map, which lies in the cache.
-  package let hasSpareMap: Bool
-  /// Whether the last write failed because the runtime folder has no room for the live map to grow.
-  package var lacksRuntimeRoom: Bool { !hasSpareMap && state.withLock { $0.isMapFull } }
   let layout: CacheLayout
 
   /// Begins a generation with no bytes.
-  /// - Throws: `PosixError`: EEXIST where it had begun before.
+  /// - Throws: `PosixError`: EEXIST where it had begun before, ENOMEM where the runtime folder is full.
   package init(
     creating layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, _ representation: Representation
   ) throws {
@@ -44,24 +35,18 @@ package final class EpisodeWriter: Sendable {
     self.key = key
     self.generation = generation
     self.layout = layout
-    let path = layout.part(key, generation)
-    data = try FileDescriptor(openingRegular: path, O_RDWR | O_CREAT | O_EXCL)
+    data = try FileDescriptor(openingRegular: layout.part(key, generation), O_RDWR | O_CREAT | O_EXCL)
     do {
       let nonce = UInt64.random(in: 1 ... .max)
       journal = Monitor(
-        try RangeJournalWriter(
-          creating: layout.journal(key, generation), [.identity(nonce), .representation(representation)]))
-      (map, hasSpareMap) = try LiveMap.create(
-        layout, key, generation, nonce: nonce, total: representation.total)
+        try RangeJournalWriter.create(
+          layout.journal(key, generation), [.identity(nonce), .representation(representation)]))
+      map = try LiveMap.create(layout, key, generation, nonce: nonce, total: representation.total)
     } catch {
       layout.remove(key, generation)
       throw error
     }
-    map.set(total: representation.total)
-    state = Monitor(
-      State(
-        representation: representation, present: ByteRanges(), durable: ByteRanges(), sums: RunningChecksums()
-      ))
+    state = Monitor(State(representation: representation, present: ByteRanges()))
   }
 
   /// Goes on with a generation: what its journal says, and what the live map says where it is of this run of
@@ -71,60 +56,42 @@ package final class EpisodeWriter: Sendable {
     self.key = key
     self.generation = generation
     self.layout = layout
-    let path = layout.data(key, generation)
     let isWhole = layout.isWhole(key, generation)
-    data = try FileDescriptor(openingRegular: path, O_RDWR)
+    data = try FileDescriptor(openingRegular: layout.data(key, generation), O_RDWR)
     let size = Int64(try data.status().st_size)
-    var kept = RangeJournal(reading: layout.journal(key, generation))
+    let path = layout.journal(key, generation)
+    let kept = RangeJournal(reading: path)
     var writer: RangeJournalWriter
     if isWhole && kept.representation?.total != size {
       // The name says that all is here; the journal is lost.
-      let facts: [JournalRecord] = [
-        .identity(.random(in: 1 ... .max)), .representation(Representation(total: size)), .range(0..<size),
-      ]
-      writer = try RangeJournalWriter(creating: layout.journal(key, generation), facts)
-      kept = writer.journal
+      writer = try RangeJournalWriter.create(
+        path,
+        [
+          .identity(.random(in: 1 ... .max)), .representation(Representation(total: size)), .range(0..<size),
+        ])
     } else {
       guard kept.representation != nil else { throw PosixError(.ENOENT, "continue", path) }
-      writer = try RangeJournalWriter(continuing: layout.journal(key, generation), kept)
+      writer = RangeJournalWriter(continuing: path, kept)
     }
-    let representation = kept.representation ?? Representation()
-    let nonce = kept.identity ?? 0
+    let representation = writer.journal.representation ?? Representation()
+    let nonce = writer.journal.identity ?? 0
     let live = isWhole ? nil : LiveMap.open(layout, key, generation, writable: true, nonce: nonce)
     if live == nil && !isWhole {
-      let lost = try GenerationCheck.lost(data, kept).map { JournalRecord.lost($0) }
-      for record in lost { kept.apply(record) }
+      let lost = try GenerationCheck.disagreeing(kept.recent, data, kept).map { JournalRecord.lost($0) }
       if !lost.isEmpty { try writer.append(lost, synchronized: false) }
     }
-    var present = kept.durable
+    var present = writer.journal.durable
+    let end = min(representation.total ?? size, size)
     if isWhole { present.insert(0..<size) }
-    present.truncate(at: size)
-    let durable = present
-    if let live {
-      (map, hasSpareMap) = (live, access(layout.spareMap(key, generation), F_OK) == 0)
-      let end = representation.total ?? size
-      let blocks = (end + LiveMap.blockSize - 1) / LiveMap.blockSize
-      live.blocks().forEach(upTo: min(blocks, live.reservedBlocks)) { run in
-        present.insert(run.lowerBound * LiveMap.blockSize..<min(run.upperBound * LiveMap.blockSize, end))
-      }
-      // Readers may have had these, too: no other file's may follow on them.
-      for edge in live.edges { present.insert(edge) }
-      present.truncate(at: min(end, size))
-    } else {
-      try Directories.createPrivate(layout.maps)
-      (map, hasSpareMap) = try LiveMap.create(
-        layout, key, generation, nonce: nonce, total: representation.total)
-    }
+    if let live { present.formUnion(live.present(upTo: end)) }
+    present.truncate(at: end)
+    try Directories.createPrivate(layout.maps)
+    map = try live ?? LiveMap.create(layout, key, generation, nonce: nonce, total: representation.total)
+    let sums = RunningChecksums(sums: writer.journal.sums)
     journal = Monitor(writer)
-    state = Monitor(
-      State(
-        representation: representation, present: present, durable: durable,
-        sums: RunningChecksums(kept.sums), isWhole: isWhole))
+    state = Monitor(State(representation: representation, present: present, sums: sums, isWhole: isWhole))
     map.set(total: representation.total)
-    map.set(received: present.count)
-    try state.withLock { state throws(PosixError) in
-      for run in state.present.ranges { try publish(run, &state) }
-    }
+    state.withLock { state in for run in state.present.ranges { publish(run, state) } }
   }
 
   package var representation: Representation { state.withLock { $0.representation } }
@@ -136,15 +103,6 @@ package final class EpisodeWriter: Sendable {
     state.withLock { state in
       state.representation.total.map { state.present.contains(0..<$0) } ?? false
     }
-  }
-
-  /// Whether the data file still has its name: nobody has deleted the cache, or put another one in its place.
-  package var isLinked: Bool {
-    var status = stat()
-    guard let own = try? data.status(), lstat(layout.data(key, generation), &status) == 0 else {
-      return false
-    }
-    return own.st_dev == status.st_dev && own.st_ino == status.st_ino && own.st_nlink > 0
   }
 
   /// Writes bytes to their place, then shows them to the readers.
@@ -159,9 +117,9 @@ package final class EpisodeWriter: Sendable {
     var offset = offset
     while !rest.isEmpty {
       let most = rest.reduce(0) { $0 + Int64($1.count) }
-      guard offset <= LiveMap.capacity - most else { throw PosixError(.EFBIG, "write") }
+      guard offset <= map.capacity - most else { throw PosixError(.EFBIG, "write") }
       let count = Int64(try data.writeSome(rest, at: offset))
-      try state.withLock { state throws(PosixError) in
+      state.withLock { state in
         state.present.insert(offset..<offset + count)
         state.mostCompared = 0
         let end = offset + count
@@ -172,53 +130,20 @@ package final class EpisodeWriter: Sendable {
           rest[0] = UnsafeRawBufferPointer(rebasing: rest[0].dropFirst(written.count))
           if rest[0].isEmpty { rest.removeFirst() }
         }
-        try publish(end - count..<end, &state)
+        publish(end - count..<end, state)
       }
     }
   }
 
-  /// Gives the room back to the disk that bytes have taken which count for nothing: a piece that was not written
-  /// wholly, or what is not as it was written. A full disk would lack it when they come again.
-  package func giveBack(_ range: Range<Int64>) { giveBack(range, besides: present) }
-
-  /// The same of what had been shown as there. Not of a whole file while anybody has it open to read (`EpisodeReader`): he,
-  /// or the kernel for him, may read it without a look at the live map, and would find zeros beside the one wrong byte.
-  func giveBackShown(
-    _ ranges: [Range<Int64>], of all: ByteRanges, _ representation: Representation,
-    besides present: ByteRanges
-  ) {
-    let isWhole = representation.total.map { all.contains(0..<$0) } ?? false
-    guard !isWhole || data.tryLock(.exclusive) else { return }
-    defer { if isWhole { data.unlock() } }
-    for range in ranges { giveBack(range, besides: present) }
-  }
-
-  private func giveBack(_ range: Range<Int64>, besides present: ByteRanges) {
-    let block = LiveMap.blockSize
-    for hole in present.missing(in: range) {
-      let (first, end) = ((hole.lowerBound + block - 1) / block * block, hole.upperBound / block * block)
-      if first < end { data.punchHole(first..<end) }
-    }
-  }
-
-  /// Shows a range in the live map: its blocks that are whole by now, and the beginning of the last one.
-  func publish(_ range: Range<Int64>, _ state: inout State) throws(PosixError) {
+  /// Shows in the live map the blocks of a range that are whole by now.
+  private func publish(_ range: Range<Int64>, _ state: borrowing State) {
     let block = LiveMap.blockSize
     guard let run = state.present.run(at: range.lowerBound) else { return }
-    let total = state.representation.total
-    state.isMapFull = true
-    try map.reserve(upTo: max(run.upperBound, total ?? 0), isAll: total.map { $0 >= run.upperBound } ?? false)
-    state.isMapFull = false
-    // Blocks that `range` touches and `run` holds whole.
     let first = max(range.lowerBound / block, (run.lowerBound + block - 1) / block)
-    let end =
-      run.upperBound == total
-      ? (run.upperBound + block - 1) / block
-      : min((range.upperBound + block - 1) / block, run.upperBound / block)
+    // The last block of the file is whole though it is not full.
+    let last = run.upperBound == state.representation.total ? run.upperBound + block - 1 : run.upperBound
+    let end = min((range.upperBound + block - 1) / block, last / block)
     if first < end { map.add(blocks: first..<end) }
-    if run.upperBound != total, run.upperBound / block * block >= run.lowerBound, run.upperBound % block > 0 {
-      map.add(edge: run.upperBound)
-    }
     map.set(received: state.present.count)
   }
 
@@ -253,28 +178,28 @@ package final class EpisodeWriter: Sendable {
   /// down. Where there are no bytes yet it may be another one: that is written down before any comes, so that
   /// a killed daemon leaves no bytes under another one's validator.
   package func set(_ representation: Representation) throws(PosixError) {
+    if let total = representation.total, total > map.capacity { throw PosixError(.EFBIG, "write") }
     if state.withLock({ $0.present.isEmpty }) {
       try append([.representation(representation)], synchronized: false)
     }
     try state.withLock { state throws(PosixError) in
       state.representation = representation
-      state.isRepresentationNew = !state.present.isEmpty
-      if let total = representation.total {
-        state.present.truncate(at: total)
-        map.set(received: state.present.count)
-        // The last block counts from now on, though it is not full.
-        if let run = state.present.ranges.last { try publish(run, &state) }
-      }
       map.set(total: representation.total)
-      if let total = representation.total, Int64(try data.status().st_size) > total {
-        try data.truncate(to: total)
-      }
+      guard let total = representation.total else { return }
+      state.present.truncate(at: total)
+      map.set(received: state.present.count)
+      // The last block counts from now on, though it is not full.
+      if let run = state.present.ranges.last { publish(run, state) }
+      if Int64(try data.status().st_size) > total { try data.truncate(to: total) }
     }
   }
 
-  /// Takes the live map's name away: the journal says it all.
-  package func removeMap() {
-    unlink(layout.map(key, generation))
-    unlink(layout.spareMap(key, generation))
+  func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {
+    try journal.withLock { journal throws(PosixError) in
+      try journal.append(records, synchronized: synchronized)
+    }
   }
+
+  /// Takes the live map's name away: the file's name says it all.
+  package func removeMap() { unlink(layout.map(key, generation)) }
 }

@@ -9,116 +9,53 @@ enum JournalRecord: Hashable {
   case range(Range<Int64>)
   /// CRC-32C of bytes that are on the disk, from the start of a chunk (`RangeJournal.chunk`) on; the last one of
   /// a chunk holds.
-  case sum(start: Int64, Checksum)
-  /// These bytes were found to be others than they were: they are not there.
+  case sum(Range<Int64>, CRC32C)
+  /// These bytes are not what was written: they are not there.
   case lost(Range<Int64>)
-  /// Tells this journal from another one of the same name.
+  /// A number by chance, which the live map has too.
   case identity(UInt64)
 
-  private enum Kind: UInt8 {
-    case representation = 1, range, sum, lost, identity
+  /// As it is in the file: the length of the record, the record, CRC-32C of both.
+  var framed: [UInt8] {
+    let record = encoded
+    var bytes: [UInt8] = UInt32(record.count).encoded + record
+    bytes.put(CRC32C.checksum(bytes[...]))
+    return bytes
   }
 
-  /// `length` of kind and payload, kind, payload, CRC-32 of the three; integers little-endian.
-  var encoded: [UInt8] {
-    var body: [UInt8] = []
-    switch self {
-    case .representation(let value):
-      body.append(Kind.representation.rawValue)
-      body.append(integer: value.total ?? -1)
-      for text in [value.entityTag, value.lastModified, value.finalURL] {
-        let bytes = Array((text ?? "").utf8.prefix(Self.longestText))
-        body.append(integer: UInt32(bytes.count))
-        body += bytes
-      }
-    case .range(let range): body.append(Kind.range.rawValue, range)
-    case .sum(let start, let sum):
-      body.append(Kind.sum.rawValue, start..<sum.end)
-      body.append(integer: sum.crc.value)
-    case .lost(let range): body.append(Kind.lost.rawValue, range)
-    case .identity(let value):
-      body.append(Kind.identity.rawValue)
-      body.append(integer: value)
-    }
-    var record: [UInt8] = []
-    record.append(integer: UInt32(body.count))
-    record += body
-    record.append(integer: CRC32C.checksum(record[...]))
-    return record
-  }
-
-  /// Longer validators and addresses are cut, which makes them match nothing: safe.
-  private static let longestText = 8192
-
-  /// The record at the head of `bytes`, and how long it is; nil where none is whole and right.
+  /// The record at the head of `bytes`, and how many bytes it takes; nil where none is whole and right.
   static func decode(_ bytes: ArraySlice<UInt8>) -> (record: JournalRecord, length: Int)? {
-    var cursor = bytes
-    guard let size: UInt32 = cursor.takeInteger(), size >= 1, size <= 4 * longestText,
-      cursor.count >= Int(size) + 4
+    var reader = BinaryReader(bytes)
+    guard let size = try? UInt32(from: &reader), let body = try? reader.take(Int(size)),
+      let checksum = try? UInt32(from: &reader), checksum == CRC32C.checksum(bytes.prefix(4 + Int(size))),
+      let record = try? JournalRecord(decoding: body)
     else { return nil }
-    var body = cursor.prefix(Int(size))
-    cursor = cursor.dropFirst(Int(size))
-    let length = 4 + Int(size) + 4
-    guard let checksum: UInt32 = cursor.takeInteger(),
-      checksum == CRC32C.checksum(bytes.prefix(length - 4)),
-      let kind = body.popFirst().flatMap(Kind.init(rawValue:)), let record = decode(kind, &body)
-    else { return nil }
-    return (record, length)
+    return (record, 8 + Int(size))
+  }
+}
+
+extension JournalRecord: BinaryValue {
+  private enum Kind: UInt8, BinaryValue {
+    case representation = 11, range, sum, lost, identity
   }
 
-  private static func decode(_ kind: Kind, _ body: inout ArraySlice<UInt8>) -> JournalRecord? {
-    switch kind {
-    case .representation:
-      guard let total: Int64 = body.takeInteger(), let tag = body.takeText(), let date = body.takeText(),
-        let url = body.takeText()
-      else { return nil }
-      return .representation(
-        Representation(
-          total: total < 0 ? nil : total, entityTag: tag.isEmpty ? nil : tag,
-          lastModified: date.isEmpty ? nil : date, finalURL: url))
-    case .range: return body.takeRange().map { .range($0) }
-    case .sum:
-      guard let range = body.takeRange(), let value: UInt32 = body.takeInteger(),
-        range.lowerBound % RangeJournal.chunk == 0, !range.isEmpty, range.count <= RangeJournal.chunk
-      else { return nil }
-      return .sum(start: range.lowerBound, Checksum(end: range.upperBound, crc: .init(value)))
-    case .lost: return body.takeRange().map { .lost($0) }
-    case .identity: return body.takeInteger().map { .identity($0) }
+  func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .representation(let value): bytes.put(Kind.representation, value)
+    case .range(let range): bytes.put(Kind.range, range)
+    case .sum(let range, let sum): bytes.put(Kind.sum, range, sum.value)
+    case .lost(let range): bytes.put(Kind.lost, range)
+    case .identity(let value): bytes.put(Kind.identity, value)
     }
   }
-}
 
-extension [UInt8] {
-  fileprivate mutating func append(integer value: some FixedWidthInteger) {
-    Swift.withUnsafeBytes(of: value.littleEndian) { append(contentsOf: $0) }
-  }
-
-  fileprivate mutating func append(_ kind: UInt8, _ range: Range<Int64>) {
-    append(kind)
-    append(integer: range.lowerBound)
-    append(integer: range.upperBound)
-  }
-}
-
-extension ArraySlice<UInt8> {
-  fileprivate mutating func takeInteger<I: FixedWidthInteger>() -> I? {
-    let size = MemoryLayout<I>.size
-    guard count >= size else { return nil }
-    var value: I = 0
-    for byte in prefix(size).reversed() { value = value << 8 | I(truncatingIfNeeded: byte) }
-    removeFirst(size)
-    return value
-  }
-
-  fileprivate mutating func takeText() -> String? {
-    guard let size: UInt32 = takeInteger(), count >= Int(size) else { return nil }
-    defer { removeFirst(Int(size)) }
-    return String(decoding: prefix(Int(size)), as: UTF8.self)
-  }
-
-  fileprivate mutating func takeRange() -> Range<Int64>? {
-    guard let lower: Int64 = takeInteger(), let upper: Int64 = takeInteger(), lower >= 0, lower <= upper
-    else { return nil }
-    return lower..<upper
+  init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
+    case .representation: self = .representation(try reader.next())
+    case .range: self = .range(try reader.next())
+    case .sum: self = .sum(try reader.next(), CRC32C(try reader.next()))
+    case .lost: self = .lost(try reader.next())
+    case .identity: self = .identity(try reader.next())
+    }
   }
 }

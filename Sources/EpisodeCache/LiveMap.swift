@@ -8,14 +8,9 @@ internal import PosixKit
 /// A bit stands for a block of 4 KiB and is set once all of the block that the file will ever hold has been
 /// written to it, and cleared only where the disk has lost it: so a reader needs no lock and can't see a half-made
 /// change, and a writer killed at any instant leaves a map that is right. (A list of exact ranges would need a
-/// sequence lock, which a killed writer leaves taken, and a bound on their number.) Of blocks that are not whole it
-/// says of the few latest how far they reach from their start, each in one word: a reader on a slow host need not
-/// wait for the rest of its block.
+/// sequence lock, which a killed writer leaves taken, and a bound on their number.)
 package final class LiveMap: Sendable {
   private let memory: SharedMemory
-  /// The writer's hold on the file, to take room in it also when it has lost its name; nil for readers, and where
-  /// it has all the room that it will ever need.
-  private let file: Monitor<FileDescriptor?>
 
   /// Words of the header.
   private enum Word {
@@ -25,156 +20,80 @@ package final class LiveMap: Sendable {
     static let nonce = 2
     static let total = 3
     static let received = 4
-    /// Bytes of the bitmap that there is room for: the others are not looked at. (Reading memory that a full
-    /// tmpfs has no room for kills: SIGBUS.)
-    static let reserved = 5
     /// Bytes that came again and were compared, each once between two writes.
-    static let compared = 6
-    /// So many words: an offset says that all is there from its block's start up to it. Of two blocks that share a
-    /// word it speaks of the latter only.
-    static let edges = 16..<32
+    static let compared = 5
   }
-  private static let magic: UInt64 = 0x3330_7061_6d73_6670  // "pfsmap03"
+  private static let magic: UInt64 = 0x3430_7061_6d73_6670  // "pfsmap04"
   private static let unknown = UInt64.max
 
   package static let blockSize: Int64 = 4096
   private static let headerSize = 4096
-  private static let bitmapSize = 1 << 20
-  private static let pageSize = 4096
-  /// What is mapped; the file has a beginning of it.
-  static let fullSize = headerSize + bitmapSize
+  /// The largest file that a map can speak of, and the largest whose size was not known when the map was made.
+  package static let largest: Int64 = 32 << 30
+  private static let largestUnknown: Int64 = 4 << 30
 
-  /// Bytes that any map takes.
-  static let leastSize = Int64(headerSize + pageSize)
+  private init(_ memory: SharedMemory) { self.memory = memory }
 
-  /// The largest file that a map can speak of: 32 GiB.
-  package static let capacity = Int64(bitmapSize) * 8 * blockSize
-
-  private init(memory: SharedMemory, file: consuming sending FileDescriptor?) {
-    self.memory = memory
-    self.file = Monitor(file)
-  }
-
-  /// Makes the map of an empty data file, in place of what was there: in the runtime folder, and where that has no room
-  /// in the cache.
+  /// Makes the map of an empty data file, in place of what was there.
   /// - Parameters:
   ///   - nonce: the number that the journal has.
-  ///   - total: bytes of the file, where they are known: there is room for all of them then.
-  /// - Throws: `PosixError`: ENOSPC where there is no room in the cache either.
+  ///   - total: bytes of the file, where they are known.
+  /// - Throws: `PosixError`: ENOMEM where the runtime folder has no room, EFBIG where the file is too large.
   static func create(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, nonce: UInt64, total: Int64?
-  ) throws(PosixError) -> (map: LiveMap, isSpare: Bool) {
-    let (path, spare) = (layout.map(key, generation), layout.spareMap(key, generation))
-    unlink(spare)
+  ) throws(PosixError) -> LiveMap {
+    let path = layout.map(key, generation)
+    guard total ?? 0 <= largest else { throw PosixError(.EFBIG, "map", layout.part(key, generation)) }
+    let blocks = ((total ?? largestUnknown) + blockSize - 1) / blockSize
+    let size = headerSize + max(Int(blocks + 63) / 64, 1) * 8
+    unlink(path)
     do throws(PosixError) {
-      return (try create(path, nonce: nonce, total: total), false)
-    } catch {
-      guard error.errno == .ENOSPC || error.errno == .EDQUOT else { throw error }
-      unlink(path)
-      return (try create(spare, nonce: nonce, total: total), true)
-    }
-  }
-
-  private static func create(_ path: String, nonce: UInt64, total: Int64?) throws(PosixError) -> LiveMap {
-    let temporary = path + CacheLayout.unfinished
-    unlink(temporary)
-    let file = try FileDescriptor(openingRegular: temporary, O_RDWR | O_CREAT | O_EXCL)
-    do throws(PosixError) {
-      // The first part of the bitmap is for 128 MiB.
-      try file.allocate(leastSize)
-      let memory = try SharedMemory(file, size: fullSize, writable: true)
+      let file = try FileDescriptor(openingRegular: path, O_RDWR | O_CREAT | O_EXCL)
+      // To read or write shared memory that a full tmpfs has no room for kills (SIGBUS).
+      try file.allocate(Int64(size))
+      let memory = try SharedMemory(file, size: size, writable: true)
       memory.store(Word.boot, bootIdentity)
       memory.store(Word.nonce, nonce)
-      memory.store(Word.total, unknown)
-      memory.store(Word.received, 0)
-      memory.store(Word.reserved, UInt64(pageSize))
+      let map = LiveMap(memory)
+      map.set(total: total)
+      // Last: nobody believes it before.
       memory.store(Word.magic, magic)
-      let map = LiveMap(memory: memory, file: file)
-      if let total { try map.reserve(upTo: min(total, capacity), isAll: false) }
-      try retrying("create", path) { rename(temporary, path) }
       return map
     } catch {
-      unlink(temporary)
-      throw PosixError(error.errno, "create", path)
+      unlink(path)
+      let isFull = error.errno == .ENOSPC || error.errno == .EDQUOT
+      throw PosixError(isFull ? .ENOMEM : error.errno, "reserve memory in", layout.maps)
     }
   }
 
   /// The map of a generation that was made since the machine started: only then are the bytes that it claims in the page
   /// cache or on the disk.
-  /// - Parameter nonce: the number that the journal has: then the map speaks of the same file. nil where the daemon that
-  ///   writes the map has just said that it is good.
+  /// - Parameter nonce: the number that the journal has: then the map speaks of the same file. nil for any.
   static func open(
     _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32, writable: Bool, nonce: UInt64?
   ) -> LiveMap? {
-    open(layout.map(key, generation), writable: writable, nonce: nonce)
-      ?? open(layout.spareMap(key, generation), writable: writable, nonce: nonce)
-  }
-
-  private static func open(_ path: String, writable: Bool, nonce: UInt64?) -> LiveMap? {
+    let path = layout.map(key, generation)
     guard let file = try? FileDescriptor(openingRegular: path, writable ? O_RDWR : O_RDONLY),
-      let status = try? file.status(), status.st_size >= leastSize,
-      let memory = try? SharedMemory(file, size: fullSize, writable: writable),
+      let size = try? Int(file.status().st_size), size > headerSize,
+      let memory = try? SharedMemory(file, size: size, writable: writable),
       memory.load(Word.magic) == magic, memory.load(Word.boot) == bootIdentity,
-      nonce == nil || memory.load(Word.nonce) == nonce,
-      memory.load(Word.reserved) <= UInt64(Int(status.st_size) - headerSize)
+      nonce == nil || memory.load(Word.nonce) == nonce
     else { return nil }
-    if writable { return LiveMap(memory: memory, file: file) }
-    return LiveMap(memory: memory, file: nil)
+    return LiveMap(memory)
   }
 
   /// How many bytes a generation's map says are there; nil where there is no map.
-  package static func received(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
-  ) -> Int64? {
-    words(layout, key, generation).map { Int64(clamping: $0[Word.received]) }
+  package static func received(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) -> Int64? {
+    open(layout, key, generation, writable: false, nonce: nil)?.received
   }
 
-  /// How many bytes came, and how many of the stored ones came again. It grows while the host gets further; the same
-  /// beginning sent again and again counts once.
-  package static func progress(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
-  ) -> Int64? {
-    words(layout, key, generation).map { Int64(clamping: $0[Word.received] &+ $0[Word.compared]) }
+  /// See `EpisodeReader.progress`; nil where there is no map.
+  package static func progress(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) -> Int64? {
+    open(layout, key, generation, writable: false, nonce: nil)?.progress
   }
 
-  private static func words(
-    _ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32
-  ) -> [UInt64]? {
-    words(at: layout.map(key, generation)) ?? words(at: layout.spareMap(key, generation))
-  }
-
-  /// The header of a map of this run of the machine; nil where there is none.
-  static func words(at path: String) -> [UInt64]? {
-    guard let file = try? FileDescriptor(openingRegular: path, O_RDONLY) else { return nil }
-    var words = [UInt64](repeating: 0, count: Word.compared + 1)
-    let count = words.withUnsafeMutableBytes { try? file.read(into: $0, at: 0) }
-    guard count == words.count * 8, words[Word.magic] == magic, words[Word.boot] == bootIdentity else {
-      return nil
-    }
-    return words
-  }
-
-  /// Takes room in the map's file for the bits of the first `size` bytes.
-  /// - Parameter isAll: whether no more will ever be needed.
-  func reserve(upTo size: Int64, isAll: Bool) throws(PosixError) {
-    let bits = Self.blockSize * 8
-    let wanted = min((size + bits - 1) / bits, Int64(Self.bitmapSize))
-    let page = Int64(Self.pageSize)
-    let bytes = (wanted + page - 1) / page * page
-    try file.withLock { file throws(PosixError) in
-      if bytes > Int64(memory.load(Word.reserved)) {
-        guard file != nil else { throw PosixError(.ENOSPC, "reserve room") }
-        try file?.allocate(Int64(Self.headerSize) + bytes)
-        memory.store(Word.reserved, UInt64(bytes))
-      }
-      if isAll { file = nil }
-    }
-  }
-
-  /// The word of the bitmap behind the last one that there is room for.
-  private var reservedWords: Int {
-    (Self.headerSize + min(Int(clamping: memory.load(Word.reserved)), Self.bitmapSize)) / 8
-  }
+  /// Bytes of the file that it has room for.
+  var capacity: Int64 { Int64(memory.bytes.count - Self.headerSize) * 8 * Self.blockSize }
 
   /// The exact size of the file; nil while it is not known.
   package var total: Int64? {
@@ -185,51 +104,36 @@ package final class LiveMap: Sendable {
   /// How many bytes are there, to the byte.
   package var received: Int64 { Int64(clamping: memory.load(Word.received)) }
 
-  /// The same, and those that have come again.
+  /// The same, and those that have come again: it grows while the host gets further.
   var progress: Int64 { Int64(clamping: memory.load(Word.received) &+ memory.load(Word.compared)) }
 
-  /// Whether all bytes of `range` are there: each block that it touches, or of the last one as far as it reaches.
+  /// Whether all bytes of `range` are there, of each block that it touches.
   package func contains(_ range: Range<Int64>) -> Bool {
-    guard range.lowerBound >= 0, range.upperBound <= Self.capacity else { return false }
     if range.isEmpty { return true }
-    let last = (range.upperBound - 1) / Self.blockSize
-    if let edge = edge(ofBlock: last), edge >= range.upperBound {
-      return containsBlocks(of: range.lowerBound..<max(last * Self.blockSize, range.lowerBound))
+    guard range.lowerBound >= 0, range.upperBound <= capacity else { return false }
+    return words(of: Self.blocks(touching: range)).allSatisfy { memory.load($0) & $1 == $1 }
+  }
+
+  static func blocks(touching range: Range<Int64>) -> Range<Int64> {
+    range.lowerBound / blockSize..<(range.upperBound + blockSize - 1) / blockSize
+  }
+
+  /// What is there, in whole blocks, as far as `end`.
+  func present(upTo end: Int64) -> ByteRanges {
+    var present = ByteRanges()
+    for word in 0..<(memory.bytes.count - Self.headerSize) / 8 {
+      var bits = memory.load(Self.headerSize / 8 + word)
+      while bits != 0 {
+        let first = bits.trailingZeroBitCount
+        let count = (~(bits >> first)).trailingZeroBitCount
+        let start = Int64(word * 64 + first) * Self.blockSize
+        present.insert(start..<start + Int64(count) * Self.blockSize)
+        bits = (bits >> (first + count)) << (first + count)
+      }
     }
-    return containsBlocks(of: range)
+    present.truncate(at: end)
+    return present
   }
-
-  private func containsBlocks(of range: Range<Int64>) -> Bool {
-    if range.isEmpty { return true }
-    let end = reservedWords
-    return words(of: range.lowerBound / Self.blockSize..<(range.upperBound - 1) / Self.blockSize + 1)
-      .allSatisfy { index, mask in index < end && memory.load(index) & mask == mask }
-  }
-
-  /// How far a block that is not whole is there from its start, in bytes of the file; nil where that is not known.
-  func edge(ofBlock block: Int64) -> Int64? {
-    let edge = Int64(clamping: memory.load(Self.edgeWord(of: block)))
-    return edge > block * Self.blockSize && edge < (block + 1) * Self.blockSize ? edge : nil
-  }
-
-  /// What is there of blocks that are not whole, as far as is known.
-  var edges: [Range<Int64>] {
-    Word.edges.compactMap { word in
-      let edge = Int64(clamping: memory.load(word))
-      let start = edge / Self.blockSize * Self.blockSize
-      return edge > start && edge < Self.capacity ? start..<edge : nil
-    }
-  }
-
-  private static func edgeWord(of block: Int64) -> Int {
-    Word.edges.lowerBound + Int(block % Int64(Word.edges.count))
-  }
-
-  /// Blocks that there is room for.
-  var reservedBlocks: Int64 { Int64(reservedWords - Self.headerSize / 8) * 64 }
-
-  /// All that is there, in whole blocks; the last one ends at `total`.
-  func blocks() -> LiveMapBlocks { LiveMapBlocks(memory: memory, header: Self.headerSize) }
 
   // The writer's side: one thread at a time.
 
@@ -241,34 +145,24 @@ package final class LiveMap: Sendable {
     memory.store(Word.compared, memory.load(Word.compared) &+ UInt64(count))
   }
 
-  /// Says that these blocks are there. Their bytes must have been written, and room reserved.
+  /// Says that these blocks are there. Their bytes must have been written.
   func add(blocks: Range<Int64>) {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
   }
 
-  /// Says that all is there from its block's start up to `edge`. Its bytes must have been written.
-  func add(edge: Int64) { memory.store(Self.edgeWord(of: edge / Self.blockSize), UInt64(edge)) }
-
   /// Says that these blocks are not there: the disk has lost them. Readers look again after they have read.
   func remove(blocks: Range<Int64>) {
-    for edge in edges where blocks.contains(edge.lowerBound / Self.blockSize) {
-      memory.store(Self.edgeWord(of: edge.lowerBound / Self.blockSize), 0)
-    }
-    let end = reservedWords
-    for (index, mask) in words(of: blocks) where index < end {
-      memory.store(index, memory.load(index) & ~mask)
-    }
+    for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) & ~mask) }
   }
 
   /// The words and bits that stand for `blocks`.
   private func words(of blocks: Range<Int64>) -> some Sequence<(Int, UInt64)> {
-    let header = Self.headerSize / 8
     let (first, last) = (blocks.lowerBound / 64, (blocks.upperBound - 1) / 64)
     return (first..<(blocks.isEmpty ? first : last + 1)).lazy.map { word in
       let low = Swift.max(blocks.lowerBound - word * 64, 0)
       let high = Swift.min(blocks.upperBound - word * 64, 64)
       let mask = (high - low == 64 ? UInt64.max : (1 << UInt64(high - low)) - 1) << UInt64(low)
-      return (header + Int(word), mask)
+      return (Self.headerSize / 8 + Int(word), mask)
     }
   }
 

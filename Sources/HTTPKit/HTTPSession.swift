@@ -30,8 +30,8 @@ package final class HTTPSession {
   /// When libcurl wants to be called.
   private var timer: EventLoop.Timer?
   private var sockets: Set<Int32> = []
-  /// When transfers are looked at for what libcurl does not know of: silence.
-  private var watch: (time: MonotonicTime, timer: EventLoop.Timer)?
+  /// When transfers are looked at for silence, of which libcurl knows nothing.
+  private var silence: EventLoop.Timer?
 
   package init(loop: EventLoop) { self.loop = loop }
 
@@ -51,7 +51,7 @@ package final class HTTPSession {
       transfers[id] = transfer
       podcastfs_curl_multi_add_handle(multi, transfer.easy)
       hasNew = true
-      attend(at: .after(min(request.stallTimeout, 1)))
+      watchSilence()
     } catch {
       receiver.finished(error)
     }
@@ -85,7 +85,7 @@ package final class HTTPSession {
     multi = nil
     if let share { podcastfs_curl_share_cleanup(share) }
     for socket in sockets { loop.unwatch(socket) }
-    for timer in [timer, watch?.timer] { if let timer { loop.cancel(timer) } }
+    for timer in [timer, silence] { if let timer { loop.cancel(timer) } }
   }
 
   private func end(_ id: TaskID, _ ending: HTTPTransfer.Ending) {
@@ -111,27 +111,19 @@ package final class HTTPSession {
 
 // Silence.
 extension HTTPSession {
-  /// Looks at the transfers at `time`, if not before.
-  private func attend(at time: MonotonicTime) {
-    if let watch, watch.time <= time { return }
-    if let watch { loop.cancel(watch.timer) }
-    let timer = loop.schedule(at: time) { [unowned self] in
-      watch = nil
-      attendDue()
+  /// Looks for silent hosts four times a second while requests are under way.
+  private func watchSilence() {
+    guard silence == nil, let shortest = transfers.values.lazy.map(\.request.stallTimeout).min() else {
+      return
     }
-    watch = (time, timer)
-  }
-
-  /// Ends what has stalled.
-  private func attendDue() {
-    let now = MonotonicTime.now
-    for (id, transfer) in transfers {
-      if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
+    silence = loop.schedule(at: .after(min(shortest, 1) / 4)) { [unowned self] in
+      silence = nil
+      let now = MonotonicTime.now
+      for (id, transfer) in transfers {
+        if let deadline = transfer.stallDeadline, deadline <= now { end(id, .stalled) }
+      }
+      watchSilence()
     }
-    guard !transfers.isEmpty else { return }
-    // What has no deadline now may have one soon.
-    let next = transfers.values.lazy.compactMap(\.stallDeadline).min() ?? .distantFuture
-    attend(at: min(next, now.adding(min(transfers.values.lazy.map(\.request.stallTimeout).min() ?? 1, 1))))
   }
 }
 

@@ -98,13 +98,13 @@ extension HTTPTransfer {
       }
     }
     set(CURLOPT_OPENSOCKETDATA, this)
-    podcastfs_curl_set_open_socket(easy) { this, _, address in
+    podcastfs_curl_set_open_socket(easy, CURLOPT_OPENSOCKETFUNCTION) { this, _, address in
       guard let this, let address else { return CURL_SOCKET_BAD }
       return HTTPTransfer.at(this).openSocket(address)
     }
     // A connection that is used again, perhaps one that a request made which may reach private hosts.
     set(CURLOPT_PREREQDATA, this)
-    podcastfs_curl_set_before_request(easy) { this, address, _, port, _ in
+    podcastfs_curl_set_before_request(easy, CURLOPT_PREREQFUNCTION) { this, address, _, port, _ in
       guard let this, let address else { return CURL_PREREQFUNC_ABORT }
       let transfer = HTTPTransfer.at(this)
       guard let host = HostAddress(String(cString: address)),

@@ -32,7 +32,7 @@ package final class HandoverMemory: Sendable {
     case fault = 2
     /// How many records have ever been in use at once, and so may be. The file has room for these at least.
     case recordCount = 3
-    /// The mount's device: major number before 32 bits of the minor.
+    /// The mount's device, as the kernel numbers it.
     case device = 4
     case nextHandle = 5
     /// The number of the process that serves.

@@ -69,7 +69,7 @@ package struct MountProcess {
       memory.greeting = session.waitForGreeting() ?? []
     }
     let succession = succession(memory, session.connection)
-    succession.begin(device: mount?.deviceNumber ?? 0, places: MountServer.number(of: request.places))
+    succession.begin(device: mount?.device ?? 0, places: MountServer.number(of: request.places))
     // Who reads this may ask for the next process at once.
     if inheritance != nil { request.log.write("serves the mount on \(request.mountPoint) from now on") }
     AddressRenewal(catalog: catalog, transfers: transfers).begin()
@@ -115,7 +115,7 @@ package struct MountProcess {
 
   /// The process before was killed when it was about to end the mount.
   private func finish(_ inheritance: InheritedMount) -> Int32 {
-    takeAway(inheritance.connection, MountTable.text(ofDevice: inheritance.memory[.device]))
+    takeAway(inheritance.connection, inheritance.memory[.device])
     succession(inheritance.memory, inheritance.connection).keeper?.dismiss()
     request.log.write("unmounted from \(request.mountPoint), after its process was killed at that")
     return 0
@@ -123,7 +123,7 @@ package struct MountProcess {
 
   /// Takes the mount away, unless somebody has: where it was, another one may be by now, even with its number. One
   /// whose connection was aborted is dead, but there.
-  private func takeAway(_ connection: Int32, _ device: String?) {
+  private func takeAway(_ connection: Int32, _ device: UInt64?) {
     guard let mount = MountTable.mount(on: request.mountPoint), mount.device == device,
       FuseSession.isConnected(connection) || MountPoint.isDead(request.mountPoint)
     else { return }

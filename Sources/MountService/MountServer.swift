@@ -8,8 +8,7 @@ internal import PosixKit
 package struct MountServer: Sendable {
   /// The process that serves; nil between two of them.
   package let process: Int32?
-  /// The mount's device number, as in mountinfo.
-  package let device: String
+  package let device: UInt64
 
   /// - Parameter places: those of the mounts; nil for the mounts of all users that this one may see.
   package static func all(places: Places?) -> [MountServer] {
@@ -21,7 +20,7 @@ package struct MountServer: Sendable {
       let known = servers[mount.device] ?? nil
       servers[mount.device] = .some(mount.process == holder ? holder : known)
     }
-    return servers.map { MountServer(process: $0.value, device: MountTable.text(ofDevice: $0.key)) }
+    return servers.map { MountServer(process: $0.value, device: $0.key) }
   }
 
   /// The one on `mountPoint`, an absolute path.

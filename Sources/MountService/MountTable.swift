@@ -6,23 +6,14 @@ package enum MountTable {
   package struct Mount {
     package var mountPoint: String
     package var type: String
-    /// The file system's device number, "0:53": each mount of ours is one of its own.
-    package var device: String
+    /// The file system's device number as the kernel has it, 20 bits of the minor number behind the major one: each mount of
+    /// ours has its own.
+    package var device: UInt64
     /// The user that mounted it, by number; nil for file systems that are no FUSE mount.
     package var user: UInt32?
 
-    /// The same as one number: the major one before 32 bits of the minor.
-    var deviceNumber: UInt64 {
-      let numbers = device.split(separator: ":").compactMap { UInt64($0) }
-      return numbers.count == 2 ? numbers[0] << 32 | numbers[1] : 0
-    }
-
     /// Whether it is a mount of podcastfs. Other FUSE file systems without a subtype have the type "fuse".
     package var isOurs: Bool { type == "fuse.podcastfs" }
-  }
-
-  static func text(ofDevice number: UInt64) -> String {
-    "\(number >> 32):\(UInt32(truncatingIfNeeded: number))"
   }
 
   /// The topmost mount on `path`; nil where there is none.
@@ -58,8 +49,9 @@ package enum MountTable {
     guard fields.count > 6, let separator = fields.dropFirst(6).firstIndex(of: "-"),
       separator + 1 < fields.count
     else { return nil }
+    let device = fields[2].split(separator: ":").compactMap { UInt64($0) }.reduce(0) { $0 << 20 | $1 }
     return Mount(
-      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: String(fields[2]),
+      mountPoint: unescaped(fields[4]), type: String(fields[separator + 1]), device: device,
       user: fields[fields.endIndex - 1].split(separator: ",").first { $0.hasPrefix("user_id=") }
         .flatMap { UInt32($0.dropFirst("user_id=".count)) })
   }

@@ -66,10 +66,8 @@ final class InotifyEmitter: Sendable {
     for record in inherited { memory?.remove(record.index) }
   }
 
-  /// - Parameter device: the mount's, as in mountinfo: "0:52".
-  func begin(device: String?, connection: Int32) {
-    let numbers = device?.split(separator: ":").compactMap { UInt64($0) } ?? []
-    guard numbers.count == 2 else { return }
+  func begin(device: UInt64?, connection: Int32) {
+    guard let device else { return }
     queue.async { [self] in
       // It waits in the kernel for this mount, which the next process may have to answer.
       PosixThread.leaveDescriptors(but: connection)
@@ -77,7 +75,7 @@ final class InotifyEmitter: Sendable {
       _ = memory?.add(.emitter, [UInt64(thread)])
       state.withLock { $0.thread = thread }
     }
-    state.withLock { $0.device = numbers[0] << 20 | numbers[1] & 0xf_ffff }
+    state.withLock { $0.device = device }
   }
 
   func stop() {

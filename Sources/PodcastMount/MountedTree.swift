@@ -31,8 +31,8 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   }
 
   /// Says where notifications go.
-  /// - Parameter device: the mount's, as proc(5) writes it in mountinfo: "0:52".
-  package func attach(to session: FuseSession, device: String?) {
+  /// - Parameter device: the mount's, as the kernel numbers it.
+  package func attach(to session: FuseSession, device: UInt64?) {
     kernel.attach(session)
     emitter.begin(device: device, connection: session.connection)
   }

@@ -37,27 +37,16 @@ extension PodcastTree {
     return folder.lookup(name, for: caller)
   }
 
-  /// The directory that a node is in; of an episode, one of those that show it.
+  /// The directory that a node is in.
   private func parent(of node: NodeID) -> Answer<NodeID> {
-    switch node.kind {
-    case .fixed:
-      return .value(
-        [.status, .events, .gauges, .log].contains(node)
-          ? .control : node == .subscriptionList ? .subscriptions : .root)
-    case .search: return .value(.search)
-    case .subscription, .upload: return .value(.subscriptions)
-    case .downloadedPodcast: return .value(.downloaded)
-    case .result:
-      return .on(loader) {
-        try self.loadSearches()
-        for search in self.state.withLock({ $0.searches ?? [] }) {
-          try self.loadResults(ofSearch: search.id)
-          let results = self.state.withLock { $0.results[search.id] ?? [] }
-          if results.contains(where: { $0.id == node.row }) { return NodeID(.search, search.id) }
-        }
-        throw Errno.ENOENT
-      }
-    default: return .failure(.ENOENT)
+    if node == .root { return .value(.root) }
+    return .inMemory(or: loader) {
+      self.state.withLock { $0.place(of: node)?.parent }
+    } load: {
+      try self.loadSubscriptions()
+      try self.loadSearches()
+      guard node.kind == .result else { return }
+      for search in self.state.withLock({ $0.searches ?? [] }) { try self.loadResults(ofSearch: search.id) }
     }
   }
 
@@ -148,9 +137,7 @@ extension PodcastTree {
   package func extendedAttribute(_ name: String, of node: NodeID, for caller: Caller) -> Answer<[UInt8]> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard let found = self.node(node) else { return .failure(.ENOENT) }
-    let value =
-      found.extendedAttribute(name) ?? found.extendedAttributes().map { $0.value(name) }
-    return value.then { value in
+    return found.extendedAttribute(name).then { value in
       guard let value, !value.isEmpty else { return .failure(.ENODATA) }
       return .value(Array(value.utf8))
     }

@@ -2,7 +2,7 @@ internal import Configuration
 internal import PosixKit
 internal import TransferProtocol
 
-/// What is kept, for who checks that nothing stays behind.
+/// Counts of what is in memory: a test checks that nothing stays behind.
 extension PodcastTree {
   /// The tree's own.
   package var gauges: [Gauge] {

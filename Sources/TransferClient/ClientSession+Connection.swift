@@ -7,38 +7,38 @@ internal import TransferProtocol
 extension ClientSession {
   /// Joins a daemon that runs already; starts none.
   func connectIfRunning() {
-    guard connection == nil, !isStopped, !isHoldingOff, let socket = launcher.connect() else { return }
+    guard connection == nil, !isStopped, !isResting, let socket = launcher.connect() else { return }
     use(socket)
   }
 
   /// Joins the daemon, and starts it where none runs.
   func connect() {
-    guard connection == nil, !isConnecting, !isStopped, !isHoldingOff else { return }
+    guard connection == nil, !isStopped, !isResting else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
     // Whoever hung up is gone.
-    refusals = 0
-    isConnecting = true
-    launcher.launchIfDue()
-    tryAgain()
+    hangUps = 0
+    launcher.launch(again: launches > 0 && launches % 8 == 0)
+    // A daemon that has been started listens within milliseconds; one that can't start is started ever more seldom.
+    launches += 1
+    rest(min(0.005 * Double(1 << min(launches, 11)), 10))
   }
 
-  private func tryAgain() {
-    failedTries += 1
-    // A daemon that has been started listens within milliseconds; one that can't start is not started
-    // faster and faster.
-    let delay = min(0.005 * Double(1 << min(failedTries, 9)), 1)
+  /// Connects after `delay` seconds, where that is needed then.
+  private func rest(_ delay: Double) {
+    isResting = true
     loop.schedule(at: .after(delay)) {
-      self.isConnecting = false
-      guard self.isNeeded else { return }
-      self.connect()
+      self.isResting = false
+      if self.isNeeded { return self.connect() }
+      // A command that only asks for the state hears whether a daemon answers.
+      if !self.currentWaiters.isEmpty { self.connectIfRunning() }
+      if self.connection == nil { self.becameCurrent() }
     }
   }
 
   private func use(_ socket: consuming FileDescriptor) {
-    isConnecting = true
     peer = try? UnixSocket.peer(of: socket.rawValue).process
-    connection = DaemonConnection(
+    connection = FrameSocket(
       socket, loop: loop, receive: { [weak self] in self?.received($0) },
       ended: { [weak self] in self?.lost() })
     connection?.send(greeting)
@@ -46,28 +46,21 @@ extension ClientSession {
 
   /// The daemon has answered: it hears all that holds.
   func sayEverything() {
-    isConnecting = false
-    if let settings { connection?.send(.settings(settings)) }
-    for number in orders.keys.sorted() { if let order = orders[number] { connection?.send(order.message) } }
+    if let settings { connection?.send(ClientMessage.settings(settings)) }
+    for (_, order) in orders.sorted(by: { $0.key < $1.key }) { connection?.send(order.message) }
     for number in opens.keys.sorted() { sayOpen(number) }
-    for number in waits.keys.sorted() {
-      guard let wait = waits[number] else { continue }
-      connection?.send(
-        .wait(id: number, open: wait.open, offset: wait.offset, count: Int64(wait.count)))
-    }
+    for number in waits.keys.sorted() { sayWait(number) }
   }
 
   /// The daemon has gone: killed, or idle for long; or what answers is none, or does not serve this version.
   private func lost() {
     connection = nil
-    isConnecting = false
     readiness.withLock { $0.isServed = false }
     snapshot = nil
     let hasServed = welcomed.map { MonotonicTime.now > $0.time.adding(1) } ?? false
     let version = welcomed?.version
     welcomed = nil
-    if hasServed { launcher.forgive() }
-    refusals = hasServed ? 0 : refusals + 1
+    hangUps = hasServed ? 0 : hangUps + 1
     if let why = refusal(by: version) {
       failAll(why)
     } else if hasServed {
@@ -75,37 +68,21 @@ extension ClientSession {
     }
     launcher.reap()
     // A daemon that has died is started at once; what hangs up does so again.
-    let delay = refusals < 2 ? 0.01 : min(0.125 * Double(1 << min(refusals - 1, 10)), 10)
-    isHoldingOff = refusals > 0
-    loop.schedule(at: .after(delay)) {
-      self.isHoldingOff = false
-      if self.isNeeded { return self.connect() }
-      // Who only asks how things are hears whether that is a daemon.
-      if !self.currentWaiters.isEmpty { self.connectIfRunning() }
-      if self.connection == nil { self.becameCurrent() }
-    }
+    rest(min(0.01 * Double(1 << (2 * min(hangUps, 5))), 10))
   }
 
-  /// Why nobody is served: what answers has hung up again and again. One that dies as it is joined has gone before.
-  /// - Parameter version: what it has said that it is of; nil where it has said nothing, or nothing of sense.
+  /// Why nobody is served: what answers has hung up again and again. A daemon that died while it was joined has gone.
+  /// - Parameter version: the one that it has told; nil where it has told none.
   private func refusal(by version: UInt32?) -> String? {
-    if refusals > 0, let version, version > FrameWriter.version { return Self.isOutdated }
-    if refusals < Self.fewRefusals { return nil }
-    let process = peer.map { "process \($0)" } ?? "another process"
-    return if let version, version < FrameWriter.version {
-      "the transfer daemon (\(process)) is of an older podcastfs and does not make way: end it"
-    } else {
-      "\(process), which has the transfer daemon's lock, hangs up: end it"
+    if hangUps > 0, let version, version > Frames.version {
+      return "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"
     }
+    if hangUps < Self.mostHangUps { return nil }
+    return "process \(peer ?? 0), which holds the transfer daemon's lock, closes every connection: stop it"
   }
 
-  /// Times in a row that what answers may hang up before that is told.
-  static let fewRefusals = 4
-
-  private static let isOutdated =
-    "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"
-
-  private var isExpected: Bool { readiness.withLock { $0.expectedUntil > .now } }
+  /// Times in a row that what answers may hang up before whoever waits hears of it.
+  static let mostHangUps = 4
 
   /// A daemon can't begin, or does not serve: who waits hears why at once.
   func failAll(_ why: String, _ errno: Errno = .EIO) {
@@ -114,17 +91,14 @@ extension ClientSession {
       LogFile(places.logFile).write(why)
     }
     mirror.nothingComes()
-    let failure = TransferFailure(errno, why)
-    for number in waits.keys { finishWait(number, failure) }
-    for number in opens.keys { finishOpen(number, .failure(failure)) }
-    for number in orders.keys { finishOrder(number, failure) }
+    endAll(TransferFailure(errno, why))
     becameCurrent()
   }
 
   /// Whether there is something for a daemon to do, or will be. An idle one ends, and is not started again.
   private var isNeeded: Bool {
     !isStopped
-      && (isExpected || !orders.isEmpty || !waits.isEmpty || opens.values.contains { $0.completion != nil }
-        || wantsAll || mirror.hasUnfinished)
+      && (readiness.withLock { $0.expectedUntil > .now } || !orders.isEmpty || !waits.isEmpty
+        || opens.values.contains { $0.completion != nil } || wantsAll || mirror.hasUnfinished)
   }
 }

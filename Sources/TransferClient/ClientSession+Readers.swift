@@ -20,18 +20,11 @@ extension ClientSession {
     var named: UInt32 = 0
   }
 
-  /// A wait that ended without a new byte: when, where, and how much had come of the episode.
-  struct VainWait {
-    let end = MonotonicTime.now
-    let offset: Int64
-    let progress: Int64
-  }
-
   struct WaitEntry {
     let episode: RemoteEpisode
     let open: UInt64
     let offset: Int64
-    var count: Int
+    let count: Int
     var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
     /// How much had come when it was last looked at, since when, and when that is next.
@@ -83,7 +76,7 @@ extension ClientSession {
     opens[number]?.named = generation
     if generation > 0 {
       do {
-        episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
+        episode.attach(try EpisodeReader(layout, episode.request.key, generation))
       } catch {
         // Deleted between the daemon's word and now: it finds out when it is asked again.
         if entry.completion != nil, entry.retries < 3 {
@@ -120,7 +113,7 @@ extension ClientSession {
     for (wait, entry) in waits where entry.open == number {
       finishWait(wait, TransferFailure(.EBADF, "closed"))
     }
-    connection?.send(.close(id: number))
+    connection?.send(ClientMessage.close(id: number))
   }
 
   func wait(
@@ -146,7 +139,7 @@ extension ClientSession {
         session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
       }
       self.watch(number)
-      self.say(.wait(id: number, open: open, offset: offset, count: Int64(count)))
+      self.sayWait(number)
     }
     if !isTaken { completion(Self.stopped) }
     return cancellation
@@ -160,7 +153,7 @@ extension ClientSession {
     if episode.current?.isLive != true || !episode.canRead(at: entry.offset, count: entry.count) {
       let generation = episode.current?.generation ?? opens[entry.open]?.named ?? 0
       do {
-        episode.attach(try EpisodeReader(layout, episode.request.key, generation, isVouched: true))
+        episode.attach(try EpisodeReader(layout, episode.request.key, generation))
       } catch {
         // It would ask again and again for what it can't open, as where there are no more descriptors. What has been
         // deleted meanwhile comes again.
@@ -174,20 +167,19 @@ extension ClientSession {
     finishWait(number, nil)
   }
 
+  func sayWait(_ number: UInt64) {
+    guard let entry = waits[number] else { return }
+    say(.wait(id: number, open: entry.open, offset: entry.offset, count: Int64(entry.count)))
+  }
+
   /// What was there a moment ago is not.
   /// - Parameter looksAnew: whether the daemon is to look for the file, too.
   private func askAgain(_ number: UInt64, looksAnew: Bool = false) {
     guard let entry = waits[number] else { return }
-    if entry.count == 1 && !looksAnew {
-      // The map has forgotten how far that block has come: when it is whole, it says so.
-      waits[number]?.count = Int(LiveMap.blockSize - entry.offset % LiveMap.blockSize)
-    } else if entry.retries < 3 {
-      waits[number]?.retries += 1
-    } else {
-      return finishWait(number, .gone)
-    }
+    if entry.retries == 3 { return finishWait(number, .gone) }
+    waits[number]?.retries += 1
     if looksAnew { sayOpen(entry.open) }
-    say(.wait(id: number, open: entry.open, offset: entry.offset, count: Int64(waits[number]?.count ?? 0)))
+    sayWait(number)
   }
 
   /// Tells what a reader has found, where nobody waits for it.
@@ -221,25 +213,18 @@ extension ClientSession {
         self.waits[number]?.progress = progress
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
-        self.noteVain(entry, progress)
+        self.vain = self.vain.filter { $0.value.until > .now }
+        self.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
         return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
     }
   }
 
-  private func noteVain(_ entry: WaitEntry, _ progress: Int64) {
-    vain = vain.filter { $0.value.end.adding(Self.vainTime) > .now }
-    vain[entry.episode.request.key] = VainWait(offset: entry.offset, progress: progress)
-  }
-
-  /// Whether a wait for about the same bytes ended a moment ago, and nothing has come since. Then these have been waited
-  /// for already: the kernel reads once more what it could not read ahead, and then for each other reader of that page,
-  /// one behind the other.
+  /// Whether a wait for about the same bytes ended a moment ago. Then these have been waited for already: the kernel
+  /// reads once more what it could not read ahead, and then for each other reader of that page, one behind the other.
   private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
-    guard let former = vain[episode.request.key] else { return false }
-    return former.end.adding(Self.vainTime) > .now && abs(offset - former.offset) < 1 << 20
-      && progress(of: episode) == former.progress
+    vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
   }
 
   private static let vainTime = 0.25
@@ -264,7 +249,7 @@ extension ClientSession {
   func finishWait(_ number: UInt64, _ failure: TransferFailure?, tells: Bool = false) {
     guard let entry = waits.removeValue(forKey: number) else { return }
     if let timer = entry.deadline { loop.cancel(timer) }
-    if tells { connection?.send(.endWait(id: number)) }
+    if tells { connection?.send(ClientMessage.endWait(id: number)) }
     if let failure { tell(failure, "read", entry.episode.request) }
     entry.completion(failure)
   }

@@ -25,23 +25,23 @@ final class ClientSession: @unchecked Sendable {
   private let addressHandler = Monitor<Callback<(MediaKey, String)>?>(nil)
 
   // The loop's own.
-  var connection: DaemonConnection?
-  var isConnecting = false
-  /// Since when the daemon has been serving, and its version.
+  var connection: FrameSocket<DaemonMessage>?
+  /// Since when the daemon has been serving, and its version; nil before it has answered.
   var welcomed: (time: MonotonicTime, version: UInt32)?
-  var failedTries = 0
+  /// Whether no connection is tried for now.
+  var isResting = false
+  /// Tries in a row that found no daemon; and times in a row that one hung up as soon as it was joined.
+  var launches = 0
+  var hangUps = 0
   /// The process that answers, or did last.
   var peer: Int32?
-  /// Times in a row that it has hung up as soon as it was joined, and whether this one waits for that.
-  var refusals = 0
-  var isHoldingOff = false
   /// What has been said to the daemon and holds until it is closed.
   var opens: [UInt64: OpenEntry] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
   var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
-  /// The last of each episode, of a moment ago.
-  var vain: [MediaKey: VainWait] = [:]
+  /// Where a wait for bytes of an episode has ended in vain a moment ago.
+  var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   /// Failures that the log has, and when they were last told.
   var logged: [String: MonotonicTime] = [:]
   var snapshot: [TransferStatus]?
@@ -95,8 +95,7 @@ final class ClientSession: @unchecked Sendable {
   func askForAll() {
     loop.async {
       // What it has been told since is all.
-      let isTold = self.connection != nil && !self.isConnecting && self.snapshot == nil
-      if isTold { return }
+      if self.welcomed != nil && self.snapshot == nil { return }
       self.wantsAll = true
       self.connect()
     }
@@ -175,16 +174,13 @@ final class ClientSession: @unchecked Sendable {
 
   /// Sends now, or, with everything else that holds, when there is a connection.
   func say(_ message: ClientMessage) {
-    if let connection, !isConnecting { connection.send(message) } else { connect() }
+    if let connection, welcomed != nil { connection.send(message) } else { connect() }
   }
 
   private func end() {
     if isStopped { return }
     isStopped = true
-    let failure = Self.stopped
-    for number in waits.keys { finishWait(number, failure) }
-    for number in opens.keys { finishOpen(number, .failure(failure)) }
-    for number in orders.keys { finishOrder(number, failure) }
+    endAll(Self.stopped)
     connection?.close()
     connection = nil
     launcher.stop()
@@ -194,6 +190,13 @@ final class ClientSession: @unchecked Sendable {
     loop.stop()
   }
 
+  /// Whatever waits ends so.
+  func endAll(_ failure: TransferFailure) {
+    for number in waits.keys { finishWait(number, failure) }
+    for number in opens.keys { finishOpen(number, .failure(failure)) }
+    for number in orders.keys { finishOrder(number, failure) }
+  }
+
   func received(_ message: DaemonMessage) {
     switch message {
     case .welcome(let version, let cache, let runtime):
@@ -201,7 +204,7 @@ final class ClientSession: @unchecked Sendable {
       sharedLayout.withLock { $0 = layout }
       mirror.use(layout)
       snapshot = []
-      failedTries = 0
+      launches = 0
       welcomed = (.now, version)
       readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
       sayEverything()
@@ -223,7 +226,7 @@ final class ClientSession: @unchecked Sendable {
       if let handler = addressHandler.withLock({ $0 }) {
         handler((key, url))
       } else {
-        connection?.send(.freshAddress(key, nil))
+        connection?.send(ClientMessage.freshAddress(key, nil))
       }
     }
   }
@@ -241,7 +244,7 @@ final class ClientSession: @unchecked Sendable {
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
       guard let self, !watch.events().isEmpty else { return }
       // Another one, perhaps.
-      isHoldingOff = false
+      isResting = false
       connectIfRunning()
     }
   }
@@ -249,7 +252,46 @@ final class ClientSession: @unchecked Sendable {
   /// What a connection begins with.
   var greeting: ClientMessage {
     .hello(
-      version: FrameWriter.version, observes: true,
+      version: Frames.version, observes: true,
       answersAddresses: addressHandler.withLock { $0 != nil })
   }
+}
+
+// How things are, by the daemon's word.
+extension ClientSession {
+  func whenCurrent(_ completion: @escaping @Sendable () -> Void) {
+    loop.async {
+      self.connectIfRunning()
+      let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot != nil)
+      let mayCome = self.isResting && self.hangUps > 0 && self.hangUps < Self.mostHangUps
+      if !isComing && !mayCome && !self.wantsAll { return completion() }
+      self.currentWaiters.append(completion)
+    }
+  }
+
+  /// The daemon has told all, or has gone.
+  func becameCurrent() {
+    wantsAll = false
+    let waiters = currentWaiters
+    currentWaiters = []
+    for waiter in waiters { waiter() }
+  }
+
+  /// Tells why an open or a read has failed: for its `error`, and in the log where the daemon does not say the same,
+  /// each line once a minute.
+  func tell(_ failure: TransferFailure, _ doing: String, _ request: TransferRequest) {
+    if failure.errno == .EIO { mirror.note(failure.message, of: request.key) }
+    let isOfUse = failure.errno == .EIO || failure.errno == .ESTALE
+    guard isOfUse, failure.message != self.failure.withLock({ $0 }),
+      failure.message != mirror.status(of: request.key)?.error
+    else { return }
+    let line = "cannot \(doing) \(request.show) – \(request.title): \(failure.message)"
+    let now = MonotonicTime.now
+    if let last = logged[line], now < last.adding(60) { return }
+    if logged.count >= Self.loggedLines { logged = [:] }
+    logged[line] = now
+    LogFile(places.logFile).write(line)
+  }
+
+  private static let loggedLines = 100
 }

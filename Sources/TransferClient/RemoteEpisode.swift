@@ -11,14 +11,7 @@ final class RemoteEpisode: OpenEpisode {
   /// The daemon's name for it. (Its address may be another one's as soon as it is gone.)
   let number: UInt64
 
-  private struct Readers {
-    var current: EpisodeReader?
-    /// Of the same generation, a file that was deleted: what had come of it can still be read.
-    var former: EpisodeReader?
-
-    func first<T>(_ take: (EpisodeReader) -> T?) -> T? { current.flatMap(take) ?? former.flatMap(take) }
-  }
-  private let readers: Monitor<Readers>
+  private let reader: Monitor<EpisodeReader?>
   private let session: ClientSession
 
   init(
@@ -30,45 +23,31 @@ final class RemoteEpisode: OpenEpisode {
     self.readTimeout = readTimeout
     self.session = session
     number = session.nextNumber()
-    readers = Monitor(Readers(current: reader))
+    self.reader = Monitor(reader)
   }
 
   deinit { session.close(number) }
 
-  var current: EpisodeReader? { readers.withLock { $0.current } }
+  var current: EpisodeReader? { reader.withLock { $0 } }
 
   var generation: UInt32 { current?.generation ?? 0 }
   var size: Int64? { current?.total }
+  var isWhole: Bool { current?.isWhole ?? false }
 
-  /// Attaches what the daemon has opened. The same generation again: with a fresh view of what is there, or another
-  /// file in the place of one that was deleted.
-  func attach(_ new: EpisodeReader) {
-    readers.withLock { readers in
-      if let old = readers.current, old.generation == new.generation, !old.isOfSameFile(as: new),
-        old.received >= readers.former?.received ?? 0
-      {
-        readers.former = old
-      }
-      readers.current = new
-    }
-  }
-
-  private var all: Readers { readers.withLock { $0 } }
+  /// Attaches what the daemon has opened; of the same generation again, with a fresh view of what is there.
+  func attach(_ new: EpisodeReader) { reader.withLock { $0 = new } }
 
   func canRead(at offset: Int64, count: Int) -> Bool {
-    all.first { $0.canRead(at: offset, count: count) ? true : nil } ?? false
+    current?.canRead(at: offset, count: count) ?? false
   }
 
   func readCached(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    all.first { $0.read(at: offset, into: buffer) }
+    current?.read(at: offset, into: buffer)
   }
 
   func countCached(at offset: Int64, upTo count: Int) -> Int {
-    let readers = all
-    return [readers.current, readers.former].compactMap { $0?.available(at: offset, upTo: count) }.max() ?? 0
+    current?.available(at: offset, upTo: count) ?? 0
   }
-
-  var isWhole: Bool { all.first { $0.isWhole ? true : nil } ?? false }
 
   func whenAvailable(
     at offset: Int64, count: Int, completion: @escaping @Sendable (TransferFailure?) -> Void

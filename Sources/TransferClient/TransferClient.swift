@@ -90,6 +90,17 @@ package final class TransferClient: TransferService {
     session.loop.async { [session] in session.tell(failure, "read", request) }
   }
 
+  /// Calls `completion` once, on any thread, when `allStatuses` is the word of the daemon that runs, or when
+  /// none runs. Joins a daemon that has been started meanwhile.
+  package func whenCurrent(_ completion: @escaping @Sendable () -> Void) { session.whenCurrent(completion) }
+
+  /// Waits until `allStatuses` is that, or `deadline` has passed.
+  package func waitUntilCurrent(until deadline: MonotonicTime) {
+    let isCurrent = Monitor(false)
+    whenCurrent { isCurrent.withLockNotifying { $0 = true } }
+    _ = isCurrent.wait(until: deadline) { $0 ? true : nil }
+  }
+
   package var underWay: Int { session.underWay }
 
   package var isReady: Bool { session.isReady }

@@ -1,3 +1,4 @@
+package import PodcastModel
 package import PosixKit
 
 /// Why bytes can't be had: the errno for the reader, and the line for the `error` attribute.
@@ -12,4 +13,24 @@ package struct TransferFailure: Error, Hashable, Sendable, CustomStringConvertib
   }
 
   package var description: String { message }
+}
+
+// The failures that there are, for who knows no errno.
+extension TransferFailure {
+  /// No byte will come.
+  package static func lasting(_ message: String) -> TransferFailure { TransferFailure(.EIO, message) }
+  package static func noRoom(_ message: String) -> TransferFailure { TransferFailure(.ENOSPC, message) }
+  /// The representation is gone.
+  package static let changed = TransferFailure(.ESTALE, "the server's file has changed")
+  /// Nothing is left of it, and nobody has it come again.
+  package static let gone = TransferFailure(.ESTALE, "what was here has been dropped or deleted")
+  package static let notOpen = TransferFailure(.EBADF, "not open")
+}
+
+extension TransferFailure: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes.put(errno.rawValue, message) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(Errno(rawValue: try reader.next()), try reader.next())
+  }
 }

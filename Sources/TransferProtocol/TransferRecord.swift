@@ -30,7 +30,8 @@ package struct TransferRecord: Hashable, Sendable {
 
   package var key: MediaKey { request.key }
 
-  /// The same key and generation without anything that tells what it was, or where to fetch it.
+  /// What is remembered of what was forgotten, while somebody has it open: that it was. Nobody can fetch it by that, nor
+  /// learn what it was.
   package var forgotten: TransferRecord {
     var record = TransferRecord(
       request: TransferRequest(key: key, url: "", title: "", show: "", fileName: ""))
@@ -38,10 +39,16 @@ package struct TransferRecord: Hashable, Sendable {
     return record
   }
 
-  package var isForgotten: Bool { request.url.isEmpty && state == .remote && received == 0 && !isKept }
-
   /// Paused by podcastfs itself, for lack of room: to go on when there is room.
   package var waitsForRoom: Bool { state == .paused && error != nil }
+
+  /// Whether it is remembered for its size alone.
+  package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
+
+  /// Whether it may be evicted where nobody has it open.
+  package var isEvictable: Bool {
+    (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
+  }
 
   /// Whether the daemon has something to do for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading || waitsForRoom }
@@ -54,10 +61,6 @@ package struct TransferRecord: Hashable, Sendable {
     let told = failed.map { notBefore - $0 } ?? Self.longestRetryAfter
     return max(0, min(notBefore - now, told))
   }
-
-  /// What a damaged file says must not overflow, nor what follows it: no size, time or place is beyond 2⁴⁹, half of what
-  /// messages hold.
-  package static func bounded(_ value: Int64) -> Int64 { min(max(value, 0), 1 << 49) }
 
   /// A server that asks for more, in seconds, has its clock or its units wrong.
   package static let longestRetryAfter: Int64 = 86_400
@@ -74,5 +77,35 @@ package struct TransferRecord: Hashable, Sendable {
       key: key, state: state, generation: generation, total: total, received: received, error: error,
       isKept: isKept, changed: changed, order: order, url: request.url, title: request.title,
       show: request.show, fileName: request.fileName)
+  }
+}
+
+extension TransferRecord: BinaryValue {
+  /// What a damaged file says must not overflow, nor what follows it: no size, time or place is beyond half of what
+  /// messages hold.
+  private static let counts: ClosedRange<Int64> = 0...1 << 49
+
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(request, state, generation, total, received, error, isKept, changed, order)
+    bytes.put(failed, attempts, doubts, doubted, notBefore)
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(request: try reader.next())
+    state = try reader.next()
+    generation = try reader.next()
+    total = try reader.next()
+    received = try reader.next()
+    error = try reader.next()
+    isKept = try reader.next()
+    changed = try reader.next()
+    order = try reader.next()
+    failed = try reader.next()
+    attempts = try reader.next()
+    doubts = try reader.next()
+    doubted = try reader.next()
+    notBefore = try reader.next()
+    let numbers = [total, received, changed, order, failed, attempts, doubts, doubted, notBefore]
+    guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }
 }

@@ -34,3 +34,18 @@ package struct TransferRequest: Hashable, Sendable {
     self.userAgent = userAgent
   }
 }
+
+extension TransferRequest: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(key, url, mediaType, expectedLength, title, show, fileName, allowsPrivateHosts, userAgent)
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(
+      key: try reader.next(), url: try reader.next(), mediaType: try reader.next(),
+      expectedLength: try reader.next(), title: try reader.next(), show: try reader.next(),
+      fileName: try reader.next(), allowsPrivateHosts: try reader.next(), userAgent: try reader.next())
+    // A feed may say anything.
+    expectedLength = expectedLength.flatMap { (0...1 << 50).contains($0) ? $0 : nil }
+  }
+}

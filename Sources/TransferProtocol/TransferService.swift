@@ -53,7 +53,7 @@ package protocol TransferService: AnyObject, Sendable {
 package typealias OrderCompletion = @Sendable (TransferFailure?) -> Void
 
 /// What an open may do.
-package enum OpenIntent: UInt8, Sendable {
+package enum OpenIntent: UInt8, BinaryValue {
   /// Start the download, and learn the size before the open returns.
   case download
   /// Return at once; the first read starts the download (`trigger=read`).

@@ -1,3 +1,5 @@
+package import PodcastModel
+
 /// The options that concern the daemon (Documentation/Configuration.md), as the latest mount has them.
 package struct TransferSettings: Hashable, Sendable {
   package var downloads: Int64 = 3
@@ -19,41 +21,28 @@ package struct TransferSettings: Hashable, Sendable {
   package init() {}
 }
 
-extension TransferSettings {
-  package func encode(into writer: inout FrameWriter) {
-    for number in [downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout] {
-      writer.put(number)
+extension TransferSettings: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
+    bytes.put(proxy, userAgent, certificateAuthorities)
+    bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    downloads = try reader.next()
+    perHost = try reader.next()
+    cacheSize = try reader.next()
+    minimumFree = try reader.next()
+    stallTimeout = try reader.next()
+    connectTimeout = try reader.next()
+    limitRate = try reader.next()
+    proxy = try reader.next()
+    userAgent = try reader.next()
+    certificateAuthorities = try reader.next()
+    let variables: [String]? = try reader.next()
+    proxyVariables = variables.map { names in
+      let pairs = stride(from: 0, to: names.count - 1, by: 2).map { (names[$0], names[$0 + 1]) }
+      return Dictionary(pairs, uniquingKeysWith: { _, last in last })
     }
-    writer.put(limitRate)
-    for text in [proxy, userAgent, certificateAuthorities] { writer.put(text) }
-    writer.put(proxyVariables)
-  }
-
-  package init(from reader: inout FrameReader) throws(FrameError) {
-    downloads = try reader.int64()
-    perHost = try reader.int64()
-    cacheSize = try reader.int64()
-    minimumFree = try reader.int64()
-    stallTimeout = try reader.int64()
-    connectTimeout = try reader.int64()
-    limitRate = try reader.optionalInt64()
-    proxy = try reader.optionalString()
-    userAgent = try reader.optionalString()
-    certificateAuthorities = try reader.optionalString()
-    proxyVariables = try reader.optionalTexts()
-  }
-
-  /// As the store keeps them.
-  package var stored: [UInt8] {
-    var writer = FrameWriter()
-    encode(into: &writer)
-    return Array(writer.frame.dropFirst(4))
-  }
-
-  /// - Returns: nil where `stored` is of another version.
-  package init?(stored: [UInt8]) {
-    var reader = FrameReader(stored[...])
-    guard let settings = try? TransferSettings(from: &reader) else { return nil }
-    self = settings
   }
 }

@@ -1,5 +1,7 @@
+internal import PodcastModel
+
 /// Where an episode's download stands: the attribute `user.podcastfs.state`.
-package enum TransferState: UInt8, Sendable, CaseIterable {
+package enum TransferState: String, BinaryValue, CaseIterable {
   /// Nobody wants it; what came before may still be here.
   case remote
   /// Wanted, and waiting for its turn or its next try.
@@ -24,19 +26,5 @@ package enum TransferState: UInt8, Sendable, CaseIterable {
   }
 
   /// The attribute's text.
-  package var name: String {
-    switch self {
-    case .remote: "remote"
-    case .queued: "queued"
-    case .downloading: "downloading"
-    case .paused: "paused"
-    case .failed: "failed"
-    case .cached: "cached"
-    }
-  }
-
-  package init?(name: String) {
-    guard let state = Self.allCases.first(where: { $0.name == name }) else { return nil }
-    self = state
-  }
+  package var name: String { rawValue }
 }

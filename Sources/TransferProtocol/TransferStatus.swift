@@ -67,3 +67,25 @@ package struct TransferStatus: Hashable, Sendable {
     return status
   }
 }
+
+extension TransferStatus: BinaryValue {
+  /// Sizes, times and places: such that sums of them can't overflow.
+  private static let counts: ClosedRange<Int64> = 0...1 << 50
+
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, changed, order)
+    bytes.put(url, title, show, fileName, moment)
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(
+      key: try reader.next(), state: try reader.next(), generation: try reader.next(),
+      total: try reader.next(), received: try reader.next(), rate: try reader.next(), eta: try reader.next(),
+      error: try reader.next(), isKept: try reader.next(), changed: try reader.next(),
+      order: try reader.next(), url: try reader.next(), title: try reader.next(), show: try reader.next(),
+      fileName: try reader.next())
+    moment = try reader.next()
+    let numbers = [total, received, rate, eta, changed, order]
+    guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
+  }
+}

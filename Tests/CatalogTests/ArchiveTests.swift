@@ -1,6 +1,5 @@
 import Catalog
 import Configuration
-import FeedKit
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -44,31 +43,6 @@ import Testing
       let path = page == 1 ? "/feed" : "/feed/\(page)"
       world.web.set(path, failing.contains(page) ? failure : feed.page)
     }
-  }
-
-  /// Of an archive without an end, one refresh reads so many pages and leaves the rest to the next.
-  @Test func pagesWithoutEndAreReadFiveThousandAtATime() {
-    func page(_ number: Int) -> WebAddress { WebAddress("https://m.example/feed/\(number)") }
-    func item(_ number: Int) -> ParsedEpisode {
-      var item = ParsedEpisode(index: 0)
-      item.guid = "\(number)"
-      return item
-    }
-    var pages = PagesRead()
-    for number in 1...5000 {
-      #expect(!pages.areEnough)
-      pages.begin(page(number))
-      #expect(pages.add([item(number)], next: page(number + 1)) == page(number + 1))
-    }
-    #expect(pages.areEnough)
-    // Those that lead back to each other, or only repeat others, end before.
-    var others = PagesRead()
-    others.begin(page(1))
-    #expect(others.add([item(1)], next: page(1)) == nil)
-    #expect(others.add([item(1)], next: page(2)) == page(2))
-    #expect(others.add([item(1)], next: page(3)) == page(3))
-    #expect(others.add([item(1)], next: page(4)) == nil)
-    #expect(!others.areEnough)
   }
 
   @Test func aPageThatFailsIsToldAndComesLater() throws {

@@ -20,7 +20,7 @@ final class CatalogWorld: Sendable {
 
   /// - Parameter reader: by default the parser's process, as it ships.
   init(
-    reader: FeedReader = .shipped, archiveBytes: Int64 = PagesRead.archiveBytes,
+    reader: FeedReader = .shipped, archiveBytes: Int64 = Catalog.longestArchive,
     _ adjust: (inout Settings) -> Void = { _ in }
   ) throws {
     web = try FakeWeb()

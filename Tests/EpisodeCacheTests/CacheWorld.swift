@@ -38,15 +38,6 @@ final class CacheWorld {
     try body.bytes(range).withUnsafeBytes { try writer.write($0, at: range.lowerBound) }
   }
 
-  /// Bytes of the disk that the data file takes.
-  func room() throws -> Int64 {
-    var status = stat()
-    guard stat(layout.data(key, 1), &status) == 0 else {
-      throw PosixError.last("inspect", layout.data(key, 1))
-    }
-    return Int64(status.st_blocks) * 512
-  }
-
   func read(_ reader: EpisodeReader, _ range: Range<Int64>) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: range.count)
     let count = buffer.withUnsafeMutableBytes { reader.read(at: range.lowerBound, into: $0) }

@@ -62,27 +62,10 @@ import Testing
     #expect(!writer.present.contains(1_200_000))
     // A kill here forgets nothing of that.
     #expect(!RangeJournal(reading: layout.journal(key, 1)).durable.contains(1_200_000))
-    #expect(try world.room() < body.size - 900_000)
     try world.write(body, 1 << 20..<2 << 20, writer)
     try writer.synchronize()
     #expect(writer.isComplete)
     #expect(try GenerationCheck(layout, key, 1).sound == body.size)
-  }
-
-  /// Who has it open may be given its bytes without a look at what is there: the kernel reads by itself, or keeps pages.
-  @Test func whatIsRepairedHasNoHolesForWhoHasItOpen() throws {
-    try world.store(body)
-    try world.damage(layout.data(key, 1), at: 1_200_000)
-    let reader = try FileDescriptor(opening: layout.data(key, 1), O_RDONLY)
-    let isLocked = reader.tryLock(.shared)
-    #expect(isLocked)
-    let writer = try EpisodeWriter(continuing: layout, key, 1)
-    try writer.discard(try GenerationCheck(layout, key, 1).damaged)
-    #expect(!writer.present.contains(1_200_000))
-    var bytes = [UInt8](repeating: 0, count: 100_000)
-    let count = try bytes.withUnsafeMutableBytes { try reader.read(into: $0, at: 1_300_000) }
-    #expect(count == 100_000)
-    #expect(bytes == body.bytes(1_300_000..<1_400_000))
   }
 
   @Test func aCrashThatLeftTheLastBytesUnwrittenIsSeen() throws {
@@ -107,27 +90,5 @@ import Testing
     #expect(world.read(reader, 990_000..<1_010_000) == nil)
     #expect(!reader.canRead(at: 990_000, count: 20_000))
     #expect(!reader.takeDamage().isEmpty)
-  }
-
-  @Test func aLongJournalIsWrittenAnew() throws {
-    let path = layout.journal(key, 1)
-    do {
-      let writer = try world.writer(body.size)
-      for index in 0..<1500 {
-        try writer.set(CacheWorld.representation(body.size, tag: "\"\(index)\""))
-        try writer.synchronize()
-      }
-      try world.write(body, 0..<3_000_000, writer)
-      try writer.synchronize()
-    }
-    let before = RangeJournal(reading: path)
-    #expect(before.length > 64 << 10)
-    let writer = try EpisodeWriter(continuing: layout, key, 1)
-    try writer.set(CacheWorld.representation(body.size, tag: "\"last\""))
-    try writer.synchronize()
-    let after = RangeJournal(reading: path)
-    #expect(after.length < 4096 && after.representation?.entityTag == "\"last\"")
-    #expect(after.durable == before.durable && after.sums == before.sums && after.identity == before.identity)
-    #expect(try EpisodeReader(layout, key, 1).isLive)
   }
 }

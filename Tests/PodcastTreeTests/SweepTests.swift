@@ -66,21 +66,6 @@ import TransferProtocol
     #expect(left == 1)
   }
 
-  /// The kernel has the pages of what was read before, and asks for none.
-  @Test func whoReadsToTheEndFromTheKernelsPagesIsNoSweep() throws {
-    try sweep(nodes.prefix(8))
-    let file = try open(nodes[8])
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_000_000, alignment: 16)
-    defer { buffer.deallocate() }
-    guard case .success(1_000_000) = file.read(at: 0, into: buffer) else {
-      Issue.record("not read")
-      return
-    }
-    file.close()
-    for _ in 0..<3 { try open(nodes[8]).close() }
-    #expect(left == 0 && lastIntent == .download)
-  }
-
   /// As where the store was lost, which had it.
   @Test func anOpenOfWhatWasLetGoWaitsForASizeThatIsNotKnown() throws {
     try sweep(nodes.prefix(9))

@@ -65,14 +65,14 @@ import TransferProtocol
     #expect(user.killDaemon())
     unlink(map)
     // As where the daemon has too many files open.
-    mkdir(map + ".new", 0o700)
+    mkdir(map, 0o700)
     let late = Monitor<Result<Int, TransferFailure>?>(nil)
     let waiting = episode.whenAvailable(at: 1_500_000, count: 4096) { failure in
       late.withLockNotifying { $0 = failure.map { .failure($0) } ?? .success(1) }
     }
     #expect(eventually { self.user.daemon != nil })
     #expect(late.wait(until: .after(2)) { $0 } == nil)
-    rmdir(map + ".new")
+    rmdir(map)
     user.origin.change("/a.mp3") { $0.behaviour.rate = nil }
     #expect(late.wait(until: .after(patience)) { $0 } == .success(1))
     #expect(body.firstDifference(try episode.readAll()) == nil)

@@ -33,7 +33,7 @@ import TransferProtocol
     #expect(user.origin.sent("/a.mp3") < body.size + 1_200_000)
   }
 
-  /// What the daemon keeps there needs no room, or has its place in the cache.
+  /// The daemon says what is full, and serves as soon as there is room for a live map.
   @Test func aDaemonBeginsWhereTheRuntimeFolderIsFull() throws {
     let user = try TransferFixture()
     #expect(mount("tmpfs", user.places.runtime, "tmpfs", 0, "size=64k,mode=0700") == 0)
@@ -45,6 +45,9 @@ import TransferProtocol
     let body = TestBody(seed: 74, size: 300_000)
     let client = try user.client()
     let request = user.serve(body)
+    let failure = try #require(client.openFailure(request))
+    #expect(failure.message.contains(user.places.runtime), "\(failure)")
+    unlink(user.places.runtime + "/ballast")
     #expect(body.firstDifference(try client.opened(request).readAll()) == nil)
     #expect(client.reaches(.cached, request))
   }

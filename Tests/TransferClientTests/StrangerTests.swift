@@ -18,7 +18,7 @@ import TransferProtocol
     String(decoding: (try? Directories.read(user.places.logFile)) ?? [], as: UTF8.self)
   }
 
-  private var findsDaemon: Bool { (try? greet(FrameWriter.version, within: 0)) != nil }
+  private var findsDaemon: Bool { (try? greet(Frames.version, within: 0)) != nil }
 
   /// Holds the lock as a daemon does, and names a socket in it.
   private func lock(_ socket: String, holds: Bool = true) throws -> FileDescriptor {
@@ -118,14 +118,14 @@ import TransferProtocol
     let path = user.places.runtime + "/other.sock"
     let listener =
       words == "older"
-      ? try sendAway(FrameWriter.version - 1, at: path, accepted)
+      ? try sendAway(Frames.version - 1, at: path, accepted)
       : try sendAway(Array(words.utf8), at: path, accepted)
     let held = try lock(path)
     defer {
       shutdown(listener, Int32(SHUT_RDWR))
       _ = held.rawValue
     }
-    let why = words == "older" ? "does not make way" : "hangs up"
+    let why = "closes every connection"
     let client = try user.client()
     let failure = try #require(client.openFailure(user.serve(body)))
     #expect(failure.message.contains(why) && failure.message.contains("process \(getpid())"), "\(failure)")
@@ -190,7 +190,7 @@ import TransferProtocol
     let client = try user.client()
     _ = try client.opened(user.serve(body))
     // Sent away it would come again at once, and again.
-    let old = try greet(FrameWriter.version - 1, within: 5)
+    let old = try greet(Frames.version - 1, within: 5)
     #expect(old.isOpen && old.messages.count == 1)
     #expect(eventually { self.log.contains("older podcastfs") })
     #expect(user.daemon != nil)
@@ -200,7 +200,7 @@ import TransferProtocol
     let client = try user.client(isMount: false)
     _ = try client.opened(user.serve(body)).readAll()
     let daemon = try #require(user.daemon)
-    #expect(try !greet(FrameWriter.version + 1, within: 10).isOpen)
+    #expect(try !greet(Frames.version + 1, within: 10).isOpen)
     #expect(eventually { !self.user.isRunning(daemon) })
   }
 

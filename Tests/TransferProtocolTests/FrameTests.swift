@@ -56,7 +56,7 @@ import TransferProtocol
     status.received = size
     var buffer = FrameBuffer()
     buffer.append(DaemonMessage.changed([status]).frame)
-    #expect(throws: FrameError.malformed) { try buffer.next() as DaemonMessage? }
+    #expect(throws: BinaryError.malformed) { try buffer.next() as DaemonMessage? }
     // What a feed says is not its reader's fault.
     var request = Self.request
     request.expectedLength = size
@@ -87,19 +87,19 @@ import TransferProtocol
   @Test func aFrameThatIsTooLongIsRefusedBeforeItHasCome() {
     var buffer = FrameBuffer()
     buffer.append([0xff, 0xff, 0xff, 0x7f])
-    #expect(throws: FrameError.tooLong) { let _: ClientMessage? = try buffer.next() }
+    #expect(throws: BinaryError.tooLong) { let _: ClientMessage? = try buffer.next() }
   }
 
   @Test func aMessageWithBytesMissingOrLeftOverIsRefused() {
     for message in Self.clientMessages {
       let body = Array(message.frame.dropFirst(4))
       for count in 0..<body.count {
-        #expect(throws: FrameError.malformed) {
-          let _: ClientMessage = try FrameReader.message(body[..<count])
+        #expect(throws: BinaryError.malformed) {
+          _ = try ClientMessage(decoding: body[..<count])
         }
       }
-      #expect(throws: FrameError.malformed) {
-        let _: ClientMessage = try FrameReader.message((body + [0])[...])
+      #expect(throws: BinaryError.malformed) {
+        _ = try ClientMessage(decoding: (body + [0])[...])
       }
     }
   }
@@ -113,8 +113,8 @@ import TransferProtocol
         for _ in 0..<Int.random(in: 1...6, using: &random) {
           hostile[Int.random(in: 0..<hostile.count, using: &random)] = .random(in: 0...255, using: &random)
         }
-        let _: DaemonMessage? = try? FrameReader.message(hostile[...])
-        let _: ClientMessage? = try? FrameReader.message(hostile[...])
+        _ = try? DaemonMessage(decoding: hostile[...])
+        _ = try? ClientMessage(decoding: hostile[...])
       }
     }
   }
@@ -124,15 +124,15 @@ import TransferProtocol
     var request = Self.request
     request.title = long
     let frame = ClientMessage.start(id: 1, request).frame
-    #expect(frame.count < FrameWriter.longest)
-    let message: ClientMessage = try FrameReader.message(frame[4...])
-    guard case .start(_, let received) = message else { throw FrameError.malformed }
+    #expect(frame.count < Frames.longest)
+    let message = try ClientMessage(decoding: frame[4...])
+    guard case .start(_, let received) = message else { throw BinaryError.malformed }
     #expect(long.hasPrefix(received.title))
     #expect(received.title.utf8.count == 16 << 10)
   }
 
-  @Test func storedSettingsAreReadAgain() {
-    #expect(TransferSettings(stored: Self.settings.stored) == Self.settings)
-    #expect(TransferSettings(stored: [1, 2, 3]) == nil)
+  @Test func storedSettingsAreReadAgain() throws {
+    #expect(try TransferSettings(decoding: Self.settings.encoded[...]) == Self.settings)
+    #expect(throws: BinaryError.malformed) { try TransferSettings(decoding: [1, 2, 3]) }
   }
 }

@@ -34,7 +34,8 @@ import Transfers
     other = try UnixSocket.connect(to: directory.path("socket"))
     guard let socket = UnixSocket.accept(on: listener.rawValue) else { throw PosixError.last("accept") }
     connection = ClientConnection(
-      ClientID(1), socket, loop: try EventLoop(), receive: { _, _ in }, ended: { _ in })
+      ClientID(1), socket, loop: try EventLoop(), status: { [engine] in engine.status(of: $0) },
+      receive: { _, _ in }, ended: { _ in })
     _ = connection.greet(observes: true)
   }
 
@@ -56,8 +57,8 @@ import Transfers
     var told: Set<MediaKey> = []
     var isEnded = false
     while !isEnded {
-      connection.flush(engine)
-      #expect(connection.ready <= 2 * ClientConnection.mostReady)
+      connection.flush()
+      #expect(connection.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
       guard read(&buffer) > 0 else { break }
       while let message: DaemonMessage = try buffer.next() {
         switch message {
@@ -75,14 +76,14 @@ import Transfers
     for round in 0..<50 {
       connection.tell(engine.keys)
       if round % 10 == 0 { connection.send(.done(id: UInt64(round))) }
-      connection.flush(engine)
-      #expect(connection.ready <= 2 * ClientConnection.mostReady)
+      connection.flush()
+      #expect(connection.ready <= 2 * FrameSocket<ClientMessage>.mostReady)
     }
     // All that it hears later is how things are, once.
     var buffer = FrameBuffer()
     var told: [MediaKey: Int] = [:]
     var done: [UInt64] = []
-    while case _ = connection.flush(engine), read(&buffer) > 0 {
+    while case _ = connection.flush(), read(&buffer) > 0 {
       while let message: DaemonMessage = try buffer.next() {
         switch message {
         case .changed(let statuses): for status in statuses { told[status.key, default: 0] += 1 }
@@ -102,7 +103,7 @@ import Transfers
     var sent = 0
     while !connection.isClosed && sent < 1_000_000 {
       connection.send(.unavailable(wait: UInt64(sent), .notOpen))
-      connection.flush(engine)
+      connection.flush()
       sent += 1
     }
     #expect(connection.isClosed)

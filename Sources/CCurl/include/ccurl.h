@@ -5,7 +5,7 @@
 // rest of the program, and a process that parses a feed, or mounts and sleeps, never uses it.
 //
 // Its option calls are variadic, which Swift cannot call: here is one typed function per kind. The others are named as
-// libcurl names them, behind `podcastfs_`, and do the same. None may be called before `podcastfs_curl_load` has
+// libcurl names them, behind `podcastfs_curl_`, and do the same. None may be called before `podcastfs_curl_load` has
 // succeeded.
 
 #include <curl/curl.h>
@@ -15,35 +15,41 @@
 /// Returns null where that succeeded, else why not: a text that stays.
 const char *podcastfs_curl_load(void);
 
-CURL *podcastfs_curl_easy_init(void);
-void podcastfs_curl_easy_cleanup(CURL *easy);
-CURLcode podcastfs_curl_easy_pause(CURL *easy, int bitmask);
-const char *podcastfs_curl_easy_strerror(CURLcode code);
-struct curl_header *podcastfs_curl_easy_nextheader(CURL *easy, unsigned origins, int request, struct curl_header *last);
-CURLM *podcastfs_curl_multi_init(void);
-CURLMcode podcastfs_curl_multi_cleanup(CURLM *multi);
-CURLMcode podcastfs_curl_multi_add_handle(CURLM *multi, CURL *easy);
-CURLMcode podcastfs_curl_multi_remove_handle(CURLM *multi, CURL *easy);
-CURLMsg *podcastfs_curl_multi_info_read(CURLM *multi, int *left);
-CURLMcode podcastfs_curl_multi_socket_action(CURLM *multi, curl_socket_t socket, int events, int *running);
-CURLSHcode podcastfs_curl_share_cleanup(CURLSH *share);
-struct curl_slist *podcastfs_curl_slist_append(struct curl_slist *list, const char *line);
-void podcastfs_curl_slist_free_all(struct curl_slist *list);
-void podcastfs_curl_free(void *memory);
-curl_version_info_data *podcastfs_curl_version_info(CURLversion age);
+/// Functions as libcurl has them: result, name, parameters, arguments.
+#define PODCASTFS_CURL_FUNCTIONS(each) \
+  each(CURL *, easy_init, (void), ()) \
+  each(void, easy_cleanup, (CURL *easy), (easy)) \
+  each(CURLcode, easy_pause, (CURL *easy, int mask), (easy, mask)) \
+  each(const char *, easy_strerror, (CURLcode code), (code)) \
+  each(struct curl_header *, easy_nextheader, (CURL *easy, unsigned origins, int request, struct curl_header *last), \
+       (easy, origins, request, last)) \
+  each(CURLM *, multi_init, (void), ()) \
+  each(CURLMcode, multi_cleanup, (CURLM *multi), (multi)) \
+  each(CURLMcode, multi_add_handle, (CURLM *multi, CURL *easy), (multi, easy)) \
+  each(CURLMcode, multi_remove_handle, (CURLM *multi, CURL *easy), (multi, easy)) \
+  each(CURLMsg *, multi_info_read, (CURLM *multi, int *left), (multi, left)) \
+  each(CURLMcode, multi_socket_action, (CURLM *multi, curl_socket_t socket, int events, int *running), \
+       (multi, socket, events, running)) \
+  each(CURLSHcode, share_cleanup, (CURLSH *share), (share)) \
+  each(struct curl_slist *, slist_append, (struct curl_slist *list, const char *line), (list, line)) \
+  each(void, slist_free_all, (struct curl_slist *list), (list)) \
+  each(void, free, (void *memory), (memory)) \
+  each(curl_version_info_data *, version_info, (CURLversion age), (age))
+#define PODCASTFS_CURL_DECLARE(result, name, parameters, arguments) result podcastfs_curl_##name parameters;
+PODCASTFS_CURL_FUNCTIONS(PODCASTFS_CURL_DECLARE)
 
-CURLcode podcastfs_curl_set_long(CURL *easy, CURLoption option, long value);
-CURLcode podcastfs_curl_set_string(CURL *easy, CURLoption option, const char *value);
-CURLcode podcastfs_curl_set_pointer(CURL *easy, CURLoption option, void *value);
-CURLcode podcastfs_curl_set_list(CURL *easy, CURLoption option, struct curl_slist *value);
 typedef size_t (*podcastfs_curl_data_callback)(char *, size_t, size_t, void *);
-CURLcode podcastfs_curl_set_data_callback(CURL *easy, CURLoption option, podcastfs_curl_data_callback value);
 typedef curl_socket_t (*podcastfs_curl_open_socket)(void *, curlsocktype, struct curl_sockaddr *);
-CURLcode podcastfs_curl_set_open_socket(CURL *easy, podcastfs_curl_open_socket value);
 typedef int (*podcastfs_curl_before_request)(void *, char *, char *, int, int);
-CURLcode podcastfs_curl_set_before_request(CURL *easy, podcastfs_curl_before_request value);
-CURLcode podcastfs_curl_get_long(CURL *easy, CURLINFO info, long *value);
-CURLcode podcastfs_curl_get_string(CURL *easy, CURLINFO info, char **value);
+/// Kinds of options (curl_easy_setopt(3)) and facts (curl_easy_getinfo(3)).
+#define PODCASTFS_CURL_OPTIONS(set, get) \
+  set(long, long) set(string, const char *) set(pointer, void *) set(list, struct curl_slist *) \
+  set(data_callback, podcastfs_curl_data_callback) set(open_socket, podcastfs_curl_open_socket) \
+  set(before_request, podcastfs_curl_before_request) get(long, long *) get(string, char **)
+#define PODCASTFS_CURL_SET(kind, type) CURLcode podcastfs_curl_set_##kind(CURL *easy, CURLoption option, type value);
+#define PODCASTFS_CURL_GET(kind, type) CURLcode podcastfs_curl_get_##kind(CURL *easy, CURLINFO info, type value);
+PODCASTFS_CURL_OPTIONS(PODCASTFS_CURL_SET, PODCASTFS_CURL_GET)
+
 CURLMcode podcastfs_curl_multi_set_long(CURLM *multi, CURLMoption option, long value);
 typedef int (*podcastfs_curl_socket_callback)(CURL *, curl_socket_t, int, void *, void *);
 typedef int (*podcastfs_curl_timer_callback)(CURLM *, long, void *);

@@ -193,10 +193,12 @@ package enum PlaceChecks {
       findings.append(.problem("the store of downloads cannot be read: \(why)", fix: fix))
     }
     let damaged = TransferStore.damagedName(in: state)
-    let aside = (Directories.exists(damaged) ? [damaged] : []) + TransferStore.strangersAside(in: state)
+    if Directories.exists(damaged) {
+      findings.append(
+        .note(
+          "a damaged store of downloads was set aside as \(damaged); the cache is searched for its downloads")
+      )
+    }
     return findings
-      + aside.map {
-        .note("a damaged store of downloads was set aside as \($0); the cache is searched for its downloads")
-      }
   }
 }

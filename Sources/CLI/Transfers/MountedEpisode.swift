@@ -95,7 +95,7 @@ struct MountedEpisode {
   }
 
   func progress() throws -> ProgressLine {
-    guard let text = try attribute("state"), let state = TransferState(name: text) else {
+    guard let text = try attribute("state"), let state = TransferState(rawValue: text) else {
       throw CommandFailure("\(path): it has gone")
     }
     func number(_ name: String) throws -> Int64? { try attribute(name).flatMap { Int64($0) } }

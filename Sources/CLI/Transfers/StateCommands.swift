@@ -90,7 +90,7 @@ private struct StateChange {
     var failures: [CommandFailure] = []
     Waiting.each(episodes, atOnce: isInOrder ? 1 : 16) { [sources, target] episode -> CommandFailure? in
       do {
-        let state = try episode.attribute("state").flatMap { TransferState(name: $0) }
+        let state = try episode.attribute("state").flatMap { TransferState(rawValue: $0) }
         if named.contains(episode.path) || state.map(sources.contains) ?? false { try episode.set(target) }
         return nil
       } catch {

@@ -38,36 +38,23 @@ final class FeedFetcher: Sendable {
     var now: Int64
   }
 
-  private struct Running: ~Copyable {
-    var requests: [Int: HTTPTask] = [:]
-    var last = 0
-    var isClosed = false
-  }
-
   private let requests: RequestMaker
   private let http: HTTPClient
   let reader: FeedReader
-  private let running = Monitor(Running())
+  /// Ends requests that are under way when the catalogue is closed.
+  private let tasks: TaskRegistry
 
-  init(requests: RequestMaker, http: HTTPClient, reader: FeedReader) {
+  init(requests: RequestMaker, http: HTTPClient, reader: FeedReader, tasks: TaskRegistry) {
     self.requests = requests
     self.http = http
     self.reader = reader
+    self.tasks = tasks
   }
 
   /// What the configuration file says of a feed, however it writes the address.
   /// - Parameter keys: of its address, and of those that it has moved away from.
   func settings(_ keys: [String]) -> FeedSettings? {
     keys.lazy.compactMap { [requests] key in requests.feeds[key] }.first
-  }
-
-  /// Ends requests that are under way, and those to come.
-  func close() {
-    let tasks = running.withLock { running in
-      running.isClosed = true
-      return Array(running.requests.values)
-    }
-    for task in tasks { task.cancel() }
   }
 
   /// Asks, and parses what comes.
@@ -105,17 +92,8 @@ final class FeedFetcher: Sendable {
     let outcome = Monitor<Result<FeedReceiver.Received, FeedFailure>?>(nil)
     let task = http.start(
       request, receiver: FeedReceiver { result in outcome.withLockNotifying { $0 = result } })
-    let number: Int? = running.withLock { running in
-      if running.isClosed { return nil }
-      running.last += 1
-      running.requests[running.last] = task
-      return running.last
-    }
-    guard let number else {
-      task.cancel()
-      throw FeedFailure(.cancelled)
-    }
-    defer { running.withLock { _ = $0.requests.removeValue(forKey: number) } }
+    if !tasks.add(task) { task.cancel() }
+    defer { tasks.remove(task) }
     started(task)
     // The request has a bound of its own.
     guard let result = outcome.wait(for: { $0 }) else { throw FeedFailure(.cancelled) }

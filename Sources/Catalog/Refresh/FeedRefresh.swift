@@ -108,7 +108,7 @@ extension FeedRefresh {
           known.podcast.guid = document.guid ?? known.podcast.guid
           if hadNone || !isCut { known.podcast.take(document, isWhole: !isCut) }
           if !isCut { try relocation.note(in: &known.feed, database, &changes) }
-          known.archive.note(document, merged, isFirst: hadNone, isCut: isCut, now: now)
+          known.archive.note(document, merged, isFirst: hadNone, now: now)
           known.feed.keep(known.archive, now: now)
           if let cut = answer.cut { known.feed.broke(cut, failures: state.failures, now: now) }
           if hadNone { changes.append(.podcast(id)) } else { changes += merged.changes(of: id) }
@@ -118,7 +118,7 @@ extension FeedRefresh {
       }
       return (outcome, relocation.trial)
     } catch {
-      // Where even this can't be written, those who wait still hear of it.
+      // Also where what came before the failure stays.
       let error = CatalogError(wrapping: error)
       try? store.change(.refresh) { database, changes in
         _ = try FeedRecord.change(id, in: database) { $0.error = error.message }

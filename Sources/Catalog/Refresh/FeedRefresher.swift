@@ -104,7 +104,6 @@ final class FeedRefresher: Sendable {
   func close() {
     scheduler.stop()
     underWay.withLockNotifying { $0.isClosed = true }
-    fetcher.close()
     for queue in [foreground, archives, background] { queue.stop() }
   }
 

@@ -1,6 +1,7 @@
-package import FeedKit
+internal import FeedKit
 internal import HTTPKit
-package import PodcastModel
+internal import Identity
+internal import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
@@ -19,18 +20,34 @@ struct PagedArchive: Sendable {
   /// The most bytes of its pages.
   let limit: Int64
 
+  /// The most bytes of one page.
+  private static let pageBytes: Int64 = 16 << 20
+  /// The most pages at one refresh.
+  private static let mostPages = 5000
+  /// Pages in a row that only repeat others, after which the archive counts as read: some lead on for ever.
+  private static let mostRepetitions = 3
+
+  /// The pages that were read so far.
+  private struct Walk {
+    var visited: Set<WebAddress> = []
+    /// Their items, as hashes.
+    var seen: Set<Int> = []
+    /// Pages in a row that had no item of their own.
+    var repetitions = 0
+  }
+
   /// Reads the remaining pages, starting with the stored next page, if its waiting time is over. A refresh that a person
   /// asked for ignores that time, but never the server's Retry-After.
   func read() throws {
     guard (state.archive.retryAfter ?? 0) <= store.now,
       isForced || (state.archive.notBefore ?? 0) <= store.now
     else { return }
-    var pages = PagesRead()
+    var walk = Walk()
     var next = state.archive.nextPage
-    while let page = next, !pages.areEnough {
-      pages.begin(page)
+    while let page = next, walk.visited.count < Self.mostPages {
+      walk.visited.insert(page)
       do {
-        next = try take(try fetch(page), &pages)
+        next = try take(try fetch(page), &walk)
       } catch let failure as FeedFailure {
         return try note(failure)
       }
@@ -41,17 +58,21 @@ struct PagedArchive: Sendable {
     try fetcher.fetch(
       FeedFetcher.Question(
         address: FeedCredentials.lent(by: state.feedURL, to: page), podcast: state,
-        privateHosts: state.isPrivate ? .allowed : .refused, bytes: PagesRead.pageBytes, isBackground: true,
+        privateHosts: state.isPrivate ? .allowed : .refused, bytes: Self.pageBytes, isBackground: true,
         now: now))
   }
 
   /// - Returns: the page after this one, if it is to be read.
-  private func take(_ answer: FeedAnswer, _ pages: inout PagesRead) throws -> WebAddress? {
+  private func take(_ answer: FeedAnswer, _ walk: inout Walk) throws -> WebAddress? {
     guard case .feed(let document) = answer.content else { throw FeedFailure(status: answer.head, now: now) }
-    let next = pages.add(document.episodes.lazy.map(\.parsed), next: document.nextPageURL)
-    // Of very many pages, a refresh in a while reads on.
-    let soon = pages.areEnough ? store.now + ArchiveRecord.patience : nil
-    var (following, isTooLong): (WebAddress?, Bool) = (nil, false)
+    let isRepeated = document.episodes.filter { walk.seen.insert($0.traits.hashValue).inserted }.isEmpty
+    walk.repetitions = isRepeated ? walk.repetitions + 1 : 0
+    // Some pages lead back to each other.
+    let next = document.nextPageURL.flatMap { [walk] page in
+      page.isWeb && !walk.visited.contains(page) && walk.repetitions < Self.mostRepetitions ? page : nil
+    }
+    var following: WebAddress?
+    var isTooLong = false
     let merge = FeedMerge(store: store, podcast: state.id, now: now, isSerial: document.isSerial)
     try merge.merge(document.episodes) { database, changes, merged in
       guard var known = try FeedState(podcast: state.id, in: database) else { return }
@@ -69,7 +90,6 @@ struct PagedArchive: Sendable {
       following = goesOn && !isTooLong && merged.leftOut == 0 ? next : nil
       if known.feed.error == known.archive.error { known.feed.error = known.feed.notice }
       known.archive.came(next: following)
-      if following != nil, let soon { known.feed.nextRefresh = min(known.feed.nextRefresh ?? soon, soon) }
       if known.feed.error == nil, merged.leftOut > 0 { known.feed.error = EpisodeNumbers.fullMessage }
       try known.archive.save(in: database)
       try known.feed.save(in: database)
@@ -102,49 +122,5 @@ struct PagedArchive: Sendable {
       return isEnd
     }
     if isEnd { log.write("the archive of \(state.feedURL.shown) ends early: \(failure.error.message)") }
-  }
-}
-
-/// The pages of a paged feed (RFC 5005) that one walk has read, and when it ends: some lead back to each other, or on for
-/// ever.
-package struct PagesRead: Sendable {
-  private var visited: Set<WebAddress> = []
-  /// The items of the pages so far, as hashes.
-  private var seen: Set<Int> = []
-  /// How many pages in a row had nothing that an earlier one did not have.
-  private var repetitions = 0
-
-  /// Pages in a row that only repeat others, after which the archive counts as read.
-  private static let longestRepetition = 3
-  /// The most bytes of one page, and of all pages of an archive: several times what the largest honest ones have.
-  static let pageBytes: Int64 = 16 << 20
-  package static let archiveBytes: Int64 = 256 << 20
-  /// The most pages at one refresh.
-  package static let limit = 5000
-
-  package init() {}
-
-  /// Whether the next page is left to another refresh.
-  package var areEnough: Bool { visited.count >= Self.limit }
-
-  /// A page is asked for.
-  package mutating func begin(_ page: WebAddress) { visited.insert(page) }
-
-  /// A page has come.
-  /// - Returns: the page after it, if there is to be one.
-  package mutating func add(_ items: some Sequence<ParsedEpisode>, next: WebAddress?) -> WebAddress? {
-    var isRepeated = true
-    for item in items {
-      var hasher = Hasher()
-      hasher.combine(item.guid)
-      hasher.combine(item.title)
-      hasher.combine(item.enclosure?.url.forRequest)
-      if seen.insert(hasher.finalize()).inserted { isRepeated = false }
-    }
-    repetitions = isRepeated ? repetitions + 1 : 0
-    guard let next, next.isWeb, !visited.contains(next), repetitions < Self.longestRepetition else {
-      return nil
-    }
-    return next
   }
 }

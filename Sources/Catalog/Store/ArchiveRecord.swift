@@ -84,16 +84,10 @@ extension ArchiveRecord {
   /// the last reading has ended. Otherwise reading stops at the first page without new episodes: an item that is pinned
   /// to the first page says nothing about what came since.
   mutating func note(
-    _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, isCut: Bool, now: Int64
+    _ document: FetchedFeed, _ merged: FeedMerge.Merged, isFirst: Bool, now: Int64
   ) {
-    // Where the first that came broke off before it named the next page, the next that comes does.
-    let isFirst = isFirst || readsWhole && nextPage == nil
-    if isCut, isFirst, document.nextPageURL == nil {
-      if nextPage == nil { readsWhole = true }
-      return
-    }
     if nextPage == nil {
-      if !isCut { readsWhole = false }
+      readsWhole = false
     } else if !merged.outcome.newEpisodes.isEmpty {
       // What is still to be read has moved on to later pages: a page that brings nothing new is not the end.
       readsWhole = true

@@ -18,10 +18,7 @@ extension TextIndex {
   /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match.
   /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
-    // What is more than that comes behind the answer, as long as this process lives.
-    if !isFilledHere, (try? fill(until: .after(Self.indexing))) == false {
-      fillBehind()
-    }
+    if !isFilledHere { _ = try? fill(until: .after(Self.indexing)) }
     let found = try? store.read { database in
       try Self.localMatches(query, limit: limit, in: database).compactMap { id in
         try PodcastRecord.load(id, in: database).map(FoundPodcast.init)

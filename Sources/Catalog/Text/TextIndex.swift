@@ -74,6 +74,12 @@ final class TextIndex: Sendable {
     var isRunning = false
     var isStopped = false
 
+    /// - Returns: false where others fill it.
+    mutating func want() -> Bool {
+      isWanted = isFilledHere && !isStopped
+      return isWanted
+    }
+
     /// - Returns: whether there is something to be done.
     mutating func goOn() -> Bool {
       isRunning = isWanted && !isStopped
@@ -100,7 +106,7 @@ final class TextIndex: Sendable {
   /// From now on this process fills it.
   func fillHere() {
     state.withLock { $0.isFilledHere = true }
-    fillBehind(after: Self.delay)
+    fill()
   }
 
   func stop() {
@@ -108,16 +114,10 @@ final class TextIndex: Sendable {
     queue.stop()
   }
 
-  /// Puts what has no place in it yet into it, behind, if this process does that.
+  /// Puts what has no place in it yet into it, behind and once at a time, if this process does that.
   func fill() {
-    if isFilledHere { fillBehind(after: Self.delay) }
-  }
-
-  /// Once at a time.
-  /// - Parameter seconds: 0 for who waits for it.
-  func fillBehind(after seconds: Double = 0) {
-    state.withLock { $0.isWanted = !$0.isStopped }
-    queue.async(after: seconds) { [self] in
+    guard state.withLock({ $0.want() }) else { return }
+    queue.async(after: Self.delay) { [self] in
       while state.withLockNotifying({ $0.goOn() }) {
         // Where the file can't be written, the next refresh tries again.
         _ = try? fill(until: .distantFuture)

@@ -34,13 +34,8 @@ enum EpisodeAttributes {
     return list.bounded()
   }
 
-  /// - Returns: nil where it may have to make room for others: see `list`.
-  static func fact(_ name: String, _ detail: EpisodeDetails.Detail) -> String?? {
-    detail.facts.hasRoom(for: transferLimit) ? .some(detail.facts.value(name)) : .none
-  }
-
   /// What the attributes of a transfer take at most, in bytes.
-  private static let transferLimit = 9 * 32 + 800
+  static let transferLimit = 9 * 32 + 800
 
   /// What the feed says of an episode.
   static func facts(of entry: EpisodeEntry, comment: String?) -> AttributeList {

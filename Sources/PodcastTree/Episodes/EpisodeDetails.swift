@@ -12,8 +12,6 @@ final class EpisodeDetails: Sendable {
   }
   private struct State {
     var details: [Int64: Detail] = [:]
-    var order: [Int64] = []
-    var next = 0
     /// The last one that was not found here.
     var lastRead: Int64 = 0
   }
@@ -44,34 +42,18 @@ final class EpisodeDetails: Sendable {
   func find(_ id: Int64) -> Detail? { state.withLock { $0.details[id] } }
 
   func store(_ detail: Detail) {
-    let id = detail.entry.episode.id
     state.withLock { state in
-      if state.details.updateValue(detail, forKey: id) != nil { return }
-      if state.order.count < Self.limit {
-        state.order.append(id)
-      } else {
-        state.details[state.order[state.next]] = nil
-        state.order[state.next] = id
-        state.next = (state.next + 1) % Self.limit
-      }
+      if state.details.count >= Self.limit { state.details = [:] }
+      state.details[detail.entry.episode.id] = detail
     }
   }
 
   /// Its row has changed.
-  func forget(_ id: Int64) {
-    state.withLock { state in
-      guard state.details.removeValue(forKey: id) != nil, let place = state.order.firstIndex(of: id) else {
-        return
-      }
-      state.order.remove(at: place)
-      state.next = state.order.isEmpty ? 0 : state.next % state.order.count
-    }
-  }
+  func forget(_ id: Int64) { state.withLock { _ = $0.details.removeValue(forKey: id) } }
 
   func forget(podcast: Int64) {
-    let ids = state.withLock { state in
-      state.details.keys.filter { EpisodeID.podcast(of: $0) == podcast }
+    state.withLock { state in
+      state.details = state.details.filter { EpisodeID.podcast(of: $0.key) != podcast }
     }
-    for id in ids { forget(id) }
   }
 }

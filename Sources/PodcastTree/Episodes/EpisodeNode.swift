@@ -43,7 +43,7 @@ struct EpisodeNode: TreeNode {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .remote == .remote)
     }
     // It counts as open from here: a drop at the last close of others does not end what this open waits for.
-    tree.state.withLock { $0.open.beginOpening(episode.id) }
+    tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
       opened.close()
@@ -58,7 +58,7 @@ struct EpisodeNode: TreeNode {
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
     }.onEnd { _ in
-      let drops = tree.state.withLock { $0.open.endOpening(episode.id) }
+      let drops = tree.state.withLock { $0.open.release(episode.id) }
       if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     }
   }
@@ -141,8 +141,7 @@ struct EpisodeNode: TreeNode {
     if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
     guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
-    let count = file.isDirect ? file.bytesRead : tree.sweeps.mayHaveRead(file.bytesRead, of: id)
-    let isShort = count < 1 << 20 && count < size / 10
+    let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
       tree.sweeps.left(episode.id)
@@ -160,19 +159,19 @@ struct EpisodeNode: TreeNode {
     }
   }
 
-  func extendedAttribute(_ name: String) -> Answer<String?>? {
+  func extendedAttribute(_ name: String) -> Answer<String?> {
     guard EpisodeAttributes.isKnown(name) else { return .value(nil) }
     if EpisodeAttributes.isOfTransfer(name) {
       return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
     }
     return tree.detail(id.row).then { detail in
-      if let fact = EpisodeAttributes.fact(name, detail) { return .value(fact) }
       // Long texts may be cut by what else there is.
-      return extendedAttributes().map { $0.value(name) }
+      detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
+        ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
     }
   }
 
-  /// As it is to be told: of what can't be had because nobody fetches, why.
+  /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {
     let status = tree.currentStatus(episode.mediaKey)
     guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
@@ -199,7 +198,7 @@ struct EpisodeNode: TreeNode {
       if key == "keep" {
         return tree.order(of: request.key) { transfers.setKept(request, value == "1", completion: $0) }
       }
-      switch TransferState(name: value) {
+      switch TransferState(rawValue: value) {
       case .downloading: return tree.order(of: request.key) { transfers.start(request, completion: $0) }
       case .paused: return tree.order(of: request.key) { transfers.pause(request, completion: $0) }
       case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
@@ -210,7 +209,7 @@ struct EpisodeNode: TreeNode {
 }
 
 extension PodcastTree {
-  /// As it is now: changes are told a moment later, and bytes come faster than they are told.
+  /// The status at this moment: reports of changes come a moment later.
   func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
 
   /// The facts that the daemon needs and keeps.
@@ -229,7 +228,7 @@ extension PodcastTree {
 extension TreeState {
   func attributes(of episode: ListedEpisode, node: NodeID, _ status: TransferStatus?) -> NodeAttributes {
     var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
-    // Who has it open keeps its size: another one's would cut its reads off, or show it zeros behind its end.
+    // Readers keep the size that they opened: another size would cut their reads off, or show zeros behind the end.
     let size = EpisodeSize(episode, status)
     let isUnknown = node.isOfUnknownSize || open.isOfUnknownSize(node)
     attributes.size = open.size(of: node) ?? (isUnknown ? size.whileUnknown : size.bytes)

@@ -11,9 +11,8 @@ struct OpenEpisodes: Sendable {
     var handles = 0
   }
   private var nodes: [NodeID: Node] = [:]
+  /// By episode: what is open, and opens that are not answered yet.
   private var counts: [Int64: Int] = [:]
-  /// By episode: opens that are not answered yet.
-  private var openings: [Int64: Int] = [:]
   private var sentAway: Set<Int64> = []
   /// Episodes whose download is dropped at their last close.
   var dropsAtClose: Set<Int64> = []
@@ -35,14 +34,14 @@ struct OpenEpisodes: Sendable {
 
   func isOpen(_ episode: Int64) -> Bool { counts[episode] != nil }
 
-  /// An open begins; `endOpening` follows.
-  mutating func beginOpening(_ episode: Int64) { openings[episode, default: 0] += 1 }
+  /// An open begins, or has succeeded; `release` follows.
+  mutating func take(_ episode: Int64) { counts[episode, default: 0] += 1 }
 
   /// - Returns: whether the episode's download is to be dropped now.
-  mutating func endOpening(_ episode: Int64) -> Bool {
-    let left = (openings[episode] ?? 1) - 1
-    openings[episode] = left > 0 ? left : nil
-    return isToBeDropped(episode)
+  mutating func release(_ episode: Int64) -> Bool {
+    let left = (counts[episode] ?? 1) - 1
+    counts[episode] = left > 0 ? left : nil
+    return left <= 0 && dropsAtClose.contains(episode)
   }
 
   /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
@@ -65,16 +64,10 @@ struct OpenEpisodes: Sendable {
     return true
   }
 
-  private func isToBeDropped(_ episode: Int64) -> Bool {
-    counts[episode] == nil && openings[episode] == nil && dropsAtClose.contains(episode)
-  }
-
   /// - Returns: whether the episode's download is to be dropped now.
   mutating func close(_ node: NodeID) -> Bool {
     nodes[node]?.handles -= 1
     if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
-    let left = (counts[node.row] ?? 1) - 1
-    counts[node.row] = left > 0 ? left : nil
-    return isToBeDropped(node.row)
+    return release(node.row)
   }
 }

@@ -50,10 +50,7 @@ package struct RunningPrograms: ProgramTable {
   }
 
   package func arguments(of program: Program) -> [String] {
-    guard let bytes = try? Directories.read("/proc/\(program.process)/cmdline", limit: 4096) else {
-      return []
-    }
-    return String(decoding: bytes, as: UTF8.self).split(separator: "\0").map(String.init)
+    Processes.arguments(of: program.process)
   }
 }
 
@@ -83,9 +80,9 @@ extension Program {
   enum Habit: Hashable, Sendable {
     /// It gets all that it asks for.
     case reads
-    /// It goes on with as much as a read(2) gives it, and somebody listens: it gets what is here.
+    /// A player: it accepts short reads, so it gets the cached part at once.
     case plays
-    /// It takes st_size for the number of bytes that there are: it copies, packs or serves so many.
+    /// It copies, packs or serves exactly st_size bytes.
     case copies
     /// It opens each file that it shows to look for its type, mostly without reading more than its beginning, in the
     /// thread that draws; and it copies in the same process. (Qt does so whatever the name says, and libfm.) Its first
@@ -99,7 +96,7 @@ extension Program {
     return Self.browsers.contains(name) ? .browses : .reads
   }
 
-  /// Bytes of a file's beginning that tell its type: who copies reads more at once.
+  /// Bytes at the beginning of a file that show its type. Programs that copy read more at once.
   static let typeLength = 16_384
 
   private static let browsers: Set<String> = [

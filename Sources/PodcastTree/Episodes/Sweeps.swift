@@ -11,10 +11,6 @@ final class Sweeps: Sendable {
     var short: [Program: [Int64: ShortRead]] = [:]
     /// By episode: the only program that has started its download, by opening it.
     var askers: [Int64: Asker] = [:]
-    /// The order of `askers`, to bound them.
-    var order: [Int64] = []
-    /// By node: how many bytes have been read through the kernel's page cache at most.
-    var paged: [NodeID: Int64] = [:]
   }
   private struct Asker {
     var program: Program
@@ -49,26 +45,9 @@ final class Sweeps: Sendable {
         state.askers[episode] = nil
         return
       }
-      if state.askers.updateValue(Asker(program: program), forKey: episode) == nil {
-        state.order.append(episode)
-      }
-      guard state.order.count > Self.limit else { return }
-      state.order.removeFirst(Self.limit / 2)
-      let kept = Set(state.order)
-      state.askers = state.askers.filter { kept.contains($0.key) }
-    }
-  }
-
-  /// How many bytes a reader may have read that has asked us for `count`: the kernel answers reads of pages that it has
-  /// kept from an earlier reader.
-  func mayHaveRead(_ count: Int64, of node: NodeID) -> Int64 {
-    state.withLock { state in
-      let before = state.paged[node] ?? 0
-      if count > before {
-        if state.paged.count >= Self.limit { state.paged = [:] }
-        state.paged[node] = count
-      }
-      return count == 0 ? before : count
+      // Downloads that were forgotten here count as ordered by another program: they stay.
+      if state.askers.count >= Self.limit { state.askers = [:] }
+      state.askers[episode] = Asker(program: program)
     }
   }
 

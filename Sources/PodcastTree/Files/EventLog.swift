@@ -12,9 +12,16 @@ final class EventLog: Sendable {
     /// How many bytes were recorded before them.
     var start: Int64 = 0
     var readers: [Int: Reader] = [:]
-    var nextReader = 0
+    /// Reads that wait for the next line, by their own numbers.
+    var waiting: [Int: (reader: Int, completion: Callback<Errno?>)] = [:]
+    var lastNumber = 0
 
     var end: Int64 { start + Int64(text.count) }
+
+    mutating func takeNumber() -> Int {
+      lastNumber += 1
+      return lastNumber
+    }
 
     /// Whole lines, the oldest first, make room.
     mutating func add(_ line: [UInt8]) {
@@ -40,12 +47,10 @@ final class EventLog: Sendable {
     /// Where in all that was recorded the file's first byte is; nil for a file that was opened in another process, until its
     /// first read.
     var base: Int64?
-    var waiting: [Int: Callback<Errno?>] = [:]
-    var nextWaiter = 0
-    /// Called once when there is something to read: poll(2).
-    var notice: Callback<Void>?
     /// How far it has read.
     var position: Int64
+    /// Called once when there is something to read: poll(2).
+    var notice: Callback<Void>?
   }
 
   private let state = Monitor(State())
@@ -56,9 +61,9 @@ final class EventLog: Sendable {
   ///   now on.
   func open(isReopening: Bool) -> any OpenFile {
     let id = state.withLock { state in
-      state.nextReader += 1
-      state.readers[state.nextReader] = Reader(base: isReopening ? nil : state.end, position: state.end)
-      return state.nextReader
+      let id = state.takeNumber()
+      state.readers[id] = Reader(base: isReopening ? nil : state.end, position: state.end)
+      return id
     }
     return EventStream(log: self, id: id)
   }
@@ -113,7 +118,7 @@ final class EventLog: Sendable {
       ])
   }
 
-  /// So many reasons are told.
+  /// The most reasons in one event.
   static let problemLimit = 20
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.
   private static let textLimit = 1024
@@ -127,15 +132,11 @@ final class EventLog: Sendable {
     let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
     let (waiting, notices) = state.withLock { state in
-      if state.readers.isEmpty { return ([Callback<Errno?>](), [Callback<Void>]()) }
-      state.add(line)
-      let waiting = state.readers.values.flatMap { $0.waiting.values }
+      if !state.readers.isEmpty { state.add(line) }
+      defer { state.waiting = [:] }
       let notices = state.readers.values.compactMap(\.notice)
-      for id in state.readers.keys {
-        state.readers[id]?.waiting = [:]
-        state.readers[id]?.notice = nil
-      }
-      return (waiting, notices)
+      for id in state.readers.keys { state.readers[id]?.notice = nil }
+      return (state.waiting.values.map(\.completion), notices)
     }
     for completion in waiting { completion(nil) }
     for notice in notices { notice() }
@@ -158,21 +159,16 @@ final class EventLog: Sendable {
     _ id: Int, at offset: Int64, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void {
     let waiter = state.withLock { state -> Int? in
-      guard var reader = state.readers[id] else { return nil }
-      reader.base = state.position(of: id, at: offset) - offset
-      if (reader.base ?? 0) + offset < state.end { return nil }
-      reader.nextWaiter += 1
-      reader.waiting[reader.nextWaiter] = Callback(completion)
-      state.readers[id] = reader
-      return reader.nextWaiter
+      guard state.readers[id] != nil, state.position(of: id, at: offset) == state.end else { return nil }
+      let waiter = state.takeNumber()
+      state.waiting[waiter] = (id, Callback(completion))
+      return waiter
     }
     guard let waiter else {
       completion(nil)
       return {}
     }
-    return { [self] in
-      state.withLock { $0.readers[id]?.waiting.removeValue(forKey: waiter) }?(.EINTR)
-    }
+    return { [self] in state.withLock { $0.waiting.removeValue(forKey: waiter) }?.completion(.EINTR) }
   }
 
   fileprivate func isReadable(_ id: Int) -> Bool {
@@ -180,24 +176,24 @@ final class EventLog: Sendable {
   }
 
   fileprivate func whenPollable(_ id: Int, _ notice: @escaping @Sendable () -> Void) {
-    let isReadable = state.withLock { state in
-      if let reader = state.readers[id], reader.position < state.end { return true }
-      state.readers[id]?.notice = Callback(notice)
-      return false
-    }
-    if isReadable { notice() }
+    if isReadable(id) { return notice() }
+    state.withLock { $0.readers[id]?.notice = Callback(notice) }
+    // It may have come meanwhile.
+    if isReadable(id) { state.withLock { $0.readers[id]?.notice.take() }?() }
   }
 
   fileprivate func close(_ id: Int) {
     let waiting = state.withLock { state in
-      let reader = state.readers.removeValue(forKey: id)
+      state.readers[id] = nil
+      let waiting = state.waiting.filter { $0.value.reader == id }
+      for number in waiting.keys { state.waiting[number] = nil }
       if state.readers.isEmpty {
         state.start = state.end
         state.text = []
       }
-      return reader?.waiting.values.map { $0 } ?? []
+      return waiting.values
     }
-    for completion in waiting { completion(.EINTR) }
+    for waiter in waiting { waiter.completion(.EINTR) }
   }
 }
 

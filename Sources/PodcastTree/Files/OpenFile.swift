@@ -10,7 +10,7 @@ package protocol OpenFile: AnyObject, Sendable {
   var isStream: Bool { get }
   /// The exact size in bytes, nil while it is not known.
   var size: Int64? { get }
-  /// Whether the kernel has to ask anew for what it knows of the node, before the open is answered.
+  /// Whether the kernel must forget the node's attributes before the open is answered.
   var changesAttributes: Bool { get }
   /// Which representation of its bytes it gives; 0 where that is not known, or there is but one.
   var generation: UInt32 { get }
@@ -19,12 +19,12 @@ package protocol OpenFile: AnyObject, Sendable {
   /// Calls `notice` once, when it has become readable: for poll(2).
   func whenPollable(_ notice: @escaping @Sendable () -> Void)
 
-  /// Copies what is here without waiting: as many bytes as `buffer` takes or the file has, 0 at its end; nil
-  /// where it has to be waited for.
+  /// Copies cached bytes without waiting: as many as `buffer` takes or the file has, 0 at its end; nil where the
+  /// reader has to wait.
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
   /// Whether a read(2) that comes here as it is may be answered with a part of what it asks for.
   var givesParts: Bool { get }
-  /// Copies as much as is here of the beginning of what is asked for; 0 at the file's end, nil where nothing is.
+  /// Copies the cached part from `offset` on; 0 at the file's end, nil where nothing is cached there.
   func readPart(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>?
   /// Ends when `read` would answer, or with the reason why it never will.
   func whenReadable(

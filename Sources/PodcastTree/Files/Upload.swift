@@ -2,7 +2,7 @@ internal import PosixKit
 
 /// A list or a link file that is being copied to `Subscriptions/`: its feeds are subscribed to at close. It can be opened,
 /// read and written again as long as its name stays.
-final class Upload: Sendable {
+final class Upload: OpenFile {
   private struct State {
     var name: String?
     var bytes: [UInt8] = []
@@ -41,7 +41,9 @@ final class Upload: Sendable {
     get { state.withLock { $0.name } }
     set { state.withLock { $0.name = newValue } }
   }
-  var size: Int64 { Int64(state.withLock { $0.bytes.count }) }
+  var isDirect: Bool { true }
+  var keepsCache: Bool { false }
+  var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
   var modified: FileTime { state.withLock { $0.modified } }
   /// It was neither a list nor a link: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
@@ -56,7 +58,7 @@ final class Upload: Sendable {
 
   func open() -> any OpenFile {
     state.withLock { $0.handles += 1 }
-    return Handle(self)
+    return self
   }
 
   /// ftruncate(2).
@@ -70,16 +72,16 @@ final class Upload: Sendable {
     return nil
   }
 
-  fileprivate func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int {
+  func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
     state.withLock { state in
-      guard offset >= 0, offset < state.bytes.count else { return 0 }
+      guard offset >= 0, offset < state.bytes.count else { return .success(0) }
       let part = state.bytes[Int(offset)...].prefix(buffer.count)
       buffer.copyBytes(from: part)
-      return part.count
+      return .success(part.count)
     }
   }
 
-  fileprivate func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
+  func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
     guard offset >= 0, offset <= Self.limit, offset + Int64(bytes.count) <= Self.limit else {
       return .failure(.EFBIG)
     }
@@ -94,7 +96,7 @@ final class Upload: Sendable {
     return .success(bytes.count)
   }
 
-  fileprivate func flush() -> Answer<Void> {
+  func flush() -> Answer<Void> {
     let bytes = state.withLock { state -> [UInt8]? in
       defer { state.isDirty = false }
       return state.isDirty ? state.bytes : nil
@@ -105,31 +107,12 @@ final class Upload: Sendable {
     }
   }
 
-  fileprivate func closed() {
+  func close() {
     let isIdle = state.withLock { state in
       state.handles -= 1
       state.closed = .now
       return state.handles == 0
     }
     if isIdle { onIdle(self) }
-  }
-
-  /// One open file.
-  private final class Handle: OpenFile {
-    private let upload: Upload
-    init(_ upload: Upload) { self.upload = upload }
-
-    var isDirect: Bool { true }
-    var keepsCache: Bool { false }
-    var size: Int64? { upload.size }
-
-    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
-      .success(upload.read(at: offset, into: buffer))
-    }
-    func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
-      upload.write(at: offset, bytes)
-    }
-    func flush() -> Answer<Void> { upload.flush() }
-    func close() { upload.closed() }
   }
 }

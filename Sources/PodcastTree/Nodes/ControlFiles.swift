@@ -37,17 +37,13 @@ struct SubscriptionListFile: TreeNode {
   var id: NodeID { .subscriptionList }
 
   func attributes() -> Answer<NodeAttributes> {
-    if let found = tree.state.withLock({ state in
-      state.subscriptionListSize.map { _ in tree.controlFileAttributes(id, state) }
-    }) {
-      return .value(found)
-    }
-    return .on(tree.loader) {
-      let size = try tree.catalog.subscriptionListSize()
-      return tree.state.withLock { state in
-        state.subscriptionListSize = size
-        return tree.controlFileAttributes(id, state)
+    .inMemory(or: tree.loader) {
+      tree.state.withLock { state in
+        state.subscriptionListSize.map { _ in tree.controlFileAttributes(id, state) }
       }
+    } load: {
+      let size = try tree.catalog.subscriptionListSize()
+      tree.state.withLock { $0.subscriptionListSize = size }
     }
   }
 

@@ -12,8 +12,8 @@ protocol TreeNode: Sendable {
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile>
   /// What getfattr lists, in that order.
   func extendedAttributes() -> Answer<AttributeList>
-  /// One of them, where it can be computed without the others; nil: take it from `extendedAttributes`.
-  func extendedAttribute(_ name: String) -> Answer<String?>?
+  /// One of them; nil where it has none of that name.
+  func extendedAttribute(_ name: String) -> Answer<String?>
   /// - Parameter key: the name without "user.podcastfs.".
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void>
   /// chmod, chown, utimes, truncate.
@@ -25,7 +25,7 @@ protocol TreeNode: Sendable {
 
 extension TreeNode {
   func extendedAttributes() -> Answer<AttributeList> { .value(AttributeList()) }
-  func extendedAttribute(_ name: String) -> Answer<String?>? { nil }
+  func extendedAttribute(_ name: String) -> Answer<String?> { extendedAttributes().map { $0.value(name) } }
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> { .failure(.EPERM) }
   func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
     .failure(size == nil ? .EPERM : .EROFS)
@@ -91,8 +91,7 @@ extension PodcastTree {
     switch id.kind {
     case .fixed: fixedNode(id)
     case .search: SearchFolder(tree: self, id: id)
-    case .result: ResultFolder(tree: self, id: id)
-    case .subscription: SubscriptionFolder(tree: self, id: id)
+    case .result, .subscription: PodcastFolder(tree: self, id: id)
     case .downloadedPodcast: ViewFolder(tree: self, id: id)
     case .episode: EpisodeNode(tree: self, id: id)
     case .cover, .transcript, .chapters, .notes, .icon: SidecarNode(tree: self, id: id)
@@ -103,12 +102,11 @@ extension PodcastTree {
 
   private func fixedNode(_ id: NodeID) -> (any TreeNode)? {
     switch id {
-    case .root: RootFolder(tree: self)
     case .search: SearchesFolder(tree: self)
     case .subscriptions: SubscriptionsFolder(tree: self)
     case .latest, .downloading: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)
-    case .control: ControlFolder(tree: self)
+    case .root, .control: FixedFolder(tree: self, id: id)
     case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)
     case .subscriptionList: SubscriptionListFile(tree: self)
     default: nil

@@ -90,20 +90,22 @@ extension PodcastTree {
   /// Subscribes to the feed or the page that a link file names. The user who copies the file chose the address, as one
   /// who types it. The catalogue writes to the log why it fails.
   private func follow(link: String) -> Answer<Void> {
-    Answer<OPMLImport>.pending { completion in
+    Answer<Bool>.pending { completion in
       let task = self.catalog.subscribe(address: link, name: nil, isTyped: true) { result in
-        switch result {
-        case .success: completion(.success(OPMLImport(added: 1, known: 0, problems: [])))
-        case .failure(let error) where error.errno == .EEXIST:
-          completion(.success(OPMLImport(added: 0, known: 1, problems: [])))
         // The host's answer says that there is no feed.
-        case .failure(let error) where [.ENOENT, .EACCES, .EPROTO].contains(error.errno):
-          completion(.failure(.EINVAL))
-        case .failure(let error): completion(.failure(error.errnoForReader))
-        }
+        let useless: [Errno] = [.ENOENT, .EACCES, .EPROTO]
+        completion(
+          result.map { _ in true }.flatMapError { error in
+            if error.errno == .EEXIST { return .success(false) }
+            return .failure(useless.contains(error.errno) ? .EINVAL : error.errnoForReader)
+          })
       }
       return { task.cancel() }
-    }.then { outcome in self.commit { self.events.record(imported: outcome) } }
+    }.then { isNew in
+      self.commit {
+        self.events.record(imported: OPMLImport(added: isNew ? 1 : 0, known: isNew ? 0 : 1, problems: []))
+      }
+    }
   }
 
   /// - Throws: EPERM where feeds are missing that are followed.

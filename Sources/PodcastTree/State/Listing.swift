@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What a directory lists: an immutable value. A change makes a new one; whoever lists the old one goes
+/// What a directory lists: an immutable value. A change makes a new one; a program that lists the old one goes
 /// on with it.
 struct Listing: Sendable {
   /// A name, and what it leads to.
@@ -24,22 +24,14 @@ struct Listing: Sendable {
   /// - Parameter items: in any order; of one name the first counts. What no directory can have as a name (the
   ///   catalogue is a file that anybody may have written to) is left out: the kernel would refuse all of it.
   init(_ items: [Item]) {
+    var sorted = items.filter { Self.isName($0.name) }
     // As the catalogue gives them they mostly are in order.
-    if zip(items, items.dropFirst()).allSatisfy({ ByteOrder.isBefore($0.name, $1.name) }) {
-      self.items = items.allSatisfy { Self.isName($0.name) } ? items : items.filter { Self.isName($0.name) }
-      return
+    if !zip(sorted, sorted.dropFirst()).allSatisfy({ ByteOrder.isBefore($0.name, $1.name) }) {
+      sorted.sort { ByteOrder.isBefore($0.name, $1.name) }
+      let repeated = zip(sorted, sorted.dropFirst()).map { ByteOrder.isSame($0.name, $1.name) }
+      sorted = zip(sorted, [false] + repeated).filter { !$1 }.map(\.0)
     }
-    let sorted = items.enumerated().sorted { a, b in
-      let order = ByteOrder.compare(a.element.name, b.element.name)
-      return order == 0 ? a.offset < b.offset : order < 0
-    }
-    var unique: [Item] = []
-    unique.reserveCapacity(sorted.count)
-    for (_, item) in sorted where Self.isName(item.name) {
-      if let last = unique.last, ByteOrder.isSame(last.name, item.name) { continue }
-      unique.append(item)
-    }
-    self.items = unique
+    self.items = sorted
   }
 
   private static func isName(_ name: String) -> Bool {

@@ -71,7 +71,7 @@ extension PodcastTree {
     if !id.isDirectory { return controlFileAttributes(id, state) }
     let presence = state.presence(of: id)
     var attributes = directoryAttributes(id, presence)
-    // What decides its time has not been read: the kernel asks for it when somebody looks.
+    // The rows that decide its time have not been read: the kernel asks when a program does.
     if case .unread = presence { attributes.timeout = 0 }
     return attributes
   }

@@ -6,7 +6,7 @@ internal import TransferProtocol
 
 /// Reads into memory what directories need. On the loader's thread.
 extension PodcastTree {
-  /// Takes in what has happened, and tells the kernel and those who watch what has become another.
+  /// Applies an event to the state, and sends the difference to the kernel and to watchers.
   func apply(_ event: TreeEvent) { tell(state.withLock { $0.apply(event) }) }
 
   func loadSearches() throws {

@@ -17,7 +17,7 @@ extension PodcastTree {
         for case .refreshed(let podcast, _) in commit.changes { listMissing(ofPodcast: podcast) }
       }
       for change in commit.changes {
-        // Where the catalogue can't be read at this moment, what is in memory stays until the next change.
+        // While the catalogue cannot be read, memory stays as it is until the next change.
         try? catalogChanged(change)
       }
       lastCommit.withLock { $0 = commit.number }

@@ -33,8 +33,7 @@ struct QueryResult: Sendable {
   let query: Query
   /// The directory's name.
   let name: String
-  /// When it came, in nanoseconds since 1970.
-  let came = FileTime.now.sinceEpoch
+  /// Of a limited query: the newest first.
   private var rows: [Query.Row] = []
   private var rowByID: [Int64: Query.Row] = [:]
   /// Whether `rows` are all that the query selects.
@@ -63,21 +62,31 @@ struct QueryResult: Sendable {
     (a.modified, a.id) > (b.modified, b.id)
   }
 
-  var shown: ArraySlice<Query.Row> { rows.prefix(query.limit) }
+  var shown: [Query.Row] {
+    query.limit == .max ? Array(rowByID.values) : Array(rows.prefix(query.limit))
+  }
   var count: Int { names.count }
   /// Whether rows have to be read: it would show more of them than it has.
   var isShort: Bool { !isWhole && rows.count < query.limit }
   func name(of id: Int64) -> String? { names[id]?.name }
   func episode(_ id: Int64) -> ListedEpisode? { rowByID[id]?.episode }
-  var podcasts: Set<Int64> { Set(rows.map(\.episode.podcast)) }
+  var podcasts: Set<Int64> { Set(rowByID.values.map(\.episode.podcast)) }
   /// The episodes of one podcast, by number.
   func episodes(ofPodcast podcast: Int64) -> [Int64] {
-    rows.lazy.map(\.episode).filter { $0.podcast == podcast }.map(\.id)
+    rowByID.values.lazy.map(\.episode).filter { $0.podcast == podcast }.map(\.id).sorted()
   }
 
   /// Takes in an episode's row as it is now; nil where the episode is gone.
   /// - Returns: another episode that has come into what is shown, or left it, with the name that it had.
   mutating func update(_ id: Int64, to row: Query.Row?) -> (episode: ListedEpisode, oldName: String?)? {
+    if query.limit == .max {
+      if let old = rowByID.removeValue(forKey: id) { hide(old) }
+      if let row, query.selects(row) {
+        rowByID[id] = row
+        show(row)
+      }
+      return nil
+    }
     let near = rows.dropFirst(query.limit - 1).prefix(2).map { ($0.episode, name(of: $0.episode.id)) }
     if let old = rowByID.removeValue(forKey: id) {
       let place = place(of: old.episode)

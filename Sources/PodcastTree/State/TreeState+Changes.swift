@@ -19,19 +19,24 @@ extension TreeState {
     if let podcast { before.add(names(ofCover: podcast)) }
     change(&self)
     let given = Dictionary(new.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    var moved: [(view: NodeID, episode: ListedEpisode)] = []
     for id in ids {
-      let episode = given[id] ?? self.episode(id)
-      let row = episode.flatMap { self.row(of: $0) }
+      let row = (given[id] ?? self.episode(id)).flatMap { self.row(of: $0) }
       makeDownloadedFolder(row, &after)
       for view in Self.views(ofEpisode: id) {
-        guard let moved = views[view]?.update(id, to: row) else { continue }
-        let other = moved.episode
-        let shown = Shown(.episode(other), node(of: other))
-        if let oldName = moved.oldName { before.add(oldName, in: view, shown) }
-        if let name = views[view]?.name(of: other.id) { after.add(name, in: view, shown) }
-        touched.insert(shown.node)
+        guard let other = views[view]?.update(id, to: row), !ids.contains(other.episode.id) else { continue }
+        if let name = other.oldName, !moved.contains(where: { $0.episode.id == other.episode.id }) {
+          before.add(name, in: view, Shown(.episode(other.episode), node(of: other.episode)))
+        }
+        moved.append((view, other.episode))
       }
-      guard let episode else { continue }
+    }
+    for (view, episode) in moved {
+      touched.insert(node(of: episode))
+      guard let name = views[view]?.name(of: episode.id) else { continue }
+      after.add(name, in: view, Shown(.episode(episode), node(of: episode)))
+    }
+    for episode in ids.compactMap({ given[$0] ?? self.episode($0) }) {
       after.add(names(of: episode))
       touched.insert(node(of: episode))
     }
@@ -114,7 +119,7 @@ extension TreeState {
     if folder.kind == .downloadedPodcast { noteTime(time, of: .downloaded) }
   }
 
-  /// Makes whole listings anew, where they are in memory.
+  /// Makes new values of whole listings that are in memory.
   mutating func remake(_ folders: [NodeID]) -> Difference {
     var difference = Difference()
     for folder in folders {

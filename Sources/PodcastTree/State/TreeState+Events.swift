@@ -2,7 +2,7 @@ internal import Catalog
 internal import PodcastModel
 internal import TransferProtocol
 
-/// What has happened, with the rows as they are now.
+/// A change of the catalogue, the transfers or the cache, with the rows as they are now.
 enum TreeEvent: Sendable {
   case searches([Search], FolderTimes)
   /// - Parameter shown: of podcasts that are in memory: the results that show them, with what is hidden there.
@@ -185,8 +185,8 @@ extension TreeState {
       if let episode { state.downloads[episode.id] = status == nil ? nil : episode }
     }
     guard let episode else { return difference }
-    // Not each state is told: it may have been damaged meanwhile. The kernel drops its pages without waiting, because all
-    // bytes are here.
+    // The daemon does not report each state: the file may have been damaged meanwhile. All bytes are in the cache, so the
+    // kernel drops its pages without waiting.
     if status?.state == .cached { difference.bytes.append(episode.node(status)) }
     if old?.state != status?.state { difference.states = names(of: episode).episodes }
     return difference

@@ -5,7 +5,8 @@ extension TreeState {
   /// What a directory lists; nil where its rows are not in memory.
   func items(of folder: NodeID) -> [Listing.Item]? {
     switch (folder, folder.kind) {
-    case (.root, _): return RootFolder.names.map { Listing.Item($0.0, .node($0.1)) }
+    case (.root, _), (.control, _):
+      return FixedFolder.names[folder]?.map { Listing.Item($0.0, .node($0.1)) }
     case (.search, _): return searches?.map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
     case (.subscriptions, _):
       let files = uploads.values.compactMap { upload in

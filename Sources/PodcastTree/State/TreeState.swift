@@ -184,21 +184,32 @@ struct TreeState: Sendable {
     return [newest, time(listTimes.subscriptions)].compactMap(\.self).max()
   }
 
+  /// The directory that a node is in, and its name there; nil where memory does not say, and of episodes, which several
+  /// directories show.
+  func place(of node: NodeID) -> (parent: NodeID, name: String)? {
+    switch node.kind {
+    case .fixed:
+      if node == .control { return (.root, ".podcastfs") }
+      if node == .subscriptionList { return (.subscriptions, SubscriptionsFolder.listName) }
+      for (folder, names) in FixedFolder.names {
+        if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }
+      }
+      return nil
+    case .search: return searches?.first { $0.id == node.row }.map { (.search, $0.name) }
+    case .result:
+      let search = results.first { $0.value.contains { $0.id == node.row } }?.key
+      return search.flatMap { id in folders[node].map { (NodeID(.search, id), $0.name) } }
+    case .subscription: return folders[node].map { (.subscriptions, $0.name) }
+    case .downloadedPodcast:
+      return (views[node]?.name ?? podcasts[node.row]?.name).map { (.downloaded, $0) }
+    case .upload: return uploads[node.row]?.name.map { (.subscriptions, $0) }
+    default: return nil
+    }
+  }
+
   /// The names that lead from the root to a directory; nil where it is not in memory.
   func path(of directory: NodeID) -> [String]? {
-    if let name = RootFolder.names.first(where: { $0.1 == directory })?.0 { return [name] }
-    switch directory.kind {
-    case .search: return searches?.first { $0.id == directory.row }.map { ["Search", $0.name] }
-    case .result:
-      guard let name = folders[directory]?.name,
-        let search = results.first(where: { $0.value.contains { $0.id == directory.row } })?.key,
-        let path = path(of: NodeID(.search, search))
-      else { return nil }
-      return path + [name]
-    case .subscription: return folders[directory].map { ["Subscriptions", $0.name] }
-    case .downloadedPodcast:
-      return (views[directory]?.name ?? podcasts[directory.row]?.name).map { ["Downloaded", $0] }
-    default: return directory == .root ? [] : nil
-    }
+    if directory == .root { return [] }
+    return place(of: directory).flatMap { place in path(of: place.parent).map { $0 + [place.name] } }
   }
 }

@@ -27,11 +27,11 @@ package enum Answer<Value: Sendable>: Sendable {
           case .success(let value):
             switch next(value) {
             case .ready(let result): completion(result)
-            case .pending(let start): stages.enter(start(completion))
+            case .pending(let start): stages.enter(2, start(completion))
             }
           }
         }
-        stages.enterFirst(cancel)
+        stages.enter(1, cancel)
         return { stages.cancel() }
       }
     }
@@ -143,23 +143,17 @@ private enum Beginning<Value: Sendable>: Sendable {
 /// Gives up whichever stage of a chain is under way.
 private final class Stages: Sendable {
   private struct State {
+    var stage = 0
     var cancel: (@Sendable () -> Void)?
-    var hasSecond = false
     var isCancelled = false
   }
   private let state = Monitor(State())
 
-  func enterFirst(_ cancel: @escaping @Sendable () -> Void) {
+  /// A stage may have begun before the one before it says how it is given up.
+  func enter(_ stage: Int, _ cancel: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
-      if !state.hasSecond { state.cancel = cancel }
-      return state.isCancelled && !state.hasSecond
-    }
-    if isLate { cancel() }
-  }
-
-  func enter(_ cancel: @escaping @Sendable () -> Void) {
-    let isLate = state.withLock { state in
-      state.hasSecond = true
+      if stage < state.stage { return false }
+      state.stage = stage
       state.cancel = cancel
       return state.isCancelled
     }

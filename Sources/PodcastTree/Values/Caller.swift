@@ -1,4 +1,4 @@
-/// Who asks.
+/// The process that made a request.
 package struct Caller: Hashable, Sendable {
   package var user: UInt32
   /// The thread's number; 0 where unknown.

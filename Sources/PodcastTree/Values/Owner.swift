@@ -14,7 +14,7 @@ package struct Owner: Hashable, Sendable {
     self.mask = mask
   }
 
-  /// Whether `caller` may use verbs: the owner, who mounted and root may.
+  /// Whether `caller` may use verbs: the owner, the user who mounted, and root may.
   package func admits(_ caller: Caller) -> Bool { isMaster(caller.user) }
 
   private func isMaster(_ user: UInt32) -> Bool { user == self.user || user == mounter || user == 0 }

@@ -1,5 +1,27 @@
-internal import PodcastModel
-internal import TransferProtocol
+package import PodcastModel
+package import TransferProtocol
+
+/// Rows of the store that nothing has been done for since the start: they are read when they are needed, so that memory
+/// does not grow with what was downloaded in years.
+package struct StoredRows: Hashable, Sendable {
+  package enum Choice: Sendable {
+    case all
+    /// Those of which the cache has bytes; those that may be evicted.
+    case cached, evictable
+    /// Those that are remembered for their size alone, but for the latest `Limits.restingRows`.
+    case surplus
+  }
+  package var record: @Sendable (MediaKey) -> TransferRecord? = { _ in nil }
+  package var names: @Sendable (Choice) -> [EvictionCandidate] = { _ in [] }
+  /// Bytes of all together.
+  package var bytes: Int64 = 0
+
+  package init() {}
+
+  // It stands for the store, which is no part of the core's state.
+  package static func == (a: StoredRows, b: StoredRows) -> Bool { true }
+  package func hash(into hasher: inout Hasher) {}
+}
 
 /// All downloads: records of those at rest, and values of those that something is to be done for. An event costs what is
 /// active, not what was downloaded in years.
@@ -18,29 +40,49 @@ struct DownloadTable: Hashable {
   /// Those whose responses are under way, and those that wait for room.
   private(set) var running: Set<MediaKey> = []
   private(set) var starving: Set<MediaKey> = []
+  private let rows: StoredRows
+  /// Those of `rows` that were forgotten.
+  private var forgotten: Set<MediaKey> = []
 
-  init(_ records: [TransferRecord]) {
+  /// - Parameter rows: the store's; `records` are some of them.
+  init(_ records: [TransferRecord], _ rows: StoredRows) {
+    self.rows = rows
+    bytes = rows.bytes
     for record in records {
       resting[record.key] = Resting(record: record, moment: 0, isStored: true)
-      bytes += record.received
+      if rows.bytes == 0 { bytes += record.received }
     }
   }
 
-  var keys: [MediaKey] { Array(resting.keys) + active.keys }
+  /// What is only in the store.
+  private func stored(_ choice: StoredRows.Choice) -> [EvictionCandidate] {
+    rows.names(choice).filter {
+      active[$0.key] == nil && resting[$0.key] == nil && !forgotten.contains($0.key)
+    }
+  }
+
+  private func rest(of key: MediaKey) -> Resting? {
+    if let entry = resting[key] { return entry }
+    if active[key] != nil || forgotten.contains(key) { return nil }
+    return rows.record(key).map { Resting(record: $0, moment: 0, isStored: true) }
+  }
+
+  var keysInMemory: Set<MediaKey> { Set(resting.keys).union(active.keys) }
+  var keys: [MediaKey] { keysInMemory + stored(.all).map(\.key) }
   var hasDirty: Bool { !dirty.isEmpty }
 
   func status(of key: MediaKey) -> TransferStatus? {
     if let download = active[key] { return download.status }
-    return resting[key].map { entry in
+    return rest(of: key).map { entry in
       var status = entry.record.status
       status.moment = entry.moment
       return status
     }
   }
 
-  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? resting[key]?.record }
+  func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? rest(of: key)?.record }
 
-  func contains(_ key: MediaKey) -> Bool { active[key] != nil || resting[key] != nil }
+  func contains(_ key: MediaKey) -> Bool { active[key] != nil || rest(of: key) != nil }
 
   /// Takes a download out, so that it can be changed; `put` must follow.
   mutating func take(_ key: MediaKey, now: Moment) -> Download? {
@@ -48,7 +90,8 @@ struct DownloadTable: Hashable {
       bytes -= download.received
       return download
     }
-    guard let entry = resting.removeValue(forKey: key) else { return nil }
+    guard let entry = rest(of: key) else { return nil }
+    resting[key] = nil
     bytes -= entry.record.received
     var download = Download(entry.record, moment: entry.moment, isStored: entry.isStored, now: now)
     download.isDirty = false
@@ -62,6 +105,7 @@ struct DownloadTable: Hashable {
     set(&running, key, !download.fetches.isEmpty)
     set(&starving, key, download.demand == .starved || download.slot == .cacheFull)
     active[key] = download
+    if !forgotten.isEmpty { forgotten.remove(key) }
   }
 
   private func set(_ list: inout Set<MediaKey>, _ key: MediaKey, _ isIn: Bool) {
@@ -82,7 +126,9 @@ struct DownloadTable: Hashable {
 
   mutating func forget(_ key: MediaKey) {
     if let download = active.removeValue(forKey: key) { bytes -= download.received }
-    if let entry = resting.removeValue(forKey: key) { bytes -= entry.record.received }
+    if let entry = rest(of: key) { bytes -= entry.record.received }
+    resting[key] = nil
+    if rows.record(key) != nil { forgotten.insert(key) }
     for list in [\DownloadTable.dirty, \.running, \.starving] { self[keyPath: list].remove(key) }
   }
 
@@ -102,7 +148,7 @@ struct DownloadTable: Hashable {
 
   /// What may be evicted: nothing that is open, kept, wanted or paused.
   var evictable: [EvictionCandidate] {
-    var result: [EvictionCandidate] = []
+    var result = stored(.evictable)
     func add(_ record: TransferRecord, _ state: TransferState, _ received: Int64) {
       guard state == .cached || state == .remote, received > 0, !record.isKept, record.generation > 0 else {
         return
@@ -130,7 +176,8 @@ struct DownloadTable: Hashable {
       kept.sort { ($0.record.changed, $0.record.key) < ($1.record.changed, $1.record.key) }
       gone += kept.prefix(kept.count - most)
     }
-    return gone.map { ($0.record.key, $0.isStored) }.sorted { $0.key < $1.key }
+    return (gone.map { ($0.record.key, $0.isStored) } + stored(.surplus).map { ($0.key, true) })
+      .sorted { $0.0 < $1.0 }
   }
 
   /// Keys with files, as far as is known.
@@ -139,21 +186,17 @@ struct DownloadTable: Hashable {
       resting.values.map(\.record).filter { $0.received > 0 || $0.state == .cached }
       .map { GenerationName(key: $0.key, generation: $0.generation) }
       + active.values.compactMap(\.storedName)
+      + stored(.cached).map { GenerationName(key: $0.key, generation: $0.generation) }
     return names.sorted { $0.key < $1.key }
   }
 
   func storedName(of key: MediaKey) -> GenerationName? {
     if let download = active[key] { return download.storedName }
-    return resting[key].flatMap { entry in
+    return rest(of: key).flatMap { entry in
       entry.record.received > 0 || entry.record.state == .cached
         ? GenerationName(key: key, generation: entry.record.generation) : nil
     }
   }
-}
-
-extension TransferRecord {
-  /// Whether it is remembered for its size alone.
-  fileprivate var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
 }
 
 extension Download {

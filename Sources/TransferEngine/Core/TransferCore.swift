@@ -59,12 +59,15 @@ package struct TransferCore: Hashable {
   private var isQueueChanged = true
 
   /// - Parameters:
-  ///   - records: what is remembered.
+  ///   - records: what is remembered; of `rows` those that are unfinished, at least.
   ///   - seed: what the core's chance comes from.
-  package init(records: [TransferRecord], settings: TransferSettings, seed: UInt64, now: Moment) {
+  package init(
+    records: [TransferRecord], rows: StoredRows = StoredRows(), settings: TransferSettings, seed: UInt64,
+    now: Moment
+  ) {
     self.now = now
     self.settings = settings
-    downloads = DownloadTable(records)
+    downloads = DownloadTable(records, rows)
     lastOrder = records.lazy.map(\.order).max() ?? 0
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
@@ -117,6 +120,9 @@ package struct TransferCore: Hashable {
   }
 
   package func status(of key: MediaKey) -> TransferStatus? { downloads.status(of: key) }
+
+  /// The keys of downloads that may differ from the store's rows.
+  package var keysInMemory: Set<MediaKey> { downloads.keysInMemory }
 
   /// The keys of all that are known.
   package var keys: [MediaKey] { downloads.keys }

@@ -73,4 +73,10 @@ package struct EvictionCandidate: Hashable, Sendable {
   package var key: MediaKey
   package var generation: UInt32
   package var size: Int64
+
+  package init(key: MediaKey, generation: UInt32, size: Int64) {
+    self.key = key
+    self.generation = generation
+    self.size = size
+  }
 }

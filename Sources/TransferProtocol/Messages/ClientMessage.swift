@@ -11,14 +11,14 @@ package enum ClientMessage: Hashable, Sendable {
   /// daemon died): it keeps it while it can.
   case open(id: UInt64, TransferRequest, OpenIntent, generation: UInt32?)
   case close(id: UInt64)
-  /// A reader waits; answered by `available` or `unavailable` for the whole of the blocks that it asks for.
+  /// A reader waits for the whole of the blocks that it asks for; answered by `available` or `unavailable`.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
   /// Answered by `done` where `id` is not 0.
   case start(id: UInt64, TransferRequest)
   case pause(id: UInt64, TransferRequest)
   case drop(id: UInt64, MediaKey)
-  /// As `drop`, and nothing is remembered of it.
+  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
   case forget(id: UInt64, MediaKey)
   case setKept(id: UInt64, TransferRequest, Bool)
   /// Out of the queue, with what has come kept.
@@ -28,112 +28,59 @@ package enum ClientMessage: Hashable, Sendable {
   /// These bytes of a generation are not what was written, or can't be read: to come again. Answered by `done` where
   /// `id` is not 0.
   case damaged(id: UInt64, MediaKey, generation: UInt32, [Range<Int64>])
-
-  /// Ranges in one message.
-  package static let mostRanges = 4096
 }
 
 extension ClientMessage: FramedMessage {
-  private enum Kind: UInt8 {
+  private enum Kind: UInt8, BinaryValue {
     case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
     case leave, damaged, forget
   }
 
-  package func encode(into writer: inout FrameWriter) {
+  package func encode(into bytes: inout [UInt8]) {
     switch self {
-    case .hello(let version, let observes, let answers):
-      writer.put(Kind.hello.rawValue)
-      writer.put(version)
-      writer.put(observes)
-      writer.put(answers)
-    case .settings(let settings):
-      writer.put(Kind.settings.rawValue)
-      settings.encode(into: &writer)
+    case .hello(let version, let observes, let answers): bytes.put(Kind.hello, version, observes, answers)
+    case .settings(let settings): bytes.put(Kind.settings, settings)
     case .open(let id, let request, let intent, let generation):
-      writer.put(Kind.open.rawValue)
-      writer.put(id)
-      request.encode(into: &writer)
-      writer.put(intent.rawValue)
-      writer.put(generation)
-    case .close(let id): writer.put(Kind.close.rawValue, id)
-    case .wait(let id, let open, let offset, let count):
-      writer.put(Kind.wait.rawValue, id)
-      writer.put(open)
-      writer.put(offset)
-      writer.put(count)
-    case .endWait(let id): writer.put(Kind.endWait.rawValue, id)
-    case .start(let id, let request):
-      writer.put(Kind.start.rawValue, id)
-      request.encode(into: &writer)
-    case .pause(let id, let request):
-      writer.put(Kind.pause.rawValue, id)
-      request.encode(into: &writer)
-    case .drop(let id, let key):
-      writer.put(Kind.drop.rawValue, id)
-      writer.put(key)
-    case .forget(let id, let key):
-      writer.put(Kind.forget.rawValue, id)
-      writer.put(key)
-    case .leave(let id, let key):
-      writer.put(Kind.leave.rawValue, id)
-      writer.put(key)
-    case .setKept(let id, let request, let kept):
-      writer.put(Kind.setKept.rawValue, id)
-      request.encode(into: &writer)
-      writer.put(kept)
-    case .freshAddress(let key, let url):
-      writer.put(Kind.freshAddress.rawValue)
-      writer.put(key)
-      writer.put(url)
+      bytes.put(Kind.open, id, request, intent, generation)
+    case .close(let id): bytes.put(Kind.close, id)
+    case .wait(let id, let open, let offset, let count): bytes.put(Kind.wait, id, open, offset, count)
+    case .endWait(let id): bytes.put(Kind.endWait, id)
+    case .start(let id, let request): bytes.put(Kind.start, id, request)
+    case .pause(let id, let request): bytes.put(Kind.pause, id, request)
+    case .drop(let id, let key): bytes.put(Kind.drop, id, key)
+    case .forget(let id, let key): bytes.put(Kind.forget, id, key)
+    case .leave(let id, let key): bytes.put(Kind.leave, id, key)
+    case .setKept(let id, let request, let kept): bytes.put(Kind.setKept, id, request, kept)
+    case .freshAddress(let key, let url): bytes.put(Kind.freshAddress, key, url)
     case .damaged(let id, let key, let generation, let ranges):
-      writer.put(Kind.damaged.rawValue, id)
-      writer.put(key)
-      writer.put(generation)
-      writer.put(UInt32(min(ranges.count, Self.mostRanges)))
-      for range in ranges.prefix(Self.mostRanges) {
-        writer.put(range.lowerBound)
-        writer.put(range.upperBound)
-      }
+      bytes.put(Kind.damaged, id, key, generation, ranges)
     }
   }
 
-  package init(from reader: inout FrameReader) throws(FrameError) {
-    guard let kind = Kind(rawValue: try reader.uint8()) else { throw .malformed }
-    switch kind {
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
     case .hello:
       self = .hello(
-        version: try reader.uint32(), observes: try reader.bool(), answersAddresses: try reader.bool())
-    case .settings: self = .settings(try TransferSettings(from: &reader))
+        version: try reader.next(), observes: try reader.next(), answersAddresses: try reader.next())
+    case .settings: self = .settings(try reader.next())
     case .open:
-      let id = try reader.uint64()
-      let request = try TransferRequest(from: &reader)
-      guard let intent = OpenIntent(rawValue: try reader.uint8()) else { throw .malformed }
-      self = .open(id: id, request, intent, generation: try reader.optionalUInt32())
-    case .close: self = .close(id: try reader.uint64())
+      self = .open(
+        id: try reader.next(), try reader.next(), try reader.next(), generation: try reader.next())
+    case .close: self = .close(id: try reader.next())
     case .wait:
       self = .wait(
-        id: try reader.uint64(), open: try reader.uint64(), offset: try reader.int64(),
-        count: try reader.int64())
-    case .endWait: self = .endWait(id: try reader.uint64())
-    case .start: self = .start(id: try reader.uint64(), try TransferRequest(from: &reader))
-    case .pause: self = .pause(id: try reader.uint64(), try TransferRequest(from: &reader))
-    case .drop: self = .drop(id: try reader.uint64(), try reader.key())
-    case .forget: self = .forget(id: try reader.uint64(), try reader.key())
-    case .leave: self = .leave(id: try reader.uint64(), try reader.key())
-    case .setKept:
-      self = .setKept(id: try reader.uint64(), try TransferRequest(from: &reader), try reader.bool())
-    case .freshAddress: self = .freshAddress(try reader.key(), try reader.optionalString())
+        id: try reader.next(), open: try reader.next(), offset: try reader.next(), count: try reader.next())
+    case .endWait: self = .endWait(id: try reader.next())
+    case .start: self = .start(id: try reader.next(), try reader.next())
+    case .pause: self = .pause(id: try reader.next(), try reader.next())
+    case .drop: self = .drop(id: try reader.next(), try reader.next())
+    case .forget: self = .forget(id: try reader.next(), try reader.next())
+    case .leave: self = .leave(id: try reader.next(), try reader.next())
+    case .setKept: self = .setKept(id: try reader.next(), try reader.next(), try reader.next())
+    case .freshAddress: self = .freshAddress(try reader.next(), try reader.next())
     case .damaged:
-      let (id, key, generation) = (try reader.uint64(), try reader.key(), try reader.uint32())
-      let count = try reader.uint32()
-      guard count <= Self.mostRanges else { throw .malformed }
-      var ranges: [Range<Int64>] = []
-      for _ in 0..<count {
-        let (lower, upper) = (try reader.int64(), try reader.int64())
-        guard lower >= 0, lower <= upper else { throw .malformed }
-        ranges.append(lower..<upper)
-      }
-      self = .damaged(id: id, key, generation: generation, ranges)
+      self = .damaged(
+        id: try reader.next(), try reader.next(), generation: try reader.next(), try reader.next())
     }
   }
 }

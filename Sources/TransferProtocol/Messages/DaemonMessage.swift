@@ -20,67 +20,40 @@ package enum DaemonMessage: Hashable, Sendable {
 }
 
 extension DaemonMessage: FramedMessage {
-  private enum Kind: UInt8 {
+  private enum Kind: UInt8, BinaryValue {
     case welcome = 1, changed, snapshotEnd, opened, openFailed, available, unavailable, done, needAddress,
       refused
   }
 
-  package func encode(into writer: inout FrameWriter) {
+  package func encode(into bytes: inout [UInt8]) {
     switch self {
-    case .welcome(let version, let cache, let runtime):
-      writer.put(Kind.welcome.rawValue)
-      writer.put(version)
-      writer.put(cache)
-      writer.put(runtime)
-    case .changed(let statuses):
-      writer.put(Kind.changed.rawValue)
-      writer.put(UInt32(statuses.count))
-      for status in statuses { status.encode(into: &writer) }
-    case .snapshotEnd: writer.put(Kind.snapshotEnd.rawValue)
-    case .opened(let id, let generation, let total):
-      writer.put(Kind.opened.rawValue, id)
-      writer.put(generation)
-      writer.put(total)
-    case .openFailed(let id, let failure):
-      writer.put(Kind.openFailed.rawValue, id)
-      failure.encode(into: &writer)
-    case .available(let wait): writer.put(Kind.available.rawValue, wait)
-    case .unavailable(let wait, let failure):
-      writer.put(Kind.unavailable.rawValue, wait)
-      failure.encode(into: &writer)
-    case .done(let id): writer.put(Kind.done.rawValue, id)
-    case .refused(let id, let failure):
-      writer.put(Kind.refused.rawValue, id)
-      failure.encode(into: &writer)
-    case .needAddress(let key, let url):
-      writer.put(Kind.needAddress.rawValue)
-      writer.put(key)
-      writer.put(url)
+    case .welcome(let version, let cache, let runtime): bytes.put(Kind.welcome, version, cache, runtime)
+    case .changed(let statuses): bytes.put(Kind.changed, statuses)
+    case .snapshotEnd: bytes.put(Kind.snapshotEnd)
+    case .opened(let id, let generation, let total): bytes.put(Kind.opened, id, generation, total)
+    case .openFailed(let id, let failure): bytes.put(Kind.openFailed, id, failure)
+    case .available(let wait): bytes.put(Kind.available, wait)
+    case .unavailable(let wait, let failure): bytes.put(Kind.unavailable, wait, failure)
+    case .done(let id): bytes.put(Kind.done, id)
+    case .refused(let id, let failure): bytes.put(Kind.refused, id, failure)
+    case .needAddress(let key, let url): bytes.put(Kind.needAddress, key, url)
     }
   }
 
-  package init(from reader: inout FrameReader) throws(FrameError) {
-    guard let kind = Kind(rawValue: try reader.uint8()) else { throw .malformed }
-    switch kind {
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
     case .welcome:
-      self = .welcome(version: try reader.uint32(), cache: try reader.string(), runtime: try reader.string())
-    case .changed:
-      let count = try reader.uint32()
-      var statuses: [TransferStatus] = []
-      for _ in 0..<count {
-        statuses.append(try TransferStatus(from: &reader))
-      }
-      self = .changed(statuses)
+      self = .welcome(version: try reader.next(), cache: try reader.next(), runtime: try reader.next())
+    case .changed: self = .changed(try reader.next())
     case .snapshotEnd: self = .snapshotEnd
     case .opened:
-      self = .opened(
-        id: try reader.uint64(), generation: try reader.uint32(), total: try reader.optionalInt64())
-    case .openFailed: self = .openFailed(id: try reader.uint64(), try TransferFailure(from: &reader))
-    case .available: self = .available(wait: try reader.uint64())
-    case .unavailable: self = .unavailable(wait: try reader.uint64(), try TransferFailure(from: &reader))
-    case .done: self = .done(id: try reader.uint64())
-    case .refused: self = .refused(id: try reader.uint64(), try TransferFailure(from: &reader))
-    case .needAddress: self = .needAddress(try reader.key(), url: try reader.string())
+      self = .opened(id: try reader.next(), generation: try reader.next(), total: try reader.next())
+    case .openFailed: self = .openFailed(id: try reader.next(), try reader.next())
+    case .available: self = .available(wait: try reader.next())
+    case .unavailable: self = .unavailable(wait: try reader.next(), try reader.next())
+    case .done: self = .done(id: try reader.next())
+    case .refused: self = .refused(id: try reader.next(), try reader.next())
+    case .needAddress: self = .needAddress(try reader.next(), url: try reader.next())
     }
   }
 }

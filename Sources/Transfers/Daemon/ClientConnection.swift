@@ -1,4 +1,3 @@
-internal import Glibc
 package import PodcastModel
 package import PosixKit
 package import TransferEngine
@@ -6,46 +5,46 @@ package import TransferProtocol
 
 /// A client of the daemon. Belongs to the loop.
 ///
-/// What an observer has not been told is kept as names, not as messages: who reads slowly, or never, costs little,
-/// and is told how things stand when it reads again.
+/// What an observer has not been told is kept as keys, not as messages: a client that reads slowly, or never, costs
+/// little, and hears how things stand when it reads again.
 package final class ClientConnection {
   package let id: ClientID
-  private let socket: FileDescriptor
-  private let loop: EventLoop
-  private var incoming = FrameBuffer()
-  /// Frames on their way, and how much of them has gone.
-  private var outgoing: [UInt8] = []
-  private var sent = 0
+  private let socket: FrameSocket<ClientMessage>
   private var answers: [DaemonMessage] = []
   private var untold: Set<MediaKey> = []
-  package private(set) var isClosed = false
-  package private(set) var hasGreeted = false
-  /// Whether nothing that it says is heard.
-  private var isLeftWaiting = false
-  package private(set) var observes = false
-  /// What came, and that the other end has gone.
-  private let receive: (ClientConnection, ClientMessage) -> Void
+  private let status: (MediaKey) -> TransferStatus?
   private let ended: (ClientConnection) -> Void
+  package private(set) var hasGreeted = false
+  package private(set) var observes = false
+  /// Whether nothing is heard from it or said to it.
+  private var isLeftWaiting = false
 
-  /// Bytes made ready for a client before it has taken what was.
-  package static let mostReady = 256 << 10
-  /// Bytes of texts that are made ready at once, and then how many of what has none.
+  /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   private static let mostText = 64 << 10
   private static let mostAtOnce = 256
-  /// Answers that wait for a client; it is let go where it takes none of them: it asks again.
+  /// Answers that wait for a client. One that takes none of them is let go: it asks again.
   private static let mostAnswers = 10_000
 
   package init(
     _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
+    status: @escaping (MediaKey) -> TransferStatus?,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
     self.id = id
-    self.socket = socket
-    self.loop = loop
-    self.receive = receive
+    self.status = status
     self.ended = ended
-    loop.watch(self.socket.rawValue, .readable) { [weak self] ready in self?.serve(ready) }
+    weak var this: ClientConnection?
+    self.socket = FrameSocket(
+      socket, loop: loop,
+      receive: { message in if let this, !this.isLeftWaiting { receive(this, message) } },
+      ended: { if let this { ended(this) } })
+    this = self
+    self.socket.refill = { [weak self] in self?.makeReady() ?? [] }
   }
+
+  package var isClosed: Bool { socket.isClosed }
+  /// Bytes made ready that it has not taken.
+  package var ready: Int { socket.ready }
 
   /// - Returns: whether it was the first time.
   package func greet(observes: Bool) -> Bool {
@@ -77,101 +76,27 @@ package final class ClientConnection {
   }
 
   /// Sends what it takes.
-  package func flush(_ engine: TransferCore) {
-    while !isClosed {
-      if ready < Self.mostReady { makeReady(engine) }
-      if outgoing.isEmpty { break }
-      let count = outgoing.withUnsafeBytes { bytes in
-        Glibc.send(
-          socket.rawValue, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
-      }
-      if count < 0 && Errno.current == .EINTR { continue }
-      if count < 0 && Errno.current == .EAGAIN { break }
-      if count < 0 { return close() }
-      sent += count
-      if sent == outgoing.count {
-        outgoing = []
-        sent = 0
-      }
-    }
-    if !isClosed {
-      loop.setInterest(socket.rawValue, outgoing.isEmpty ? .readable : [.readable, .writable])
-    }
-  }
-
-  /// Bytes made ready that it has not taken.
-  package var ready: Int { outgoing.count - sent }
-
-  /// Makes frames of what is to be told: first how downloads are, then the answers, which follow from that. A little at
-  /// a time, however long its texts are.
-  private func makeReady(_ engine: TransferCore) {
-    if !untold.isEmpty {
-      var statuses: [TransferStatus] = []
-      var text = 0
-      while statuses.count < Self.mostAtOnce, text < Self.mostText, let key = untold.popFirst() {
-        guard let status = engine.status(of: key) else { continue }
-        text += status.textLength
-        statuses.append(status)
-      }
-      for frame in DaemonMessage.frames(of: statuses) { append(frame) }
-      if !untold.isEmpty { return }
-    }
-    var count = 0
-    while count < min(answers.count, Self.mostAtOnce), ready < Self.mostReady {
-      append(answers[count].frame)
-      count += 1
-    }
-    answers.removeFirst(count)
-  }
-
-  private func append(_ frame: [UInt8]) {
-    if sent > 0 {
-      outgoing.removeFirst(sent)
-      sent = 0
-    }
-    outgoing += frame
-  }
+  package func flush() { socket.flush() }
 
   package func close() {
     if isClosed { return }
-    isClosed = true
-    loop.unwatch(socket.rawValue)
-    shutdown(socket.rawValue, Int32(SHUT_RDWR))
+    socket.close()
     ended(self)
   }
 
-  /// Called when the socket takes more.
-  package var writable: (ClientConnection) -> Void = { _ in }
-
-  private func serve(_ ready: EventLoop.Ready) {
-    if ready.contains(.writable) { writable(self) }
-    if !isClosed && !ready.isDisjoint(with: [.readable, .broken]) { read() }
-  }
-
-  private func read() {
-    var buffer = [UInt8](repeating: 0, count: 65536)
-    while !isClosed {
-      let count = recv(socket.rawValue, &buffer, buffer.count, 0)
-      if count < 0 && Errno.current == .EINTR { continue }
-      if count < 0 && Errno.current == .EAGAIN { return }
-      if count <= 0 { return close() }
-      if isLeftWaiting { continue }
-      incoming.append(buffer[..<count])
-      do throws(FrameError) {
-        while !isClosed, !isLeftWaiting, let message: ClientMessage = try incoming.next() {
-          receive(self, message)
-        }
-      } catch {
-        return close()
-      }
-      if count < buffer.count { return }
+  /// Frames of what is to be told: first how downloads are, then the answers, which follow from that. A little at a
+  /// time, however long the texts are: no frame is longer than `Frames.longest`.
+  private func makeReady() -> [UInt8] {
+    var statuses: [TransferStatus] = []
+    var text = 0
+    while statuses.count < Self.mostAtOnce, text < Self.mostText, let key = untold.popFirst() {
+      guard let status = self.status(key) else { continue }
+      text += [status.url, status.title, status.show, status.fileName, status.error ?? ""]
+        .reduce(0) { $0 + $1.utf8.count }
+      statuses.append(status)
     }
-  }
-}
-
-extension TransferStatus {
-  /// Bytes of its texts.
-  fileprivate var textLength: Int {
-    [url, title, show, fileName, error ?? ""].reduce(0) { $0 + $1.utf8.count }
+    if !statuses.isEmpty { return DaemonMessage.changed(statuses).frame }
+    defer { answers.removeFirst(min(answers.count, Self.mostAtOnce)) }
+    return answers.prefix(Self.mostAtOnce).flatMap(\.frame)
   }
 }

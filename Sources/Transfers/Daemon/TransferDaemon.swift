@@ -33,15 +33,15 @@ package final class TransferDaemon: @unchecked Sendable {
   private let loop: EventLoop
   // The loop's own from `run` on.
   private var driver: EngineDriver?
+  private var listener: Int32?
   private var lastClient: UInt64 = 0
-  /// Given up for a moment where there are no more descriptors, so that who comes can be told to go.
-  private var spareDescriptor: FileDescriptor?
   private var log: LogFile?
   private var networkWatch: NetworkWatch?
   private var socketWatch: FileWatch?
   private var idleTimer: EventLoop.Timer?
   private var spareMemoryTimer: EventLoop.Timer?
   private var isIdle = false
+  private var isEnding = false
 
   package init(_ configuration: Configuration) throws(PosixError) {
     self.configuration = configuration
@@ -68,18 +68,17 @@ package final class TransferDaemon: @unchecked Sendable {
     }
     writeNumber()
     HTTPSession.blockBrokenPipeSignal()
-    takeSpareDescriptor()
     let log = LogFile(Places.logFile(in: configuration.state))
     self.log = log
     let loop = loop
-    let driver = try StoreOpening(state: configuration.state, log: log).withStore {
+    let driver = try TransferStore.with(configuration.state, log) {
       try EngineDriver(loop: loop, layout: layout, store: $0, log: log)
     }
     self.driver = driver
     driver.idlenessChanged = { [weak self] in self?.idlenessChanged($0) }
-    loop.watch(listener.rawValue, .readable) { [weak self, number = listener.rawValue] _ in
-      self?.accept(on: number)
-    }
+    let number = listener.rawValue
+    self.listener = number
+    loop.watch(number, .readable) { [weak self] _ in self?.accept(on: number) }
     watchCache(layout, driver)
     watchNetwork(driver)
     watchSocket(path)
@@ -87,9 +86,6 @@ package final class TransferDaemon: @unchecked Sendable {
     try lock.publish(socket: path)
     unlink(DaemonPlace.failureFile(in: configuration.state))
     loop.run()
-    if configuration.inheritedSocket == nil { unlink(path) }
-    driver.stop()
-    for client in driver.clients.values { client.close() }
     unlink(DaemonPlace.pidFile(runtime: configuration.runtime))
     return true
   }
@@ -108,7 +104,16 @@ package final class TransferDaemon: @unchecked Sendable {
   }
 
   /// Ends `run` in order; from any thread.
-  package func stop() { loop.stop() }
+  package func stop() { loop.async { self.end() } }
+
+  private func end() {
+    if isEnding { return }
+    isEnding = true
+    for descriptor in [listener, socketWatch?.descriptor].compactMap(\.self) { loop.unwatch(descriptor) }
+    // Clients find nobody, and start the next daemon, which waits for the lock.
+    if configuration.inheritedSocket == nil { unlink(DaemonPlace.socket(runtime: configuration.runtime)) }
+    driver?.stop { [loop] in loop.stop() }
+  }
 
   /// Hears of files that somebody deletes.
   private func watchCache(_ layout: CacheLayout, _ driver: EngineDriver) {
@@ -125,10 +130,10 @@ package final class TransferDaemon: @unchecked Sendable {
     socketWatch = watch
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
       guard let self, !watch.events().isEmpty else { return }
-      if Directories.exists(path) { writeNumber() } else { loop.stop() }
+      if Directories.exists(path) { writeNumber() } else { end() }
     }
     // It may have gone before anybody watched.
-    if access(path, F_OK) != 0 { loop.stop() }
+    if access(path, F_OK) != 0 { end() }
   }
 
   private func watchNetwork(_ driver: EngineDriver) {
@@ -142,44 +147,24 @@ package final class TransferDaemon: @unchecked Sendable {
   private func accept(on listener: Int32) {
     while true {
       guard let socket = UnixSocket.accept(on: listener) else {
-        if ![.EMFILE, .ENFILE].contains(Errno.current) { return }
-        // Who waits must not keep the loop busy: taken with the last descriptor, and sent away, to come again; or left
-        // waiting for a while.
-        let isTaken = spareDescriptor != nil && isSentAway(on: listener)
-        if isTaken && spareDescriptor != nil { continue } else { return restFromAccepting(on: listener) }
+        // Without descriptors, whoever waits must not keep the loop busy.
+        if [.EMFILE, .ENFILE].contains(Errno.current) {
+          loop.setInterest(listener, [])
+          loop.schedule(at: .after(2)) { [loop] in loop.setInterest(listener, .readable) }
+        }
+        return
       }
       // Only this user's own orders, and root's.
       guard let peer = try? UnixSocket.peer(of: socket.rawValue), peer.user == geteuid() || peer.user == 0
       else { continue }
       lastClient += 1
       let connection = ClientConnection(
-        ClientID(lastClient), socket, loop: loop,
+        ClientID(lastClient), socket, loop: loop, status: { [weak self] in self?.driver?.status(of: $0) },
         receive: { [weak self] in self?.received($1, from: $0) },
         ended: { [weak self] in self?.driver?.remove($0) })
-      connection.writable = { [weak self] in self?.driver?.flush($0) }
       driver?.add(connection)
     }
   }
-
-  private func isSentAway(on listener: Int32) -> Bool {
-    spareDescriptor = nil
-    defer { takeSpareDescriptor() }
-    return UnixSocket.accept(on: listener) != nil
-  }
-
-  private func takeSpareDescriptor() { spareDescriptor = try? FileDescriptor(opening: "/dev/null", O_RDONLY) }
-
-  private func restFromAccepting(on listener: Int32) {
-    loop.setInterest(listener, [])
-    loop.schedule(at: .after(Self.acceptingRest)) { [weak self] in
-      guard let self else { return }
-      if spareDescriptor == nil { takeSpareDescriptor() }
-      loop.setInterest(listener, .readable)
-    }
-  }
-
-  /// Seconds.
-  private static let acceptingRest = 2.0
 
   private func received(_ message: ClientMessage, from connection: ClientConnection) {
     guard let driver else { return }
@@ -189,16 +174,15 @@ package final class TransferDaemon: @unchecked Sendable {
       // A client says it again where it can tell fresh addresses from now on.
       guard isFirst else { return }
       connection.send(
-        .welcome(version: FrameWriter.version, cache: configuration.cache, runtime: configuration.runtime))
+        .welcome(version: Frames.version, cache: configuration.cache, runtime: configuration.runtime))
       // Before what it is told of downloads.
-      driver.flush(connection)
-      if version > FrameWriter.version {
+      connection.flush()
+      if version > Frames.version {
         // It starts its own daemon, when this one has made room.
         log?.write("a newer podcastfs asks: ending, so that its own transfer daemon can begin")
-        connection.close()
-        return loop.stop()
+        return end()
       }
-      if version < FrameWriter.version {
+      if version < Frames.version {
         // Sent away it would come again at once, and again; so it is left waiting.
         log?.write("a mount of an older podcastfs is running: unmount it and mount it again")
         return connection.leaveWaiting()
@@ -208,21 +192,29 @@ package final class TransferDaemon: @unchecked Sendable {
       driver.lookForVanished()
       driver.post(.said(connection.id, message))
     }
-    if isIdle { startIdleTimer() }
+    if isIdle {
+      startIdleTimer()
+      giveBackMemory()
+    }
   }
 
   private func idlenessChanged(_ isIdle: Bool) {
     self.isIdle = isIdle
     if isIdle {
       startIdleTimer()
-      spareMemoryTimer = loop.schedule(at: .after(2)) { SpareMemory.giveBack() }
+      giveBackMemory()
     } else {
       for timer in [idleTimer, spareMemoryTimer] { if let timer { loop.cancel(timer) } }
     }
   }
 
+  private func giveBackMemory() {
+    if let spareMemoryTimer { loop.cancel(spareMemoryTimer) }
+    spareMemoryTimer = loop.schedule(at: .after(2)) { SpareMemory.giveBack() }
+  }
+
   private func startIdleTimer() {
     if let idleTimer { loop.cancel(idleTimer) }
-    idleTimer = loop.schedule(at: .after(configuration.idleTime)) { [weak self] in self?.loop.stop() }
+    idleTimer = loop.schedule(at: .after(configuration.idleTime)) { [weak self] in self?.end() }
   }
 }

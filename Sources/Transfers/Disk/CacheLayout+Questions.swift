@@ -24,8 +24,12 @@ extension CacheLayout {
     .missing(names.filter { !hasData($0.key, $0.generation) })
   }
 
-  /// All data files.
-  func foundFiles() -> [FoundFile] {
-    sweep().map { FoundFile(key: $0.key, generation: $0.generation, size: $0.size, written: $0.written) }
+  /// Data files of episodes that the store, which knows `known`, does not know as they are here.
+  func foundFiles(besides known: [EvictionCandidate]) -> [FoundFile] {
+    let known = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
+    let found = sweep()
+    let odd = Set(found.lazy.filter { known[$0.key] != $0.generation }.map(\.key))
+    return found.lazy.filter { odd.contains($0.key) }
+      .map { FoundFile(key: $0.key, generation: $0.generation, size: $0.size, written: $0.written) }
   }
 }

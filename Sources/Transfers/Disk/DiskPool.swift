@@ -16,38 +16,31 @@ package final class DiskPool: Sendable {
     case cache
   }
 
-  private let files: [DiskQueue]
-  /// Few, because they take longest and nobody waits for them.
-  private let flushes: [DiskQueue]
-  private let store: DiskQueue
-  private let log: DiskQueue
-  private let cache: DiskQueue
+  /// Sixteen for episodes' files; four for flushes, which take longest and nobody waits for; three for the others.
+  private let queues: [DiskQueue]
 
   /// - Parameter starter: starts a thread, and answers false where the system gives none.
   package init(
     starter: @escaping DiskQueue.Starter = { PosixThread.attempt("disk", stackSize: 256 << 10, $0) }
   ) {
-    files = (0..<16).map { _ in DiskQueue(starter) }
-    flushes = (0..<4).map { _ in DiskQueue(starter) }
-    (store, log) = (DiskQueue(starter), DiskQueue(starter))
-    cache = DiskQueue(starter)
+    queues = (0..<23).map { _ in DiskQueue(starter) }
   }
 
   /// Runs `job` after those that `lane` has.
-  package func run(_ lane: Lane, _ job: @escaping @Sendable () -> Void) { queue(of: lane).run(job) }
-
-  private func queue(of lane: Lane) -> DiskQueue {
-    switch lane {
-    case .files(let key): files[Int(UInt(bitPattern: key.hashValue) % UInt(files.count))]
-    case .flush(let key): flushes[Int(UInt(bitPattern: key.hashValue) % UInt(flushes.count))]
-    case .store: store
-    case .log: log
-    case .cache: cache
-    }
+  package func run(_ lane: Lane, _ job: @escaping @Sendable () -> Void) {
+    let number =
+      switch lane {
+      case .files(let key): Int(UInt(bitPattern: key.hashValue) % 16)
+      case .flush(let key): 16 + Int(UInt(bitPattern: key.hashValue) % 4)
+      case .store: 20
+      case .log: 21
+      case .cache: 22
+      }
+    queues[number].run(job)
   }
 
   /// Whether no job is left.
-  package var isIdle: Bool { (files + flushes + [store, log, cache]).allSatisfy(\.isIdle) }
+  package var isIdle: Bool { queues.allSatisfy(\.isIdle) }
 }
 
 /// Runs jobs one after the other, on a thread that begins with the first and ends when it has had none for two seconds.

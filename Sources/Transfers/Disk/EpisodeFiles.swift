@@ -6,52 +6,48 @@ internal import TransferEngine
 /// The files of one generation, as the engine orders: opened once, in the episode's lane.
 final class EpisodeFiles: Sendable {
   private let layout: CacheLayout
-  private let maps: MapsRoom
   private let state = Monitor<EpisodeWriter?>(nil)
 
-  init(_ layout: CacheLayout, _ maps: MapsRoom) {
-    self.layout = layout
-    self.maps = maps
-  }
-
-  private func failure(_ error: any Error) -> DiskFailure { DiskFailure(error) }
+  init(_ layout: CacheLayout) { self.layout = layout }
 
   private var writer: EpisodeWriter? { state.withLock { $0 } }
+
+  /// Does something with the open files.
+  private func answer(_ body: (EpisodeWriter) throws -> DiskAnswer) -> DiskAnswer {
+    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
+    do {
+      return try body(writer)
+    } catch {
+      return .failed(DiskFailure(error))
+    }
+  }
 
   func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
     do {
       let writer = try EpisodeWriter(continuing: layout, key, generation)
-      use(writer)
+      state.withLock { $0 = writer }
       return .opened(writer.representation, present: writer.present)
     } catch let error as PosixError where error.errno == .ENOENT {
       return .missing
     } catch {
-      return .failed(failure(error))
+      return .failed(DiskFailure(error))
     }
-  }
-
-  private func use(_ writer: EpisodeWriter) {
-    state.withLock { $0 = writer }
-    maps.made(isSpare: writer.hasSpareMap)
   }
 
   func create(_ key: MediaKey, _ generation: UInt32, _ representation: Representation) -> DiskAnswer {
-    var left = Self.folderTries
-    while true {
+    for isLast in [false, false, true] {
       do {
-        use(try EpisodeWriter(creating: layout, key, generation, representation))
+        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
+        state.withLock { $0 = writer }
         return .created
-      } catch let error as PosixError where error.errno == .ENOENT && left > 1 {
+      } catch let error as PosixError where error.errno == .ENOENT && !isLast {
         // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
-        left -= 1
       } catch {
-        return .failed(failure(error))
+        return .failed(DiskFailure(error))
       }
     }
+    return .missing
   }
-
-  /// How often the cache's folder is made anew for a generation's files.
-  private static let folderTries = 10
 
   func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
     // What is told as written must be all of it.
@@ -63,35 +59,26 @@ final class EpisodeFiles: Sendable {
       try writer.write(pieces.map(\.bytes), at: range.lowerBound)
       return .wrote(flow, range)
     } catch {
-      let failure =
-        writer.lacksRuntimeRoom
-        ? DiskFailure(.runtimeFull, "no space left in \(layout.runtime)") : failure(error)
-      writer.giveBack(range)
-      return .notWritten(flow, range, failure, present: writer.present)
+      return .notWritten(flow, range, DiskFailure(error), present: writer.present)
     }
   }
 
   func compare(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
-    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
-    var agreed: Int64 = 0
-    do throws(PosixError) {
+    answer { writer in
+      var agreed: Int64 = 0
       for piece in pieces {
         let count = try writer.agreement(of: piece.bytes, at: piece.offset)
         agreed += Int64(count)
         if count < piece.range.count { break }
       }
       return .compared(flow, range, agreed: agreed)
-    } catch {
-      return .failed(failure(error))
     }
   }
 
   func describe(_ representation: Representation) -> DiskAnswer {
-    do throws(PosixError) {
-      try writer?.set(representation)
+    answer { writer in
+      try writer.set(representation)
       return .described
-    } catch {
-      return .failed(failure(error))
     }
   }
 
@@ -102,38 +89,32 @@ final class EpisodeFiles: Sendable {
       try writer.synchronize()
       return .flushed
     } catch {
-      return .notFlushed(failure(error), present: writer.present)
+      return .notFlushed(DiskFailure(error), present: writer.present)
     }
   }
 
   func close(isComplete: Bool) {
-    // The journal tells it all from now on.
     if isComplete { writer?.removeMap() }
     state.withLock { $0 = nil }
   }
 
   func discard(_ ranges: [Range<Int64>]) -> DiskAnswer {
-    guard let writer else { return .failed(DiskFailure(.passing, "not open")) }
-    do throws(PosixError) {
+    answer { writer in
       try writer.discard(ranges)
       return .discarded(present: writer.present)
-    } catch {
-      return .failed(failure(error))
     }
   }
 }
 
 extension DiskFailure {
   init(_ error: any Error) {
-    guard let error = error as? PosixError else {
-      self.init(.broken, "\(error)")
-      return
-    }
-    switch error.errno {
+    switch (error as? PosixError)?.errno {
     case .ENOSPC, .EDQUOT: self.init(.full, TransferCore.noSpaceLeft)
+    // Of the runtime folder, which is memory.
+    case .ENOMEM: self.init(.runtimeFull, "\(error)")
     case .EROFS: self.init(.readOnly, "the cache's disk is read-only")
     case .EFBIG: self.init(.tooLarge, "\(error)")
-    case .EMFILE, .ENFILE, .ENOMEM, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
+    case .EMFILE, .ENFILE, .EINTR, .EAGAIN: self.init(.passing, "\(error)")
     default: self.init(.broken, "\(error)")
     }
   }

@@ -2,23 +2,22 @@ internal import EpisodeCache
 internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
+internal import SQLiteKit
 internal import TransferEngine
 internal import TransferProtocol
 internal import TransferStore
 
 /// Does what the engine has decided, and tells it what came of that: the one place where its effects meet the world.
-/// Belongs to the loop.
-final class EngineDriver {
+/// Made, called and let go of by the loop's thread only: that makes it Sendable.
+final class EngineDriver: @unchecked Sendable {
   private var engine: TransferCore
   private let loop: EventLoop
   private let http: HTTPSession
   let disk = DiskPool()
   let layout: CacheLayout
-  let saver: RecordSaver
+  private let store: Monitor<TransferStore>
+  private let rows: StoredRows
   private let log: LogFile
-  private let maps: MapsRoom
-  /// What the disk's threads tell.
-  private let mailbox: Mailbox
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
   private(set) var clients: [ClientID: ClientConnection] = [:]
@@ -40,20 +39,17 @@ final class EngineDriver {
   init(
     loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
   ) throws {
-    precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.capacity)
+    precondition(Limits.block == LiveMap.blockSize && Limits.largestFile == LiveMap.largest)
     self.loop = loop
     self.layout = layout
     self.log = log
-    maps = MapsRoom(layout, log)
     http = HTTPSession(loop: loop)
     let settings = try store.settings() ?? TransferSettings()
-    let records = try store.records()
+    rows = try StoredRows(store)
     engine = TransferCore(
-      records: records, settings: settings, seed: .random(in: 0 ... .max),
-      now: .current)
-    saver = RecordSaver(store)
-    mailbox = Mailbox(loop: loop)
-    mailbox.isFull = { [unowned self] in for event in mailbox.take() { take(event) } }
+      records: try store.unfinished(), rows: rows, settings: settings,
+      seed: .random(in: 0 ... .max), now: .current)
+    self.store = Monitor(store)
   }
 
   /// Goes on with what was unfinished.
@@ -111,7 +107,7 @@ final class EngineDriver {
       http.begin()
     }
     isDraining = false
-    for client in clients.values { client.flush(engine) }
+    for client in clients.values { client.flush() }
     runJobs()
   }
 
@@ -127,8 +123,7 @@ final class EngineDriver {
     post(.left(client.id))
   }
 
-  /// Sends what a client takes.
-  func flush(_ client: ClientConnection) { client.flush(engine) }
+  func status(of key: MediaKey) -> TransferStatus? { engine.status(of: key) }
 
   /// Tells a client all that is known.
   func tellAll(_ client: ClientConnection) {
@@ -183,14 +178,19 @@ final class EngineDriver {
       let layout = layout
       answer(.cache) { .evicted(layout.evict(candidates, count: count)) }
     case .listFiles:
-      let layout = layout
-      answer(.cache) { .found(layout.foundFiles()) }
+      let (layout, rows, changed) = (layout, rows, engine.keysInMemory)
+      answer(.cache) {
+        let found = layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
+        SpareMemory.giveBack()
+        return .found(found)
+      }
     case .save(let id, let records, let removed):
-      let saver = saver
-      answer(.store) { .saved(id, saver.save(records, removing: removed)) }
+      let store = store
+      answer(.store) { .saved(id, store.withLock { $0.failure(saving: records, removing: removed) }) }
     case .saveSettings(let settings):
-      let saver = saver
-      run(.store) { saver.save(settings) }
+      let store = store
+      // Where that fails, the next mount says them again.
+      run(.store) { store.withLock { store in try? store.save(settings) } }
     case .send(let client, let message): clients[client]?.send(message)
     case .tell(let keys): for client in clients.values where client.observes { client.tell(keys) }
     case .log(let line):
@@ -205,8 +205,10 @@ final class EngineDriver {
 
   /// Does something on a thread for the disk, and tells the engine what came of it.
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event) {
-    let mailbox = mailbox
-    run(lane) { mailbox.put(job()) }
+    run(lane) { [self] in
+      let event = job()
+      loop.async { self.take(event) }
+    }
   }
 
   /// Does something on a thread for the disk.
@@ -246,11 +248,11 @@ final class EngineDriver {
   private func perform(_ order: StoreOrder, on id: StoreID) {
     switch order {
     case .open(let key, let generation):
-      let files = EpisodeFiles(layout, maps)
+      let files = EpisodeFiles(layout)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.open(key, generation)) }
     case .create(let key, let generation, let representation):
-      let files = EpisodeFiles(layout, maps)
+      let files = EpisodeFiles(layout)
       self.files[id] = (files, key)
       answer(.files(key)) { .disk(id, files.create(key, generation, representation)) }
     case .write(let flow, let range):
@@ -272,16 +274,69 @@ final class EngineDriver {
     }
   }
 
-  /// Ends all responses and brings everything to the disk, as far as it takes it in ten seconds.
-  func stop() {
+  /// Ends all responses, brings everything to the disk, as far as it takes it in ten seconds, and calls `ended`.
+  func stop(_ ended: @escaping () -> Void) {
+    // The engine is not to hear that they have gone: what they have open, the next daemon is told.
+    let left = clients.values
+    clients = [:]
+    for client in left { client.close() }
     perform(engine.stop(at: .current))
     runJobs()
-    let deadline = MonotonicTime.after(10)
-    while MonotonicTime.now < deadline, !(engine.isAtRest && disk.isIdle) {
-      mailbox.wait(until: .after(0.1))
-      for event in mailbox.take() { events.append(event) }
-      drain()
+    wait(until: .after(10), ended)
+  }
+
+  private func wait(until deadline: MonotonicTime, _ ended: @escaping () -> Void) {
+    if engine.isAtRest && disk.isIdle || MonotonicTime.now > deadline {
+      http.stop()
+      return ended()
     }
-    http.stop()
+    loop.schedule(at: .after(0.01)) { self.wait(until: deadline, ended) }
+  }
+}
+
+extension Moment {
+  static var current: Moment {
+    let wall = wallClockNanoseconds()
+    return Moment(
+      instant: Instant(nanoseconds: Int64(clamping: MonotonicTime.now.nanoseconds)),
+      wall: wall / 1_000_000_000, fraction: wall % 1_000_000_000)
+  }
+}
+
+extension TransferStore {
+  /// Saves, and says why that could not be done.
+  fileprivate func failure(saving records: [TransferRecord], removing keys: [MediaKey]) -> TransferFailure? {
+    do {
+      try save(records, removing: keys)
+      return nil
+    } catch {
+      let errno = (error as? DatabaseError)?.errno ?? .EIO
+      let isFull = errno == .ENOSPC
+      return TransferFailure(
+        errno, isFull ? "no space left on the disk of \(path)" : "cannot remember it: \(error)")
+    }
+  }
+}
+
+extension StoredRows {
+  /// Reads by a connection of its own, which waits for no commit.
+  fileprivate init(_ store: borrowing TransferStore) throws {
+    self.init()
+    bytes = try store.bytes()
+    let reader = Monitor(try TransferStore(reading: store.state))
+    record = { key in reader.withLock { try? $0.record(of: key) } }
+    names = { choice in
+      let condition =
+        switch choice {
+        case .all: "1"
+        case .cached: "received > 0"
+        case .evictable: "evictable"
+        case .surplus:
+          "surplus NOT NULL AND key NOT IN (SELECT key FROM transfer WHERE surplus NOT NULL"
+            + " ORDER BY surplus DESC LIMIT \(Limits.restingRows))"
+        }
+      let found = reader.withLock { (try? $0.names(where: condition)) ?? [] }
+      return found.map { EvictionCandidate(key: $0.key, generation: $0.generation, size: $0.received) }
+    }
   }
 }

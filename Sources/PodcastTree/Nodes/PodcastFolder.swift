@@ -3,10 +3,11 @@ internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
 
-/// A podcast's directory in a search or among the subscriptions: all of its episodes, but for those hidden there.
-protocol PodcastFolder: FolderNode {}
+/// `Search/QUERY/PODCAST/` and `Subscriptions/PODCAST/`: all episodes of a podcast, but for those hidden there.
+struct PodcastFolder: FolderNode {
+  let tree: PodcastTree
+  let id: NodeID
 
-extension PodcastFolder {
   func load() throws { try tree.loadRow(of: id) }
 
   private func loadEpisodes() throws -> PodcastEntry {
@@ -101,33 +102,13 @@ extension PodcastFolder {
       return tree.attributeList(of: facts, in: id)
     }
   }
-}
 
-/// `Search/QUERY/PODCAST/`.
-struct ResultFolder: PodcastFolder {
-  let tree: PodcastTree
-  let id: NodeID
-
-  /// Hides the episode from this search; its download stays.
+  /// Hides the episode: in a search only there; among the subscriptions until it is restored, and drops its download.
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
+    case .episode(let episode) where id.kind == .subscription: tree.hideAndDrop(episode)
     case .episode(let episode):
       tree.commit { try tree.catalog.hideInSearch(result: id.row, episode: episode.id) }
-    case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
-    case .node: .failure(.EPERM)
-    }
-  }
-}
-
-/// `Subscriptions/PODCAST/`.
-struct SubscriptionFolder: PodcastFolder {
-  let tree: PodcastTree
-  let id: NodeID
-
-  /// Hides the episode until it is restored, and drops its download.
-  func remove(_ name: String, _ target: Target) -> Answer<Void> {
-    switch target {
-    case .episode(let episode): tree.hideAndDrop(episode)
     case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
     case .node: .failure(.EPERM)
     }
@@ -135,6 +116,7 @@ struct SubscriptionFolder: PodcastFolder {
 
   /// `hidden` set to 0 shows all hidden episodes again; `feed_url` is another address of the same show.
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    guard id.kind == .subscription else { return .failure(.EPERM) }
     if key == "feed_url" {
       return tree.commit { [row = id.row] in try tree.catalog.setFeedURL(value, ofSubscription: row) }
     }

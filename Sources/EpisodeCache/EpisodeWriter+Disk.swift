@@ -17,34 +17,31 @@ extension EpisodeWriter {
     _ flush: (borrowing FileDescriptor) throws(PosixError) -> Void
   ) throws(PosixError) {
     try journal.withLock { journal throws(PosixError) in
+      let known = journal.journal
       // Of one moment: what comes during the flush is not on the disk.
-      let (present, news, sums, representation) = state.withLock { state in
-        return (
-          state.present, state.present.ranges.filter { !state.durable.contains($0) },
-          state.sums.news,
-          state.isRepresentationNew ? state.representation : nil
-        )
-      }
+      var (present, sums, representation) = state.withLock { ($0.present, $0.sums, $0.representation) }
+      let news = present.ranges.filter { !known.durable.contains($0) }
       var facts: [JournalRecord] = []
-      if let representation { facts.append(.representation(representation)) }
+      if representation != known.representation { facts.append(.representation(representation)) }
       if !news.isEmpty {
         do throws(PosixError) {
           try flush(data)
         } catch {
-          let (durable, sums) = (journal.journal.durable, RunningChecksums(journal.journal.sums))
-          state.withLock { state in loseUnflushed(durable, sums, &state) }
+          lose(known)
           throw error
         }
-        facts += sums
-        facts += try lateSums(present)
+        for range in sums.missing(present, total: representation.total) {
+          guard let crc = try GenerationCheck.sum(of: range, data) else { continue }
+          let sum = Checksum(end: range.upperBound, crc: crc)
+          sums.sums[range.lowerBound] = sum
+          state.withLock { $0.sums.sums[range.lowerBound] = sum }
+        }
+        for (start, sum) in sums.sums.sorted(by: { $0.key < $1.key }) where known.sums[start] != sum {
+          facts.append(.sum(start..<sum.end, sum.crc))
+        }
         facts += news.map { .range($0) }
       }
       if !facts.isEmpty { try journal.append(facts) }
-      state.withLock { state in
-        state.durable.formUnion(ByteRanges(news))
-        state.sums.told(facts)
-        if state.representation == representation { state.isRepresentationNew = false }
-      }
       try nameWhole(journal.journal)
     }
   }
@@ -65,29 +62,21 @@ extension EpisodeWriter {
   }
 
   /// Nothing but what the journal says is believed from now on.
-  private func loseUnflushed(_ durable: ByteRanges, _ sums: RunningChecksums, _ state: inout State) {
-    let shown = state.present
-    var lost = shown
-    for run in durable.ranges { lost.remove(run) }
-    if lost.isEmpty { return }
-    state.durable = durable
-    state.present = durable
-    state.sums = sums
-    for run in lost.ranges { hide(run) }
-    map.set(received: durable.count)
-    giveBackShown(lost.ranges, of: shown, state.representation, besides: durable)
-  }
-
-  /// Takes a range out of the live map.
-  private func hide(_ range: Range<Int64>) {
-    let block = LiveMap.blockSize
-    map.remove(blocks: range.lowerBound / block..<(range.upperBound + block - 1) / block)
+  private func lose(_ journal: RangeJournal) {
+    state.withLock { state in
+      var lost = state.present
+      for run in journal.durable.ranges { lost.remove(run) }
+      state.present = journal.durable
+      state.sums = RunningChecksums(sums: journal.sums)
+      for run in lost.ranges { map.remove(blocks: LiveMap.blocks(touching: run)) }
+      map.set(received: state.present.count)
+    }
   }
 
   /// These bytes are not what was written: they are to come again. The journal says so before anything else.
   package func discard(_ ranges: [Range<Int64>]) throws(PosixError) {
-    let found = present
-    let lost = ranges.map { $0.clamped(to: 0..<found.end) }.filter { !$0.isEmpty }
+    let end = present.end
+    let lost = ranges.map { $0.clamped(to: 0..<end) }.filter { !$0.isEmpty }
     if lost.isEmpty { return }
     if state.withLock({ $0.isWhole }) {
       // Not complete any more: readers from now on look at the live map.
@@ -99,33 +88,10 @@ extension EpisodeWriter {
     state.withLock { state in
       for range in lost {
         state.present.remove(range)
-        state.durable.remove(range)
         state.sums.forget(range)
-        hide(range)
+        map.remove(blocks: LiveMap.blocks(touching: range))
       }
       map.set(received: state.present.count)
     }
-    giveBackShown(lost, of: found, representation, besides: present)
-  }
-
-  func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {
-    try journal.withLock { journal throws(PosixError) in
-      try journal.append(records, synchronized: synchronized)
-    }
-  }
-
-  /// The checksums of chunks that came out of order, from the bytes that are stored.
-  private func lateSums(_ present: ByteRanges) throws(PosixError) -> [JournalRecord] {
-    let missing = state.withLock { $0.sums.missing(present, total: $0.representation.total) }
-    var records: [JournalRecord] = []
-    for range in missing {
-      guard let crc = try GenerationCheck.sum(of: range, data) else { continue }
-      let sum = Checksum(end: range.upperBound, crc: crc)
-      records.append(.sum(start: range.lowerBound, sum))
-      state.withLock { state in
-        state.sums.set(sum, of: range.lowerBound)
-      }
-    }
-    return records
   }
 }

@@ -1,0 +1,158 @@
+/// A value as bytes, for sockets and files of our own: integers little-endian, texts and lists behind their count, and
+/// a byte 0 or 1 before what may be missing.
+package protocol BinaryValue: Sendable {
+  func encode(into bytes: inout [UInt8])
+  init(from reader: inout BinaryReader) throws(BinaryError)
+}
+
+package enum BinaryError: Error, Hashable, Sendable {
+  /// Longer than its receiver takes.
+  case tooLong
+  /// Not such a value, or one with bytes missing or left over.
+  case malformed
+}
+
+extension BinaryValue {
+  package var encoded: [UInt8] {
+    var bytes: [UInt8] = []
+    encode(into: &bytes)
+    return bytes
+  }
+
+  /// The value that `bytes` are, all of them.
+  package init(decoding bytes: ArraySlice<UInt8>) throws(BinaryError) {
+    var reader = BinaryReader(bytes)
+    self = try reader.next()
+    guard reader.isAtEnd else { throw .malformed }
+  }
+}
+
+extension [UInt8] {
+  package mutating func put<each V: BinaryValue>(_ values: repeat each V) {
+    repeat (each values).encode(into: &self)
+  }
+}
+
+/// Takes values out of bytes that anybody may have made.
+package struct BinaryReader {
+  private var rest: ArraySlice<UInt8>
+
+  package init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  package var isAtEnd: Bool { rest.isEmpty }
+
+  package mutating func next<V: BinaryValue>() throws(BinaryError) -> V { try V(from: &self) }
+
+  package mutating func take(_ count: Int) throws(BinaryError) -> ArraySlice<UInt8> {
+    guard rest.count >= count else { throw .malformed }
+    defer { rest = rest.dropFirst(count) }
+    return rest.prefix(count)
+  }
+}
+
+extension BinaryValue where Self: FixedWidthInteger {
+  package func encode(into bytes: inout [UInt8]) {
+    withUnsafeBytes(of: littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    let bytes = try reader.take(MemoryLayout<Self>.size)
+    self = bytes.reversed().reduce(0) { $0 << 8 | Self(truncatingIfNeeded: $1) }
+  }
+}
+
+extension UInt8: BinaryValue {}
+extension Int32: BinaryValue {}
+extension UInt32: BinaryValue {}
+extension Int64: BinaryValue {}
+extension UInt64: BinaryValue {}
+
+extension BinaryValue where Self: RawRepresentable, RawValue: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { rawValue.encode(into: &bytes) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    guard let value = Self(rawValue: try reader.next()) else { throw .malformed }
+    self = value
+  }
+}
+
+extension Bool: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes.append(self ? 1 : 0) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    let byte: UInt8 = try reader.next()
+    guard byte <= 1 else { throw .malformed }
+    self = byte == 1
+  }
+}
+
+extension Optional: BinaryValue where Wrapped: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(self != nil)
+    if let self { bytes.put(self) }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self = try Bool(from: &reader) ? try Wrapped(from: &reader) : nil
+  }
+}
+
+extension Array: BinaryValue where Element: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) {
+    bytes.put(UInt32(count))
+    for element in self { bytes.put(element) }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self = []
+    for _ in 0..<(try UInt32(from: &reader)) { append(try reader.next()) }
+  }
+}
+
+extension String: BinaryValue {
+  /// Bytes of a text: no title or address of use is longer. Longer ones are cut between characters.
+  private static let longest = 16 << 10
+
+  package func encode(into bytes: inout [UInt8]) {
+    var end = utf8.index(utf8.startIndex, offsetBy: Self.longest, limitedBy: utf8.endIndex) ?? utf8.endIndex
+    while end.samePosition(in: self) == nil { end = utf8.index(before: end) }
+    let text = self[..<end].utf8
+    bytes.put(UInt32(text.count))
+    bytes += text
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    let bytes = try reader.take(Int(try UInt32(from: &reader)))
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
+    self = text
+  }
+}
+
+extension Range<Int64>: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes.put(lowerBound, upperBound) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    let (lower, upper): (Int64, Int64) = (try reader.next(), try reader.next())
+    guard lower >= 0, lower <= upper else { throw .malformed }
+    self = lower..<upper
+  }
+}
+
+extension MediaKey: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes += self.bytes }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    guard let key = MediaKey(bytes: Array(try reader.take(16))) else { throw .malformed }
+    self = key
+  }
+}
+
+extension Representation: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes.put(total, entityTag, lastModified, finalURL) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(
+      total: try reader.next(), entityTag: try reader.next(), lastModified: try reader.next(),
+      finalURL: try reader.next())
+  }
+}

@@ -1,0 +1,44 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import TransferProtocol
+
+/// The mount's root, and `.podcastfs/`, which is for the owner alone.
+struct FixedFolder: FolderNode {
+  let tree: PodcastTree
+  let id: NodeID
+  var hasVerbs: Bool { false }
+
+  static let names: [NodeID: [(String, NodeID)]] = [
+    .root: [
+      ("Downloaded", .downloaded), ("Downloading", .downloading), ("Latest", .latest), ("Search", .search),
+      ("Subscriptions", .subscriptions),
+    ],
+    .control: [("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status)],
+  ]
+  /// Opens by name but is not listed, so that cp -r and grep -r don't wait in it.
+  private static let controlName = ".podcastfs"
+
+  func listing(for caller: Caller) -> Answer<Listing> {
+    if id == .control && !tree.owner.admits(caller) { return .failure(.EACCES) }
+    return tree.listing(of: id) {}
+  }
+
+  func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
+    if id == .root && name == Self.controlName { return .value(.node(.control)) }
+    let found = Self.names[id]?.first { $0.0 == name }
+    return found.map { .value(.node($0.1)) } ?? .failure(.ENOENT)
+  }
+
+  func extendedAttributes() -> Answer<AttributeList> {
+    var list = AttributeList()
+    if id == .control { return .value(list) }
+    let (cached, counts) = tree.state.withLock { ($0.cachedBytes, $0.stateCounts) }
+    list.add("version", podcastfsVersion)
+    list.add("cache_bytes", String(cached))
+    list.add("cache_limit", String(tree.settings.cacheSize))
+    list.add("active", String(counts[.downloading] ?? 0))
+    list.add("queued", String(counts[.queued] ?? 0))
+    return .value(list)
+  }
+}

@@ -1,0 +1,98 @@
+internal import Glibc
+internal import PodcastModel
+package import PosixKit
+
+/// One end of the connection between a client and the daemon. Belongs to the loop.
+package final class FrameSocket<Incoming: FramedMessage> {
+  private let socket: FileDescriptor
+  private let loop: EventLoop
+  private var incoming = FrameBuffer()
+  /// Frames on their way, and how much of them has gone.
+  private var outgoing: [UInt8] = []
+  private var sent = 0
+  package private(set) var isClosed = false
+  private let receive: (Incoming) -> Void
+  private let ended: () -> Void
+  /// Makes more frames; asked before each sending, while less than `mostReady` waits.
+  package var refill: () -> [UInt8] = { [] }
+
+  /// Bytes made ready before the other end has taken what was.
+  package static var mostReady: Int { 256 << 10 }
+
+  /// - Parameter ended: called when the other end has gone, or speaks no sense; not after `close`.
+  package init(
+    _ socket: consuming FileDescriptor, loop: EventLoop, receive: @escaping (Incoming) -> Void,
+    ended: @escaping () -> Void
+  ) {
+    self.socket = socket
+    self.loop = loop
+    self.receive = receive
+    self.ended = ended
+    loop.watch(self.socket.rawValue, .readable) { [weak self] ready in
+      if ready.contains(.writable) { self?.flush() }
+      if !ready.isDisjoint(with: [.readable, .broken]) { self?.read() }
+    }
+  }
+
+  /// Bytes made ready that the other end has not taken.
+  package var ready: Int { outgoing.count - sent }
+
+  package func send(_ message: some FramedMessage) {
+    if isClosed { return }
+    outgoing += message.frame
+    flush()
+  }
+
+  /// Sends what the other end takes.
+  package func flush() {
+    while !isClosed {
+      if ready < Self.mostReady { outgoing += refill() }
+      if outgoing.isEmpty { break }
+      let count = outgoing.withUnsafeBytes { bytes in
+        Glibc.send(
+          socket.rawValue, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+      }
+      if count < 0 && Errno.current == .EINTR { continue }
+      // What is lost is noticed by reading.
+      if count < 0 { break }
+      sent += count
+      if sent < outgoing.count && sent < Self.mostReady { continue }
+      outgoing = Array(outgoing.dropFirst(sent))
+      sent = 0
+    }
+    if !isClosed {
+      loop.setInterest(socket.rawValue, outgoing.isEmpty ? .readable : [.readable, .writable])
+    }
+  }
+
+  /// Ends it without a word.
+  package func close() {
+    if isClosed { return }
+    isClosed = true
+    loop.unwatch(socket.rawValue)
+    shutdown(socket.rawValue, Int32(SHUT_RDWR))
+  }
+
+  private func lose() {
+    if isClosed { return }
+    close()
+    ended()
+  }
+
+  private func read() {
+    var buffer = [UInt8](repeating: 0, count: 65536)
+    while !isClosed {
+      let count = recv(socket.rawValue, &buffer, buffer.count, 0)
+      if count < 0 && Errno.current == .EINTR { continue }
+      if count < 0 && Errno.current == .EAGAIN { return }
+      if count <= 0 { return lose() }
+      incoming.append(buffer[..<count])
+      do throws(BinaryError) {
+        while !isClosed, let message: Incoming = try incoming.next() { receive(message) }
+      } catch {
+        return lose()
+      }
+      if count < buffer.count { return }
+    }
+  }
+}
