@@ -75,8 +75,13 @@ let package = Package(
 
     // What is known, and how it is shown.
     library("Identity", ["PodcastModel"]),
+    library("Directory", ["Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
     library(
-      "Catalog", ["Configuration", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+      "Catalog",
+      [
+        "Configuration", "Directory", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel",
+        "PosixKit",
+      ]),
     // Another process takes a mount over: its connection, the kernel's greeting, what is open.
     library("MountHandover", ["CLinux", "PosixKit"]),
     library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
@@ -98,7 +103,8 @@ let package = Package(
     library(
       "CLI",
       [
-        "MountService", "Catalog", "Configuration", "Demo", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit", "HTTPKit",
+        "MountHandover",
         "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
         "PosixKit",
       ]),
@@ -116,8 +122,8 @@ let package = Package(
     .executableTarget(
       name: "podcastfs-bench",
       dependencies: [
-        "CLibXML2", "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel",
-        "PosixKit", "TransferClient", "TransferProtocol",
+        "CLibXML2", "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit",
+        "PodcastModel", "PosixKit", "TestSupport", "TransferClient", "TransferProtocol",
       ],
       path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
 
@@ -125,7 +131,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "WebValues",
+        "CTestLinux", "Configuration", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "SQLiteKit",
+        "WebValues",
       ],
       path: "Tests/TestSupport", swiftSettings: strict),
 
@@ -134,11 +141,19 @@ let package = Package(
     tests(
       "CatalogTests",
       [
-        "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit",
+        "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel",
+        "PosixKit",
         "SQLiteKit",
         "TestSupport", "podcastfs",
       ],
       exclude: ["Fixtures"]),
+    tests(
+      "DirectoryTests",
+      [
+        "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit",
+        "SQLiteKit",
+        "TestSupport", "podcastfs",
+      ]),
     tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import Directory
 internal import FeedKit
 internal import MountService
 internal import PodcastModel
@@ -15,7 +16,7 @@ package enum CommandLineTool {
       (
         "Podcasts",
         [
-          ([SearchCommand.self], nil),
+          ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; the directory for it"),
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
@@ -82,6 +83,7 @@ package enum CommandLineTool {
     }
     if first == MountProbe.word { return MountProbe.run(Array(arguments.dropFirst())) }
     if first == FeedWorker.argument { return FeedWorker.run() }
+    if first == DumpWorker.argument { return DumpWorker.run() }
     if first == FeedWorker.probeArgument { return FeedWorker.probe() }
     if ["--help", "-h"].contains(first) {
       return try HelpCommand.run(ArgumentList(arguments.dropFirst().filter { !$0.hasPrefix("-") }))

@@ -17,4 +17,14 @@ static inline void podcastfs_sqlite_keep_no_statistics(void) {
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
+/// Of a database that a stranger has made no view and no trigger runs, and no row is longer than 16 MiB.
+static inline void podcastfs_sqlite_harden(sqlite3 *database) {
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, (int *)0);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, (int *)0);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, 16 << 20);
+  sqlite3_limit(database, SQLITE_LIMIT_COLUMN, 200);
+  sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
+}
+
 #endif

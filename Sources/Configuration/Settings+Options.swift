@@ -26,6 +26,13 @@ extension Settings {
       "catalogue_size", "SIZE", "2G",
       "what the catalogue may take before podcasts that are neither followed, kept nor cached are forgotten"
     ) { $0.catalogueSize = try SettingValue.size($1, $2) },
+    .init("directory_url", "URL", "Podcast Index's dump", "where podcastfs directory fetch gets it") {
+      $0.directoryURL = try SettingValue.address($1, $2)
+    },
+    .init("directory_file", "FILE", "the user's own", "an offline directory of podcasts that all users share")
+    {
+      $0.directoryFile = try SettingValue.line($1, $2)
+    },
     .init("downloads", "N", "3", "background downloads at once, 1 to 64") {
       $0.downloads = try SettingValue.number($1, $2, 1...64)
     },

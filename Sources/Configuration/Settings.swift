@@ -34,6 +34,12 @@ package struct Settings: Hashable, Sendable {
   /// What the catalogue's file may hold, in bytes, beyond what is followed, kept or cached.
   package var catalogueSize: Int64 = 2 << 30
 
+  // The offline directory
+  /// Where its dump is; nil for Podcast Index's own.
+  package var directoryURL: String?
+  /// A file that all users share; nil for the user's own.
+  package var directoryFile: String?
+
   // Mount
   package var trigger = Trigger.open
   /// Names of processes whose open starts nothing.

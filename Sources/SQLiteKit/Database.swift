@@ -25,6 +25,13 @@ package final class Database {
     package var placeVariable: String?
     /// KiB of page cache.
     package var cacheSize = 2000
+    /// The file is being made, and is of no use before it is whole: no journal, nothing is brought to the disk.
+    package var isBeingMade = false
+    /// Nobody changes the file while it is open: no lock is taken, and nothing beside it is looked for
+    /// (https://sqlite.org/uri.html#uriimmutable).
+    package var isImmutable = false
+    /// Called when the file is open and nothing but its header has been read.
+    package var whenOpen: (@Sendable () -> Void)?
 
     package init() {}
   }
@@ -57,16 +64,19 @@ package final class Database {
   private init(opening path: String, _ options: Options) throws(DatabaseError) {
     _ = SQLiteLibrary.isConfigured
     let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
-    let access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
+    var access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
+    if options.isImmutable { access |= SQLITE_OPEN_URI }
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
-      path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+      options.isImmutable ? Self.immutableAddress(of: path) : path, &opened,
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard let opened else { throw DatabaseError(code: SQLITE_NOMEM, message: "out of memory") }
     guard code == SQLITE_OK else {
       let message = String(cString: sqlite3_errmsg(opened))
       sqlite3_close_v2(opened)
       throw DatabaseError(code: code, message: "\(message): \(path)")
     }
+    options.whenOpen?()
     handle = opened
     busyTimeout = options.busyTimeout
     waitWhenBusy(options.busyTimeout)
@@ -88,10 +98,12 @@ package final class Database {
       }
     }
     // Readers and a writer do not wait for each other (https://sqlite.org/wal.html).
-    if !options.isReadOnly {
-      try switchToWriteAheadLog(until: .after(options.busyTimeout))
+    if options.isBeingMade {
+      try script("PRAGMA journal_mode = off; PRAGMA locking_mode = exclusive; PRAGMA synchronous = off")
+    } else {
+      if !options.isReadOnly { try switchToWriteAheadLog(until: .after(options.busyTimeout)) }
+      try script("PRAGMA synchronous = \(options.synchronous.rawValue)")
     }
-    try script("PRAGMA synchronous = \(options.synchronous.rawValue)")
     // The first read maps the file that processes share: what is wrong with that is said here, with the file's name.
     _ = try first("PRAGMA user_version") { $0.int64(0) }
   }

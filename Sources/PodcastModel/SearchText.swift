@@ -1,16 +1,14 @@
-internal import PodcastModel
-
 /// Text as the full-text index holds it.
 ///
 /// The index keeps no copy of the texts: to take one out, it must be told exactly what went in. A change of
 /// these rules, or of `PlainText`, `TitleText`, `LatinLetters`, therefore needs another `Schema.version`.
-enum SearchText {
+package enum SearchText {
   /// What of a long text is indexed, in bytes.
-  static let limit = 16 * 1024
+  package static let limit = 16 * 1024
 
   /// Without markup, and with blanks between the characters of scripts that are written without any, so that
   /// each is a word of its own.
-  static func indexed(_ text: String) -> String {
+  package static func indexed(_ text: String) -> String {
     var text = text
     return folded(text.withUTF8 { PlainText.words(UnsafeBufferPointer(rebasing: $0.prefix(limit))) })
   }
@@ -26,7 +24,7 @@ enum SearchText {
   /// A full-text query for all words of `terms`, each perhaps the beginning of one; nil where there is no word
   /// (https://sqlite.org/fts5.html#full_text_query_syntax).
   /// - Parameter isAtStart: the text begins with the first word.
-  static func query(_ terms: String, isAtStart: Bool = false) -> String? {
+  package static func query(_ terms: String, isAtStart: Bool = false) -> String? {
     let words = words(terms)
     if words.isEmpty { return nil }
     return words.enumerated().map { place, word in
@@ -40,16 +38,16 @@ enum SearchText {
   }
 
   /// Of beginnings of words up to so many characters the index of episodes knows at once where they are.
-  static let indexedBeginnings = 3
+  package static let indexedBeginnings = 3
 
   /// The words of a query as the index of episodes has them. That index knows no places of words: characters that are
   /// words of their own must all be there, in any order.
-  static func episodeWords(_ terms: String) -> [String] {
+  package static func episodeWords(_ terms: String) -> [String] {
     words(terms).flatMap { folded(String($0)).split(separator: " ").map(String.init) }
   }
 
   /// A query for one of each list of words; short ones may be the beginning of a word.
-  static func episodeQuery(_ words: [[String]]) -> String {
+  package static func episodeQuery(_ words: [[String]]) -> String {
     words.map { forms in
       either(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
     }.joined(separator: " AND ")

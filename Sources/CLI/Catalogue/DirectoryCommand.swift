@@ -1,0 +1,213 @@
+internal import Configuration
+internal import Directory
+internal import FeedKit
+internal import Glibc
+internal import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+
+/// `podcastfs directory`.
+enum DirectoryCommand: Command {
+  static let name = "directory"
+  static let summary = "search millions of podcasts without the network"
+  static let worksOnMounts = false
+  static let usage = """
+    podcastfs directory fetch
+    podcastfs directory import FILE|-
+    podcastfs directory status [--json]
+    podcastfs directory remove
+
+    The directory of all podcasts, as Podcast Index publishes it every week. Where it is installed searches are answered
+    from it at once, also without a network.
+
+      fetch         downloads the dump (1.8 GB, at most once a week a new one) and installs it. What was interrupted
+                    continues where it stopped; a dump that is installed is not downloaded again
+      import FILE   installs a dump: podcastindex_feeds.db.tgz, or the database in it (-: standard input). For some
+                    minutes that takes the room of both
+      status        what is installed; 1 where nothing is
+      remove        removes it
+
+      --json   {"installed", "path", "podcasts", "bytes", "dump_date", "imported", "source",
+               "download": {"bytes", "total"}}
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    let (places, settings) = try CommandSettings.load()
+    let place = DirectoryPlace(settings, places)
+    switch (operands.first, operands.count) {
+    case ("fetch", 1): return try fetch(place, places, settings)
+    case ("import", 2): return try importFile(operands[1], place, places, settings)
+    case ("status", 1): return try status(PodcastDirectory(place: place), settings, isJSON)
+    case ("remove", 1):
+      let directory = PodcastDirectory(place: place)
+      if directory.isInstalled { try directory.remove() }
+      return 0
+    default: throw UsageError("directory takes fetch, import FILE, status or remove")
+    }
+  }
+
+  private static func importFile(
+    _ file: String, _ place: DirectoryPlace, _ places: Places, _ settings: Settings
+  ) throws -> Int32 {
+    try places.create()
+    let source = try open(file)
+    let name = file == "-" ? "standard input" : String(file.split(separator: "/").last ?? "")
+    do {
+      let facts = try DirectoryWork.run(source, name: name, place, settings)
+      StandardStreams.report(installed(facts))
+    } catch {
+      throw DirectoryWork.failure(of: file, error)
+    }
+    return 0
+  }
+
+  private static func fetch(_ place: DirectoryPlace, _ places: Places, _ settings: Settings) throws -> Int32 {
+    try places.create()
+    let address = settings.dumpAddress
+    let shown = WebAddress(address).shown
+    do {
+      guard let identity = try DirectoryWork.download(place, settings) else {
+        StandardStreams.report("the newest directory is installed")
+        return 0
+      }
+      let source = try FileDescriptor(openingRegular: place.download, O_RDONLY)
+      let facts = try DirectoryWork.run(source, name: shown, identity: identity.text, place, settings)
+      place.removeDownload()
+      StandardStreams.report(installed(facts))
+    } catch {
+      if (error as? DirectoryError)?.errno == .EINVAL { place.removeDownload() }
+      throw DirectoryWork.failure(of: shown, error)
+    }
+    return 0
+  }
+
+  private static func open(_ file: String) throws -> FileDescriptor {
+    if file == "-" { return FileDescriptor(owning: dup(STDIN_FILENO)) }
+    return try FileDescriptor(opening: file, O_RDONLY)
+  }
+
+  /// "4,710,545 podcasts (812 MiB), newest of 2026-08-02".
+  static func installed(_ facts: DirectoryFacts) -> String {
+    let date =
+      facts.newest > 0 ? ", the newest episode is of \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
+    return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)"
+  }
+
+  private static func status(_ directory: PodcastDirectory, _ settings: Settings, _ isJSON: Bool) throws
+    -> Int32
+  {
+    let facts = directory.isInstalled ? try directory.facts() : nil
+    let part = directory.place.downloaded(of: settings.dumpAddress)
+    if isJSON {
+      StandardStreams.print(json(facts, part, directory.place.file).indentedText)
+    } else if let facts {
+      StandardStreams.tell(installed(facts))
+      let imported = "imported \(CivilTime.iso8601(facts.made)) from \(PrintableText.line(facts.source))"
+      StandardStreams.tell("    \(imported)\n    \(directory.place.file)", hanging: 2)
+    } else {
+      StandardStreams.complain("\(DirectoryError.missing)")
+    }
+    if let part, !isJSON {
+      let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
+      StandardStreams.tell(
+        "\(HumanText.size(part.bytes))\(total) of a newer dump have come: podcastfs directory fetch continues")
+    }
+    return facts == nil ? 1 : 0
+  }
+
+  private static func json(
+    _ facts: DirectoryFacts?, _ part: (bytes: Int64, total: Int64?)?, _ path: String
+  ) -> JSONValue {
+    func time(_ seconds: Int64?) -> JSONValue {
+      .optional(seconds.flatMap { $0 > 0 ? CivilTime.iso8601($0) : nil })
+    }
+    return .object([
+      ("installed", .bool(facts != nil)), ("path", .string(path)),
+      ("podcasts", .integer(Int64(facts?.podcasts ?? 0))), ("bytes", .integer(facts?.bytes ?? 0)),
+      ("dump_date", time(facts?.newest)), ("imported", time(facts?.made)),
+      ("source", .optional(facts?.source)),
+      (
+        "download",
+        part.map {
+          .object([("bytes", .integer($0.bytes)), ("total", $0.total.map { .integer($0) } ?? .null)])
+        } ?? .null
+      ),
+    ])
+  }
+}
+
+extension Settings {
+  /// Where the dump is.
+  fileprivate var dumpAddress: String { directoryURL ?? DirectoryFetch.usualAddress }
+}
+
+/// An import, with its progress on a terminal.
+enum DirectoryWork {
+  static func run(
+    _ source: borrowing FileDescriptor, name: String, identity: String? = nil, _ place: DirectoryPlace,
+    _ settings: Settings
+  ) throws -> DirectoryFacts {
+    let line = StatusLine()
+    defer { line.clear() }
+    let work = DirectoryImport(
+      place: place, program: FeedReader.thisProgram, minimumFree: settings.minimumFree,
+      progress: { line.show(words($0)) })
+    return try work.run(source, name: name, identity: identity)
+  }
+
+  /// Downloads the dump.
+  /// - Returns: what it is; nil where it is installed.
+  static func download(_ place: DirectoryPlace, _ settings: Settings) throws -> DumpIdentity? {
+    let line = StatusLine()
+    defer { line.clear() }
+    var request = HTTPRequest(url: settings.dumpAddress, settings)
+    request.allowsPrivateHosts = settings.directoryURL != nil
+    let client = HTTPClient(name: "directory-http")
+    defer { client.stop() }
+    let fetch = DirectoryFetch(
+      place: place, request: request, minimumFree: settings.minimumFree,
+      progress: { bytes, total in
+        let whole = total.map { " of \(HumanText.size($0)), \(bytes * 100 / max($0, 1)) %" } ?? ""
+        line.show("downloading: \(HumanText.size(bytes))\(whole)")
+      })
+    return try fetch.run(client, installed: (try? PodcastDirectory(place: place).facts())?.identity)
+  }
+
+  /// An error in words for people.
+  static func failure(of operand: String, _ error: any Error) -> CommandFailure {
+    guard let error = error as? DirectoryImport.NoRoom else { return CommandFailure(of: operand, error) }
+    let reserved = error.reserved > 0 ? ", and min_free keeps \(HumanText.size(error.reserved)) of them" : ""
+    return CommandFailure(
+      "\(operand): not imported: for some minutes it needs \(HumanText.size(error.needed)) in \(error.folder), where "
+        + "\(HumanText.size(error.free)) are free\(reserved)")
+  }
+
+  private static func words(_ stage: DirectoryImport.Stage) -> String {
+    switch stage {
+    case .unpacking(let bytes, let total):
+      "unpacking: \(HumanText.size(bytes))" + (total.map { " of \(HumanText.size($0))" } ?? "")
+    case .checking: "checking the database"
+    case .reading(let count): "reading: \(HumanText.count(count, "podcast"))"
+    case .writing(let count, let total): "writing: \(count) of \(HumanText.count(total, "podcast"))"
+    }
+  }
+}
+
+/// One line on the terminal's standard error that is drawn again in its place; nothing where that is no terminal.
+final class StatusLine {
+  private var shown: MonotonicTime?
+  private let isTerminal = StandardStreams.errorIsTerminal && !StandardStreams.isQuiet
+
+  /// Not more than ten times a second.
+  func show(_ text: String) {
+    guard isTerminal, shown.map({ MonotonicTime.now.seconds(since: $0) > 0.1 }) ?? true else { return }
+    shown = .now
+    let line = ColumnText.cut(PrintableText.line(text), Terminal.errors.size.columns - 1)
+    StandardStreams.write("\r\(line)\u{1b}[K", to: StandardStreams.errors)
+  }
+
+  func clear() { if shown != nil { StandardStreams.write("\r\u{1b}[K", to: StandardStreams.errors) } }
+}

@@ -1,0 +1,146 @@
+internal import Glibc
+internal import PodcastModel
+package import PosixKit
+
+/// Makes the directory of a dump: unpacks it, has it read in a confined process, writes the new file beside the old one,
+/// and puts it in its place in one step.
+package struct DirectoryImport {
+  package enum Stage: Hashable, Sendable {
+    /// Bytes of the dump, and of the whole where that is known.
+    case unpacking(Int64, of: Int64?)
+    /// The database is being checked.
+    case checking
+    /// Podcasts.
+    case reading(Int)
+    case writing(Int, of: Int)
+  }
+
+  /// A disk has too little room.
+  package struct NoRoom: Error, Hashable, Sendable {
+    package var folder: String
+    /// Bytes that are needed for some minutes, those that are free, and those of them that are to stay free.
+    package var needed: Int64
+    package var free: Int64
+    package var reserved: Int64
+  }
+
+  let place: DirectoryPlace
+  /// A program that calls `DumpWorker` for its argument.
+  let program: String
+  /// Bytes that are to stay free on the disk.
+  let minimumFree: Int64
+  let now: Int64
+  let progress: (Stage) -> Void
+
+  package init(
+    place: DirectoryPlace, program: String, minimumFree: Int64, now: Int64 = wallClockSeconds(),
+    progress: @escaping (Stage) -> Void = { _ in }
+  ) {
+    (self.place, self.program, self.minimumFree, self.now) = (place, program, minimumFree, now)
+    self.progress = progress
+  }
+
+  /// Imports what `source` holds: a file, or a pipe.
+  /// - Parameters:
+  ///   - name: of the file or its address, to be kept.
+  ///   - identity: see `DirectoryFacts`.
+  /// - Throws: `DirectoryError`, `NoRoom`, `PosixError` or `DatabaseError`; the directory that was there stays.
+  package func run(_ source: borrowing FileDescriptor, name: String, identity: String? = nil) throws
+    -> DirectoryFacts
+  {
+    try Directories.create(place.folder)
+    let lock = try FileDescriptor(opening: place.lock, O_RDWR | O_CREAT)
+    guard lock.tryLock(.exclusive) else {
+      throw DirectoryError(.EBUSY, "another import is under way")
+    }
+    // A process that somebody else starts just now may have the file open, too.
+    defer { lock.unlock() }
+    defer { removeLeftovers() }
+    removeLeftovers()
+    var facts = DirectoryFacts()
+    (facts.source, facts.identity) = (name, identity)
+    let builder: DirectoryBuilder
+    if let size = try plainDatabase(source) {
+      try checkRoom(size, isUnpacked: true)
+      builder = try read(source, &facts)
+    } else {
+      try Directories.create(place.cache)
+      let unpacked = try FileDescriptor(opening: place.unpacked, O_RDWR | O_CREAT | O_TRUNC)
+      try unpack(source, to: unpacked)
+      builder = try read(unpacked, &facts)
+      // The new file has more use for the room.
+      try unpacked.truncate(to: 0)
+    }
+    try builder.finish(facts) { progress(.writing($0, of: builder.count)) }
+    try swap()
+    return try PodcastDirectory(place: place).facts()
+  }
+
+  /// The size of a source that is a database as it is, in a file; nil for any other.
+  private func plainDatabase(_ source: borrowing FileDescriptor) throws -> Int64? {
+    let status = try source.status()
+    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
+    var head = [UInt8](repeating: 0, count: DumpUnpacker.signature.count)
+    let count = try head.withUnsafeMutableBytes { try source.read(into: $0, at: 0) }
+    guard count == head.count, head == DumpUnpacker.signature else { return nil }
+    return Int64(status.st_size)
+  }
+
+  private func unpack(_ source: borrowing FileDescriptor, to target: borrowing FileDescriptor) throws {
+    let status = try source.status()
+    let total = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+    try DumpUnpacker(
+      checkRoom: { size in try checkRoom(size, isUnpacked: false) },
+      progress: { packed, _ in progress(.unpacking(packed, of: total)) }
+    ).unpack(source, to: target)
+  }
+
+  /// What of the unpacked dump's size the new directory takes while it is made, and what it takes then.
+  private static let share = 0.4
+
+  /// - Throws: `NoRoom`.
+  private func checkRoom(_ size: Int64, isUnpacked: Bool) throws {
+    let result = Int64(Double(size) * Self.share)
+    var needs = [(place.folder, result)]
+    if !isUnpacked { needs.append((place.cache, size)) }
+    if needs.count == 2, Self.device(place.folder) == Self.device(place.cache) {
+      needs = [(place.cache, size + result)]
+    }
+    for (folder, needed) in needs {
+      guard let free = DiskSpace.available(at: folder), free - minimumFree < needed else { continue }
+      throw NoRoom(folder: folder, needed: needed, free: free, reserved: minimumFree)
+    }
+  }
+
+  private static func device(_ path: String) -> dev_t? {
+    var status = stat()
+    return stat(path, &status) == 0 ? status.st_dev : nil
+  }
+
+  private func read(
+    _ database: borrowing FileDescriptor, _ facts: inout DirectoryFacts
+  ) throws -> DirectoryBuilder {
+    progress(.checking)
+    let builder = try DirectoryBuilder(path: place.new, waiting: place.waiting, now: now)
+    facts.refused = try DumpProcess.read(database, by: program) { record in
+      try builder.add(record)
+      if builder.count % 10_000 == 0 { progress(.reading(builder.count)) }
+    }
+    if builder.count == 0 { throw DirectoryError.refused("it has no podcast with a title and a feed") }
+    return builder
+  }
+
+  private func swap() throws {
+    try FileDescriptor(openingRegular: place.new, O_RDONLY).synchronize()
+    try retrying("protect", place.new) { chmod(place.new, 0o644) }
+    try retrying("replace", place.file) { rename(place.new, place.file) }
+    try FileDescriptor(opening: place.folder, O_RDONLY).synchronize()
+  }
+
+  /// What an import that was killed has left.
+  private func removeLeftovers() {
+    for path in [place.new, place.waiting, place.unpacked] {
+      for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
+    }
+  }
+}

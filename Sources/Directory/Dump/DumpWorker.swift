@@ -1,0 +1,67 @@
+internal import Glibc
+internal import PosixKit
+internal import SQLiteKit
+
+/// The process that reads a dump: `podcastfs` in a mode that no user calls. Its standard input is the database, its
+/// standard output a pipe for what is in it (`DumpRecord`). It can reach nothing else (see `Sandbox`).
+package enum DumpWorker {
+  /// The argument that calls it.
+  package static let argument = "--read-dump"
+  /// Seconds on a processor: some ten times as long as the real dump takes.
+  private static let processorSeconds = 1200
+  /// Bytes of memory.
+  private static let memory = 256 << 20
+  /// Bytes that are written at once.
+  private static let piece = 1 << 16
+
+  /// Above those that are open.
+  private static let mostFiles: Int32 = 16
+
+  /// The last line, before the number of rows that cannot be used.
+  static let end = "end "
+  /// Before the reason why nothing can be used.
+  static let failure = "refused "
+
+  /// - Returns: the exit status; 0 also where the output says that the dump is refused.
+  package static func run() -> Int32 {
+    ResourceLimits.confine(memory: memory, processorSeconds: processorSeconds)
+    var options = Database.Options()
+    options.isReadOnly = true
+    options.isImmutable = true
+    // Nothing of the program that started this one is open here.
+    options.whenOpen = { Sandbox.enter(closingFrom: mostFiles) }
+    var output: [UInt8] = []
+    output.reserveCapacity(2 * piece)
+    func flush() -> Bool {
+      defer { output.removeAll(keepingCapacity: true) }
+      return output.withUnsafeBytes { bytes in (try? writeFully(1, bytes)) != nil }
+    }
+    do {
+      let database = try Database(path: "/proc/self/fd/0", options: options)
+      try database.distrust(readingOnly: DumpReader.table)
+      let reader = try DumpReader(database)
+      var refused = 0
+      try reader.read { record in
+        guard let record else {
+          refused += 1
+          return true
+        }
+        record.write(to: &output)
+        return output.count < piece || flush()
+      }
+      output += "\(end)\(refused)\n".utf8
+    } catch let error as DirectoryError {
+      output += "\(failure)\(error)\n".utf8
+    } catch let error as DatabaseError {
+      output += "\(failure)\(DirectoryError.refused(explain(error)))\n".utf8
+    } catch {
+      return 1
+    }
+    return flush() ? 0 : 1
+  }
+
+  private static func explain(_ error: DatabaseError) -> String {
+    error.isDamaged
+      ? "its database is damaged (\(error.message))" : "its database cannot be read (\(error.message))"
+  }
+}

@@ -1,0 +1,77 @@
+package import HTTPKit
+internal import PodcastModel
+internal import PosixKit
+
+/// Downloads a dump. What has come of it stays when the program ends, and is gone on with by the next.
+package struct DirectoryFetch {
+  /// Podcast Index's own.
+  package static let usualAddress = "https://public.podcastindex.org/podcastindex_feeds.db.tgz"
+
+  /// Requests in a row that bring nothing.
+  private static let attempts = 5
+  /// What the unpacked dump takes for each byte of the archive, and the new directory while it is made.
+  private static let expansion = 4.5
+
+  let place: DirectoryPlace
+  /// With everything but the address and what is asked of it.
+  let request: HTTPRequest
+  /// Bytes that are to stay free on the disk.
+  let minimumFree: Int64
+  /// Seconds before the second request that follows one that has brought nothing; each further one waits twice as long.
+  let firstPause: Double
+  let progress: (_ bytes: Int64, _ total: Int64?) -> Void
+
+  package init(
+    place: DirectoryPlace, request: HTTPRequest, minimumFree: Int64, firstPause: Double = 2,
+    progress: @escaping (_ bytes: Int64, _ total: Int64?) -> Void = { _, _ in }
+  ) {
+    (self.place, self.request, self.minimumFree) = (place, request, minimumFree)
+    (self.firstPause, self.progress) = (firstPause, progress)
+  }
+
+  /// Downloads the dump, unless it is the one that is installed.
+  /// - Parameter installed: see `DirectoryFacts.identity`.
+  /// - Returns: what it is; nil where the server has nothing new.
+  /// - Throws: `DirectoryError`, `HTTPError`, `PosixError`, `DirectoryImport.NoRoom`.
+  package func run(_ client: HTTPClient, installed: String?) throws -> DumpIdentity? {
+    try Directories.create(place.cache)
+    let part = DumpPart(path: place.download)
+    var (failures, pause) = (0, firstPause)
+    let installed = installed.flatMap { DumpIdentity(text: $0) }.flatMap { $0.url == request.url ? $0 : nil }
+    while true {
+      let download = DumpDownload(url: request.url, part: part, checkRoom: checkRoom, progress: progress)
+      var request = request
+      request.headers += download.headers(installed: installed)
+      client.start(request, receiver: download)
+      switch download.wait() {
+      case .complete: return download.identity
+      case .unchanged: return nil
+      case .replaced: part.remove()
+      case .failed(let error): throw error
+      case .cut(let error):
+        failures = download.hasBrought ? 0 : failures + 1
+        guard failures < Self.attempts, error.code != .cancelled else { throw error }
+        if failures > 0 {
+          _ = Monitor(()).wait(until: .after(pause)) { _ in Bool?.none }
+          pause *= 2
+        }
+      }
+    }
+  }
+
+  private func checkRoom(_ size: Int64) throws {
+    let needed = Int64(Double(size) * Self.expansion)
+    guard let free = DiskSpace.available(at: place.cache), free - minimumFree < needed else { return }
+    throw DirectoryImport.NoRoom(folder: place.cache, needed: needed, free: free, reserved: minimumFree)
+  }
+}
+
+extension DirectoryPlace {
+  /// Removes what has come: it is installed, or is no use.
+  package func removeDownload() { DumpPart(path: download).remove() }
+
+  /// What has come of a dump that is not whole yet, and its size; nil where there is none.
+  package func downloaded(of url: String) -> (bytes: Int64, total: Int64?)? {
+    DumpPart(path: download).found(of: url).map { ($0.bytes, $0.identity.length) }
+  }
+}
