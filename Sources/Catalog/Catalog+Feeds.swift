@@ -172,8 +172,13 @@ extension Catalog {
     completion: @escaping @Sendable (Result<ListedPodcast, CatalogError>) -> Void
   ) -> any Cancellable {
     let task = CatalogWork(tasks, completion)
-    feeds.perform { [feeds] in
-      SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
+    feeds.perform { [self] in
+      do throws(CatalogError) {
+        let address = try feedAddress(address, for: task)
+        SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
+      } catch {
+        task.finish(.failure(error))
+      }
     }
     return task
   }

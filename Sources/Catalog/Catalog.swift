@@ -1,4 +1,5 @@
 package import Configuration
+package import Directory
 package import FeedKit
 package import HTTPKit
 package import PodcastModel
@@ -14,6 +15,8 @@ package final class Catalog: Sendable {
   let settings: Settings
   let store: CatalogStore
   let texts: TextIndex
+  /// The offline directory, whether or not one is installed.
+  package let directory: PodcastDirectory
   let feeds: FeedRefresher
   let services: SearchServices
   let requests: RequestMaker
@@ -22,6 +25,8 @@ package final class Catalog: Sendable {
   let tasks = TaskRegistry()
   /// Threads that wait for the answers of search services.
   let searchThreads = WorkQueue(name: "catalog-search", threads: 4)
+  /// The same for searches that the directory has answered: no other search waits for theirs.
+  let completingThreads = WorkQueue(name: "catalog-merge", threads: 2)
   /// What is short and nobody waits for.
   private let queue: WorkQueue
 
@@ -45,11 +50,12 @@ package final class Catalog: Sendable {
     log = LogFile(places.logFile)
     requests = RequestMaker(settings: settings)
     services = SearchServices(settings: settings)
+    directory = PodcastDirectory(place: DirectoryPlace(settings, places))
     queue = WorkQueue(name: "catalog")
     do throws(CatalogError) {
       store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, clock: clock)
     } catch {
-      for queue in [queue, searchThreads] { queue.stop() }
+      for queue in [queue, searchThreads, completingThreads] { queue.stop() }
       throw error
     }
     texts = TextIndex(store: store)
@@ -78,7 +84,7 @@ package final class Catalog: Sendable {
     feeds.close()
     tasks.close()
     store.commits.stop()
-    for queue in [queue, searchThreads] { queue.stop() }
+    for queue in [queue, searchThreads, completingThreads] { queue.stop() }
     texts.stop()
     store.checkpoint()
     do { try store.flush() } catch {

@@ -9,7 +9,9 @@ package struct SearchQuery: Hashable, Sendable {
   package var limit: Int?
   /// RFC 5646 language tag, lower-case with "-".
   package var language: String?
-  /// The services to ask, as written after `source:` ("apple", "podcastindex", "fyyd", "local", "all"),
+  /// Apple's number of the one podcast that is meant.
+  package var appleID: Int64?
+  /// The services to ask, as written after `source:` ("apple", "index", "podcastindex", "fyyd", "local", "all"),
   /// lower-case; empty for the usual ones.
   package var sources: [String] = []
 
@@ -37,6 +39,11 @@ package struct SearchQuery: Hashable, Sendable {
         return false
       }
       limit = min(number, 200)
+    case "id":
+      guard (1...18).contains(value.utf8.count), value.utf8.allSatisfy({ (48...57).contains($0) }) else {
+        return false
+      }
+      appleID = Int64(value)
     case "lang":
       let tag = value.replacing("_", with: "-")
       guard (2...35).contains(tag.utf8.count),
@@ -53,7 +60,7 @@ package struct SearchQuery: Hashable, Sendable {
   }
 
   /// What may stand after `source:`.
-  package static let knownSources: Set<String> = ["apple", "podcastindex", "fyyd", "local", "all"]
+  package static let knownSources: Set<String> = ["apple", "index", "podcastindex", "fyyd", "local", "all"]
 
   private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
 }

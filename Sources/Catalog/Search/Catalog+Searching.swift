@@ -23,11 +23,14 @@ extension Catalog {
   ) -> any Cancellable {
     begin(name, completion) { [self] task in
       try store.read { try SearchRows.checkFree(name, except: old, in: $0) }
-      let answer = try answer(SearchQuery(parsing: name), for: task)
+      let query = SearchQuery(parsing: name)
+      let limit = query.limit ?? settings.searchLimit
+      let index = query.sources.isEmpty ? try directoryAnswer(query, limit: limit) : nil
+      let answer = try index.map { MergedAnswer([$0], limit: limit) } ?? answer(query, for: task)
       try task.beginCommit()
       // The words of the one that it takes the place of are forgotten.
       defer { if old != nil { store.emptyLog() } }
-      return try store.change { [now = store.now] database, changes in
+      let search = try store.change { [now = store.now] database, changes in
         try SearchRows.checkFree(name, except: old, in: database)
         let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
         changes += [.search(id), .results(search: id)]
@@ -36,6 +39,8 @@ extension Catalog {
         }
         return search
       }
+      if index != nil, query.appleID == nil { complete(search.id, name: name, query) }
+      return search
     }
   }
 
@@ -79,23 +84,33 @@ extension Catalog {
   private static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
 
-  /// Puts a query to all its services at once. Where none answers, the error of the first one counts, unless
-  /// the network is away and the catalogue itself knows something that fits.
-  private func answer(
-    _ query: SearchQuery, for task: CatalogWork<some Sendable>
-  ) throws(CatalogError) -> MergedAnswer {
-    if query.terms.isEmpty { throw CatalogError(.EINVAL, "no words to search for") }
+  /// Puts a query to the offline directory and to all its services at once. Where none answers, the error of the first
+  /// one counts, unless the network is away and the catalogue itself knows something that fits.
+  func answer(_ query: SearchQuery, for task: CatalogWork<some Sendable>) throws(CatalogError) -> MergedAnswer
+  {
+    var query = query
+    let limit = query.limit ?? settings.searchLimit
+    switch PodcastLink(query.terms) {
+    case .apple(let number): (query.terms, query.appleID) = ("", number)
+    case .podcastIndex(let number): return MergedAnswer([try podcast(number: number)], limit: limit)
+    case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
+    case .feed, nil: break
+    }
+    if query.terms.isEmpty, query.appleID == nil { throw CatalogError(.EINVAL, "no words to search for") }
     // An address may hold a password or a token: no service gets to see one.
     if SubscriptionAddress.isAddress(query.terms) {
       throw CatalogError(
         .EINVAL, "an address is no search, and was sent nowhere: podcastfs subscribe ADDRESS follows it")
     }
-    let limit = query.limit ?? settings.searchLimit
+    let index = try directoryAnswer(query, limit: limit)
+    // A number is one podcast's: who has found it needs to ask nobody else.
+    if query.appleID != nil, let index, !index.found.isEmpty { return MergedAnswer([index], limit: limit) }
     let asked = try services.services(for: query).map { service in
       (service, Result { () throws(CatalogError) in try ask(service, query, limit: limit, for: task) })
     }
-    let isLocal = asked.isEmpty || query.sources.contains { ["local", "all"].contains($0) }
-    var answers: [SearchAnswer] = []
+    var answers = [index].compactMap(\.self)
+    let isLocal =
+      asked.isEmpty && answers.isEmpty || query.sources.contains { ["local", "all"].contains($0) }
     var errors: [CatalogError] = []
     for (service, asked) in asked {
       do throws(CatalogError) {

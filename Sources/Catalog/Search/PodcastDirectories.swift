@@ -59,6 +59,36 @@ struct AppleSearch: SearchService {
   }
 }
 
+/// Apple's lookup of a podcast by its number, beside its search.
+struct AppleLookup: SearchService {
+  private let search: AppleSearch
+
+  init(of search: AppleSearch) { self.search = search }
+
+  var name: String { search.name }
+  var callsPerMinute: Int? { search.callsPerMinute }
+  var isNamedByUser: Bool { search.isNamedByUser }
+
+  func question(_ query: SearchQuery, limit: Int, country: String) -> ServiceQuestion {
+    let place = search.address.prefix { $0 != "?" && $0 != "#" }
+    let rest = search.address[place.endIndex...]
+    let folder = place.hasSuffix("/search") ? place.dropLast("search".count) : place + "/"
+    return ServiceQuestion(
+      "\(folder)lookup\(rest)",
+      [("id", query.appleID.map(String.init) ?? ""), ("entity", "podcast"), ("country", country)])
+  }
+
+  func decode(_ answer: JSONValue) throws(CatalogError) -> [FoundPodcast] {
+    let found = try search.decode(answer)
+    guard found.isEmpty else { return found }
+    guard let result = answer["results"]?.elements.first else {
+      throw CatalogError(.ENOENT, "Apple has no podcast of that number")
+    }
+    let title = (result["collectionName"]?.text).map { "\"\(PrintableText.line($0))\"" } ?? "the podcast"
+    throw CatalogError(.ENOENT, "\(title) is exclusive to Apple: it has no feed that others can read")
+  }
+}
+
 /// Podcast Index (https://podcastindex-org.github.io/docs-api/), for users who have a key.
 struct PodcastIndexSearch: SearchService {
   let key: String

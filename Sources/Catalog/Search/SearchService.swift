@@ -70,6 +70,9 @@ struct SearchServices: Sendable {
       throw CatalogError(
         .EINVAL, "Podcast Index needs podcastindex_key and podcastindex_secret in the settings")
     }
+    if query.appleID != nil {
+      return query.sources.isEmpty || query.sources.contains(apple.name) ? [AppleLookup(of: apple)] : []
+    }
     let all: [(any SearchService)?] = [apple, podcastIndex, fyyd]
     return all.compactMap(\.self).filter { service in
       query.sources.contains("all") || query.sources.contains(service.name)

@@ -96,6 +96,20 @@ enum SearchRows {
     return search
   }
 
+  /// Gives a result a state, whatever it has.
+  static func force(_ state: ResultState, ofResult id: Int64, in database: Database) throws {
+    try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
+  }
+
+  /// A search's results in one state.
+  static func results(
+    _ state: ResultState, ofSearch search: Int64, in database: Database
+  ) throws -> [Int64] {
+    try database.all("SELECT id FROM result WHERE search_id = ? AND state = ?", search, state.rawValue) {
+      $0.int64(0)
+    }
+  }
+
   /// A result's podcast and name.
   static func result(_ id: Int64, in database: Database) throws -> (podcast: Int64, name: String)? {
     try database.first("SELECT podcast_id, name FROM result WHERE id = ? AND state = 0", id) {

@@ -1,0 +1,105 @@
+internal import Configuration
+internal import Directory
+internal import PodcastModel
+internal import PosixKit
+
+// `source:index`: the offline directory, where one is installed. Its answer comes at once; what the services add to it is
+// merged in behind.
+extension Catalog {
+  /// As in `source:`.
+  static let directoryName = "index"
+
+  /// What the directory answers to a query that it is put to.
+  /// - Returns: nil where it is not asked, where none is installed, and where it finds nothing, unless it is named.
+  /// - Throws: EINVAL where it is named and none is installed.
+  func directoryAnswer(_ query: SearchQuery, limit: Int) throws(CatalogError) -> SearchAnswer? {
+    let isNamed = query.sources.contains(Self.directoryName)
+    let isAsked = isNamed || query.sources.isEmpty || query.sources.contains("all")
+    guard isAsked, isNamed || directory.isInstalled else { return nil }
+    do throws(DirectoryError) {
+      let found =
+        if let number = query.appleID { try directory.podcasts(apple: [number]) } else {
+          try directory.search(query, limit: limit)
+        }
+      if found.isEmpty, !isNamed { return nil }
+      return SearchAnswer(source: Self.directoryName, found: found.map(FoundPodcast.init))
+    } catch {
+      if isNamed { throw CatalogError(error.errno == .ENOENT ? .EINVAL : error.errno, error.message) }
+      log.write("\(error)")
+      return nil
+    }
+  }
+
+  /// The podcast with a number at Podcast Index, which only the directory knows.
+  func podcast(number: Int64) throws(CatalogError) -> SearchAnswer {
+    do throws(DirectoryError) {
+      let entry = try directory.podcast(number: number)
+      guard let entry else {
+        throw DirectoryError(.ENOENT, "the offline directory has no podcast of that number")
+      }
+      return SearchAnswer(source: Self.directoryName, found: [FoundPodcast(entry)])
+    } catch {
+      throw CatalogError(error.errno, error.message)
+    }
+  }
+
+  /// Puts the query of a search that the directory has answered to the services, and adds what they answer. Where none
+  /// does, the directory's answer stays.
+  func complete(_ search: Int64, name: String, _ query: SearchQuery) {
+    let task = CatalogWork<Void>(tasks) { _ in }
+    completingThreads.async { [self] in
+      let outcome = Result { () throws(CatalogError) in try answer(query, for: task) }
+      guard case .success(let answer) = outcome, answer.source != Self.directoryName else {
+        return task.finish(.failure(.cancelled))
+      }
+      do throws(CatalogError) {
+        try task.beginCommit()
+        try store.change { [now = store.now] database, changes in
+          guard try SearchRows.search(search, in: database)?.name == name else { return }
+          let followed = try SearchRows.results(.subscribed, ofSearch: search, in: database)
+          _ = try SearchRows.record(name, answer, replacing: search, now: now, in: database)
+          for result in followed { try SearchRows.force(.subscribed, ofResult: result, in: database) }
+          changes += [.search(search), .results(search: search)]
+        }
+        task.finish(.success(()))
+      } catch {
+        task.finish(.failure(error))
+      }
+    }
+  }
+}
+
+// Links of directories and other players.
+extension Catalog {
+  /// Seconds for a lookup.
+  private static let patience = 20.0
+
+  /// The address of the feed or page that is meant by an address or a link.
+  /// - Throws: why a link leads to no feed.
+  func feedAddress(_ text: String, for task: CatalogWork<some Sendable>) throws(CatalogError) -> String {
+    switch PodcastLink(text) {
+    case nil: return text
+    case .feed(let address): return address
+    case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
+    case .apple, .podcastIndex:
+      let outcome = Monitor<Result<MergedAnswer, CatalogError>?>(nil)
+      let search = find(text) { result in outcome.withLockNotifying { $0 = result } }
+      task.onCancel { search.cancel() }
+      let result = outcome.wait(until: .after(Self.patience)) { $0 }
+      guard let podcast = try result?.get().podcasts.first else {
+        throw CatalogError(.ENOENT, "no podcast is known by that link")
+      }
+      return podcast.feedURL.forRequest
+    }
+  }
+}
+
+extension FoundPodcast {
+  /// A podcast as the offline directory has it.
+  init(_ entry: DirectoryEntry) {
+    self.init(feedURL: entry.feedURL, title: entry.title)
+    author = entry.author
+    language = entry.language
+    categories = entry.categories
+  }
+}
