@@ -6,11 +6,13 @@ do {
   switch arguments.first {
   case "feed": try FeedBenchmark.run(Array(arguments.dropFirst()))
   case "catalogue": try CatalogBenchmark.run(Array(arguments.dropFirst()))
+  case "directory": try DirectoryBenchmark.run(Array(arguments.dropFirst()))
   case "politeness": try PolitenessBenchmark.run(Array(arguments.dropFirst()))
   case "transfers": try TransferBenchmark.run(Array(arguments.dropFirst()))
   default:
     print("usage: podcastfs-bench feed [--keep FILE] [--episodes N]")
     print("       podcastfs-bench catalogue [--home DIRECTORY] [--podcasts N] [--episodes N]")
+    print("       podcastfs-bench directory [--home DIRECTORY] [--rows N] [--import]")
     print("       podcastfs-bench politeness DIRECTORY")
     print("       podcastfs-bench transfers [--size MB]")
     exit(64)

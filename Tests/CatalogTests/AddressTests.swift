@@ -47,7 +47,7 @@ import Testing
 
   @Test(arguments: [
     "http://me:geheim@members.example/private/TOKENabc123XYZ/feed", "feed://members.example/f.xml",
-    "https://podcasts.apple.com/us/podcast/x/id1120964487", "members.example/private/TOKEN",
+    "members.example/private/TOKEN",
     "feed:members.example",
     "\"https://members.example/x\"", "harbour https://members.example/x", "me:geheim@members.example",
     "localhost:8000/feed country:de", "//members.example/private/TOKEN",

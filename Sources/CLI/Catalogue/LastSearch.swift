@@ -17,6 +17,8 @@ struct LastSearch {
   /// nil where the search failed or was interrupted.
   private let results: [Result]?
   private static let limit = 1 << 20
+  /// A search prints fewer.
+  private static let mostResults = 10_000
 
   private static func file(in places: Places) -> String { places.state + "/last-search.json" }
 
@@ -55,12 +57,14 @@ struct LastSearch {
   /// - Throws: `CommandFailure` for a number or a title that was not printed.
   func address(of word: String) throws -> String {
     let results = results ?? []
-    if let number = Int(word) {
+    if let number = Int(word), number <= Self.mostResults {
       guard results.indices.contains(number - 1) else { throw CommandFailure("\(word): \(missing)") }
       return results[number - 1].address
     }
     let result = results.first { $0.shown == word || $0.title.lowercased() == word.lowercased() }
     if let result { return result.address }
+    // A greater one is Apple's.
+    if word.utf8.allSatisfy({ (48...57).contains($0) }) { return "id:\(word)" }
     guard !SubscriptionAddress.typed(word).isEmpty || word.contains(":") else {
       throw CommandFailure(
         "\(word): not a feed address, and not a title of the last search: podcastfs search \(word)")

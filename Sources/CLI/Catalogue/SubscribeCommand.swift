@@ -5,11 +5,12 @@ enum SubscribeCommand: Command {
   static let name = "subscribe"
   static let summary = "follow podcasts by their feeds' addresses"
   static let usage = """
-    podcastfs subscribe [--json] [--quiet] FEED-URL|NUMBER|TITLE…
+    podcastfs subscribe [--json] [--quiet] FEED-URL|LINK|NUMBER|TITLE…
 
     Follows the podcasts: each becomes a directory in Subscriptions/. One that is followed already stays as it is. An
-    address may also be that of a web page that names its feed, or begin with feed:, pcast: or itpc:. NUMBER, TITLE and
-    address may be as podcastfs search printed them last.
+    address may also be that of a web page that names its feed, or begin with feed:, pcast: or itpc:. LINK is one of Apple
+    Podcasts, Podcast Index, AntennaPod, Overcast, Pocket Casts or subscribeonandroid.com. NUMBER, TITLE and address may
+    be as podcastfs search printed them last; a NUMBER above 10000 is Apple's.
 
       --json   [{"name", "title", "feed_url", "error"}]
     """
