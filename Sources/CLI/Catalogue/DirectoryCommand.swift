@@ -113,7 +113,8 @@ enum DirectoryCommand: Command {
     if let part, !isJSON {
       let total = part.total.map { " of \(HumanText.size($0))" } ?? ""
       StandardStreams.tell(
-        "\(HumanText.size(part.bytes))\(total) of a newer dump have come: podcastfs directory fetch continues")
+        "\(HumanText.size(part.bytes))\(total) of a newer dump have come: podcastfs directory fetch continues"
+      )
     }
     return facts == nil ? 1 : 0
   }
