@@ -20,7 +20,7 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+          ([PositionCommand.self], nil), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
         ]
       ),
       (

@@ -23,7 +23,7 @@ package protocol CatalogService: AnyObject, Sendable {
   /// The results, over all searches, that show a podcast.
   func results(showing podcast: Int64) throws -> [Int64]
   func entries(forKeys keys: [MediaKey]) throws -> [MediaKey: EpisodeEntry]
-  func latest(limit: Int) throws -> [EpisodeEntry]
+  func latest(limit: Int, since: Int64) throws -> [EpisodeEntry]
 
   func search(
     _ name: String, replacing old: Int64?,
@@ -40,6 +40,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func subscribe(result id: Int64, name: String?) throws -> ListedPodcast
   func unsubscribe(_ id: Int64) throws
   func setPlayed(_ played: Bool, episode: Int64) throws
+  func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) throws
   func setHidden(_ hidden: Bool, episode: Int64) throws
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport

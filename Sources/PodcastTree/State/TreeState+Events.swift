@@ -19,7 +19,7 @@ enum TreeEvent: Sendable {
   /// Episodes that are new or have changed.
   case episodes([ListedEpisode])
   /// The rows of `Latest/` have been read.
-  case latest([Query.Row], limit: Int)
+  case latest([Query.Row], Query)
   case transfer(MediaKey, TransferStatus?, ListedEpisode?)
   /// An empty directory of `Downloaded/` goes.
   case emptied(NodeID)
@@ -55,9 +55,9 @@ extension TreeState {
       podcasts[podcast]?.nextRefresh = next
       return Difference()
     case .episodes(let episodes): return apply(episodes)
-    case .latest(let rows, let limit):
+    case .latest(let rows, let query):
       isLatestStale = false
-      let old = views.updateValue(QueryResult(.latest(limit), name: "Latest", rows), forKey: .latest)
+      let old = views.updateValue(QueryResult(query, name: "Latest", rows), forKey: .latest)
       return old == nil ? Difference() : remake([.latest])
     case .transfer(let key, let status, let episode): return apply(key, status, episode)
     case .emptied(let folder):
