@@ -200,6 +200,8 @@ import Testing
     try fixture.mount()
     try fixture.makeSearch()
     #expect(try fixture.isWhole(fixture.episode(1), 1))
+    // The map of a complete episode goes, and would leave room for another one.
+    #expect(try eventually { try fixture.list(run + "/podcastfs/maps").isEmpty })
     let fill = ["-c", "head -c 2M /dev/zero > \(run)/fill"]
     _ = try RunningProcess("sh", fill, environment: fixture.environment.variables).wait()
     let other = try fixture.run("get", fixture.episode(2))
