@@ -177,6 +177,9 @@ extension Catalog {
         let address = try feedAddress(address, for: task)
         SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
       } catch {
+        if error.errno != .ECANCELED {
+          log.write("cannot subscribe to \(WebAddress(address).shown): \(error)")
+        }
         task.finish(.failure(error))
       }
     }

@@ -7,6 +7,12 @@ package import PosixKit
 /// for an SQLite query and are made on the tree's own thread; those with a completion end exactly once.
 package protocol CatalogService: AnyObject, Sendable {
   func searches() throws -> [Search]
+  /// Whether the offline directory is installed.
+  var hasDirectory: Bool { get }
+  /// Sees to it that the categories of `Discover/` are among the searches.
+  func makeCategories() throws
+  /// Has what a category lists read from the directory, where that is due.
+  func fillCategory(_ id: Int64) throws
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?

@@ -47,6 +47,9 @@ final class FakeCatalog: CatalogService {
     }
   }
 
+  var hasDirectory: Bool { false }
+  func makeCategories() {}
+  func fillCategory(_ id: Int64) {}
   func searches() -> [Search] { state.withLock { $0.searches } }
   func results(ofSearch id: Int64) -> [ListedPodcast] {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }

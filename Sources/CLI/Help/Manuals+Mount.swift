@@ -2,6 +2,7 @@
 extension Manuals {
   static let tree = [
     ("Search/QUERY/PODCAST/DATE - EPISODE.mp3", "Searches: each is a directory of the podcasts found."),
+    ("Discover/CATEGORY/PODCAST/", "The offline directory by category, where it is installed."),
     ("Subscriptions/PODCAST/", "The podcasts that are followed; refreshed on their own."),
     ("Subscriptions/subscriptions.opml", "The list of them."),
     ("Latest/", "The newest episodes of all subscriptions."),

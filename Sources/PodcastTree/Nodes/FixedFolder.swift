@@ -11,7 +11,8 @@ struct FixedFolder: FolderNode {
 
   static let names: [NodeID: [(String, NodeID)]] = [
     .root: [
-      ("Downloaded", .downloaded), ("Downloading", .downloading), ("Latest", .latest), ("Search", .search),
+      ("Discover", .discover), ("Downloaded", .downloaded), ("Downloading", .downloading),
+      ("Latest", .latest), ("Search", .search),
       ("Subscriptions", .subscriptions),
     ],
     .control: [("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status)],
@@ -21,11 +22,22 @@ struct FixedFolder: FolderNode {
 
   func listing(for caller: Caller) -> Answer<Listing> {
     if id == .control && !tree.owner.admits(caller) { return .failure(.EACCES) }
+    if id == .root { freshen() }
     return tree.listing(of: id) {}
+  }
+
+  /// `Discover/` is listed where the offline directory is installed.
+  private func freshen() {
+    let hasDirectory = tree.catalog.hasDirectory
+    tree.state.withLock { state in
+      if state.hasDirectory != hasDirectory { state.listings[.root] = nil }
+      state.hasDirectory = hasDirectory
+    }
   }
 
   func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
     if id == .root && name == Self.controlName { return .value(.node(.control)) }
+    if name == "Discover", !tree.catalog.hasDirectory { return .failure(.ENOENT) }
     let found = Self.names[id]?.first { $0.0 == name }
     return found.map { .value(.node($0.1)) } ?? .failure(.ENOENT)
   }

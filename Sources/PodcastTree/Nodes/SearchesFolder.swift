@@ -50,21 +50,36 @@ struct SearchesFolder: FolderNode {
   }
 }
 
-/// `Search/QUERY/`: the podcasts that it has found.
+/// `Discover/`: a directory for each category of the offline directory.
+struct DiscoverFolder: FolderNode {
+  let tree: PodcastTree
+  var id: NodeID { .discover }
+  var hasVerbs: Bool { false }
+
+  func load() throws {
+    try tree.catalog.makeCategories()
+    try tree.readSearches()
+  }
+}
+
+/// `Search/QUERY/`: the podcasts that it has found; `Discover/CATEGORY/`: the best of a category.
 struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
-  func load() throws { try tree.loadResults(ofSearch: id.row) }
+  func load() throws {
+    try tree.catalog.fillCategory(id.row)
+    try tree.loadResults(ofSearch: id.row)
+  }
 
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
       guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
       var list = AttributeList()
-      list.add("query", search.name)
+      if search.category == nil { list.add("query", search.name) }
       list.add("result_count", String(search.resultCount))
       list.add("source", search.source)
-      list.add("searched", CivilTime.iso8601(search.searched))
+      if search.searched > 0 { list.add("searched", CivilTime.iso8601(search.searched)) }
       return list.bounded()
     }
   }

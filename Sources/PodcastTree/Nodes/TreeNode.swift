@@ -103,6 +103,7 @@ extension PodcastTree {
   private func fixedNode(_ id: NodeID) -> (any TreeNode)? {
     switch id {
     case .search: SearchesFolder(tree: self)
+    case .discover: DiscoverFolder(tree: self)
     case .subscriptions: SubscriptionsFolder(tree: self)
     case .latest, .downloading: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)

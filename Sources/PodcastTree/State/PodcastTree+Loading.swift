@@ -11,8 +11,10 @@ extension PodcastTree {
 
   func loadSearches() throws {
     if state.withLock({ $0.searches != nil }) { return }
-    apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+    try readSearches()
   }
+
+  func readSearches() throws { apply(.searches(try catalog.searches(), try catalog.folderTimes())) }
 
   func loadSubscriptions() throws {
     if state.withLock({ $0.subscriptions != nil }) { return }

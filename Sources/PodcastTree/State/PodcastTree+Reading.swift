@@ -27,7 +27,7 @@ extension PodcastTree {
   private func catalogChanged(_ change: CatalogChange) throws {
     switch change {
     case .everything: try everythingChanged()
-    case .searches, .search: apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+    case .searches, .search: try readSearches()
     case .results(search: let id), .result(_, search: let id): try readResults(ofSearch: id)
     case .hiddenInSearch(let result, let episode):
       apply(.hiddenInSearch(episode: episode, result: result))
@@ -47,7 +47,7 @@ extension PodcastTree {
   }
 
   private func everythingChanged() throws {
-    apply(.searches(try catalog.searches(), try catalog.folderTimes()))
+    try readSearches()
     for id in state.withLock({ Array($0.results.keys) }) { try readResults(ofSearch: id) }
     try readSubscriptions()
     for id in state.withLock({ Array($0.podcasts.keys) }) { try podcastChanged(id) }

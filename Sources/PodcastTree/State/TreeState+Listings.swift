@@ -1,3 +1,4 @@
+internal import Catalog
 internal import PodcastModel
 
 /// What directories list.
@@ -6,8 +7,15 @@ extension TreeState {
   func items(of folder: NodeID) -> [Listing.Item]? {
     switch (folder, folder.kind) {
     case (.root, _), (.control, _):
-      return FixedFolder.names[folder]?.map { Listing.Item($0.0, .node($0.1)) }
-    case (.search, _): return searches?.map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
+      return FixedFolder.names[folder]?.filter { $0.1 != .discover || hasDirectory }
+        .map { Listing.Item($0.0, .node($0.1)) }
+    case (.search, _):
+      return searches?.filter { $0.category == nil }
+        .map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
+    case (.discover, _):
+      return searches?.compactMap { search in
+        search.category.map { Listing.Item($0, .node(NodeID(.search, search.id))) }
+      }
     case (.subscriptions, _):
       let files = uploads.values.compactMap { upload in
         upload.name.map { Listing.Item($0, .node(upload.node)) }

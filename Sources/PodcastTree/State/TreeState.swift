@@ -7,7 +7,9 @@ internal import TransferProtocol
 struct TreeState: Sendable {
   // MARK: Rows of the catalogue; nil before they have been read
 
+  /// With the categories of `Discover/`.
   var searches: [Search]?
+  var hasDirectory = false
   /// By search.
   var results: [Int64: [Folder]] = [:]
   /// By name.
@@ -195,7 +197,10 @@ struct TreeState: Sendable {
         if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }
       }
       return nil
-    case .search: return searches?.first { $0.id == node.row }.map { (.search, $0.name) }
+    case .search:
+      return searches?.first { $0.id == node.row }.map { search in
+        search.category.map { (.discover, $0) } ?? (.search, search.name)
+      }
     case .result:
       let search = results.first { $0.value.contains { $0.id == node.row } }?.key
       return search.flatMap { id in folders[node].map { (NodeID(.search, id), $0.name) } }

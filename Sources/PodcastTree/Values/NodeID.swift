@@ -35,7 +35,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package var isDirectory: Bool {
     switch kind {
     case .search, .result, .subscription, .downloadedPodcast: true
-    case .fixed: (1...7).contains(row)
+    case .fixed: (1...7).contains(row) || self == .discover
     default: false
     }
   }
@@ -74,4 +74,5 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package static let log = NodeID(.fixed, 10)
   package static let subscriptionList = NodeID(.fixed, 11)
   package static let gauges = NodeID(.fixed, 12)
+  package static let discover = NodeID(.fixed, 13)
 }
