@@ -93,6 +93,7 @@ final class DirectoryBuilder {
     try writer.flush()
     try directory.script(DirectorySchema.indexes)
     try directory.run("INSERT INTO podcast_text (podcast_text) VALUES ('optimize')")
+    try directory.script(DirectorySchema.words)
     try directory.run(
       "INSERT INTO fact VALUES (?, ?, ?, ?, ?, ?, ?)", DirectorySchema.version, writer.count, facts.refused,
       now,

@@ -2,7 +2,7 @@ internal import SQLiteKit
 
 /// The directory's file. A podcast's number is its rank, so that the best of those that match come first.
 enum DirectorySchema {
-  static let version = 1
+  static let version = 2
 
   static let tables = """
     -- One row: what the file was made of.
@@ -21,6 +21,13 @@ enum DirectorySchema {
       title, author, content = '', detail = none, columnsize = 0, prefix = '1 2 3',
       tokenize = 'unicode61 remove_diacritics 2');
     CREATE VIRTUAL TABLE word USING fts5vocab (podcast_text, row);
+    """
+
+  /// The words of the full-text index, to find those that begin with some letters: to ask the index itself for them takes it
+  /// as long as to count where they are.
+  static let words = """
+    CREATE TABLE known_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
+    INSERT INTO known_word SELECT term FROM word;
     """
 
   static let indexes = """

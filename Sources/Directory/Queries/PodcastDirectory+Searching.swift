@@ -5,7 +5,7 @@ extension PodcastDirectory {
   /// Matches that are looked at for each that is wanted: those that name the words in their titles go first.
   private static let candidates = 3
   /// Words of the index that a beginning stands for. One of more words is looked up as such, which takes longer.
-  private static let mostWords = 300
+  private static let mostWords = 2000
 
   /// Podcasts whose title and author have all words of a query, each perhaps the beginning of one: the best of those that
   /// are called so, then those whose title begins so, then the others, all by rank.
@@ -50,7 +50,8 @@ extension PodcastDirectory {
     guard word.count > SearchText.indexedBeginnings else { return [beginning] }
     let first = word.withoutAnyMarks.lowercased()
     let words = try database.all(
-      "SELECT term FROM word WHERE term >= ? AND term < ? LIMIT ?", first, first + "\u{10FFFF}", mostWords + 1
+      "SELECT word FROM known_word WHERE word >= ? AND word < ? LIMIT ?", first, first + "\u{10FFFF}",
+      mostWords + 1
     ) { $0.string(0) }
     return words.count > mostWords ? [beginning] : words.map { "\"\($0)\"" }
   }
