@@ -6,7 +6,8 @@ internal import TransferProtocol
 extension TransferCore {
   /// Asks for the end of what somebody opens, where nothing of it is here and its host is known to give parts.
   mutating func askForTail(of download: inout Download) {
-    guard download.tail == nil, download.fetches.count == 1, !download.beginsAnew, download.ranges == .trusted,
+    guard download.tail == nil, download.fetches.count == 1, !download.beginsAnew,
+      download.ranges == .trusted,
       download.retry.lastFault == nil, senders.givesParts(download.source.named),
       let length = download.record.total ?? download.record.request.expectedLength,
       length >= RequestPlanner.nearby, length <= Limits.largestFile,
