@@ -72,7 +72,10 @@ package final class EpisodeReader: Sendable {
     var end = range.lowerBound
     while end < range.upperBound {
       let next = min((end / LiveMap.blockSize + 1) * LiveMap.blockSize, range.upperBound)
-      guard canRead(at: end, count: Int(next - end)) else { break }
+      if !canRead(at: end, count: Int(next - end)) {
+        let edge = min(map?.edge ?? 0, next)
+        return Int((edge > end && canRead(at: end, count: Int(edge - end)) ? edge : end) - range.lowerBound)
+      }
       end = next
     }
     return Int(end - range.lowerBound)

@@ -135,7 +135,7 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Shows in the live map the blocks of a range that are whole by now.
+  /// Shows in the live map the blocks of a range that are whole by now, and the beginning of the last one.
   private func publish(_ range: Range<Int64>, _ state: borrowing State) {
     let block = LiveMap.blockSize
     guard let run = state.present.run(at: range.lowerBound) else { return }
@@ -144,6 +144,7 @@ package final class EpisodeWriter: Sendable {
     let last = run.upperBound == state.representation.total ? run.upperBound + block - 1 : run.upperBound
     let end = min((range.upperBound + block - 1) / block, last / block)
     if first < end { map.add(blocks: first..<end) }
+    if last % block > 0 && last / block * block >= run.lowerBound { map.set(edge: last) }
     map.set(received: state.present.count)
   }
 

@@ -24,7 +24,7 @@ extension ClientSession {
     let episode: RemoteEpisode
     let open: UInt64
     let offset: Int64
-    let count: Int
+    var count: Int
     var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
     /// How much had come when it was last looked at, since when, and when that is next.
@@ -163,7 +163,11 @@ extension ClientSession {
         if error.errno == .ENOENT { return askAgain(number, looksAnew: true) }
       }
     }
-    if !episode.canRead(at: entry.offset, count: entry.count) { return askAgain(number) }
+    if !episode.canRead(at: entry.offset, count: entry.count) {
+      // Another block has been written to since: this one is seen when it is whole.
+      if entry.count == 1 { waits[number]?.count = Int(LiveMap.blockSize - entry.offset % LiveMap.blockSize) }
+      return askAgain(number)
+    }
     finishWait(number, nil)
   }
 

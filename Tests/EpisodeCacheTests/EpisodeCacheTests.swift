@@ -37,20 +37,35 @@ import Testing
     try FileDescriptor(opening: path, O_WRONLY | O_TRUNC).write(Array(bytes), at: 0)
   }
 
-  @Test func aReaderSeesBlocksAsTheyCome() throws {
+  @Test func aReaderSeesBlocksAsTheyComeAndHowFarTheLatestReaches() throws {
     let writer = try writer()
     let reader = try EpisodeReader(layout, key, 1)
     #expect(reader.isLive)
     #expect(read(reader, 0..<100) == nil)
     try write(0..<5000, writer)
     #expect(read(reader, 0..<4096) == body.bytes(0..<4096))
-    #expect(read(reader, 4096..<5000) == nil && reader.available(at: 100, upTo: 50_000) == 3996)
+    #expect(read(reader, 4000..<5000) == body.bytes(4000..<5000))
+    #expect(read(reader, 4096..<5001) == nil && reader.available(at: 100, upTo: 50_000) == 4900)
     try write(5000..<8192, writer)
     #expect(read(reader, 4096..<8192) == body.bytes(4096..<8192))
     try write(98_304..<100_000, writer)
     #expect(read(reader, 98_304..<120_000) == body.bytes(98_304..<100_000))
     #expect(read(reader, 100_000..<100_010) == [])
     #expect(reader.received == 8192 + 1696)
+  }
+
+  @Test func ofABlockThatBeginsInItsMiddleOrWasNotTheLastNothingIsSeen() throws {
+    let writer = try writer()
+    let reader = try EpisodeReader(layout, key, 1)
+    try write(5000..<6000, writer)
+    #expect(reader.available(at: 5000, upTo: 1000) == 0 && read(reader, 5000..<6000) == nil)
+    try write(4096..<5000, writer)
+    #expect(read(reader, 4096..<6000) == body.bytes(4096..<6000))
+    try write(40_960..<40_970, writer)
+    #expect(reader.available(at: 40_960, upTo: 4096) == 10 && reader.available(at: 4096, upTo: 4096) == 0)
+    try writer.synchronize()
+    try writer.discard([40_965..<40_970])
+    #expect(reader.available(at: 40_960, upTo: 4096) == 0)
   }
 
   @Test func whatTheDiskHasLostOfABlockIsNotSeen() throws {

@@ -38,7 +38,7 @@ import TransferProtocol
     log.append(order(1, .drop(isToldByFiles: true)))
     let result5 = next(&log, 1)
     #expect(result5 == nil)
-    log.removed(request.key)
+    _ = log.removed(request.key)
     log.looks(1)
     let result6 = next(&log, 1)
     #expect(result6 == nil)

@@ -37,25 +37,49 @@ import TransferProtocol
     world.removesAtOnce = false
     let (before, commits) = (world.sent.count, world.commits)
     world.say { .drop(id: $0, world.requests[0].key) }
-    #expect(world.sent.count == before && world.state(0) == .remote)
+    #expect(world.sent.count == before && world.state(0) == .cached)
     world.handle(.removed(world.requests[0].key))
+    #expect(world.state(0) == .remote)
     #expect(world.sent.last?.message == .done(id: 2))
     #expect(world.commits > commits && world.records[world.requests[0].key]?.state == .remote)
   }
 
   /// As on a disk that has become read-only.
-  @Test func whatCanNotBeRemovedIsFoundAgain() {
+  @Test(arguments: [true, false]) func whatCanNotBeRemovedStaysAsItWas(isForgotten: Bool) {
+    let world = EngineWorld(1, hosts: 1)
+    let key = world.requests[0].key
+    for state in [TransferState.downloading, .cached] {
+      if state == .downloading { world.say { .start(id: $0, world.requests[0]) } }
+      world.answer(700_000)
+      world.bring(state == .cached ? 700_000 : 400_000)
+      #expect(world.state(0) == state)
+      world.removesAtOnce = false
+      let files = world.files
+      world.say { isForgotten ? .forget(id: $0, key) : .drop(id: $0, key) }
+      world.files = files
+      #expect(world.state(0) != .remote)
+      world.handle(.removed(key, .lasting("read-only")))
+      guard case .refused(_, .lasting("read-only")) = world.sent.last?.message else {
+        Issue.record("\(String(describing: world.sent.last))")
+        return
+      }
+      #expect(world.state(0) == state && world.records[key]?.state != .remote)
+    }
+  }
+
+  /// Who opens it while its names are being taken away gets it anew; who had it open does not.
+  @Test(arguments: [true, false]) func whoeverOpensWhatIsBeingDroppedHasItComeAgain(isOpenedBefore: Bool) {
     let world = worldWithAnEpisode()
+    let key = world.requests[0].key
     world.removesAtOnce = false
-    let file = FoundFile(
-      key: world.copy(0).key, generation: world.copy(0).generation, size: 700_000, written: 1)
-    let files = world.files
-    world.say { .drop(id: $0, world.requests[0].key) }
-    world.files = files
-    world.handle(.removed(world.requests[0].key, .lasting("read-only")))
-    #expect(world.sent.last?.message == .refused(id: 2, .lasting("read-only")))
-    world.handle(.found([file]))
-    #expect(world.state(0) == .cached)
+    let open = { world.say { .open(id: $0, world.requests[0], .download, generation: nil) } }
+    if isOpenedBefore { open() }
+    world.say { .drop(id: $0, key) }
+    if !isOpenedBefore { open() }
+    #expect(world.asked == 1)
+    world.handle(.removed(key))
+    #expect(world.asked == (isOpenedBefore ? 1 : 2))
+    #expect(world.state(0) == (isOpenedBefore ? .remote : .downloading))
   }
 
   /// A drop overtakes an order that is on its way to the disk.

@@ -29,6 +29,26 @@ import TransferProtocol
     #expect(next.url == request.url && next.allowsPrivateHosts)
   }
 
+  /// Mirrors with entity tags of their own: one answer is compared, and tells that the date is what to ask by.
+  @Test func aSeekAsksAMirrorByTheDate() throws {
+    let world = EngineWorld(1, hosts: 1)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    world.answer(50_000_000, where: { _ in true }) { $0.lastModified = "Mon, 01 Jan 2024 00:00:00 GMT" }
+    world.bring(1 << 20)
+    world.say { .wait(id: $0, open: 1, offset: 40_000_000, count: 4096) }
+    #expect(world.asked == 2)
+    world.answer(50_000_000, where: { _ in true }) { head in
+      (head.status, head.part, head.partTotal, head.length) = (200, nil, nil, 50_000_000)
+      (head.entityTag, head.lastModified) = ("\"other\"", "Mon, 01 Jan 2024 00:00:00 GMT")
+    }
+    world.bring(32_768)
+    #expect(world.asked == 2)
+    world.bring(32_768)
+    #expect(world.asked == 3)
+    let seek = try #require(world.requested.last)
+    #expect(seek.range?.start == 39_997_440 && seek.validator == "Mon, 01 Jan 2024 00:00:00 GMT")
+  }
+
   /// A mirror answers for the seek: that tells nothing of whether the host gives ranges.
   @Test func aSeekThatAnotherAddressAnswersCostsNoBytesThatAreHere() throws {
     let world = EngineWorld(1, hosts: 1)

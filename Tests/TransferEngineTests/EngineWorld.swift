@@ -46,6 +46,8 @@ final class EngineWorld {
   var capacity = Int64.max
   /// Behind so many bytes of a file the runtime folder has no room for its live map.
   var runtimeCapacity = Int64.max
+  /// The generations whose names were taken away.
+  private(set) var removed: Set<UInt32> = []
   /// Whether names are taken away at once; else a test answers.
   var removesAtOnce = true
   /// Whether files are made at once; else a test does (`createFiles`).
@@ -189,6 +191,7 @@ final class EngineWorld {
         flushes += 1
         if flushesAtOnce { answers.append(.disk(store, .flushed)) }
       case .remove(let key, let generation):
+        removed.insert(generation)
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }
       case .check: if looksAtOnce { answers.append(.missing([])) }

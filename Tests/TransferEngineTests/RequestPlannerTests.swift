@@ -105,6 +105,21 @@ import TransferEngine
     #expect(other.requests(for: [600_000..<604_096]).isEmpty)
   }
 
+  @Test func aPlayerDoesNotWaitForWhatLiesBeforeThePlaceThatItLooksAt() {
+    let slow = RequestPlanner.Running(position: 4096, arrived: 6000, end: nil, rate: 16_000)
+    let planner = RequestPlanner(have: ByteRanges([0..<4096]), total: 10_000_000, running: [slow])
+    // As much as comes in a second, so that the beginning is not held up for long.
+    #expect(ranges(planner, [32_768..<32_769]) == ["32768-49151"])
+    #expect(ranges(planner, [9000..<9001]).isEmpty)
+    // Who reads on through the kernel's pages waits for what lies between.
+    #expect(ranges(planner, [32_768..<65_536]).isEmpty)
+    for rate in [nil, Int64(500_000)] {
+      let flow = RequestPlanner.Running(position: 4096, end: nil, rate: rate)
+      let other = RequestPlanner(have: ByteRanges([0..<4096]), total: 10_000_000, running: [flow])
+      #expect(ranges(other, [32_768..<32_769]).isEmpty)
+    }
+  }
+
   @Test func anIslandThatAResponseMakesGrowIsNotReadInto() {
     let running = [RequestPlanner.Running(position: 860_160, end: nil)]
     let have = ByteRanges([0..<700_000, 800_000..<880_000])

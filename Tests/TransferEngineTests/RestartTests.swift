@@ -45,6 +45,33 @@ import TransferProtocol
     #expect(world.asked == 1)
   }
 
+  /// A power loss brings a name back that was taken away just before.
+  @Test(arguments: [true, false]) func whatWasDroppedIsNotTakenUpAgain(isWhole: Bool) {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.generation, record.total) = (700, 30_000)
+    let file = FoundFile(key: request.key, generation: 700, size: isWhole ? 30_000 : nil, written: 1)
+    let older = FoundFile(key: request.key, generation: 600, size: 30_000, written: 0)
+    let world = EngineWorld(1, hosts: 1, records: [request.key: record], found: [file, older])
+    #expect(world.state(0) == .remote && world.removed == [600, 700])
+  }
+
+  /// A row without bytes says that there are no files: what has been begun counts as a byte.
+  @Test func whatWasBegunForAReaderAloneIsKept() throws {
+    let before = EngineWorld(1, hosts: 1)
+    let key = before.requests[0].key
+    before.say { .open(id: $0, before.requests[0], .fetchOnly, generation: nil) }
+    before.say { .wait(id: $0, open: 1, offset: 0, count: 4096) }
+    before.answer(30_000)
+    before.bring(8192)
+    let name = before.copy(0)
+    let file = FoundFile(key: key, generation: name.generation, size: nil, written: 1)
+    let world = EngineWorld(1, hosts: 1, records: before.records, files: before.files, found: [file])
+    #expect(world.removed.isEmpty && world.records[key]?.state == .remote)
+    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
+    #expect(world.requested.last?.range?.start == 4096)
+  }
+
   /// Of two hundred that were under way or wait, with bytes of each.
   @Test(arguments: [TransferState.queued, .downloading]) func whatWaitsKeepsNoFileOpen(_ state: TransferState)
   {

@@ -15,7 +15,7 @@ struct CommandLog: Hashable {
     case keep(TransferRequest, Bool)
     /// Withdraws what this client's readers alone want.
     case leave
-    /// The bytes are dropped already: it makes room, and needs no going back.
+    /// The bytes are dropped already, because that makes room for the row.
     /// - Parameter isToldByFiles: whether the next daemon learns it from the missing files too, as on a disk that is too
     ///   full for its row.
     case drop(isToldByFiles: Bool)
@@ -54,7 +54,16 @@ struct CommandLog: Hashable {
   /// Looks at the cache for deleted files that are under way: what is ordered meanwhile waits for what they find.
   private var looks = 0
   /// Names that are being taken away: orders wait for that.
-  private var removals: [MediaKey: Int] = [:]
+  private var removals: [MediaKey: Removal] = [:]
+
+  struct Removal: Hashable {
+    /// Names that the disk has not answered for.
+    var count = 0
+    /// When the last order to drop came that waits for it.
+    var dropped: Instant?
+    /// Whether nothing of the episode is to be remembered.
+    var forgets = false
+  }
 
   var isEmpty: Bool { batch == nil && removals.isEmpty }
 
@@ -138,11 +147,22 @@ struct CommandLog: Hashable {
 
   mutating func looks(_ count: Int) { looks = max(looks + count, 0) }
 
-  mutating func removes(_ key: MediaKey) { removals[key, default: 0] += 1 }
+  mutating func removes(_ key: MediaKey) { removals[key, default: Removal()].count += 1 }
 
-  mutating func removed(_ key: MediaKey) {
-    let left = (removals[key] ?? 1) - 1
-    removals[key] = left > 0 ? left : nil
+  /// An order to drop waits until the names are gone, which are being taken away.
+  mutating func drops(_ key: MediaKey, forgets: Bool, at now: Instant) {
+    removals[key]?.dropped = now
+    if forgets { removals[key]?.forgets = true }
+  }
+
+  func isDropping(_ key: MediaKey) -> Bool { removals[key]?.dropped != nil }
+
+  /// - Returns: what waited for it, where it was the last.
+  mutating func removed(_ key: MediaKey) -> Removal? {
+    removals[key]?.count -= 1
+    guard let removal = removals[key], removal.count <= 0 else { return nil }
+    removals[key] = nil
+    return removal
   }
 
   /// Takes out the orders to drop a download whose files could not be removed.

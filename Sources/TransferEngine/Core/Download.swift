@@ -266,6 +266,8 @@ struct Download: Hashable {
     row.attempts = Int64(retry.attempts)
     if fetches.isEmpty { row.received = received }
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
+    // No bytes mean no files, also after a power loss.
+    if content != .nothing { row.received = max(row.received, 1) }
     if content == .whole && files?.hasUnflushed == true {
       row.state =
         switch demand {

@@ -82,6 +82,12 @@ struct DownloadTable: Hashable {
 
   func record(of key: MediaKey) -> TransferRecord? { active[key]?.record ?? rest(of: key)?.record }
 
+  /// Whether it was dropped or evicted, or nothing of it ever came.
+  func isEmptied(_ key: MediaKey) -> Bool {
+    guard let record = record(of: key), active[key]?.content ?? .nothing == .nothing else { return false }
+    return record.state == .remote && record.received == 0
+  }
+
   func contains(_ key: MediaKey) -> Bool { active[key] != nil || rest(of: key) != nil }
 
   /// Takes a download out, so that it can be changed; `put` must follow.

@@ -142,7 +142,10 @@ extension TransferCore {
       for wait in reader.waits where wait.range.lowerBound < intake.arrived {
         // All of it is here, or on its way.
         let end = min(wait.range.upperBound, total)
-        if end > intake.position && end <= intake.arrived { return .waited }
+        guard end > intake.position && end <= intake.arrived else { continue }
+        // The one byte that a player waits for may lie in a block of which the rest is still to come.
+        let isOfEdge = wait.range.length == 1 && end > intake.arrived / Limits.block * Limits.block
+        return isOfEdge ? .all : .waited
       }
     }
     // Where little may be held, it is written in smaller pieces.
@@ -185,6 +188,7 @@ extension TransferCore {
     if result.isShown, let claim = download.fetches[index].claim {
       download.fetches[index].claim = nil
       learn(claim, &download)
+      touch(&download)
     }
     pump(id, &download)
   }

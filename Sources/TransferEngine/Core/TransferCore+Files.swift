@@ -253,14 +253,11 @@ extension TransferCore {
     emit(.remove(key, generation: generation))
   }
 
-  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
-    log.removed(key)
-    guard let failure else { return }
-    for order in log.refuseDrops(of: key) where order.id != 0 {
-      reply(.refused(id: order.id, failure), to: order.client)
-    }
-    // They are still there, as on a disk that has become read-only.
-    if downloads.status(of: key)?.received == 0 { emit(.listFiles) }
+  /// Has nothing come any more, and the names of its files taken away.
+  mutating func removeFiles(of download: inout Download) {
+    endFetches(of: &download, losing: true)
+    detach(&download)
+    remove(download.key, download.record.generation)
   }
 
   /// Somebody may have deleted files of the cache: of these downloads, or (nil) of any.
@@ -299,7 +296,7 @@ extension TransferCore {
   }
 
   /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
-  /// a daemon was killed. Removes the others.
+  /// a daemon was killed. Removes the others, and those whose names a power loss has brought back.
   mutating func sweep(_ found: [FoundFile]) {
     listed()
     let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
@@ -313,12 +310,15 @@ extension TransferCore {
       let generations = [
         downloads.record(of: file.key)?.generation, downloads.active[file.key]?.files?.generation,
       ]
-      if !generations.contains(file.generation) { remove(file.key, file.generation) }
+      if !generations.contains(file.generation) || downloads.isEmptied(file.key) {
+        remove(file.key, file.generation)
+      }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
   }
 
   private mutating func adopt(_ file: FoundFile, _ names: Set<GenerationName>) -> Bool {
+    if downloads.isEmptied(file.key) { return false }
     if let record = downloads.record(of: file.key) {
       let isHere = names.contains(GenerationName(key: file.key, generation: record.generation))
       if isHere && record.generation != file.generation { return false }

@@ -41,10 +41,7 @@ extension TransferCore {
       order(id, key, .drop(isToldByFiles: isToldByFiles && !isWanted))
     case .forget(let id, let key):
       _ = log.overtake(key)
-      change(key) { core, download in
-        core.drop(&download)
-        download.record = download.record.forgotten
-      }
+      change(key) { core, download in core.drop(&download, forgets: true) }
       order(id, key, .drop(isToldByFiles: false))
     case .freshAddress(let key, let url): heardAddress(key, url)
     case .damaged(let id, let key, let generation, let ranges):
@@ -147,12 +144,37 @@ extension TransferCore {
 
   private mutating func beginQuiet() { timers.add(.queue, at: scheduler.beginQuiet(at: now.instant)) }
 
-  /// Cancels a download and drops its bytes. It acts before it is committed, because it makes room for that; what cannot
-  /// be removed is found again, and the order refused.
-  private mutating func drop(_ download: inout Download) {
+  /// Cancels a download and drops its bytes, once the disk has taken their names away: what cannot be removed stays as
+  /// it was. That is done before the order is committed, because it makes room for it.
+  private mutating func drop(_ download: inout Download, forgets: Bool = false) {
+    if download.content == .nothing { return dropped(&download, forgets: forgets) }
+    removeFiles(of: &download)
+    log.drops(download.key, forgets: forgets, at: now.instant)
+  }
+
+  private mutating func dropped(_ download: inout Download, forgets: Bool) {
     if download.isBackground && download.slot == .granted { beginQuiet() }
-    forgetBytes(of: &download)
+    forgetBytes(of: &download, removesNames: false)
     download.withdraw()
     download.record.forgive()
+    if forgets { download.record = download.record.forgotten }
+  }
+
+  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
+    guard let removal = log.removed(key), let since = removal.dropped else { return }
+    if let failure {
+      for order in log.refuseDrops(of: key) where order.id != 0 {
+        reply(.refused(id: order.id, failure), to: order.client)
+      }
+      return touch(key)
+    }
+    lastOrder += 1
+    change(key) { [lastOrder] core, download in
+      core.dropped(&download, forgets: removal.forgets)
+      // Who has opened it since the order has it come again.
+      if let reader = download.readers.first(where: { $0.begun >= since && $0.mayDownload }) {
+        download.want(by: reader.name.client, place: lastOrder, at: core.now.instant)
+      }
+    }
   }
 }

@@ -69,7 +69,9 @@ extension TransferCore {
   mutating func update(_ download: inout Download) {
     if download.fetches.isEmpty { download.refusesBeside = false }
     // Where its files may be found or are being let go of, that is known in a moment.
-    if phase == .listing && download.content == .nothing || space.evicting.contains(download.key) {
+    if phase == .listing && download.content == .nothing || space.evicting.contains(download.key)
+      || log.isDropping(download.key)
+    {
       return
     }
     endSearchIfOverdue(&download)

@@ -7,16 +7,24 @@ extension TransferCore {
     // What is stored decides what to ask for; before the first head nothing is known that a second request could be
     // checked against.
     if download.openFiles == nil && (download.content != .nothing || !download.fetches.isEmpty) { return }
+    // An answer that is being compared tells by which validator to ask.
+    if download.fetches.contains(where: { $0.claim != nil }) { return }
     let open = waits.filter { download.openFiles?.shows($0) != true }
     if makeWay(for: planner(for: download).surplus(of: open), in: &download) { touch(&download) }
     let requests = planner(for: download).requests(for: open)
+    // By then it is known how slow the host is.
+    if requests.isEmpty && !open.isEmpty && download.fetches.contains(where: { $0.rate(now.instant) == nil })
+    {
+      timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
+    }
     if requests.isEmpty || !mayAsk(requests, &download) { return }
     for request in requests { start(request, for: &download) }
   }
 
   private func planner(for download: Download) -> RequestPlanner {
     let running = download.fetches.map {
-      RequestPlanner.Running(position: $0.position, end: $0.request.end, rate: $0.rate(now.instant))
+      RequestPlanner.Running(
+        position: $0.position, arrived: $0.arrived, end: $0.request.end, rate: $0.rate(now.instant))
     }
     return RequestPlanner(
       have: download.openFiles?.claimed ?? ByteRanges(), total: download.openFiles?.representation.total,

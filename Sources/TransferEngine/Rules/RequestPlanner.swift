@@ -7,24 +7,33 @@ package struct RequestPlanner {
   package static let nearby: Int64 = 1 << 20
   /// Seconds.
   static let patience: Int64 = 1
+  /// Seconds that a single byte is waited for: it is the first of a player's read, and the player may skip what lies
+  /// before it.
+  package static let playersPatience = 0.25
   /// A gap that who reads on may have left, in bytes.
   static let smallGap: Int64 = 32 << 10
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
   package static let window: Int64 = 1 << 20
   static let longestWindow: Int64 = 32 << 20
+  /// On a slow host a player's seek asks for what comes in a second, and for this at the least: players look at a place
+  /// and go back to the beginning, which would come at half the speed meanwhile.
+  static let shortestWindow: Int64 = 16 << 10
   /// Responses at once for one episode.
   package static let most = 4
 
   /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
   package struct Running: Hashable {
     var position: Int64
+    /// Behind what has come of it: the rest of that is on its way to the disk.
+    var arrived: Int64
     var end: Int64?
     /// Bytes per second, of late or since it began; nil while not known.
     var rate: Int64?
 
-    package init(position: Int64, end: Int64?, rate: Int64? = nil) {
+    package init(position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil) {
       self.position = position
+      self.arrived = arrived ?? position
       self.end = end
       self.rate = rate
     }
@@ -103,6 +112,9 @@ package struct RequestPlanner {
       guard flow.position <= offset, offset < flow.end ?? .max else { return false }
       let distance = offset - flow.position
       if distance > Self.nearby { return false }
+      if wait.length == 1, let rate = flow.rate {
+        return offset - flow.arrived <= max(Int64(Double(rate) * Self.playersPatience), block)
+      }
       let isFast = flow.rate.map { distance <= $0 * Self.patience } ?? true
       return isFast || offset <= sequentialEnd(from: flow.position, waits)
     }
@@ -134,7 +146,9 @@ package struct RequestPlanner {
       end = min(end, aligned(wait.upperBound))
     } else if beside {
       let before = start > 0 ? have.run(at: start - 1)?.count ?? 0 : 0
-      let window = max(Self.window, min(Int64(before) * 2, Self.longestWindow))
+      let slowest = wait.length == 1 ? running.compactMap(\.rate).min() : nil
+      let first = slowest.map { min(max($0, Self.shortestWindow), Self.window) } ?? Self.window
+      let window = max(first, min(Int64(before) * 2, Self.longestWindow))
       end = min(end, aligned(max(start + window, wait.upperBound)))
     }
     return Request(start: start, end: end >= total ?? .max ? nil : end, isUrgent: true)

@@ -11,7 +11,8 @@ package enum ClientMessage: Hashable, Sendable {
   /// daemon died): it keeps it while it can.
   case open(id: UInt64, TransferRequest, OpenIntent, generation: UInt32?)
   case close(id: UInt64)
-  /// A reader waits for the whole of the blocks that it asks for; answered by `available` or `unavailable`.
+  /// A reader waits for the whole of the blocks that it asks for, or for one byte; answered by `available` or
+  /// `unavailable`.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
   /// Answered by `done` where `id` is not 0.
