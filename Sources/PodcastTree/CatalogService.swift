@@ -11,8 +11,12 @@ package protocol CatalogService: AnyObject, Sendable {
   var hasDirectory: Bool { get }
   /// Sees to it that the categories of `Discover/` are among the searches.
   func makeCategories() throws
-  /// Has what a category lists read from the directory, where that is due.
-  func fillCategory(_ id: Int64) throws
+  /// Sees to it that a language of a category is among the searches.
+  /// - Returns: false where the directory has none of that name.
+  func makeLanguage(_ language: String, ofCategory id: Int64) throws -> Bool
+  /// Reads the podcasts of a category, where another directory was installed.
+  /// - Returns: whether they were read.
+  func fillCategory(_ id: Int64) throws -> Bool
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?

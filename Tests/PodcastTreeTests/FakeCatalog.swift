@@ -49,7 +49,8 @@ final class FakeCatalog: CatalogService {
 
   var hasDirectory: Bool { false }
   func makeCategories() {}
-  func fillCategory(_ id: Int64) {}
+  func makeLanguage(_ language: String, ofCategory id: Int64) -> Bool { false }
+  func fillCategory(_ id: Int64) -> Bool { false }
   func searches() -> [Search] { state.withLock { $0.searches } }
   func results(ofSearch id: Int64) -> [ListedPodcast] {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }

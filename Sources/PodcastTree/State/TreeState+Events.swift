@@ -82,9 +82,11 @@ extension TreeState {
 
   private mutating func apply(_ searches: [Search], _ times: FolderTimes) -> Difference {
     let isFirst = self.searches == nil
+    let old = self.searches ?? []
     listTimes = times
     self.searches = searches
-    let ids = Set(searches.map(\.id))
+    let (ids, oldIDs) = (Set(searches.map(\.id)), Set(old.map(\.id)))
+    let languages = old.filter { !ids.contains($0.id) } + searches.filter { !oldIDs.contains($0.id) }
     for id in results.keys where !ids.contains(id) {
       for folder in results.removeValue(forKey: id) ?? [] {
         podcasts[folder.podcast]?.results[folder.id] = nil
@@ -95,7 +97,7 @@ extension TreeState {
     }
     if isFirst { return Difference() }
     defer { forgetUnshown() }
-    return remake([.search])
+    return remake([.search] + Set(languages.filter { $0.language != nil }.compactMap { category(of: $0) }))
   }
 
   private mutating func apply(
