@@ -106,9 +106,10 @@ final class FakeCatalog: CatalogService {
     latestAsked.withLock { $0 += 1 }
     return state.withLock { state in
       let entries = state.subscriptions.flatMap { entry in
-        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden && !$0.played && $0.published >= since }.map {
-          EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
-        }
+        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden && !$0.played && $0.published >= since }
+          .map {
+            EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
+          }
       }
       return Array(entries.sorted { $0.episode.published > $1.episode.published }.prefix(limit))
     }
