@@ -4,6 +4,7 @@ internal import FeedKit
 internal import MountService
 internal import PodcastModel
 internal import PosixKit
+internal import TransferClient
 
 /// `podcastfs`: finds the command and runs it.
 package enum CommandLineTool {
@@ -107,7 +108,10 @@ package enum CommandLineTool {
     let flags = CommandForm(command).flags + ["--quiet", "--help"]
     var rest = ArgumentList(Array(arguments.dropFirst()), flags: flags)
     if rest.takeFlag("--quiet", "-q") { StandardStreams.beQuiet() }
-    if command.worksOnMounts { DemoPlaces.enterIfMeant(by: rest.words) }
+    if command.worksOnMounts {
+      DemoPlaces.enterIfMeant(by: rest.words)
+      if let places = try? Places() { TransferClient.resumeUnfinished(places) }
+    }
     do { return try command.run(rest) } catch var error as UsageError {
       error.topic = error.topic ?? command.name
       throw error

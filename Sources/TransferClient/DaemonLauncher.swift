@@ -1,7 +1,8 @@
-internal import Configuration
+package import Configuration
 internal import Glibc
 internal import PosixKit
 internal import TransferProtocol
+internal import TransferStore
 
 /// Finds the daemon, and starts it. Belongs to the session's loop.
 final class DaemonLauncher {
@@ -48,12 +49,16 @@ final class DaemonLauncher {
     guard let path = program ?? ChildProcess.find("podcastfs-transferd") else {
       return failed(TransferFailure(.EIO, "podcastfs-transferd is neither beside podcastfs nor in PATH"))
     }
-    let arguments = ["--state", places.state, "--cache", places.cache, "--runtime", places.runtime]
     do throws(PosixError) {
-      watch(Child(process: try ChildProcess.start(path, arguments, files: [nil, nil, nil])))
+      watch(Child(process: try Self.start(path, places)))
     } catch {
       failed(TransferFailure(.EIO, "\(error)"))
     }
+  }
+
+  fileprivate static func start(_ path: String, _ places: Places) throws(PosixError) -> Int32 {
+    let arguments = ["--state", places.state, "--cache", places.cache, "--runtime", places.runtime]
+    return try ChildProcess.start(path, arguments, files: [nil, nil, nil])
   }
 
   private func watch(_ child: Child) {
@@ -85,5 +90,19 @@ final class DaemonLauncher {
   func stop() {
     for child in children { if let ending = child.ending { loop.unwatch(ending) } }
     children = []
+  }
+}
+
+extension TransferClient {
+  /// Starts the daemon where downloads are unfinished and no daemon runs, as after a reboot. It does not wait for it.
+  package static func resumeUnfinished(_ places: Places) {
+    guard access(TransferStore.path(in: places.state), F_OK) == 0,
+      let store = try? TransferStore(reading: places.state), (try? store.hasUnfinished()) == true,
+      DaemonPlace.connect(in: places.state) == nil, (try? places.create()) != nil,
+      // A socket of the service manager starts it.
+      DaemonPlace.connect(toOwn: DaemonPlace.socket(runtime: places.runtime)) == nil,
+      let path = ChildProcess.find("podcastfs-transferd")
+    else { return }
+    _ = try? DaemonLauncher.start(path, places)
   }
 }

@@ -33,6 +33,23 @@ import Testing
     #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })
   }
 
+  /// As after a reboot: nothing runs, and the runtime folder is empty.
+  @Test(arguments: ["list", "export", "verify"]) func aCommandLetsUnfinishedDownloadsGoOn(_ command: String)
+    throws
+  {
+    let fixture = try MountFixture(size: 2_000_000, rate: 400_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    _ = try Directories.read(fixture.episode(1), limit: 1000)
+    try fixture.unmount()
+    #expect(fixture.environment.signalDaemon(SIGKILL))
+    #expect(eventually { fixture.daemon == nil })
+    _ = try ChildProcess.run(["rm", "-rf", fixture.environment.home.path("run") + "/podcastfs"])
+    #expect(try fixture.run(command).end == .exit(0))
+    #expect(eventually { fixture.daemon != nil })
+    #expect(try eventually { try fixture.run("status", "--json").output.contains("\"state\": \"cached\"") })
+  }
+
   @Test func subscriptionsComeFromMoveCommandAndListAndGoByRmdir() throws {
     let fixture = try MountFixture()
     try fixture.mount()
