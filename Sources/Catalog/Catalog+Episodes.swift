@@ -102,6 +102,11 @@ extension Catalog {
       try database.run(
         "UPDATE episode SET played = ?, position = ?, last_played = ?, listening_changed = ? WHERE id = ?",
         state.isPlayed, state.position, state.lastPlayed, state.changed, episode)
+      // `Latest/` lists others then.
+      if state.isPlayed != row.listening.isPlayed {
+        try database.run(
+          "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
+      }
       changes.append(.episode(episode))
     }
   }

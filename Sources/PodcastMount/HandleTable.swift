@@ -23,7 +23,7 @@ final class HandleTable: Sendable {
       (user, thread, request) = (caller.user, caller.thread, caller.request)
     }
 
-    /// Number, node, user and thread, flags and generation, request.
+    /// Reads the values of a record: number; node; user and thread; flags and generation; request.
     init(_ record: HandoverMemory.Record) {
       let values = record.values
       node = NodeID(rawValue: values[1])

@@ -22,7 +22,7 @@ extension TransferFailure {
   package static func noRoom(_ message: String) -> TransferFailure { TransferFailure(.ENOSPC, message) }
   /// The representation is gone.
   package static let changed = TransferFailure(.ESTALE, "the server's file has changed")
-  /// Nothing is left of it, and nobody has it come again.
+  /// The cache has no bytes of the episode, and nobody has ordered them.
   package static let gone = TransferFailure(.ESTALE, "what was here has been dropped or deleted")
   package static let notOpen = TransferFailure(.EBADF, "not open")
 }

@@ -9,7 +9,7 @@ extension Catalog {
   /// As in `source:`.
   static let directoryName = "index"
 
-  /// What the directory answers to a query that it is put to.
+  /// Asks the offline directory, where the sources of the query allow that.
   /// - Returns: nil where it is not asked, where none is installed, and where it finds nothing, unless it is named.
   /// - Throws: EINVAL where it is named and none is installed.
   func directoryAnswer(_ query: SearchQuery, limit: Int) throws(CatalogError) -> SearchAnswer? {

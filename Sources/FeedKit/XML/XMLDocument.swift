@@ -101,8 +101,8 @@ enum TextEncoding: Hashable {
     ([0xFE, 0xFF], .other("UTF-16BE")),
   ]
 
-  /// The encoding of a document without such a mark, by the first of: zeros among its first bytes, XML declaration, what
-  /// HTTP said, UTF-8.
+  /// Finds the encoding of a document that has no byte order mark, by the first of: zeros among its first bytes, its XML
+  /// declaration, the charset of HTTP, UTF-8.
   static func detect(_ head: [UInt8], httpCharset: String?) -> TextEncoding {
     switch head.prefix(4).map({ $0 == 0 }) {
     case [false, true, false, true]: .other("UTF-16LE")

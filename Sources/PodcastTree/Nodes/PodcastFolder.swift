@@ -131,8 +131,8 @@ struct PodcastFolder: FolderNode {
 }
 
 extension PodcastTree {
-  /// What opens by its name but is not listed: the `.directory`, and a sidecar whose episode has just gone, because `rm -r`
-  /// has listed it before it removed the episode.
+  /// Finds what opens by its name but is not listed: the file `.directory`, and the sidecar of an episode that was just
+  /// removed. `rm -r` listed that sidecar earlier, and removes it next.
   func unlisted(
     _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
   ) -> Answer<Target> {

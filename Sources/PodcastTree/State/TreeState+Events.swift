@@ -173,7 +173,7 @@ extension TreeState {
 
   // MARK: Transfers
 
-  /// - Parameter episode: the one that the download belongs to; nil where none does.
+  /// - Parameter episode: the episode that the download belongs to; nil where it belongs to none.
   private mutating func apply(
     _ key: MediaKey, _ status: TransferStatus?, _ episode: ListedEpisode?
   ) -> Difference {

@@ -178,8 +178,7 @@ struct TreeState: Sendable {
     nanoseconds > 0 ? FileTime(sinceEpoch: nanoseconds) : nil
   }
 
-  /// The newest change of the subscriptions' listings, or of their list. What a wrong clock has left far ahead does not
-  /// bind.
+  /// When what `Latest/` lists last changed. It ignores times of podcasts that a wrong clock put more than a day ahead.
   private var latestTime: FileTime? {
     let limit = FileTime(FileTime.now.seconds + 86_400)
     let newest = subscriptions?.lazy.compactMap(\.changed).filter { $0 < limit }.max()

@@ -123,9 +123,10 @@ extension TransferCore {
     return admitted
   }
 
-  /// Lets go of the least recently read episodes until `count` bytes are free; of none where that is not enough.
-  /// - Parameter partly: whether less than that is of use too.
-  /// - Returns: whether that is being done.
+  /// Evicts the least recently read episodes that together hold at least `count` bytes. Where all together hold less, it
+  /// evicts none.
+  /// - Parameter partly: evicts them also where they hold less.
+  /// - Returns: whether an eviction runs.
   @discardableResult
   private mutating func evict(_ count: Int64, partly: Bool = false) -> Bool {
     if !space.evicting.isEmpty { return true }

@@ -46,7 +46,8 @@ extension TransferCore {
     download.retry.until = nil
   }
 
-  /// Whether a doubtful failure is the host's own: it was seen in several networks, or on several days.
+  /// Counts a doubtful failure once for each network and day.
+  /// - Returns: whether the failures prove that the host itself is at fault.
   private func isCertain(of download: inout Download) -> Bool {
     let age = now.wall - download.record.doubted
     let isElsewhere = download.retry.doubtedNetwork != network && age >= Self.timeInNetwork
