@@ -20,7 +20,7 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+          ([PositionCommand.self], nil), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
         ]
       ),
       (
@@ -28,7 +28,6 @@ package enum CommandLineTool {
         [
           ([GetCommand.self], nil), ([StatusCommand.self], nil),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
-          ([VerifyCommand.self], nil),
         ]
       ),
       (
@@ -38,7 +37,13 @@ package enum CommandLineTool {
           ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
         ]
       ),
-      ("Upkeep", [([DoctorCommand.self], nil), ([HelpCommand.self], "explain a command")]),
+      (
+        "Upkeep",
+        [
+          ([DoctorCommand.self, VerifyCommand.self], "find what is wrong; check the downloads"),
+          ([HelpCommand.self], "explain a command"),
+        ]
+      ),
     ]
   }
 

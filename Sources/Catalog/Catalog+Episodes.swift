@@ -43,22 +43,25 @@ extension Catalog {
     return Dictionary(entries.map { ($0.episode.mediaKey, $0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The newest episodes of all subscriptions that are not hidden, the newest first, without notes.
-  package func latest(limit: Int) throws(CatalogError) -> [EpisodeEntry] {
+  /// The newest episodes of all subscriptions that are neither hidden nor played, the newest first, without notes.
+  /// - Parameter since: seconds since 1970; older episodes are left out.
+  package func latest(limit: Int, since: Int64 = .min) throws(CatalogError) -> [EpisodeEntry] {
     try store.read { database in
-      // The newest episodes are among those of as many podcasts as have the newest one.
+      var oldest = since == .min ? since : since - 1
       let subscribed = try database.all(
-        """
-        SELECT \(PodcastRecord.shownColumns), p.newest FROM shown p
-        WHERE p.is_followed = 1 AND p.newest IS NOT NULL ORDER BY p.newest DESC LIMIT ?
-        """, limit
-      ) { (podcast: PodcastRecord.readPodcast($0), newest: $0.int64(PodcastRecord.shownCount)) }
+        "SELECT id, newest FROM podcast WHERE is_followed = 1 AND newest > ? ORDER BY newest DESC", oldest
+      ) { (id: $0.int64(0), newest: $0.int64(1)) }
       var latest: [EpisodeEntry] = []
-      var oldest = Int64.min
       // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-      for (podcast, newest) in subscribed where latest.count < limit || newest > oldest {
-        latest += try EpisodeRow.newest(ofPodcast: podcast.id, after: oldest, limit: limit, in: database)
-          .map { EpisodeEntry(episode: $0, podcast: podcast) }
+      for (id, newest) in subscribed where latest.count < limit || newest > oldest {
+        let episodes = try EpisodeRow.newest(
+          ofPodcast: id, after: oldest, isUnplayed: true, limit: limit, in: database)
+        if episodes.isEmpty { continue }
+        let podcast = try database.first(
+          "SELECT \(PodcastRecord.shownColumns) FROM shown p WHERE p.id = ?", id
+        ) { PodcastRecord.readPodcast($0) }
+        guard let podcast else { continue }
+        latest += episodes.map { EpisodeEntry(episode: $0, podcast: podcast) }
         latest.sort { ($0.episode.published, $0.episode.id) > ($1.episode.published, $1.episode.id) }
         latest.removeLast(max(latest.count - limit, 0))
         if latest.count == limit { oldest = latest.last?.episode.published ?? .min }
@@ -71,10 +74,35 @@ extension Catalog {
 // Marks: each survives the process when it returns, and is on the disk half a second later.
 extension Catalog {
   package func setPlayed(_ played: Bool, episode: Int64) throws(CatalogError) {
+    try changeListening(episode) { state, _ in
+      if state.isPlayed != played { state.setPlayed(played, now: store.now) }
+    }
+  }
+
+  /// Sets how far the listener is; near the end of the episode it becomes played.
+  /// - Parameters:
+  ///   - milliseconds: from the start; 0 forgets the position.
+  ///   - margin: how many seconds before the end count as the end.
+  package func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) throws(CatalogError) {
+    try changeListening(episode) { state, duration in
+      state.setPosition(milliseconds, duration: duration, margin: margin, now: store.now)
+    }
+  }
+
+  private func changeListening(
+    _ episode: Int64, _ change: (inout ListeningState, _ duration: Int?) -> Void
+  ) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
-      try EpisodeRow.check(episode, in: database)
-      try database.run("UPDATE episode SET played = ? WHERE id = ? AND played <> ?1", played, episode)
-      if database.changedRows > 0 { changes.append(.episode(episode)) }
+      guard let row = try EpisodeRow.episodes([episode], in: database).first else {
+        throw CatalogError.unknown("episode")
+      }
+      var state = row.listening
+      change(&state, row.duration)
+      if state == row.listening { return }
+      try database.run(
+        "UPDATE episode SET played = ?, position = ?, last_played = ?, listening_changed = ? WHERE id = ?",
+        state.isPlayed, state.position, state.lastPlayed, state.changed, episode)
+      changes.append(.episode(episode))
     }
   }
 

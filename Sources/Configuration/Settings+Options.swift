@@ -69,6 +69,12 @@ extension Settings {
     .init("latest", "N", "100", "episodes in Latest/, up to 10000") {
       $0.latest = try SettingValue.number($1, $2, 0...10_000)
     },
+    .init("latest_days", "DAYS", "60", "Latest/ shows no older episodes; 0: of any age") {
+      $0.latestDays = try SettingValue.number($1, $2, 0...36_500)
+    },
+    .init("played_margin", "SECONDS", "30", "a position so near the end marks an episode as played") {
+      $0.playedMargin = try SettingValue.number($1, $2, 0...3600)
+    },
     .init("notify", "on|off", "on", "desktop notifications; alone it means on", implied: "on") {
       $0.notifies = try SettingValue.flag($1, $2)
     },

@@ -46,6 +46,10 @@ package struct Settings: Hashable, Sendable {
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
   package var latest = 100
+  /// `Latest/` shows no episode that is older, in days; 0 for no bound.
+  package var latestDays = 60
+  /// Seconds before the end of an episode that count as its end: a position there marks it as played.
+  package var playedMargin = 30
   package var notifies = true
   /// A command run when a download is complete.
   package var onComplete: String?

@@ -8,7 +8,8 @@ package struct DirectoryPlace: Hashable, Sendable {
 
   /// - Parameters:
   ///   - shared: a file that all users of the machine share; nil for the user's own.
-  ///   - data: the user's directory for data, cache that for what may go.
+  ///   - data: the user's directory for data.
+  ///   - cache: the user's directory for files that may be deleted at any time.
   package init(shared: String?, data: String, cache: String) {
     file = shared ?? "\(data)/directory/directory.sqlite"
     self.cache = cache
@@ -23,8 +24,8 @@ package struct DirectoryPlace: Hashable, Sendable {
   var new: String { file + ".new" }
   var waiting: String { file + ".waiting" }
   var lock: String { file + ".lock" }
-  /// A dump as it comes.
+  /// The file that a dump is downloaded to.
   package var download: String { cache + "/directory-dump.tgz" }
-  /// A dump that is being unpacked.
+  /// The file that a dump is unpacked to.
   var unpacked: String { cache + "/directory-dump.db" }
 }

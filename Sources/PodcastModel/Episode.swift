@@ -38,7 +38,7 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var imageURL: WebAddress?
   package var transcripts: [Transcript] = []
   package var chaptersURL: WebAddress?
-  package var played: Bool = false
+  package var listening = ListeningState()
   /// Hidden in subscriptions by `rm`.
   package var hidden: Bool = false
   /// Its feed has given its address to another episode (`latest.mp3`): what is there now is not this one. What
@@ -59,6 +59,8 @@ package struct Episode: Hashable, Sendable, Identifiable {
     modified = published
     self.enclosureURL = enclosureURL
   }
+
+  package var played: Bool { listening.isPlayed }
 
   /// The file's name in its podcast's directory.
   package var fileName: String { stem + fileExtension }

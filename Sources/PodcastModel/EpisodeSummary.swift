@@ -15,11 +15,12 @@ package struct EpisodeSummary: Hashable, Sendable {
   package var transcripts: [Transcript]
   package var chaptersURL: WebAddress?
   package var hidden: Bool
+  package var played: Bool
 
   package init(
     id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, modified: Int64,
     mediaType: String?, feedLength: Int64?, duration: Int?, notesLength: Int, transcripts: [Transcript],
-    chaptersURL: WebAddress?, hidden: Bool
+    chaptersURL: WebAddress?, hidden: Bool, played: Bool
   ) {
     self.id = id
     self.podcastID = podcastID
@@ -34,6 +35,7 @@ package struct EpisodeSummary: Hashable, Sendable {
     self.transcripts = transcripts
     self.chaptersURL = chaptersURL
     self.hidden = hidden
+    self.played = played
   }
 
   /// The file's name in its podcast's directory.
@@ -45,6 +47,7 @@ extension Episode {
     EpisodeSummary(
       id: id, podcastID: podcastID, mediaKey: mediaKey, stem: stem, fileExtension: fileExtension,
       modified: modified, mediaType: mediaType, feedLength: feedLength, duration: duration,
-      notesLength: notesLength, transcripts: transcripts, chaptersURL: chaptersURL, hidden: hidden)
+      notesLength: notesLength, transcripts: transcripts, chaptersURL: chaptersURL, hidden: hidden,
+      played: played)
   }
 }

@@ -22,6 +22,8 @@ package struct Podcast: Hashable, Sendable, Identifiable {
   package var created: Int64 = 0
   /// Episodes that the catalogue has of it; 0 before its feed has been fetched.
   package var episodeCount: Int = 0
+  /// Those of them that are neither played nor hidden.
+  package var unplayedCount: Int = 0
   /// When its feed was last fetched or found unchanged, in seconds since 1970; nil before the first time.
   package var lastRefresh: Int64?
   /// When it is due again, in seconds since 1970.

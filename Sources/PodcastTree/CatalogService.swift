@@ -11,8 +11,12 @@ package protocol CatalogService: AnyObject, Sendable {
   var hasDirectory: Bool { get }
   /// Sees to it that the categories of `Discover/` are among the searches.
   func makeCategories() throws
-  /// Has what a category lists read from the directory, where that is due.
-  func fillCategory(_ id: Int64) throws
+  /// Sees to it that a language of a category is among the searches.
+  /// - Returns: false where the directory has none of that name.
+  func makeLanguage(_ language: String, ofCategory id: Int64) throws -> Bool
+  /// Reads the podcasts of a category, where another directory was installed.
+  /// - Returns: whether they were read.
+  func fillCategory(_ id: Int64) throws -> Bool
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?
@@ -23,7 +27,7 @@ package protocol CatalogService: AnyObject, Sendable {
   /// The results, over all searches, that show a podcast.
   func results(showing podcast: Int64) throws -> [Int64]
   func entries(forKeys keys: [MediaKey]) throws -> [MediaKey: EpisodeEntry]
-  func latest(limit: Int) throws -> [EpisodeEntry]
+  func latest(limit: Int, since: Int64) throws -> [EpisodeEntry]
 
   func search(
     _ name: String, replacing old: Int64?,
@@ -40,6 +44,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func subscribe(result id: Int64, name: String?) throws -> ListedPodcast
   func unsubscribe(_ id: Int64) throws
   func setPlayed(_ played: Bool, episode: Int64) throws
+  func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) throws
   func setHidden(_ hidden: Bool, episode: Int64) throws
   func restoreHidden(podcast: Int64) throws
   func importOPML(_ bytes: [UInt8]) throws -> OPMLImport

@@ -170,19 +170,26 @@ extension PodcastTree {
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     guard owner.admits(caller) else { return .failure(.EACCES) }
-    guard name.hasPrefix(AttributeList.prefix), let found = self.node(node) else { return .failure(.EPERM) }
-    // All that can be set is always there.
-    if flags & 1 != 0 { return .failure(.EEXIST) }
+    let isTags = name == EpisodeAttributes.tags
+    guard isTags || name.hasPrefix(AttributeList.prefix), let found = self.node(node) else {
+      return .failure(.EPERM)
+    }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
+    if isTags { return found.set(name, to: text, for: caller) }
+    // All others that can be set are always there, but for a position.
+    if flags & 1 != 0 && name != AttributeList.prefix + "position" { return .failure(.EEXIST) }
     return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
   }
 
-  /// Ours are computed: none can be removed.
+  /// Ours are computed: none can be removed, but for a position.
   package func removeExtendedAttribute(
     _ name: String, of node: NodeID, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
-    return extendedAttribute(name, of: node, for: caller).then { _ in .failure(.EPERM) }
+    return extendedAttribute(name, of: node, for: caller).then { _ in
+      name == AttributeList.prefix + "position"
+        ? self.setExtendedAttribute(name, to: Array("0".utf8), of: node, for: caller) : .failure(.EPERM)
+    }
   }
 
   // MARK: statfs

@@ -93,6 +93,10 @@ import Testing
     let listed = try wait { world.catalog.subscribe(address: link, completion: $0) }
     #expect(
       listed.name == "Harbour Lights" && listed.podcast.feedURL.forRequest == world.web.address + "/feed")
+    let count = world.web.requestCount
+    let error = #expect(throws: CatalogError.self) { try wait { world.catalog.find(link, completion: $0) } }
+    #expect(error?.message.contains("podcastfs subscribe LINK follows it") == true)
+    #expect(world.web.requestCount == count)
   }
 
   @Test func theDirectoryKnowsTheNumbersOfItsPublisherAndOfApple() throws {

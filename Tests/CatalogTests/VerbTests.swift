@@ -94,7 +94,7 @@ import Testing
     try lights.catalog.setHidden(true, episode: episodes[2].id)
     try lights.catalog.setPlayed(true, episode: episodes[0].id)
     #expect(try lights.catalog.subscriptions().first?.hiddenCount == 1)
-    #expect(try lights.catalog.latest(limit: 10).map(\.episode.title) == ["Episode 2", "Episode 1"])
+    #expect(try lights.catalog.latest(limit: 10).map(\.episode.title) == ["Episode 2"])
     try lights.catalog.unsubscribe(subscription.id)
     #expect(try lights.catalog.subscriptions().isEmpty)
     #expect(try lights.catalog.latest(limit: 10).isEmpty)
@@ -103,6 +103,27 @@ import Testing
     let again = try lights.catalog.subscribe(feedURL: "feed:\(lights.world.web.address)/feed/", name: "X")
     #expect(again.podcast.id == lights.podcast)
     #expect(again.id > subscription.id)
+  }
+
+  @Test func positionsAndWhatIsUnplayedAreKnown() throws {
+    let lights = try Lights()
+    let catalog = lights.catalog
+    let episodes = try lights.episodes()
+    func unplayed() throws -> Int? { try catalog.podcast(lights.podcast)?.unplayedCount }
+    #expect(try unplayed() == 3)
+    try catalog.setPosition(12_500, episode: episodes[1].id, margin: 30)
+    var state = try #require(try catalog.episode(episodes[1].id)).listening
+    #expect(state.position == 12_500 && !state.isPlayed && state.lastPlayed != nil && state.changed != nil)
+    #expect(try unplayed() == 3)
+    try catalog.setPlayed(true, episode: episodes[1].id)
+    state = try #require(try catalog.episode(episodes[1].id)).listening
+    #expect(state.position == 0 && state.isPlayed)
+    #expect(try unplayed() == 2)
+    try catalog.setHidden(true, episode: episodes[1].id)
+    #expect(try unplayed() == 2)
+    try catalog.setHidden(true, episode: episodes[0].id)
+    #expect(try unplayed() == 1)
+    #expect(throws: CatalogError.self) { try catalog.setPosition(1, episode: 1, margin: 30) }
   }
 
   @Test func hiddenEpisodesAreRestored() throws {

@@ -11,7 +11,8 @@ import Testing
     #expect(try mount.run("get", path).end == .exit(0))
     mount.publish(["Part One", "Part 2", "Part 3"])
     #expect(try mount.run("refresh").end == .exit(0))
-    #expect(try mount.attribute("title", path) == "Part One")
+    // Other processes see a change within a second.
+    #expect(try eventually { try mount.attribute("title", path) == "Part One" })
     let verify = try mount.run("verify", path)
     #expect(verify.end == .exit(0) && verify.output.hasPrefix("1 episode checked"), "\(verify)")
     let folder = try mount.run("verify", "--json", mount.root + "/Downloaded/\(MountedCatalogue.podcast)")

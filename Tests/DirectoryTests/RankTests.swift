@@ -63,12 +63,13 @@ import Testing
     ])
     #expect((facts.podcasts, facts.refused) == (4, 2))
     #expect(try installation.titles("title") == ["A title of two lines"])
-    let plain = try #require(try installation.directory.podcasts(apple: [123]).first)
+    let plain = try #require(try installation.directory.podcast(apple: 123))
     #expect(plain.feedURL.forRequest == "http://b.example/f" && plain.author == "Owner")
     let ann = try #require(try installation.directory.search(SearchQuery(parsing: "ann"), limit: 1).first)
     #expect((ann.title, ann.language, ann.categories) == ("Tom & Ann", "de-at", ["True Crime"]))
     #expect(ann.feedURL.forRequest == "http://d.example/f")
-    #expect(try installation.directory.search(SearchQuery(parsing: "numbers"), limit: 1).first?.apple == nil)
+    #expect(try installation.titles("numbers") == ["Numbers"])
+    #expect(try installation.directory.podcast(apple: 0) == nil)
   }
 
   @Test func aDumpOfTheTwoRequiredColumnsIsEnough() throws {

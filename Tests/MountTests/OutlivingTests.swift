@@ -34,7 +34,7 @@ import Testing
       "getfattr --absolute-names -d \(one) | grep -q 'state=\"cached\"'",
       "mkdir \"$MNT/Search/made\" && rmdir \"$MNT/Search/made\"",
       "mkdir \"$MNT/Search/a\" && mv \"$MNT/Search/a\" \"$MNT/Search/b\" && rmdir \"$MNT/Search/b\"",
-      "setfattr -n user.podcastfs.played -v 1 \(two) && setfattr -n user.podcastfs.played -v 0 \(two)",
+      "setfattr -n user.podcastfs.position -v 1 \(two) && setfattr -n user.podcastfs.position -v 0 \(two)",
       "tail -c 1000 \(two) | cmp - \"$HOME/tail\"",
     ]
     _ = try fixture.environment.home.write("tail", Array(fixture.bodies[1].bytes.suffix(1000)))

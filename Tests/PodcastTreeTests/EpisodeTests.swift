@@ -189,7 +189,7 @@ import TransferProtocol
   }
 
   @Test func aLinkIsCountedForLatest() throws {
-    var settings = Settings()
+    var settings = TreeFixture.settings
     settings.latest = 1
     let fixture = try TreeFixture(settings: settings)
     let (podcast, me) = (try fixture.searched(), fixture.me)
@@ -355,6 +355,30 @@ import TransferProtocol
     #expect(set("played", "1") == nil)
     #expect(try fixture.attribute("user.podcastfs.played", node) == "1")
     #expect(set("played", "2") == .EINVAL)
+  }
+
+  @Test func aPositionIsKeptUntilTheEpisodeIsPlayed() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let podcast = try fixture.searched()
+    let node = try wait(tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: me)).node
+    func set(_ name: String, _ value: String) -> Errno? {
+      failure(tree.setExtendedAttribute(name, to: Array(value.utf8), of: node, for: me))
+    }
+    func value(_ name: String) -> String? { try? fixture.attribute(name, node) }
+    #expect(value("user.podcastfs.position") == nil && value("user.podcastfs.last_played") == nil)
+    #expect(value("user.xdg.tags") == "unplayed")
+    #expect(set("user.podcastfs.position", "0:12.5") == nil)
+    #expect(value("user.podcastfs.position") == "12.5" && value("user.podcastfs.last_played") != nil)
+    #expect(value("user.xdg.tags") == "unplayed,started")
+    for wrong in ["", "-1", "1:60", "soon"] { #expect(set("user.podcastfs.position", wrong) == .EINVAL) }
+    #expect(failure(tree.removeExtendedAttribute("user.podcastfs.position", of: node, for: me)) == nil)
+    #expect(value("user.podcastfs.position") == nil)
+    #expect(set("user.xdg.tags", "unplayed, kept") == nil)
+    #expect(value("user.xdg.tags") == "unplayed,kept")
+    #expect(set("user.xdg.tags", "played") == nil)
+    #expect(value("user.podcastfs.played") == "1" && value("user.podcastfs.keep") == "1")
+    #expect(value("user.xdg.tags") == "kept")
   }
 
   /// A feed has given its address to another episode.

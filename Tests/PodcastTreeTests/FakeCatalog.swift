@@ -49,7 +49,8 @@ final class FakeCatalog: CatalogService {
 
   var hasDirectory: Bool { false }
   func makeCategories() {}
-  func fillCategory(_ id: Int64) {}
+  func makeLanguage(_ language: String, ofCategory id: Int64) -> Bool { false }
+  func fillCategory(_ id: Int64) -> Bool { false }
   func searches() -> [Search] { state.withLock { $0.searches } }
   func results(ofSearch id: Int64) -> [ListedPodcast] {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }
@@ -61,7 +62,8 @@ final class FakeCatalog: CatalogService {
   private func current(_ entry: ListedPodcast, _ state: State) -> ListedPodcast {
     var entry = entry
     entry.podcast = state.podcasts[entry.podcast.id] ?? entry.podcast
-    entry.newest = state.episodes[entry.podcast.id]?.filter { !$0.hidden }.map(\.published).max() ?? 0
+    entry.newest =
+      state.episodes[entry.podcast.id]?.filter { !$0.hidden }.map(\.published).max() ?? 0
     entry.hiddenCount = state.episodes[entry.podcast.id]?.count(where: \.hidden) ?? 0
     return entry
   }
@@ -100,13 +102,14 @@ final class FakeCatalog: CatalogService {
       return entries
     }
   }
-  func latest(limit: Int) -> [EpisodeEntry] {
+  func latest(limit: Int, since: Int64) -> [EpisodeEntry] {
     latestAsked.withLock { $0 += 1 }
     return state.withLock { state in
       let entries = state.subscriptions.flatMap { entry in
-        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden }.map {
-          EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
-        }
+        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden && !$0.played && $0.published >= since }
+          .map {
+            EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
+          }
       }
       return Array(entries.sorted { $0.episode.published > $1.episode.published }.prefix(limit))
     }
@@ -232,7 +235,12 @@ final class FakeCatalog: CatalogService {
     state.withLock { $0.subscriptions.removeAll { $0.id == id } }
     announce(.subscription(id, podcast: podcast))
   }
-  func setPlayed(_ played: Bool, episode: Int64) { change(episode) { $0.played = played } }
+  func setPlayed(_ played: Bool, episode: Int64) {
+    change(episode) { $0.listening.setPlayed(played, now: 1) }
+  }
+  func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) {
+    change(episode) { $0.listening.setPosition(milliseconds, duration: $0.duration, margin: margin, now: 1) }
+  }
   func setHidden(_ hidden: Bool, episode: Int64) { change(episode) { $0.hidden = hidden } }
   func restoreHidden(podcast: Int64) {
     state.withLock { state in

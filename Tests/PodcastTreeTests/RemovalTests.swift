@@ -1,4 +1,5 @@
 import Catalog
+import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
@@ -41,6 +42,42 @@ import TransferProtocol
     #expect(try fixture.list(podcast).count == 3)
     try wait(tree.removeDirectory("Lights", in: .subscriptions, for: me))
     #expect(try fixture.list(.subscriptions) == ["subscriptions.opml"])
+  }
+
+  @Test func removingInLatestMarksAsPlayedAndDrops() throws {
+    let fixture = try TreeFixture()
+    let (tree, me) = (fixture.tree, fixture.me)
+    let result = try fixture.searched()
+    _ = try fixture.list(result)
+    let entry = try fixture.catalog.subscribe(result: result.row, name: "Lights")
+    let folder = NodeID(.subscription, entry.id)
+    #expect(try eventually { try fixture.list(.latest).count == 3 })
+    fixture.transfers.set(
+      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 1, received: 1))
+    for name in try fixture.list(.latest) { try wait(tree.remove(name, in: .latest, for: me)) }
+    #expect(try fixture.list(.latest).isEmpty)
+    #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
+    #expect(try fixture.list(folder).count == 3)
+    let node = try wait(tree.lookup(name, in: folder, for: me)).node
+    #expect(try fixture.attribute("user.podcastfs.played", node) == "1")
+    // What is unplayed again is in the inbox again.
+    try wait(tree.setExtendedAttribute("user.podcastfs.played", to: Array("0".utf8), of: node, for: me))
+    #expect(try eventually { try fixture.list(.latest).count == 1 })
+  }
+
+  @Test func latestShowsNoOldEpisodes() throws {
+    let fixture = try TreeFixture(settings: Settings())
+    let result = try fixture.searched()
+    _ = try fixture.list(result)
+    let day = FileTime.now.seconds / 86_400
+    fixture.catalog.state.withLock { state in
+      state.episodes[TreeFixture.podcast]?[1].published = (day - 61) * 86_400
+      state.episodes[TreeFixture.podcast]?[1].modified = (day - 61) * 86_400
+      state.episodes[TreeFixture.podcast]?[2].published = (day - 59) * 86_400
+      state.episodes[TreeFixture.podcast]?[2].modified = (day - 59) * 86_400
+    }
+    _ = try fixture.catalog.subscribe(result: result.row, name: "Lights")
+    #expect(try eventually { try fixture.list(.latest) == ["2024-01-03 - Harbour Lights - Part 3.mp3"] })
   }
 
   /// Two podcasts have become one while the directory of the one that went was open: what is here is shown where it

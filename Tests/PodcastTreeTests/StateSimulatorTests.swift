@@ -156,7 +156,7 @@ import TransferProtocol
     state.searches = [Search(id: Model.search, name: "shows", resultCount: 0, source: "test", searched: 0)]
     _ = state.apply(.results(search: Model.search, nil, [], shown: [:]))
     _ = state.apply(.subscriptions([], FolderTimes()))
-    _ = state.apply(.latest([], limit: Model.limit))
+    _ = state.apply(.latest([], Query.latest(Model.limit)))
     for step in 0..<400 {
       // As the reading side does before it applies an event.
       for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
@@ -169,7 +169,7 @@ import TransferProtocol
         for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
           state.podcasts[podcast] = model.entry(podcast)
         }
-        difference.add(state.apply(.latest(model.rows(state), limit: Model.limit)))
+        difference.add(state.apply(.latest(model.rows(state), Query.latest(Model.limit))))
       }
       for (folder, old) in before {
         guard let new = names(state, folder) else { continue }

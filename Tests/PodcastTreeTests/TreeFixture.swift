@@ -19,13 +19,19 @@ final class TreeFixture {
   let kernel = FakeKernel()
 
   static let podcast: Int64 = 7
+  /// The fixture's episodes are old.
+  static var settings: Settings {
+    var settings = Settings()
+    settings.latestDays = 0
+    return settings
+  }
   static let key = MediaKey(address: "http://media.example/1.mp3")
 
   /// - Parameters:
   ///   - cache: the cache's directory; the root is there, and nothing is written to it.
   ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
   init(
-    settings: Settings = Settings(), cache: String = "/", after before: TreeFixture? = nil
+    settings: Settings = TreeFixture.settings, cache: String = "/", after before: TreeFixture? = nil
   ) throws {
     catalog = before?.catalog ?? FakeCatalog()
     transfers = before?.transfers ?? FakeTransfers()

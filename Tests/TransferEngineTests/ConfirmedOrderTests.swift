@@ -68,17 +68,20 @@ import TransferProtocol
   }
 
   /// Who opens it while its names are being taken away gets it anew; who had it open does not.
-  @Test(arguments: [true, false]) func whoeverOpensWhatIsBeingDroppedHasItComeAgain(isOpenedBefore: Bool) {
+  @Test(arguments: [true, false], [true, false]) func whoeverOpensWhatIsBeingDroppedHasItComeAgain(
+    isOpenedBefore: Bool, isForgotten: Bool
+  ) {
     let world = worldWithAnEpisode()
     let key = world.requests[0].key
     world.removesAtOnce = false
     let open = { world.say { .open(id: $0, world.requests[0], .download, generation: nil) } }
     if isOpenedBefore { open() }
-    world.say { .drop(id: $0, key) }
+    world.say { isForgotten ? .forget(id: $0, key) : .drop(id: $0, key) }
     if !isOpenedBefore { open() }
     #expect(world.asked == 1)
     world.handle(.removed(key))
     #expect(world.asked == (isOpenedBefore ? 1 : 2))
+    #expect(world.requested.last?.url == world.requests[0].url)
     #expect(world.state(0) == (isOpenedBefore ? .remote : .downloading))
   }
 

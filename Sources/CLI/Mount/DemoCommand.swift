@@ -62,6 +62,8 @@ enum DemoCommand: Command {
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
     request.settings.searchURL = catalogue.searchURL
+    // Its episodes are old.
+    request.settings.latestDays = 0
     try places.configure(searchURL: catalogue.searchURL)
     return try MountProcess(request).run(ready: ready)
   }

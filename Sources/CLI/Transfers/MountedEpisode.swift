@@ -86,9 +86,13 @@ struct MountedEpisode {
     }
   }
 
-  func set(_ state: TransferState) throws {
+  /// Sets the attribute `state`.
+  func set(_ state: TransferState) throws { try set("state", to: state.name) }
+
+  /// Sets `user.podcastfs.NAME`.
+  func set(_ name: String, to value: String) throws {
     do throws(PosixError) {
-      try ExtendedAttributes.set("user.podcastfs.state", of: path, to: state.name)
+      try ExtendedAttributes.set("user.podcastfs." + name, of: path, to: value)
     } catch {
       throw CommandFailure("\(path): \(error.errno)")
     }

@@ -18,7 +18,7 @@ extension Catalog {
     guard isAsked, isNamed || directory.isInstalled else { return nil }
     do throws(DirectoryError) {
       let found =
-        if let number = query.appleID { try directory.podcasts(apple: [number]) } else {
+        if let number = query.appleID { try [directory.podcast(apple: number)].compactMap(\.self) } else {
           try directory.search(query, limit: limit)
         }
       if found.isEmpty, !isNamed { return nil }

@@ -3,8 +3,8 @@ package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
 
-// `Discover/`: the categories of the offline directory. Each is kept as a search is, under a name that no user can give, so
-// that what it finds has numbers and names that stay.
+// `Discover/`: the categories of the offline directory, and their languages. Each is kept as a search is, under a name that
+// no user can give. So its podcasts keep their numbers and names.
 extension Catalog {
   /// Whether the offline directory is installed.
   package var hasDirectory: Bool { directory.isInstalled }
@@ -24,23 +24,51 @@ extension Catalog {
     }
   }
 
-  /// Takes the podcasts of a category from the directory, where they are not those of the one that is installed.
-  /// - Parameter id: any search's; of others nothing is done.
-  package func fillCategory(_ id: Int64) throws(CatalogError) {
-    guard let search = try search(id), let category = search.category, directory.isInstalled else { return }
-    let found: [DirectoryEntry]
+  /// Sees to it that there is a row for one language of a category.
+  /// - Parameters:
+  ///   - language: two or three letters.
+  ///   - id: of any search.
+  /// - Returns: false where the search is no category, or the directory has no podcast of it in that language.
+  package func makeLanguage(_ language: String, ofCategory id: Int64) throws(CatalogError) -> Bool {
+    guard let search = try search(id), let category = search.category, search.language == nil else {
+      return false
+    }
     do throws(DirectoryError) {
-      if try directory.facts().made <= search.searched { return }
-      found = try directory.podcasts(inCategory: category)
+      if try !directory.languages(ofCategory: category).contains(language) { return false }
+    } catch {
+      throw CatalogError(error.errno, error.message)
+    }
+    try store.change { database, changes in
+      try database.run(
+        "INSERT OR IGNORE INTO search (name, source, searched) VALUES (?, ?, 0)",
+        search.name + Search.languageMark + language, Self.directoryName)
+      if database.changedRows > 0 { changes.append(.search(database.lastInsertedID)) }
+    }
+    return true
+  }
+
+  /// Reads the podcasts of a category from the directory, where another directory was installed since the last time.
+  /// - Parameter id: of any search; where it is no category, nothing is done.
+  /// - Returns: whether they were read.
+  package func fillCategory(_ id: Int64) throws(CatalogError) -> Bool {
+    guard let search = try search(id), let category = search.category, directory.isInstalled else {
+      return false
+    }
+    let (made, found): (Int64, [DirectoryEntry])
+    do throws(DirectoryError) {
+      made = try directory.facts().made
+      if made == search.searched { return false }
+      found = try directory.podcasts(inCategory: category, language: search.language)
     } catch {
       throw CatalogError(error.errno, error.message)
     }
     let answer = MergedAnswer(
       [SearchAnswer(source: Self.directoryName, found: found.map(FoundPodcast.init))], limit: found.count)
-    try store.change { [now = store.now] database, changes in
-      _ = try SearchRows.record(search.name, answer, replacing: id, now: now, in: database)
+    try store.change { database, changes in
+      _ = try SearchRows.record(search.name, answer, replacing: id, now: made, in: database)
       changes.append(.results(search: id))
     }
+    return true
   }
 }
 
@@ -48,6 +76,15 @@ extension Search {
   /// What the name of a category begins with: a control character, which no directory's name has.
   static let categoryMark = "\u{1}"
 
-  /// The category of `Discover/` that it is; nil for a search.
-  package var category: String? { name.hasPrefix(Self.categoryMark) ? String(name.dropFirst()) : nil }
+  /// What stands between a category and a language: no category has it.
+  static let languageMark = "/"
+
+  /// The category of `Discover/` that it shows; nil for a search.
+  package var category: String? { place?.first.map(String.init) }
+  /// The language, where it shows the podcasts of a category in one language.
+  package var language: String? { place?.dropFirst().first.map(String.init) }
+
+  private var place: [Substring]? {
+    name.hasPrefix(Self.categoryMark) ? name.dropFirst().split(separator: Self.languageMark) : nil
+  }
 }

@@ -94,7 +94,10 @@ extension Catalog {
     case .apple(let number): (query.terms, query.appleID) = ("", number)
     case .podcastIndex(let number): return MergedAnswer([try podcast(number: number)], limit: limit)
     case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
-    case .feed, nil: break
+    case .feed:
+      throw CatalogError(
+        .EINVAL, "this link leads to one feed, and was sent nowhere: podcastfs subscribe LINK follows it")
+    case nil: break
     }
     if query.terms.isEmpty, query.appleID == nil { throw CatalogError(.EINVAL, "no words to search for") }
     // An address may hold a password or a token: no service gets to see one.

@@ -26,9 +26,9 @@ enum EpisodeRow {
   enum Column: Int, ColumnList {
     // What directories show of it.
     case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
-      transcripts, chaptersURL, hidden
-    case title, published, enclosureURL, guid, isDated, season, number, explicit, link, imageURL, played,
-      isReplaced
+      transcripts, chaptersURL, hidden, played
+    case title, published, enclosureURL, guid, isDated, season, number, explicit, link, imageURL,
+      position, lastPlayed, listeningChanged, isReplaced
   }
 
   /// For a `FROM episode e`.
@@ -56,7 +56,10 @@ enum EpisodeRow {
     episode.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
     episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
     episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
-    episode.played = row.bool(Column.played, from: first)
+    episode.listening = ListeningState(
+      position: row.int64(Column.position, from: first), isPlayed: row.bool(Column.played, from: first),
+      lastPlayed: row.int64IfPresent(Column.lastPlayed, from: first),
+      changed: row.int64IfPresent(Column.listeningChanged, from: first))
     episode.hidden = row.bool(Column.hidden, from: first)
     episode.notesLength = row.int(Column.notesLength, from: first)
     episode.isReplaced = row.bool(Column.isReplaced, from: first)
@@ -65,7 +68,7 @@ enum EpisodeRow {
   }
 
   /// The first columns.
-  static let summaryColumns = Column.allCases[...Column.hidden.rawValue].map { "e.\($0.name)" }
+  static let summaryColumns = Column.allCases[...Column.played.rawValue].map { "e.\($0.name)" }
     .joined(separator: ", ")
 
   static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
@@ -78,7 +81,7 @@ enum EpisodeRow {
       duration: row.intIfPresent(Column.duration), notesLength: row.int(Column.notesLength),
       transcripts: row.stringIfPresent(Column.transcripts).map(transcripts) ?? [],
       chaptersURL: row.stringIfPresent(Column.chaptersURL).map { WebAddress($0) },
-      hidden: row.bool(Column.hidden))
+      hidden: row.bool(Column.hidden), played: row.bool(Column.played))
   }
 
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
@@ -149,12 +152,13 @@ extension EpisodeRow {
 
   /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
   static func newest(
-    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
+    ofPodcast id: Int64, after time: Int64, isUnplayed: Bool = false, limit: Int, in database: Database
   ) throws -> [Episode] {
     try database.all(
       """
       SELECT \(columns) FROM episode e INDEXED BY episode_by_date
-      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? ORDER BY e.published DESC LIMIT ?
+      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? \(isUnplayed ? "AND e.played = 0" : "")
+      ORDER BY e.published DESC LIMIT ?
       """, id, time, limit
     ) { read($0) }
   }

@@ -24,13 +24,13 @@ struct PodcastRecord: Hashable, Sendable {
 
   private enum Column: Int, ColumnList {
     case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit
-    case episodeCount, lastRefresh, nextRefresh, error, isPrivate, isListed, created
+    case episodeCount, lastRefresh, nextRefresh, error, isPrivate, isListed, created, unplayedCount
     // What is not shown.
     case hasTitle, isProvisional, guid, changed
   }
 
   /// How many columns `readPodcast` reads, and those for a `FROM shown p`.
-  static let shownCount = Column.created.rawValue + 1
+  static let shownCount = Column.unplayedCount.rawValue + 1
   static let shownColumns = Column.allCases.prefix(shownCount).map { "p.\($0.name)" }.joined(separator: ", ")
 
   /// - Parameter first: the column where `shownColumns` begin.
@@ -52,6 +52,7 @@ struct PodcastRecord: Hashable, Sendable {
     podcast.allowsPrivateHosts = row.bool(Column.isPrivate, from: first)
     podcast.isListed = row.bool(Column.isListed, from: first)
     podcast.created = row.int64(Column.created, from: first)
+    podcast.unplayedCount = row.int(Column.unplayedCount, from: first)
     return podcast
   }
 

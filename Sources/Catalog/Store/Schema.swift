@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 108
+  static let version: Int64 = 109
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -115,7 +115,9 @@ enum Schema {
 
     -- What is shown of a podcast.
     CREATE VIEW shown AS
-      SELECT p.*, f.feed_url, f.feed_key, f.last_refresh, f.next_refresh, f.error, f.is_private
+      SELECT p.*, f.feed_url, f.feed_key, f.last_refresh, f.next_refresh, f.error, f.is_private,
+        p.episode_count - p.hidden_count
+          - (SELECT count(*) FROM episode e WHERE e.podcast_id = p.id AND e.hidden = 0 AND e.played = 1) AS unplayed_count
       FROM podcast p JOIN feed f ON f.podcast_id = p.id;
 
     -- Addresses that feeds have moved away from: what the configuration says of them goes on to apply.
@@ -139,6 +141,8 @@ enum Schema {
       modified INTEGER NOT NULL,                 -- `published`, or the next second that no other episode has
       hidden INTEGER NOT NULL DEFAULT 0,
       played INTEGER NOT NULL DEFAULT 0,
+      position INTEGER NOT NULL DEFAULT 0,       -- of the listener, in milliseconds
+      last_played INTEGER, listening_changed INTEGER,
       is_replaced INTEGER NOT NULL DEFAULT 0,    -- its address is another episode's by now
       fingerprint INTEGER NOT NULL,              -- of what the feed said
       enclosure_url TEXT NOT NULL,
@@ -150,6 +154,8 @@ enum Schema {
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
     CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
+    -- To count what is unplayed.
+    CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
     CREATE TRIGGER episode_is_hidden AFTER UPDATE OF hidden ON episode WHEN old.hidden <> new.hidden BEGIN
       UPDATE podcast SET hidden_count = hidden_count + new.hidden - old.hidden WHERE id = new.podcast_id;
     END;

@@ -3,12 +3,12 @@ internal import SQLiteKit
 
 /// Makes the directory's file of the podcasts of a dump: takes them in any order, then writes them by rank.
 final class DirectoryBuilder {
-  /// Podcasts of a category, and of a language in it, that are listed.
+  /// So many podcasts of each category are listed, and of each language in it.
   static let mostListed = 200
   /// Podcasts that are written at once.
   private static let batch = 2000
 
-  /// Where they wait for their rank: a file of its own, which is thrown away.
+  /// The podcasts as they come, until they are sorted by rank. The file is deleted at the end.
   private let waiting: Database
   private let directory: Database
   private let now: Int64
@@ -16,8 +16,8 @@ final class DirectoryBuilder {
   private(set) var count = 0
 
   /// - Parameters:
-  ///   - path: of the file, which must not be there yet.
-  ///   - waiting: of the other file, the same.
+  ///   - path: of the directory's file. None of that name may be there yet.
+  ///   - waiting: of the file of the podcasts that are not sorted yet. None of that name may be there yet.
   ///   - now: in seconds since 1970.
   init(path: String, waiting: String, now: Int64) throws {
     self.now = now
@@ -25,7 +25,7 @@ final class DirectoryBuilder {
     options.isBeingMade = true
     options.cacheSize = 16_000
     self.waiting = try Database(path: waiting, options: options)
-    // It is sorted on the disk.
+    // SQLite sorts the podcasts on the disk, not in memory.
     try self.waiting.script("PRAGMA temp_store = file; CREATE TABLE found (rank INTEGER, line BLOB)")
     try self.waiting.script("CREATE TABLE later (line BLOB)")
     try self.waiting.run("BEGIN")
@@ -64,13 +64,13 @@ final class DirectoryBuilder {
   func finish(_ facts: DirectoryFacts, progress: (Int) -> Void) throws {
     try keepPending()
     var writer = RankedWriter(directory, now: now)
-    var twins = TwinTable(count: count)
+    var titles = SeenTitles(count: count)
     var later: [[UInt8]] = []
     var failure: (any Error)?
-    func take(_ line: [UInt8], isTwin: (DumpRecord) -> Bool) -> Bool {
+    func take(_ line: [UInt8], isRepeated: (DumpRecord) -> Bool) -> Bool {
       guard let record = line.withUnsafeBytes({ DumpRecord(line: $0) }) else { return true }
       do {
-        if isTwin(record) {
+        if isRepeated(record) {
           later.append(line)
           if later.count >= Self.batch { try keepLater(&later) }
         } else if try writer.add(record) {
@@ -83,7 +83,7 @@ final class DirectoryBuilder {
     }
     try waiting.forEach("SELECT line FROM found ORDER BY rank") { row in
       take(row.blob(0)) { record in
-        !twins.insert(record.title.lowercased(), WebAddress(record.feed).host ?? "")
+        !titles.insert(record.title.lowercased(), WebAddress(record.feed).host ?? "")
       }
     }
     if let failure { throw failure }
@@ -115,9 +115,9 @@ private struct RankedWriter {
   private let database: Database
   private var pending: [DumpRecord] = []
   private(set) var count = 0
-  /// Entries of each category, and of each of its languages.
+  /// How many podcasts each category lists, and each of its languages.
   private var listed: [String: Int] = [:]
-  /// The latest date of an episode that is none of the future: about the time of the dump.
+  /// The newest date of an episode that is not in the future: about the time of the dump.
   private(set) var newest: Int64 = 0
   private let now: Int64
   private static let batch = 2000
@@ -136,7 +136,7 @@ private struct RankedWriter {
     let records = pending
     let first = Int64(count + 1)
     let categories = records.map { $0.categories.compactMap(Categories.number) }
-    try database.run("INSERT INTO podcast VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", rows: records.count) {
+    try database.run("INSERT INTO podcast VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows: records.count) {
       index, values in
       let record = records[index]
       let feed = record.feed
@@ -147,8 +147,6 @@ private struct RankedWriter {
       values.add(record.title)
       values.add(record.author.isEmpty ? nil : record.author)
       values.add(record.language.isEmpty ? nil : record.language)
-      values.add(record.episodes == 0 ? nil : record.episodes)
-      values.add(record.newest == 0 ? nil : record.newest)
       values.add(record.apple == 0 ? nil : record.apple)
       values.add(record.number == 0 ? nil : record.number)
       values.add(categories[index])

@@ -53,7 +53,7 @@ package struct DirectoryImport {
     guard lock.tryLock(.exclusive) else {
       throw DirectoryError(.EBUSY, "another import is under way")
     }
-    // A process that somebody else starts just now may have the file open, too.
+    // A child process that another thread starts now may inherit the descriptor, so that closing it would not be enough.
     defer { lock.unlock() }
     defer { removeLeftovers() }
     removeLeftovers()
@@ -68,7 +68,7 @@ package struct DirectoryImport {
       let unpacked = try FileDescriptor(opening: place.unpacked, O_RDWR | O_CREAT | O_TRUNC)
       try unpack(source, to: unpacked)
       builder = try read(unpacked, &facts)
-      // The new file has more use for the room.
+      // Makes room for the new file.
       try unpacked.truncate(to: 0)
     }
     try builder.finish(facts) { progress(.writing($0, of: builder.count)) }
@@ -95,7 +95,7 @@ package struct DirectoryImport {
     ).unpack(source, to: target)
   }
 
-  /// What of the unpacked dump's size the new directory takes while it is made, and what it takes then.
+  /// Bytes that the new directory and its temporary files take for each byte of the unpacked dump.
   private static let share = 0.4
 
   /// - Throws: `NoRoom`.
@@ -137,7 +137,7 @@ package struct DirectoryImport {
     try FileDescriptor(opening: place.folder, O_RDONLY).synchronize()
   }
 
-  /// What an import that was killed has left.
+  /// Removes the files that an import leaves when it ends or is killed.
   private func removeLeftovers() {
     for path in [place.new, place.waiting, place.unpacked] {
       for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }

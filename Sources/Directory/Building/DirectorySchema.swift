@@ -2,7 +2,7 @@ internal import SQLiteKit
 
 /// The directory's file. A podcast's number is its rank, so that the best of those that match come first.
 enum DirectorySchema {
-  static let version = 2
+  static let version = 3
 
   static let tables = """
     -- One row: what the file was made of.
@@ -11,8 +11,8 @@ enum DirectorySchema {
       newest INTEGER NOT NULL, source TEXT NOT NULL, identity TEXT);
     -- feed is without "https://"; categories has a byte for each; apple and number are those of Apple and Podcast Index.
     CREATE TABLE podcast (
-      id INTEGER PRIMARY KEY, feed TEXT NOT NULL, title TEXT NOT NULL, author TEXT, language TEXT, episodes INTEGER,
-      newest INTEGER, apple INTEGER, number INTEGER, categories BLOB);
+      id INTEGER PRIMARY KEY, feed TEXT NOT NULL, title TEXT NOT NULL, author TEXT, language TEXT, apple INTEGER,
+      number INTEGER, categories BLOB);
     -- The best of each category, and of each language in it ('' for all languages).
     CREATE TABLE category (
       category INTEGER NOT NULL, language TEXT NOT NULL, podcast INTEGER NOT NULL,
@@ -23,8 +23,8 @@ enum DirectorySchema {
     CREATE VIRTUAL TABLE word USING fts5vocab (podcast_text, row);
     """
 
-  /// The words of the full-text index, to find those that begin with some letters: to ask the index itself for them takes it
-  /// as long as to count where they are.
+  /// The words of the full-text index in a table of their own, to find those with one beginning. The index itself counts the
+  /// rows of each word that it names, which takes too long.
   static let words = """
     CREATE TABLE known_word (word TEXT PRIMARY KEY) WITHOUT ROWID;
     INSERT INTO known_word SELECT term FROM word;

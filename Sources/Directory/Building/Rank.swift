@@ -20,8 +20,8 @@ enum Rank {
   }
 }
 
-/// Titles that have come already, each with its host: the second podcast of one title at one host is a twin of the first.
-struct TwinTable {
+/// The titles that were written already, each with its host. The second podcast of one title at one host repeats the first.
+struct SeenTitles {
   /// Hash values; 0 where there is none. A set of the standard library would take twice the memory.
   private var slots: [UInt64]
 

@@ -24,8 +24,8 @@ struct DumpRecord: Hashable, Sendable {
   var categories: [String] = []
 }
 
-// One line of text for each podcast: what a process that has read a stranger's file writes is not trusted, and read here
-// by a few lines of code.
+// One line of text for each podcast. The process that writes the lines has read a stranger's file, so they are not trusted:
+// a reader of a few lines of code checks each field.
 extension DumpRecord {
   private static let separator: UInt8 = 0x1F
   static let lineEnd: UInt8 = 0x0A

@@ -14,8 +14,8 @@ package enum DumpWorker {
   /// Bytes that are written at once.
   private static let piece = 1 << 16
 
-  /// Above those that are open.
-  private static let mostFiles: Int32 = 16
+  /// The lowest file descriptor that is closed: above those of the database and the pipe.
+  private static let firstClosed: Int32 = 16
 
   /// The last line, before the number of rows that cannot be used.
   static let end = "end "
@@ -29,7 +29,7 @@ package enum DumpWorker {
     options.isReadOnly = true
     options.isImmutable = true
     // Nothing of the program that started this one is open here.
-    options.whenOpen = { Sandbox.enter(closingFrom: mostFiles) }
+    options.whenOpen = { Sandbox.enter(closingFrom: firstClosed) }
     var output: [UInt8] = []
     output.reserveCapacity(2 * piece)
     func flush() -> Bool {

@@ -2,18 +2,18 @@ package import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// Downloads a dump. What has come of it stays when the program ends, and is gone on with by the next.
+/// Downloads a dump. The bytes that have come stay when the program ends; the next program continues after them.
 package struct DirectoryFetch {
   /// Podcast Index's own.
   package static let usualAddress = "https://public.podcastindex.org/podcastindex_feeds.db.tgz"
 
-  /// Requests in a row that bring nothing.
+  /// The download fails after so many requests in a row that have brought no byte.
   private static let attempts = 5
-  /// What the unpacked dump takes for each byte of the archive, and the new directory while it is made.
+  /// Bytes that the unpacked dump and the new directory take together for each byte of the archive.
   private static let expansion = 4.5
 
   let place: DirectoryPlace
-  /// With everything but the address and what is asked of it.
+  /// The request for the whole dump.
   let request: HTTPRequest
   /// Bytes that are to stay free on the disk.
   let minimumFree: Int64
@@ -67,10 +67,10 @@ package struct DirectoryFetch {
 }
 
 extension DirectoryPlace {
-  /// Removes what has come: it is installed, or is no use.
+  /// Removes a download that was installed or cannot be used.
   package func removeDownload() { DumpPart(path: download).remove() }
 
-  /// What has come of a dump that is not whole yet, and its size; nil where there is none.
+  /// How many bytes of an unfinished download have come, and the dump's size; nil where there is none.
   package func downloaded(of url: String) -> (bytes: Int64, total: Int64?)? {
     DumpPart(path: download).found(of: url).map { ($0.bytes, $0.identity.length) }
   }

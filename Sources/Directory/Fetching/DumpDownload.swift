@@ -3,8 +3,8 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// One answer with a dump or with the rest of it, written to a file as it comes. Used on the HTTP client's thread, then
-/// by who waits for its end, which a lock parts: that makes it Sendable.
+/// One answer with a dump or with the rest of it, written to a file as it comes. The HTTP client's thread uses it until the
+/// outcome is set, then the thread that waits for the outcome. The outcome's lock orders the two: that makes it Sendable.
 final class DumpDownload: HTTPResponseReceiver, @unchecked Sendable {
   enum Outcome: Sendable {
     /// All is here.

@@ -10,10 +10,8 @@ package struct DirectoryEntry: Hashable, Sendable {
   package var author: String?
   package var language: String?
   package var categories: [String]
-  /// Its number at Apple.
-  package var apple: Int64?
 
-  enum Column: Int, ColumnList { case id, feed, title, author, language, apple, categories }
+  enum Column: Int, ColumnList { case id, feed, title, author, language, categories }
 
   init(_ row: borrowing Row) {
     rank = row.int64(Column.id)
@@ -22,7 +20,6 @@ package struct DirectoryEntry: Hashable, Sendable {
     title = row.string(Column.title)
     author = row.stringIfPresent(Column.author)
     language = row.stringIfPresent(Column.language)
-    apple = row.int64IfPresent(Column.apple)
     categories = row.blob(Column.categories).compactMap(Categories.name)
   }
 }

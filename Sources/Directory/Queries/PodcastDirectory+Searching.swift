@@ -2,13 +2,15 @@ package import PodcastModel
 internal import SQLiteKit
 
 extension PodcastDirectory {
-  /// Matches that are looked at for each that is wanted: those that name the words in their titles go first.
+  /// How many matches are read for each podcast that is wanted: the best titles of them are taken.
   private static let candidates = 3
-  /// Words of the index that a beginning stands for. One of more words is looked up as such, which takes longer.
+  /// The most words of the index that take the place of a beginning. Where more words begin so, the index is asked for the
+  /// beginning itself, which takes longer.
   private static let mostWords = 2000
 
-  /// Podcasts whose title and author have all words of a query, each perhaps the beginning of one: the best of those that
-  /// are called so, then those whose title begins so, then the others, all by rank.
+  /// Finds podcasts whose title and author have all words of a query. A word of the query may be the beginning of one of
+  /// theirs. Podcasts whose title is the query come first, then those whose title begins with it, then the others. Within
+  /// these the order is by rank.
   /// - Parameter limit: the most that are wanted.
   package func search(_ query: SearchQuery, limit: Int) throws(DirectoryError) -> [DirectoryEntry] {
     let parts = SearchText.episodeWords(query.terms)
@@ -43,8 +45,8 @@ extension PodcastDirectory {
     return clauses.joined(separator: " AND ")
   }
 
-  /// What of a full-text query stands for words with one beginning: of a short one the index has a list, of a long one its
-  /// words are looked up, which is faster than to merge all that begin so (https://sqlite.org/fts5.html#fts5_prefix_queries).
+  /// The terms of a full-text query that find the words with one beginning. For a short beginning the index has a list. A
+  /// long one is replaced by the words that begin so, which is faster than to let the index merge their lists (https://sqlite.org/fts5.html#fts5_prefix_queries).
   private static func begun(_ word: String, in database: Database) throws -> [String] {
     let beginning = "\"\(word)\" *"
     guard word.count > SearchText.indexedBeginnings else { return [beginning] }

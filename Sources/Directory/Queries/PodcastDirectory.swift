@@ -39,21 +39,19 @@ package final class PodcastDirectory: Sendable {
     return facts
   }
 
-  /// Removes the user's own. What has it open reads on.
+  /// Removes the file. A program that has it open can still read it.
   package func remove() throws(PosixError) { try retrying("remove", place.file) { unlink(place.file) } }
 
-  /// Those with these numbers at Apple, in this order; an unknown one is left out.
-  package func podcasts(apple numbers: [Int64]) throws(DirectoryError) -> [DirectoryEntry] {
+  /// The podcast with this number at Apple; nil where the directory has none.
+  package func podcast(apple number: Int64) throws(DirectoryError) -> DirectoryEntry? {
     try query { database in
-      try numbers.compactMap { number in
-        try database.first(
-          "SELECT \(Self.columns) FROM podcast p WHERE p.apple = ? ORDER BY p.id LIMIT 1", number,
-          as: { DirectoryEntry($0) })
-      }
+      try database.first(
+        "SELECT \(Self.columns) FROM podcast p WHERE p.apple = ? ORDER BY p.id LIMIT 1", number,
+        as: { DirectoryEntry($0) })
     }
   }
 
-  /// The one with this number at Podcast Index.
+  /// The podcast with this number at Podcast Index; nil where the directory has none.
   package func podcast(number: Int64) throws(DirectoryError) -> DirectoryEntry? {
     try query { database in
       try database.first(

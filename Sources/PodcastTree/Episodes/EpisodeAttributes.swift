@@ -12,14 +12,27 @@ enum EpisodeAttributes {
   private static let factNames =
     [
       "url", "link", "guid", "title", "show", "published", "duration", "season", "episode", "explicit",
-      "played",
+      "played", "position", "last_played",
     ].map { prefix + $0 } + [
       "user.mime_type", "user.xdg.origin.url", "user.xdg.referrer.url", "user.xdg.publisher",
       "user.xdg.language", "user.dublincore.title", "user.dublincore.creator", "user.dublincore.date",
       "user.dublincore.identifier", "user.xdg.comment", "user.dublincore.description",
     ]
   private static let transferSet = Set(transferNames)
-  private static let known = transferSet.union(factNames)
+  private static let known = transferSet.union(factNames).union([tags])
+
+  /// Words that describe an episode, separated by commas (freedesktop.org, common extended attributes). Dolphin has a
+  /// column for them.
+  static let tags = "user.xdg.tags"
+
+  static func tags(_ listening: ListeningState, _ status: TransferStatus?) -> String? {
+    var words: [String] = []
+    if !listening.isPlayed { words.append("unplayed") }
+    if !listening.isPlayed && listening.position > 0 { words.append("started") }
+    if status?.state == .cached { words.append("cached") }
+    if status?.isKept ?? false { words.append("kept") }
+    return words.isEmpty ? nil : words.joined(separator: ",")
+  }
 
   static func isKnown(_ name: String) -> Bool { known.contains(name) }
   static func isOfTransfer(_ name: String) -> Bool { transferSet.contains(name) }
@@ -30,12 +43,13 @@ enum EpisodeAttributes {
   ) -> AttributeList {
     var list = AttributeList()
     for name in transferNames { list.add(plain: name, value(name, episode, status: status)) }
+    list.add(plain: tags, tags(detail.entry.episode.listening, status))
     list.add(detail.facts)
     return list.bounded()
   }
 
   /// What the attributes of a transfer take at most, in bytes.
-  static let transferLimit = 9 * 32 + 800
+  static let transferLimit = 10 * 32 + 800
 
   /// What the feed says of an episode.
   static func facts(of entry: EpisodeEntry, comment: String?) -> AttributeList {
@@ -57,6 +71,9 @@ enum EpisodeAttributes {
     case prefix + "episode": episode.episode.map { String($0) }
     case prefix + "explicit": episode.explicit.map { $0 ? "1" : "0" }
     case prefix + "played": episode.played ? "1" : "0"
+    case prefix + "position":
+      episode.listening.position > 0 ? PositionText.seconds(episode.listening.position) : nil
+    case prefix + "last_played": episode.listening.lastPlayed.map(CivilTime.iso8601)
     case prefix + "url", "user.xdg.origin.url": episode.enclosureURL.shown(isListed: podcast.isListed)
     case prefix + "link": episode.link?.shown(isListed: podcast.isListed)
     case "user.xdg.referrer.url": (episode.link ?? podcast.link)?.shown(isListed: podcast.isListed)
@@ -106,6 +123,7 @@ extension PodcastTree {
     list.add("image_url", podcast.imageURL?.shown(isListed: podcast.isListed))
     list.add("episode_count", String(podcast.episodeCount))
     list.add("cached_count", String(cached))
+    list.add("unplayed_count", String(podcast.unplayedCount))
     list.add("last_refresh", podcast.lastRefresh.map(CivilTime.iso8601))
     list.add("next_refresh", podcast.nextRefresh.map(CivilTime.iso8601))
     list.add("error", podcast.error)

@@ -165,8 +165,13 @@ struct EpisodeNode: TreeNode {
       return tree.listed(id.row).map { EpisodeAttributes.value(name, $0, status: status(of: $0)) }
     }
     return tree.detail(id.row).then { detail in
+      if name == EpisodeAttributes.tags {
+        return tree.listed(id.row).map {
+          EpisodeAttributes.tags(detail.entry.episode.listening, status(of: $0))
+        }
+      }
       // Long texts may be cut by what else there is.
-      detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
+      return detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
         ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
     }
   }
@@ -182,14 +187,25 @@ struct EpisodeNode: TreeNode {
     return told
   }
 
+  /// A tag marks; the absence of one changes nothing, as a program may write only the tag that it adds.
+  private func setTags(_ value: String, for caller: Caller) -> Answer<Void> {
+    let tags = value.split(whereSeparator: { $0 == "," || $0.isWhitespace })
+    let marks = [("played", "played"), ("kept", "keep")].filter { tags.contains($0.0) }
+    return marks.reduce(.value(())) { done, mark in done.then { set(mark.1, to: "1", for: caller) } }
+  }
+
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    if key == EpisodeAttributes.tags { return setTags(value, for: caller) }
     let isMark = key == "played" || key == "keep"
-    guard isMark || key == "state" else { return .failure(.EPERM) }
+    guard isMark || key == "state" || key == "position" else { return .failure(.EPERM) }
     if isMark && value != "0" && value != "1" { return .failure(.EINVAL) }
     tree.sweeps.ordered(id.row)
-    if key == "played" {
-      let row = id.row
-      return tree.commit { try tree.catalog.setPlayed(value == "1", episode: row) }
+    let row = id.row
+    if key == "played" { return tree.commit { try tree.catalog.setPlayed(value == "1", episode: row) } }
+    if key == "position" {
+      guard let position = PositionText.milliseconds(value) else { return .failure(.EINVAL) }
+      let margin = tree.settings.playedMargin
+      return tree.commit { try tree.catalog.setPosition(position, episode: row, margin: margin) }
     }
     return tree.entry(ofEpisode: id.row).then { entry in
       if entry.episode.isReplaced && value == TransferState.downloading.name { return .failure(.EIO) }

@@ -17,6 +17,7 @@ final class ListedEpisode: Sendable {
   let feedLength: Int64?
   let estimate: Int64
   let isHidden: Bool
+  let isPlayed: Bool
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
@@ -30,6 +31,7 @@ final class ListedEpisode: Sendable {
     feedLength = EpisodeSize.plausibleLength(of: episode)
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
+    isPlayed = episode.played
     sidecars = Sidecar.all(of: episode, in: podcast, kinds)
   }
 

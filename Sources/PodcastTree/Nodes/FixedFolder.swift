@@ -23,7 +23,12 @@ struct FixedFolder: FolderNode {
   func listing(for caller: Caller) -> Answer<Listing> {
     if id == .control && !tree.owner.admits(caller) { return .failure(.EACCES) }
     if id == .root { freshen() }
-    return tree.listing(of: id) {}
+    return tree.listing(of: id) {}.map { listing in
+      var listing = listing
+      // Nothing tells a mount that the offline directory was installed: each listing of the root looks.
+      listing.isCacheable = id != .root
+      return listing
+    }
   }
 
   /// `Discover/` is listed where the offline directory is installed.

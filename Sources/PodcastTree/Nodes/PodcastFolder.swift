@@ -150,9 +150,18 @@ extension PodcastTree {
   /// Hides an episode of the subscriptions, then stops or drops its download. Where the download stays, the episode is
   /// shown again. On a full disk the drop comes first: it makes the room that the catalogue needs.
   func hideAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
-    let mark: @Sendable (Bool) -> Answer<Void> = { isHidden in
-      self.commit { try self.catalog.setHidden(isHidden, episode: episode.id) }
-    }
+    drop(episode) { isSet in try self.catalog.setHidden(isSet, episode: episode.id) }
+  }
+
+  /// Marks an episode as played, and drops its download.
+  func markPlayedAndDrop(_ episode: ListedEpisode) -> Answer<Void> {
+    drop(episode) { isSet in try self.catalog.setPlayed(isSet, episode: episode.id) }
+  }
+
+  private func drop(_ episode: ListedEpisode, _ set: @escaping @Sendable (Bool) throws -> Void) -> Answer<
+    Void
+  > {
+    let mark: @Sendable (Bool) -> Answer<Void> = { isSet in self.commit { try set(isSet) } }
     return mark(true).recover { errno in
       errno == .ENOSPC ? self.dropDownload(of: episode).then { mark(true) } : .failure(errno)
     }.then {

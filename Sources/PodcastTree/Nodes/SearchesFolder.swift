@@ -62,14 +62,44 @@ struct DiscoverFolder: FolderNode {
   }
 }
 
-/// `Search/QUERY/`: the podcasts that it has found; `Discover/CATEGORY/`: the best of a category.
+/// `Search/QUERY/`: the podcasts that it has found. `Discover/CATEGORY/` and `Discover/CATEGORY/LANGUAGE/`: the best of a
+/// category.
 struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
   func load() throws {
-    try tree.catalog.fillCategory(id.row)
+    try tree.loadSearches()
+    if try tree.catalog.fillCategory(id.row) { tree.takeInCommits() }
     try tree.loadResults(ofSearch: id.row)
+  }
+
+  private var isCategory: Bool {
+    tree.state.withLock { state in state.searches?.first { $0.id == id.row }?.category != nil }
+  }
+
+  /// Nothing tells a mount that another directory was installed: each listing of a category looks.
+  func listing(for caller: Caller) -> Answer<Listing> {
+    let found = isCategory ? Answer.on(tree.loader) { try load() } : .value(())
+    return found.then { tree.listing(of: id) { try load() } }.map { listing in
+      var listing = listing
+      listing.isCacheable = !isCategory
+      return listing
+    }
+  }
+
+  /// A language of a category is there as soon as somebody asks for it, and is listed from then on: to list all of them
+  /// would let a search through all files read hundreds of thousands of podcasts.
+  func lookup(_ name: String, for caller: Caller) -> Answer<Target> {
+    listing(for: caller).then { listing in
+      if let target = listing[name] { return .value(target) }
+      guard isCategory, (2...3).contains(name.utf8.count) else { return .failure(.ENOENT) }
+      return Answer.on(tree.loader) {
+        guard try tree.catalog.makeLanguage(name, ofCategory: id.row) else { throw Errno.ENOENT }
+        tree.takeInCommits()
+      }.then { tree.listing(of: id) { try load() } }
+        .then { $0[name].map { .value($0) } ?? .failure(.ENOENT) }
+    }
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
@@ -77,6 +107,7 @@ struct SearchFolder: FolderNode {
       guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
       var list = AttributeList()
       if search.category == nil { list.add("query", search.name) }
+      if let language = search.language { list.add("language", language) }
       list.add("result_count", String(search.resultCount))
       list.add("source", search.source)
       if search.searched > 0 { list.add("searched", CivilTime.iso8601(search.searched)) }
@@ -84,10 +115,13 @@ struct SearchFolder: FolderNode {
     }
   }
 
-  /// Hides the result.
+  /// Hides the result; of a language, takes it from the listing until somebody asks for it again.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> {
     let row = target.identity.row
-    return tree.commit { try tree.catalog.hideResult(row) }
+    let isLanguage = target.identity.kind == .search
+    return tree.commit {
+      if isLanguage { try tree.catalog.forgetSearch(row) } else { try tree.catalog.hideResult(row) }
+    }
   }
 
   /// Subscribes; where the podcast is followed already, under any name, nothing changes.

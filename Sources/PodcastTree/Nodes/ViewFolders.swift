@@ -10,8 +10,7 @@ struct ViewFolder: FolderNode {
   func load() throws { if id == .latest { try tree.loadLatest() } }
 
   func listing(for caller: Caller) -> Answer<Listing> {
-    let isStale =
-      id == .latest && tree.state.withLock { $0.isLatestStale || $0.views[.latest]?.isShort ?? true }
+    let isStale = id == .latest && tree.state.withLock { tree.isLatestStale($0) ?? true }
     return (isStale ? Answer.on(tree.loader) { try load() } : .value(())).then {
       tree.listing(of: id) { try load() }
     }
@@ -34,7 +33,8 @@ struct ViewFolder: FolderNode {
 
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
-    case .episode(let episode): id == .latest ? tree.hideAndDrop(episode) : tree.dropDownload(of: episode)
+    case .episode(let episode):
+      id == .latest ? tree.markPlayedAndDrop(episode) : tree.dropDownload(of: episode)
     case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
     case .node: .failure(.EPERM)
     }

@@ -114,8 +114,9 @@ package final class OpenDirectory: Sendable {
   package var names: [String] { found?.items.map(\.name) ?? [] }
   /// Whether the directory still lists the same.
   package var isCurrent: Bool {
-    guard let listing = found, listing.isCacheable else { return true }
-    return tree.state.withLock { $0.listings[node]?.version == listing.version }
+    guard let listing = found else { return true }
+    let version = tree.state.withLock { $0.listings[node]?.version }
+    return version == listing.version || version == nil && !listing.isCacheable
   }
 
   /// Reads what it lists now.

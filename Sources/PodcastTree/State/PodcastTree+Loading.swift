@@ -80,14 +80,26 @@ extension PodcastTree {
 
   /// Reads the rows of `Latest/`, where that never happened or there may be newer ones.
   func loadLatest() throws {
-    let isNeeded = state.withLock { state in
-      state.views[.latest].map { $0.isShort || state.isLatestStale } ?? true
-    }
-    if !isNeeded { return }
+    if !state.withLock({ isLatestStale($0) ?? true }) { return }
     try loadSubscriptions()
-    let limit = settings.latest
-    let listed = try catalog.latest(limit: Query.latest(limit).capacity).map { try loadListed($0) }
-    apply(.latest(state.withLock { state in listed.compactMap { state.row(of: $0) } }, limit: limit))
+    let since = oldestInLatest
+    let query = Query.latest(settings.latest, since: since)
+    let listed = try catalog.latest(limit: query.capacity, since: since).map { try loadListed($0) }
+    apply(.latest(state.withLock { state in listed.compactMap { state.row(of: $0) } }, query))
+  }
+
+  /// In seconds since 1970.
+  private var oldestInLatest: Int64 {
+    settings.latestDays == 0
+      ? .min : FileTime.now.sinceEpoch / 1_000_000_000 - Int64(settings.latestDays) * 86_400
+  }
+
+  /// Whether the rows of `Latest/` are to be read again; nil before they have been read.
+  func isLatestStale(_ state: TreeState) -> Bool? {
+    state.views[.latest].map { latest in
+      let isTooOld = latest.shown.last.map { $0.episode.modified < oldestInLatest } ?? false
+      return latest.isShort || state.isLatestStale || isTooOld
+    }
   }
 
   /// Ends when `Latest/` has been read: an episode has a link for each directory that shows it. The first look at an episode

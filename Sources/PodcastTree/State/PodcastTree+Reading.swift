@@ -167,7 +167,7 @@ extension PodcastTree {
 
   /// A burst of changes costs one query. A listing before that queries at once.
   private func freshenLatestSoon() {
-    let isNeeded = state.withLock { $0.isLatestStale || $0.views[.latest]?.isShort ?? false }
+    let isNeeded = state.withLock { isLatestStale($0) ?? false }
     if isNeeded { loader.async(after: 0.2) { [weak self] in try? self?.loadLatest() } }
   }
 

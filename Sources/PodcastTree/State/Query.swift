@@ -20,8 +20,11 @@ struct Query: Sendable {
   static let downloading = Query { $0.stage == .underWay }
   /// Of one podcast.
   static let downloaded = Query(isMixed: false) { $0.stage == .cached }
-  static func latest(_ limit: Int) -> Query {
-    Query(limit: limit) { $0.isFollowed && !$0.episode.isHidden }
+  /// - Parameter since: seconds since 1970.
+  static func latest(_ limit: Int, since: Int64 = .min) -> Query {
+    Query(limit: limit) { row in
+      row.isFollowed && !row.episode.isHidden && !row.episode.isPlayed && row.episode.modified >= since
+    }
   }
 
   /// The most rows that its result holds: when one of those shown goes, the next takes its place.

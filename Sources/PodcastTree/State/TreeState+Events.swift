@@ -19,7 +19,7 @@ enum TreeEvent: Sendable {
   /// Episodes that are new or have changed.
   case episodes([ListedEpisode])
   /// The rows of `Latest/` have been read.
-  case latest([Query.Row], limit: Int)
+  case latest([Query.Row], Query)
   case transfer(MediaKey, TransferStatus?, ListedEpisode?)
   /// An empty directory of `Downloaded/` goes.
   case emptied(NodeID)
@@ -55,9 +55,9 @@ extension TreeState {
       podcasts[podcast]?.nextRefresh = next
       return Difference()
     case .episodes(let episodes): return apply(episodes)
-    case .latest(let rows, let limit):
+    case .latest(let rows, let query):
       isLatestStale = false
-      let old = views.updateValue(QueryResult(.latest(limit), name: "Latest", rows), forKey: .latest)
+      let old = views.updateValue(QueryResult(query, name: "Latest", rows), forKey: .latest)
       return old == nil ? Difference() : remake([.latest])
     case .transfer(let key, let status, let episode): return apply(key, status, episode)
     case .emptied(let folder):
@@ -82,9 +82,11 @@ extension TreeState {
 
   private mutating func apply(_ searches: [Search], _ times: FolderTimes) -> Difference {
     let isFirst = self.searches == nil
+    let old = self.searches ?? []
     listTimes = times
     self.searches = searches
-    let ids = Set(searches.map(\.id))
+    let (ids, oldIDs) = (Set(searches.map(\.id)), Set(old.map(\.id)))
+    let languages = old.filter { !ids.contains($0.id) } + searches.filter { !oldIDs.contains($0.id) }
     for id in results.keys where !ids.contains(id) {
       for folder in results.removeValue(forKey: id) ?? [] {
         podcasts[folder.podcast]?.results[folder.id] = nil
@@ -95,7 +97,7 @@ extension TreeState {
     }
     if isFirst { return Difference() }
     defer { forgetUnshown() }
-    return remake([.search])
+    return remake([.search] + Set(languages.filter { $0.language != nil }.compactMap { category(of: $0) }))
   }
 
   private mutating func apply(

@@ -13,7 +13,7 @@ extension TreeState {
       return searches?.filter { $0.category == nil }
         .map { Listing.Item($0.name, .node(NodeID(.search, $0.id))) }
     case (.discover, _):
-      return searches?.compactMap { search in
+      return searches?.filter { $0.language == nil }.compactMap { search in
         search.category.map { Listing.Item($0, .node(NodeID(.search, search.id))) }
       }
     case (.subscriptions, _):
@@ -27,7 +27,11 @@ extension TreeState {
     case (.downloaded, _):
       return views.filter { $0.key.kind == .downloadedPodcast }.map { Listing.Item($1.name, .node($0)) }
     case (_, .search):
-      return results[folder.row]?.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }
+      let languages = (searches ?? []).filter { $0.language != nil && category(of: $0) == folder }
+      return results[folder.row].map { results in
+        results.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }
+          + languages.map { Listing.Item($0.language ?? "", .node(NodeID(.search, $0.id))) }
+      }
     case (_, .result), (_, .subscription):
       guard let podcast = folders[folder].flatMap({ podcasts[$0.podcast] }), podcast.isFetched,
         let episodes = podcast.episodes

@@ -7,7 +7,7 @@ internal import TransferProtocol
 struct TreeState: Sendable {
   // MARK: Rows of the catalogue; nil before they have been read
 
-  /// With the categories of `Discover/`.
+  /// With the categories of `Discover/` and their languages.
   var searches: [Search]?
   var hasDirectory = false
   /// By search.
@@ -198,9 +198,10 @@ struct TreeState: Sendable {
       }
       return nil
     case .search:
-      return searches?.first { $0.id == node.row }.map { search in
-        search.category.map { (.discover, $0) } ?? (.search, search.name)
-      }
+      guard let search = searches?.first(where: { $0.id == node.row }) else { return nil }
+      guard let category = search.category else { return (.search, search.name) }
+      guard let language = search.language else { return (.discover, category) }
+      return self.category(of: search).map { ($0, language) }
     case .result:
       let search = results.first { $0.value.contains { $0.id == node.row } }?.key
       return search.flatMap { id in folders[node].map { (NodeID(.search, id), $0.name) } }
@@ -210,6 +211,13 @@ struct TreeState: Sendable {
     case .upload: return uploads[node.row]?.name.map { (.subscriptions, $0) }
     default: return nil
     }
+  }
+
+  /// The directory of the category that a search shows, in all languages; nil where it shows none.
+  func category(of search: Search) -> NodeID? {
+    guard let category = search.category else { return nil }
+    let all = searches?.first { $0.language == nil && $0.category == category }
+    return all.map { NodeID(.search, $0.id) }
   }
 
   /// The names that lead from the root to a directory; nil where it is not in memory.

@@ -57,14 +57,14 @@ struct Download: Hashable {
   var files: OpenFiles?
   /// In the order in which they were asked for.
   var fetches: [Fetch] = []
+  /// The request for the file's end, while the first response has not told what that must be of.
+  var tail: Fetch?
   var readers: [Reader] = []
   var slot = Slot.none
   var ranges = RangePolicy.trusted
   var source = Source()
   var retry: Retry
   var search = AddressSearch.none
-  /// Where a body ended too early, and how often in a row.
-  var earlyEnd: EarlyEnd?
   var damage = Damage()
   var told: Told
   /// The latest reader's place.
@@ -94,6 +94,8 @@ struct Download: Hashable {
     var isPrivate = false
     /// When the final address last answered; nil where it is not to be asked directly.
     var answered: Instant?
+    /// Where its body ended too early, and how often in a row.
+    var earlyEnd: EarlyEnd?
   }
 
   /// Bytes that are not what was written, and the orders that wait until no reader can get them.
@@ -339,7 +341,7 @@ extension Download {
     search = .none
     // The server may have learnt.
     if ranges == .whole { ranges = .trusted }
-    earlyEnd = nil
+    source.earlyEnd = nil
   }
 
   mutating func pause() {

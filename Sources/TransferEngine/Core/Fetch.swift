@@ -8,6 +8,8 @@ struct Fetch: Hashable {
   /// Whether it was sent to the address that answered before, not through the feed's redirects.
   let isDirect: Bool
   let asked: Instant
+  /// Whether it brings the file's end beside the first response (`askForTail`).
+  var isTail = false
 
   /// Why nothing more is taken from its host.
   struct Hold: OptionSet, Hashable {

@@ -12,6 +12,7 @@ extension TransferCore {
   mutating func came(_ count: Int, of id: FlowID) {
     guard count > 0 else { return }
     change(fetches[id], isQuiet: true) { core, download in
+      if download.tail?.id == id { download.tail?.early += Int64(count) }
       guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
       if download.fetches[index].intake == nil {
         download.fetches[index].early += Int64(count)

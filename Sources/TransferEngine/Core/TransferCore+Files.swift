@@ -174,7 +174,7 @@ extension TransferCore {
     download.record.received = 0
     download.beginsAnew = false
     if download.ranges == .overlap { download.ranges = .trusted }
-    download.earlyEnd = nil
+    download.source.earlyEnd = nil
     begun(id, &download)
   }
 

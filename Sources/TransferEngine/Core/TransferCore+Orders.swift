@@ -170,9 +170,12 @@ extension TransferCore {
     }
     lastOrder += 1
     change(key) { [lastOrder] core, download in
+      let request = download.record.request
       core.dropped(&download, forgets: removal.forgets)
       // Who has opened it since the order has it come again.
-      if let reader = download.readers.first(where: { $0.begun >= since && $0.mayDownload }) {
+      let later = download.readers.filter { $0.begun >= since }
+      if !later.isEmpty { download.take(request) }
+      if let reader = later.first(where: \.mayDownload) {
         download.want(by: reader.name.client, place: lastOrder, at: core.now.instant)
       }
     }

@@ -90,7 +90,10 @@ extension TransferCore {
       if !download.isBackground { unhold(id, &download, .throttle) }
       pump(id, &download)
     }
-    if download.fetches.isEmpty { download.meter.stop() }
+    if download.fetches.isEmpty {
+      endTail(of: &download)
+      download.meter.stop()
+    }
     releaseFiles(of: &download)
   }
 

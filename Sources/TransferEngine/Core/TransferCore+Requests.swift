@@ -17,8 +17,9 @@ extension TransferCore {
     {
       timers.add(.download(download.key), at: now.instant.adding(RequestPlanner.playersPatience))
     }
-    if requests.isEmpty || !mayAsk(requests, &download) { return }
+    if requests.isEmpty || awaitsTail(download) || !mayAsk(requests, &download) { return }
     for request in requests { start(request, for: &download) }
+    if download.openFiles == nil { askForTail(of: &download) }
   }
 
   private func planner(for download: Download) -> RequestPlanner {
@@ -80,7 +81,7 @@ extension TransferCore {
     return false
   }
 
-  private mutating func start(_ planned: RequestPlanner.Request, for download: inout Download) {
+  mutating func start(_ planned: RequestPlanner.Request, for download: inout Download) {
     var planned = planned
     let representation = download.openFiles?.representation
     func askWhole() { (planned.start, planned.end) = (0, nil) }
@@ -121,6 +122,7 @@ extension TransferCore {
   /// Gives up all fetches.
   /// - Parameter losing: whether also what they hold is lost: the disk takes nothing, or nobody wants it.
   mutating func endFetches(of download: inout Download, losing: Bool = false) {
+    endTail(of: &download)
     for fetch in download.fetches { endFetch(fetch.id, of: &download, losing: losing) }
   }
 

@@ -5,6 +5,10 @@ internal import TransferProtocol
 extension TransferCore {
   mutating func heard(_ head: ResponseHead, _ firstBytes: [UInt8], of id: FlowID, _ download: inout Download)
   {
+    if download.tail?.id == id {
+      download.tail?.stage = .answered(head, firstBytes: firstBytes)
+      return judgeTail(of: &download)
+    }
     guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
     download.fetches[index].stage = .answered(head, firstBytes: firstBytes)
     judgeWaiting(of: &download)
@@ -101,6 +105,7 @@ extension TransferCore {
       accept(head, representation, at: at, agreeing: 0, id, &download)
     }
     adoptGeneration(&download)
+    judgeTail(of: &download)
   }
 
   /// A response has given nothing: what is under way beside it goes on.
@@ -109,7 +114,7 @@ extension TransferCore {
   }
 
   /// Lets a response feed the current generation.
-  private mutating func accept(
+  mutating func accept(
     _ head: ResponseHead, _ representation: Representation, at: Int64, agreeing: Int64, _ id: FlowID,
     _ download: inout Download
   ) {
@@ -123,6 +128,11 @@ extension TransferCore {
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant
     if !fetch.isDirect { senders.learn(head.host, behind: download.source.named) }
+    if head.url == download.record.request.url, representation.validator != nil, representation.total != nil,
+      head.acceptsRanges || head.status == 206
+    {
+      senders.learn(download.source.named, givesParts: true)
+    }
     for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
     // A head is no byte: a host that sends nothing else is told of until it does.
@@ -160,6 +170,12 @@ extension TransferCore {
 
   /// A response has ended; what is held of it goes first.
   mutating func ended(_ failure: ResponseFailure?, of id: FlowID, _ download: inout Download) {
+    if download.tail?.id == id {
+      download.tail?.ending = .ended(failure)
+      // A host that has just answered gives one response at a time; else it may be the network.
+      if failure != nil { endTail(of: &download, isRefused: download.openFiles != nil) }
+      return
+    }
     guard let index = download.fetches.firstIndex(where: { $0.id == id }), !download.fetches[index].hasEnded
     else {
       return
@@ -178,6 +194,7 @@ extension TransferCore {
     let position = fetch.position
     endFetch(fetch.id, of: &download, losing: true)
     touch(&download)
+    if fetch.isTail { return }
     if let failure {
       if fetch.isDirect && !failure.isShortBody { download.source.answered = nil }
       let isWhole = fetch.request.start == 0 && fetch.request.end == nil && position > 0
@@ -202,8 +219,8 @@ extension TransferCore {
   /// A body has ended before the end that is expected.
   /// - Returns: how often in a row it has ended there.
   private func endsEarly(at position: Int64, _ download: inout Download) -> Int {
-    let before = download.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
-    download.earlyEnd = Download.EarlyEnd(position: position, count: before + 1)
+    let before = download.source.earlyEnd.flatMap { $0.position == position ? $0.count : nil } ?? 0
+    download.source.earlyEnd = Download.EarlyEnd(position: position, count: before + 1)
     return before + 1
   }
 

@@ -110,8 +110,8 @@ extension DiskFailure {
   init(_ error: any Error) {
     switch (error as? PosixError)?.errno {
     case .ENOSPC, .EDQUOT: self.init(.full, TransferCore.noSpaceLeft)
-    // Of the runtime folder, which is memory.
-    case .ENOMEM: self.init(.runtimeFull, "\(error)")
+    // The maps lie in the runtime directory, which is memory.
+    case .ENOMEM: self.init(.runtimeFull, "no space left in \((error as? PosixError)?.subject ?? "memory")")
     case .EROFS: self.init(.readOnly, "the cache's disk is read-only")
     case .EFBIG: self.init(.tooLarge, "\(error)")
     case .EMFILE, .ENFILE, .EINTR, .EAGAIN: self.init(.passing, "\(error)")

@@ -1,0 +1,51 @@
+internal import PodcastModel
+internal import PosixKit
+
+/// `podcastfs position`.
+enum PositionCommand: Command {
+  static let name = "position"
+  static let summary = "show or set how far you are in an episode"
+  static let usage = """
+    podcastfs position [--json] FILE [TIME]
+
+    Shows how far you have listened to an episode, or stores it. TIME is in seconds (751.2) or as a clock shows it
+    (12:31, 1:02:03); 0 forgets the position. A position near the end marks the episode as played.
+
+      --json  {"position", "played", "last_played", "duration"}, with times in seconds and null for what is unknown
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    guard (1...2).contains(operands.count) else {
+      throw UsageError("position takes an episode, and a time to set")
+    }
+    guard let episode = try MountedEpisode.all(at: operands[0]).first, episode.path == operands[0] else {
+      throw CommandFailure("\(operands[0]): a directory; position takes an episode")
+    }
+    if operands.count == 2 {
+      guard PositionText.milliseconds(operands[1]) != nil else {
+        throw UsageError("\(PrintableText.line(operands[1])) is no time: 751.2, 12:31 or 1:02:03")
+      }
+      try episode.set("position", to: operands[1])
+    }
+    if isJSON {
+      StandardStreams.print(try json(episode).indentedText)
+    } else if operands.count == 1 {
+      let position = try episode.attribute("position") ?? "0"
+      let milliseconds = PositionText.milliseconds(position) ?? 0
+      StandardStreams.print(Terminal.output.isTerminal ? PositionText.clock(milliseconds) : position)
+    }
+    return 0
+  }
+
+  private static func json(_ episode: MountedEpisode) throws -> JSONValue {
+    .object([
+      ("position", .number(Double(try episode.attribute("position") ?? "0") ?? 0)),
+      ("played", .bool(try episode.attribute("played") == "1")),
+      ("last_played", .optional(try episode.attribute("last_played"))),
+      ("duration", try episode.attribute("duration").flatMap { Int64($0) }.map { .integer($0) } ?? .null),
+    ])
+  }
+}

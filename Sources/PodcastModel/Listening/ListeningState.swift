@@ -1,0 +1,46 @@
+/// What a listener did with an episode.
+package struct ListeningState: Hashable, Sendable {
+  /// How far the listener is, in milliseconds; 0 at the start, and where the episode is played.
+  package private(set) var position: Int64 = 0
+  package private(set) var isPlayed = false
+  /// When a position or a played mark was set last, in seconds since 1970; nil where never.
+  package private(set) var lastPlayed: Int64?
+  /// When anything here changed last, in seconds since 1970; nil where never. Synchronization compares it.
+  package private(set) var changed: Int64?
+
+  package init() {}
+
+  /// Reads back what was stored.
+  package init(position: Int64, isPlayed: Bool, lastPlayed: Int64?, changed: Int64?) {
+    self.position = position
+    self.isPlayed = isPlayed
+    self.lastPlayed = lastPlayed
+    self.changed = changed
+  }
+
+  /// Sets how far the listener is. Near the end, the episode becomes played.
+  /// - Parameters:
+  ///   - milliseconds: from the start; 0 forgets the position.
+  ///   - duration: of the episode, in seconds; nil where unknown.
+  ///   - margin: how many seconds before the end count as the end. Half of a short episode at most.
+  ///   - now: seconds since 1970.
+  package mutating func setPosition(_ milliseconds: Int64, duration: Int?, margin: Int, now: Int64) {
+    if let duration, milliseconds > 0 {
+      let end = Int64(duration) * 1000
+      if milliseconds >= end - min(Int64(margin) * 1000, end / 2) { return setPlayed(true, now: now) }
+    }
+    position = max(0, milliseconds)
+    if position > 0 { lastPlayed = now }
+    changed = now
+  }
+
+  /// Marks the episode as played or not. A played episode has no position.
+  package mutating func setPlayed(_ isPlayed: Bool, now: Int64) {
+    self.isPlayed = isPlayed
+    if isPlayed {
+      position = 0
+      lastPlayed = now
+    }
+    changed = now
+  }
+}

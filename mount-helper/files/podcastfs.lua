@@ -1,0 +1,74 @@
+-- Keeps the listening position of episodes in podcastfs.
+--
+-- When mpv opens an episode below a mount of podcastfs, this script seeks to the episode's position. It does not seek
+-- where the user gave --start. It stores the position every 15 seconds while mpv plays, at each pause and seek, and when
+-- the file ends. Any other file is left alone. Debian's mpv loads the script from /etc/mpv/scripts.
+
+local utils = require 'mp.utils'
+
+local interval = 15 -- seconds between two stores
+local episode = nil -- the absolute path of the open episode; nil for any other file
+local stored = nil -- the position that was stored last, in seconds
+local current = nil -- the position that mpv said last, in seconds
+local timer = nil
+
+local function podcastfs(arguments)
+    table.insert(arguments, 1, 'podcastfs')
+    return mp.command_native({
+        name = 'subprocess', args = arguments, playback_only = false, capture_stdout = true, capture_stderr = true,
+    })
+end
+
+local function store(position)
+    if not episode or not position or position < 0 then return end
+    if stored and math.abs(position - stored) < 1 then return end
+    stored = position
+    podcastfs({'position', '--', episode, string.format('%.1f', position)})
+end
+
+local function store_now() store(current) end
+
+-- A local path; nil for addresses, pipes and devices.
+local function local_path()
+    local path = mp.get_property('path')
+    if not path then return nil end
+    if path:find('^file://') then
+        path = path:sub(8):gsub('%%(%x%x)', function(digits) return string.char(tonumber(digits, 16)) end)
+    elseif path:find('^%a[%w+.-]*://') or path == '-' then
+        return nil
+    end
+    return utils.join_path(mp.get_property('working-directory') or '', path)
+end
+
+mp.register_event('file-loaded', function()
+    episode, stored, current = nil, nil, nil
+    local path = local_path()
+    if not path then return end
+    local answer = podcastfs({'position', '--', path})
+    if not answer or answer.status ~= 0 then return end
+    episode = path
+    local position = tonumber(answer.stdout)
+    local start = mp.get_property('start')
+    if position and position > 0 and (not start or start == 'none') then
+        stored = position
+        mp.commandv('seek', position, 'absolute+exact')
+    end
+    timer = timer or mp.add_periodic_timer(interval, function()
+        if not mp.get_property_bool('pause') then store_now() end
+    end)
+end)
+
+mp.observe_property('time-pos', 'number', function(_, position) current = position or current end)
+mp.observe_property('pause', 'bool', function(_, paused) if paused then store_now() end end)
+mp.register_event('seek', store_now)
+
+-- The properties of the file can still be read here.
+mp.add_hook('on_unload', 50, function()
+    if not episode then return end
+    local duration = mp.get_property_number('duration')
+    -- The last position that mpv says is a moment before the end.
+    if duration and current and duration - current < 2 then store(duration) else store_now() end
+    episode = nil
+    if timer then timer:kill() end
+    timer = nil
+end)
