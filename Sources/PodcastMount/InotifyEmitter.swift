@@ -20,7 +20,7 @@ final class InotifyEmitter: Sendable {
   struct Entry: Sendable {
     var name: Difference.Name
     /// The kernel's number of the node that the name leads, or has led, to.
-    let number: UInt64
+    var number: UInt64
   }
   private struct State {
     var pending: [NodeID: [String: Entry]] = [:]
@@ -47,6 +47,8 @@ final class InotifyEmitter: Sendable {
   private static let (delay, pause) = (0.2, 2.0)
   /// More names at once are a new folder rather than news.
   private static let limit = 20_000
+  /// Makes of a folder's number one that the kernel has for nothing: only episodes have versions.
+  private static let standIn: UInt64 = 1 << 53
   /// How often a name is tried: see `perform`.
   private static let attempts = 3
 
@@ -76,6 +78,12 @@ final class InotifyEmitter: Sendable {
       state.withLock { $0.thread = thread }
     }
     state.withLock { $0.device = device }
+  }
+
+  /// Has the folders read that somebody has watched since before this process began: nobody may look them up again.
+  func resume() {
+    guard let device = state.withLock({ $0.device }) else { return }
+    for inode in Watches.find(on: device).inodes { tree.prepare(numbers.node(inode)) }
   }
 
   func stop() {
@@ -140,7 +148,9 @@ final class InotifyEmitter: Sendable {
       // Who watches a folder hears of its end, whoever watches the one that it is in.
       let isWatched = isWatched(folder, numbers.number(folder), watched)
       let told = isWatched ? names : names.filter { ends($0, watched) }
-      if !told.isEmpty, let path = path(of: folder) { for entry in told { perform(entry, in: path) } }
+      // A folder that has another name leaves the old one first.
+      let ordered = told.filter { $0.name.event == .vanished } + told.filter { $0.name.event != .vanished }
+      if !ordered.isEmpty, let path = path(of: folder) { for entry in ordered { perform(entry, in: path) } }
     }
     let isNeeded = state.withLock { state in
       defer { if isLeft { state.isScheduled = true } }
@@ -177,9 +187,13 @@ final class InotifyEmitter: Sendable {
   /// kernel's cache as it is now, and the call would end there: then the kernel forgets it, and the call is made again.
   private func perform(_ entry: Entry, in parent: String) {
     let name = entry.name
-    // A folder that has another name by now: rmdir(2) would end it for those who are in it.
+    var entry = entry
     let canBeRenamed = name.node.kind == .subscription || name.node.kind == .search
-    if canBeRenamed, name.event == .vanished, tree.path(of: name.node) != nil { return }
+    if canBeRenamed, name.event == .vanished, tree.path(of: name.node) != nil {
+      // It has another name by now: rmdir(2) of its own node would end it for those who are in it.
+      entry.number |= Self.standIn
+      kernel.forget(name.name, in: numbers.number(name.directory))
+    }
     state.withLock { $0.current = $0.device == nil ? nil : entry }
     defer { state.withLock { $0.current = nil } }
     for _ in 0..<Self.attempts {

@@ -8,6 +8,7 @@ extension MountedTree {
   /// pause. What the kernel keeps of before lives for a moment only.
   package func resume() {
     for handle in handles.inheritedFiles { reopen(handle) { _ in } }
+    emitter.resume()
   }
 
   /// Before another process takes over: what is being written, and would be lost, has this time to be closed, in seconds.

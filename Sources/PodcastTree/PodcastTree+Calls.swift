@@ -14,7 +14,7 @@ extension PodcastTree {
     if name == ".." { return self.parent(of: parent).then { self.attributes(of: $0) } }
     if name.utf8.count > 255 { return .failure(.ENAMETOOLONG) }
     return find(name, in: parent, for: caller).then { target in
-      if parent == .root { self.prepare(target.identity) }
+      if parent == .root || parent == .search { self.prepare(target.identity) }
       // Its size is computed when it is asked for.
       if target.identity == .subscriptionList { return self.attributes(of: .subscriptionList) }
       let isEpisode = if case .episode = target { true } else { false }
@@ -23,10 +23,12 @@ extension PodcastTree {
     }
   }
 
-  /// Makes the listing of a view that may be watched without ever being listed: changes are differences to it.
-  private func prepare(_ node: NodeID) {
+  /// Reads a directory, and the one that it is in, without the network. It may be watched without ever being listed:
+  /// watchers hear of differences to what it lists now.
+  package func prepare(_ node: NodeID) {
     if state.withLock({ $0.listings[node] != nil }) { return }
     loader.async { [self] in
+      try? loadPlace(of: node)
       try? folder(node)?.load()
       _ = state.withLock { $0.listing(of: node) }
     }
@@ -43,11 +45,16 @@ extension PodcastTree {
     return .inMemory(or: loader) {
       self.state.withLock { $0.place(of: node)?.parent }
     } load: {
-      try self.loadSubscriptions()
-      try self.loadSearches()
-      guard node.kind == .result else { return }
-      for search in self.state.withLock({ $0.searches ?? [] }) { try self.loadResults(ofSearch: search.id) }
+      try self.loadPlace(of: node)
     }
+  }
+
+  /// The rows that say which directory a node is in. On the loader's thread.
+  private func loadPlace(of node: NodeID) throws {
+    try loadSubscriptions()
+    try loadSearches()
+    guard node.kind == .result else { return }
+    for search in state.withLock({ $0.searches ?? [] }) { try loadResults(ofSearch: search.id) }
   }
 
   /// The names that lead from the root to a directory; nil where it is not in memory.

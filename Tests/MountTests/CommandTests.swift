@@ -74,11 +74,16 @@ import Testing
       "cp", [copy, subscriptions + "/"], environment: fixture.environment.variables)
     #expect(copied.wait() == .exit(0), "\(copied.errors)")
     #expect(try eventually { try fixture.list(subscriptions).contains("Harbour Lights") })
-    let bad = try fixture.environment.home.write("bad.opml", "no list")
-    let refused = try RunningProcess(
-      "cp", [bad, subscriptions + "/"], environment: fixture.environment.variables)
-    #expect(refused.wait() == .exit(1) && refused.errors.contains("Invalid argument"))
-    #expect(try eventually { try !fixture.list(subscriptions).contains("bad.opml") })
+    for content in [
+      "no list", "<opml version=\"2.0\"><body></body></opml>", "<opml><body><outline xmlUrl=\"http",
+    ] {
+      let bad = try fixture.environment.home.write("bad.opml", content)
+      let refused = try RunningProcess(
+        "cp", [bad, subscriptions + "/"], environment: fixture.environment.variables)
+      #expect(refused.wait() == .exit(1) && refused.errors.contains("Invalid argument"), "\(content)")
+      #expect(try eventually { try !fixture.list(subscriptions).contains("bad.opml") })
+    }
+    #expect(fixture.log.contains("bad.opml, copied to Subscriptions: it names no feed"))
   }
 
   /// The further pages of a feed's archive (RFC 5005) come before a command ends.

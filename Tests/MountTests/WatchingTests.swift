@@ -204,6 +204,65 @@ import Testing
     }
   }
 
+  /// What the process before knew of the folder, the next one reads: nobody looks it up again.
+  @Test(arguments: [true, false]) func whoWatchesHearsOfWhatHappensAfterTheProcessWasReplaced(
+    isKilled: Bool
+  ) throws {
+    let fixture = try subscribed(1)
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    let watcher = try watcher(["Search", "Subscriptions"].map { "\(fixture.root)/\($0)" }, fixture)
+    if isKilled {
+      _ = try fixture.killNext(after: nil)
+    } else {
+      #expect(try fixture.run("restart", fixture.root).end == .exit(0))
+    }
+    #expect(eventually { fixture.log.contains("serves the mount on \(fixture.root) from now on") })
+    #expect(mkdir("\(second)/Search/other", 0o755) == 0)
+    #expect(eventually { watcher.output.contains("CREATE,ISDIR other") }, "\(watcher.output)")
+    #expect(try fixture.run("unsubscribe", "Harbour Lights").end == .exit(0))
+    #expect(eventually { watcher.output.contains("DELETE,ISDIR Harbour Lights") }, "\(watcher.output)")
+  }
+
+  @Test func aResultThatWasRemovedElsewhereIsToldInASearchThatNobodyHasListed() throws {
+    let fixture = try MountFixture(size: 100_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    let watcher = try watcher(["\(second)/Search/\(MountFixture.search)"], fixture)
+    #expect(rmdir(fixture.podcastPath) == 0)
+    #expect(
+      eventually { watcher.output.contains("DELETE,ISDIR \(MountFixture.podcast)") }, "\(watcher.output)")
+  }
+
+  @Test func aFolderThatWasRenamedInAnotherMountLeavesItsOldName() throws {
+    let fixture = try subscribed(1)
+    let second = fixture.root + "2"
+    mkdir(second, 0o755)
+    try fixture.mount(at: second)
+    let subscriptions = fixture.root + "/Subscriptions"
+    #expect(try fixture.list(subscriptions).count == 2)
+    let within = open(subscriptions + "/Harbour Lights", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(within) }
+    let watcher = try watcher([subscriptions, fixture.root + "/Search"], fixture)
+    for (old, new) in [("Harbour Lights", "Lights"), ("Lights", "Harbour")] {
+      #expect(rename("\(second)/Subscriptions/\(old)", "\(second)/Subscriptions/\(new)") == 0)
+      #expect(eventually { watcher.output.contains("CREATE,ISDIR \(new)\n") }, "\(watcher.output)")
+      let events = watcher.output.split(separator: "\n").filter { $0.contains("ISDIR") }.suffix(2)
+      #expect(events == ["DELETE,ISDIR \(old)", "CREATE,ISDIR \(new)"], "\(watcher.output)")
+    }
+    // It is still a living folder, also for who is in it.
+    #expect(try fixture.list(subscriptions + "/Harbour") == [MountFixture.names[0]])
+    #expect(faccessat(within, MountFixture.names[0], F_OK, 0) == 0)
+    let search = "\(second)/Search/"
+    #expect(rename(search + MountFixture.search, search + "other") == 0)
+    #expect(
+      eventually { watcher.output.contains("DELETE,ISDIR \(MountFixture.search)") }, "\(watcher.output)")
+  }
+
   @Test func whatWasMovedIsNotDeletedOnceMore() throws {
     let fixture = try MountFixture(size: 100_000)
     try fixture.mount()

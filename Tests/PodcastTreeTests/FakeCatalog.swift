@@ -272,6 +272,7 @@ final class FakeCatalog: CatalogService {
       result.refused = 1
       return result
     }
+    if bytes == Array("<opml><body/></opml>".utf8) { return OPMLImport(added: 0, known: 0, problems: []) }
     guard bytes.starts(with: "<opml".utf8) else { throw CatalogError(.EINVAL, "not OPML") }
     return OPMLImport(added: 1, known: 0, problems: state.withLock { $0.importProblems })
   }

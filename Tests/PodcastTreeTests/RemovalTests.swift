@@ -251,6 +251,31 @@ import TransferProtocol
     #expect(failure(tree.lookup("Harbour Lights", in: .downloaded, for: me)) == .ENOENT)
   }
 
+  /// The transfers may know a file of which a lost catalogue hears again much later.
+  @Test func anEpisodeThatIsKnownAgainIsDownloadedAtOnce() throws {
+    let fixture = try TreeFixture()
+    let tree = fixture.tree
+    for number in [1, 4] {
+      let key = MediaKey(address: WebAddress("http://media.example/\(number).mp3"))
+      fixture.transfers.set(TransferStatus(key: key, state: .cached, total: 1000, received: 1000))
+    }
+    try tree.awaitIdle()
+    #expect(try fixture.list(.downloaded) == [])
+    #expect(try fixture.list(fixture.searched()).count == 3)
+    #expect(try fixture.list(.downloaded) == ["Harbour Lights"])
+    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: fixture.me)).node
+    #expect(try fixture.list(folder) == ["2024-01-01 - Part 1.mp3"])
+    fixture.publish(count: 4)
+    let new = TreeFixture.podcast << 20 | 4
+    fixture.catalog.state.withLock { state in
+      let episode = state.feeds[TreeFixture.podcast]?.last
+      state.episodes[TreeFixture.podcast]?.append(contentsOf: [episode].compactMap(\.self))
+    }
+    fixture.catalog.announce(.newEpisodes(podcast: TreeFixture.podcast, first: new, last: new))
+    try tree.awaitIdle()
+    #expect(try fixture.list(folder) == ["2024-01-01 - Part 1.mp3", "2024-01-14 - Part 4.mp3"])
+  }
+
   @Test func anOPMLFileIsImportedAtCloseAndRefusedWhereItIsNone() throws {
     let fixture = try TreeFixture()
     let created = try wait(fixture.tree.create("list.opml", in: .subscriptions, for: fixture.me))
@@ -274,6 +299,7 @@ import TransferProtocol
     }
     #expect(try copy("podcasts_opml.xml", "<opml/>") == nil)
     #expect(try copy("list.txt", "bad") == .EINVAL)
+    #expect(try copy("none.opml", "<opml><body/></opml>") == .EINVAL)
     #expect(try copy("a.url", "page") == .EINVAL)
     #expect(try copy("a.desktop", "link") == nil)
     #expect(try fixture.list(.subscriptions).contains("Harbour Lights"))

@@ -82,7 +82,12 @@ extension PodcastTree {
       if outcome.link != nil { return outcome.link }
       self.events.record(imported: outcome)
       for problem in outcome.problems.prefix(EventLog.problemLimit) { log(problem) }
-      if outcome.added + outcome.known == 0, outcome.refused > 0 { throw Errno.EINVAL }
+      // `subscriptions.opml` may be empty.
+      let mayBeEmpty = name == SubscriptionsFolder.listName && outcome.refused == 0
+      if outcome.added + outcome.known == 0, !mayBeEmpty {
+        log("it names no feed that can be followed")
+        throw Errno.EINVAL
+      }
       return nil
     }.then { link in link.map { self.follow(link: $0) } ?? .value(()) }
   }

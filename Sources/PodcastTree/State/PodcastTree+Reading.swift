@@ -117,7 +117,10 @@ extension PodcastTree {
       }
     }
     transfersChanged(
-      state.withLock { state in state.downloads.values.filter { $0.podcast == id }.map(\.mediaKey) })
+      state.withLock { state in
+        let unowned = state.statuses.keys.filter { state.downloadOfKey[$0] == nil }
+        return unowned + state.downloads.values.filter { $0.podcast == id }.map(\.mediaKey)
+      })
     if record == nil { apply(.emptied(NodeID(.downloadedPodcast, id))) }
     try readRows(state.withLock { $0.folders(showing: id) })
     fetchCover(ofPodcast: id)
@@ -137,6 +140,11 @@ extension PodcastTree {
       try loadListed(EpisodeEntry(episode: $0, podcast: podcast))
     }
     apply(.episodes(episodes))
+    // A lost catalogue knows them again: they may have been downloaded before.
+    transfersChanged(
+      state.withLock { state in
+        episodes.map(\.mediaKey).filter { state.statuses[$0] != nil && state.downloadOfKey[$0] == nil }
+      })
   }
 
   private func podcastRefreshed(_ id: Int64) throws {
