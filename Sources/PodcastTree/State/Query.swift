@@ -90,7 +90,7 @@ struct QueryResult: Sendable {
       }
       return nil
     }
-    let near = rows.dropFirst(query.limit - 1).prefix(2).map { ($0.episode, name(of: $0.episode.id)) }
+    let near = rows.dropFirst(max(0, query.limit - 1)).prefix(2).map { ($0.episode, name(of: $0.episode.id)) }
     if let old = rowByID.removeValue(forKey: id) {
       let place = place(of: old.episode)
       rows.remove(at: place)
