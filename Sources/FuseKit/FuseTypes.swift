@@ -88,7 +88,7 @@ package struct FuseChanges: OptionSet, Sendable {
 
 /// How a file is read.
 package struct FuseReadOptions: Sendable {
-  /// Whether it was opened with O_NONBLOCK.
+  /// The program opened the file with O_NONBLOCK (open(2)): a read must not wait for bytes.
   package let isNonblocking: Bool
   /// Whether it is a program's read(2) as it stands. Else the kernel fills its pages, and takes an answer that is short
   /// for the file's end.
