@@ -41,7 +41,7 @@ package struct MountServer: Sendable {
     return all(places: places).filter { $0.process != nil && !devices.contains($0.device) }
   }
 
-  /// Reads from the hand-over memory of a mount in which directories that mount keeps its data.
+  /// A number that names the state directory; the hand-over memory of a mount holds it. 0 where the directory is missing.
   static func number(of places: Places) -> UInt64 {
     var status = stat()
     return stat(places.state, &status) == 0 ? UInt64(status.st_dev) << 40 ^ UInt64(status.st_ino) : 0
