@@ -1,5 +1,5 @@
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
-package let podcastfsVersion = "0.1.0"
+package let podcastfsVersion = "0.2.0"
 
 /// Every option, with its default: `Settings.options` has what they are called.
 package struct Settings: Hashable, Sendable {
