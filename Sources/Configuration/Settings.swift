@@ -7,12 +7,6 @@ package struct Settings: Hashable, Sendable {
   package var searchURL: String?
   package var country = "us"
   package var searchLimit = 50
-  /// Podcast Index is asked too where both are set.
-  package var podcastIndexKey: String?
-  package var podcastIndexSecret: String?
-  /// Where the usual addresses of these services are not the ones to ask.
-  package var podcastIndexURL: String?
-  package var fyydURL: String?
 
   // Budget, in bytes
   package var cacheSize: Int64 = 10 << 30
