@@ -26,11 +26,13 @@ enum Schema {
   }
 
   /// Makes the tables of an empty file. Several processes may do so at once.
-  static func make(in database: Database) throws {
-    if try version(of: database) != nil { return }
-    try database.transaction {
-      if try version(of: database) != nil { return }
+  /// - Returns: whether this one did.
+  static func make(in database: Database) throws -> Bool {
+    if try version(of: database) != nil { return false }
+    return try database.transaction {
+      if try version(of: database) != nil { return false }
       try database.script(tables + "PRAGMA user_version = \(version)")
+      return true
     }
   }
 
@@ -229,8 +231,8 @@ enum Schema {
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
-    -- When each search service was asked.
-    CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
+    -- When Apple's search service was asked.
+    CREATE TABLE search_call (at INTEGER NOT NULL);
 
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
