@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 110
+  static let version: Int64 = 111
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
