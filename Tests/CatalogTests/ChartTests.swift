@@ -64,7 +64,7 @@ import Testing
     try read(search)
     #expect(try titles(search) == ["Lights", "Harbour"])
     #expect(
-      world.web.requests("/lookup").map(\.target) == ["/lookup?id=22%2C33%2C7&entity=podcast&country=de"])
+      world.web.requests("/lookup").map(\.target) == ["/lookup?id=22,33,7&entity=podcast&country=de"])
     #expect(try !world.catalog.isChartDue(search.id))
     #expect(try world.catalog.search(search.id)?.source == "apple")
     // The category's own row is none.

@@ -52,7 +52,9 @@ struct AppleSearch: Sendable {
   ///   - parameters: are added, percent-encoded as UTF-8 (RFC 3986 §2.5).
   private static func address(_ base: String, _ parameters: [(String, String)]) -> WebAddress {
     let whole = base.prefix { $0 != "#" }
-    let fields = parameters.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+    // A comma parts numbers.
+    let fields = parameters.map { "\($0)=\(PercentEncoding.encode($1).replacing("%2C", with: ","))" }
+      .joined(separator: "&")
     let isOpen = whole.hasSuffix("?") || whole.hasSuffix("&")
     return WebAddress(whole + (isOpen ? "" : whole.contains("?") ? "&" : "?") + fields)
   }

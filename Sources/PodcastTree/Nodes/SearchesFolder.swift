@@ -124,7 +124,7 @@ struct SearchFolder: FolderNode {
       guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
       var list = AttributeList()
       if search.category == nil { list.add("query", search.name) }
-      if let language = search.language { list.add("language", language) }
+      if let language = search.language { list.add(search.isChart ? "country" : "language", language) }
       list.add("result_count", String(search.resultCount))
       list.add("source", search.source)
       if search.searched > 0 { list.add("searched", CivilTime.iso8601(search.searched)) }
