@@ -75,9 +75,7 @@ private struct StateChange {
 
   /// What `Downloading/` of a mount of the user shows: all of them show the same.
   private static func all() throws -> MountedEpisode.Operands {
-    guard let root = MountServer.mountPoints(places: try Places()).first else {
-      throw CommandFailure("nothing is mounted: podcastfs mount")
-    }
+    let root = try UserMount.root()
     let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"].map { "\(root)/\($0)" }
     var found = MountedEpisode.Operands()
     for folder in folders { found.episodes += try MountedEpisode.directly(in: folder) }

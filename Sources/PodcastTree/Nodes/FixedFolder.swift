@@ -15,7 +15,7 @@ struct FixedFolder: FolderNode {
       ("Latest", .latest), ("Search", .search),
       ("Subscriptions", .subscriptions),
     ],
-    .control: [("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status)],
+    .control: [("events", .events), ("log", .log), ("metrics", .metrics), ("status.json", .status)],
   ]
   /// Opens by name but is not listed, so that cp -r and grep -r don't wait in it.
   private static let controlName = ".podcastfs"
