@@ -21,13 +21,16 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([PositionCommand.self], nil), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+          ([InfoCommand.self, PositionCommand.self], "notes and chapters; how far you are in an episode"),
+          ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
+          ([FeedCommand.self, ForgetCommand.self], "show a feed; remove podcasts everywhere"),
         ]
       ),
       (
         "Downloads",
         [
-          ([GetCommand.self], nil), ([StatusCommand.self], nil),
+          ([GetCommand.self], nil),
+          ([StatusCommand.self, MetricsCommand.self], "show the downloads; measurements"),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
         ]
       ),
