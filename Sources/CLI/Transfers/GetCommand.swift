@@ -33,7 +33,10 @@ enum GetCommand: Command {
     let operands = MountedEpisode.all(atEach: paths.map(MountedPodcast.path), choice)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
     var wanted = operands.episodes.map { Wanted(episode: $0) }
-    if !isJSON, try !isMeant(wanted) { return 1 }
+    if !isJSON {
+      if wanted.isEmpty, operands.failures.isEmpty { StandardStreams.report("no episodes to download") }
+      if try !isMeant(wanted) { return 1 }
+    }
     for index in wanted.indices { wanted[index].order() }
     if isQueued { return report(queued: wanted, operands, isJSON) }
     let isShown = !isJSON && !StandardStreams.isQuiet
