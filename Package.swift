@@ -165,8 +165,8 @@ let package = Package(
     tests(
       "TransfersTests",
       [
-        "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol",
-        "Transfers",
+        "BusKit", "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine",
+        "TransferProtocol", "Transfers",
       ]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),

@@ -19,7 +19,7 @@ import Testing
         @dbus.service.method('org.example.Echo', in_signature='v', out_signature='v')
         def Back(self, value): return value
         @dbus.service.method('org.example.Echo', in_signature='biuxtdsoa{sv}ai(sb)y', out_signature='biuxtdsoa{sv}ai(sb)y')
-        def All(self, *values): return values
+        def All(self, a, b, c, d, e, f, g, h, i, j, k, l): return a, b, c, d, e, f, g, h, i, j, k, l
         @dbus.service.method('org.example.Echo', in_signature='s')
         def Fail(self, text): raise dbus.DBusException(text, name='org.example.Failed')
         @dbus.service.method('org.example.Echo')

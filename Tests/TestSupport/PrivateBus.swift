@@ -41,10 +41,10 @@ package final class PrivateBus: Sendable {
       import os, sys, threading
       import dbus, dbus.service, dbus.mainloop.glib
       from gi.repository import GLib
-      import dbusmock
       dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
       bus = dbus.bus.BusConnection(os.environ['DBUS_SESSION_BUS_ADDRESS'])
       def mock(name, path, interface, properties):
+        import dbusmock
         global names
         names = globals().get('names', []) + [dbus.service.BusName(name, bus)]
         return dbusmock.mockobject.DBusMockObject(names[-1], path, interface, properties)

@@ -16,11 +16,10 @@ import Transfers
 
   /// What is told, in order; each step is taken when what is expected before it has come.
   private func run(
-    _ daemon: PrivateBus, _ settings: TransferSettings = TransferSettings(),
-    _ steps: [(told: String, next: (BackgroundWatch) throws -> Void)]
+    _ daemon: PrivateBus, _ steps: [(told: String, next: (BackgroundWatch) throws -> Void)]
   ) throws -> [String] {
     let loop = try EventLoop()
-    let watch = BackgroundWatch(settings, loop: loop, which: .at(daemon.address))
+    let watch = BackgroundWatch(TransferSettings(), loop: loop, which: .at(daemon.address))
     var told: [String] = []
     var rest = steps[...]
     func hear(_ what: String) {
