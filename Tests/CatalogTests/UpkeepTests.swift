@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import Glibc
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -241,5 +242,52 @@ import Testing
       places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { again.close() }
     #expect(try again.note == nil && again.subscriptions().count == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `Subscriptions come back where the catalogue is lost`(isClosed: Bool) throws {
+    let home = try TemporaryPlaces()
+    let world = try CatalogWorld()
+    func open() throws -> Catalog {
+      try Catalog(places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    }
+    let lost = try open()
+    defer { lost.close() }
+    let listed = try lost.subscribe(feedURL: "http://user:word@a.example/feed", title: "Lights")
+    try lost.rename(subscription: listed.id, to: "Mine")
+    _ = try lost.subscribe(feedURL: "http://b.example/feed", title: "Other")
+    try lost.unsubscribe(try lost.subscribe(feedURL: "http://c.example/feed").id)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    if isClosed {
+      lost.close()
+    } else {
+      #expect(
+        eventually {
+          (try? Directories.read(copy)).map { !String(decoding: $0, as: UTF8.self).contains("c.example") }
+            ?? false
+        })
+    }
+    #expect(try Directories.read(copy) == lost.exportOPML())
+    for ending in ["", "-wal", "-shm"] { unlink("\(home.places.data)/catalog.sqlite\(ending)") }
+    let catalog = try open()
+    defer { catalog.close() }
+    #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Other"])
+    #expect(try catalog.subscriptions().first?.podcast.feedURL == "http://user:word@a.example/feed")
+    #expect(catalog.note?.contains("2 subscriptions came back") == true)
+  }
+
+  @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {
+    let home = try TemporaryPlaces()
+    let world = try CatalogWorld()
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.replace(copy, with: Array("<rss/>".utf8))
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    #expect(catalog.note?.contains("\(copy).unread") == true)
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy + ".unread") == Array("<rss/>".utf8))
+    #expect(try Directories.read(copy).count > 100)
   }
 }

@@ -28,8 +28,7 @@ import Testing
       on_complete = notify "$PODCASTFS_TITLE" # done
 
       user_agent = "  spaced  "
-      podcastindex_key = KEY
-      podcastindex_secret = a=b#c
+      proxy = http://a=b#c
       notify = off
       [feed "https://harbour.example/feed?x=1#y"]
       user_agent = Mozilla/5.0
@@ -42,8 +41,6 @@ import Testing
     #expect(settings.cacheSize == 5 << 30)
     #expect(settings.onComplete == #"notify "$PODCASTFS_TITLE" # done"#)
     #expect(settings.userAgent == "  spaced  ")
-    #expect(settings.podcastIndexKey == "KEY")
-    #expect(settings.podcastIndexSecret == "a=b#c")
     #expect(!settings.notifies)
     let feed = try #require(settings.feeds["https://harbour.example/feed?x=1#y"])
     #expect(feed.userAgent == "Mozilla/5.0")

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 109
+  static let version: Int64 = 110
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -26,11 +26,13 @@ enum Schema {
   }
 
   /// Makes the tables of an empty file. Several processes may do so at once.
-  static func make(in database: Database) throws {
-    if try version(of: database) != nil { return }
-    try database.transaction {
-      if try version(of: database) != nil { return }
+  /// - Returns: whether this one did.
+  static func make(in database: Database) throws -> Bool {
+    if try version(of: database) != nil { return false }
+    return try database.transaction {
+      if try version(of: database) != nil { return false }
       try database.script(tables + "PRAGMA user_version = \(version)")
+      return true
     }
   }
 
@@ -222,8 +224,8 @@ enum Schema {
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
-    -- When each search service was asked.
-    CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
+    -- When Apple's search service was asked.
+    CREATE TABLE search_call (at INTEGER NOT NULL);
 
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);
