@@ -1,3 +1,4 @@
+package import PodcastModel
 package import PosixKit
 
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
@@ -64,6 +65,8 @@ package struct Settings: Hashable, Sendable {
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
 
+  /// The section `[subscriptions]`: rules of all subscriptions, where neither they nor their feeds' sections say otherwise.
+  package var rules = SubscriptionRules()
   /// What the configuration file sets for single feeds, by the feed's address as the file has it.
   package var feeds: [String: FeedSettings] = [:]
 
