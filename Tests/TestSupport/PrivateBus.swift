@@ -7,9 +7,9 @@ package final class PrivateBus: Sendable {
   private let daemon: RunningProcess
   package let address: String
 
-  /// Whether dbus-daemon(1) and python3-dbusmock are there.
+  /// Whether dbus-daemon(1), busctl(1) and python3-dbusmock are there.
   package static let isAvailable =
-    access("/usr/bin/dbus-daemon", X_OK) == 0
+    access("/usr/bin/dbus-daemon", X_OK) == 0 && access("/usr/bin/busctl", X_OK) == 0
     && access("/usr/lib/python3/dist-packages/dbusmock/__init__.py", R_OK) == 0
 
   package init() throws {

@@ -11,7 +11,7 @@ import TransferProtocol
 
   @Test func backgroundDownloadsRestAndSayWhy() {
     let world = EngineWorld(3, hosts: 3)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     world.answer(100_000)
     world.bring(50_000)
     #expect(world.running.count == 3)
@@ -32,7 +32,7 @@ import TransferProtocol
   @Test func anOpenByAPersonGoes() {
     let world = EngineWorld(2, hosts: 2)
     world.handle(.background(.battery(below: nil)))
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     #expect(world.asked == 0)
     world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
     #expect(world.running.count == 1)
@@ -48,7 +48,7 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1)
     world.handle(.background(.metered))
     world.handle(.background(.suspending))
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.asked == 0 && error(world, 0) == "waiting for the computer to wake up")
     world.handle(.background(nil))
     #expect(world.asked == 1)
@@ -57,7 +57,7 @@ import TransferProtocol
   @Test func asMuchRunsAfterwardsAsTheLimitsAllow() {
     let world = EngineWorld(10, hosts: 10)
     world.handle(.background(.metered))
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     world.handle(.background(nil))
     #expect(world.running.count == 3)
     #expect((0..<10).allSatisfy { error(world, $0) == nil })
@@ -65,7 +65,7 @@ import TransferProtocol
 
   @Test func afterSleepWhatWasUnderWayIsAskedForAgainAtOnce() {
     let world = EngineWorld(2, hosts: 2)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.say { .open(id: $0, world.requests[1], .download, generation: nil) }
     world.answer(1_000_000)
     world.bring(300_000)
