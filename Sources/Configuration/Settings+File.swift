@@ -1,9 +1,17 @@
 extension Settings {
-  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, and sections
-  /// `[feed "URL"]` with settings for one feed. Double quotes around a value keep blanks at its ends.
+  /// What the lines behind a section's head are for.
+  private enum Section {
+    case all
+    case feed(String)
+    case sync
+  }
+
+  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, and sections: `[feed "URL"]` with
+  /// settings for one feed, `[sync "URL"]` for the server to synchronize with. Double quotes around a value keep blanks
+  /// at its ends.
   /// - Parameter name: the file's, for errors.
   mutating func read(_ text: String, name: String) throws(SettingsError) {
-    var feed: String?
+    var section = Section.all
     // A line's end is the byte: "\r\n" is one Character.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, bytes) in lines.enumerated() {
@@ -11,11 +19,9 @@ extension Settings {
       if line.isEmpty || line.hasPrefix("#") { continue }
       do throws(SettingsError) {
         if line.hasPrefix("[") {
-          let url = try Self.section(line)
-          feeds[url] = feeds[url] ?? FeedSettings()
-          feed = url
+          section = try begin(line)
         } else {
-          try assign(line, feed)
+          try assign(line, section)
         }
       } catch {
         throw error.at("\(name):\(index + 1)")
@@ -23,7 +29,7 @@ extension Settings {
     }
   }
 
-  private mutating func assign(_ line: String, _ feed: String?) throws(SettingsError) {
+  private mutating func assign(_ line: String, _ section: Section) throws(SettingsError) {
     guard let equals = line.firstIndex(of: "=") else {
       throw SettingsError("not understood: \(line) (a line is KEY = VALUE)")
     }
@@ -32,26 +38,42 @@ extension Settings {
     if value.count >= 2, value.first == "\"", value.last == "\"" {
       value = String(value.dropFirst().dropLast())
     }
-    if let feed {
+    switch section {
+    case .feed(let feed):
       var settings = feeds[feed] ?? FeedSettings()
       try settings.set(key, value)
       feeds[feed] = settings
-      return
-    }
-    if try !set(key, value, from: [.anywhere, .fileOnly]) {
+    case .sync: try sync?.set(key, value)
+    case .all:
+      if try set(key, value, from: [.anywhere, .fileOnly]) { return }
       let keys = Self.options.map(\.help.key)
       throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
     }
   }
 
-  /// The address in `[feed "URL"]`.
-  private static func section(_ line: String) throws(SettingsError) -> String {
-    let inner = line.hasSuffix("]") ? trimmed(line.dropFirst().dropLast()) : ""
-    let quoted = inner.hasPrefix("feed") ? trimmed(inner.dropFirst(4)) : ""
-    guard quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
-      throw SettingsError("unknown section: \(line) (there is [feed \"URL\"])")
+  /// Begins the section that a line `[NAME "URL"]` names.
+  private mutating func begin(_ line: String) throws(SettingsError) -> Section {
+    let inner = line.hasSuffix("]") ? Self.trimmed(line.dropFirst().dropLast()) : ""
+    let name = ["feed", "sync"].first { inner.hasPrefix($0) }
+    let quoted = name.map { Self.trimmed(inner.dropFirst($0.count)) } ?? ""
+    guard let name, quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
+      throw SettingsError("unknown section: \(line) (there are [feed \"URL\"] and [sync \"URL\"])")
     }
-    return try SettingValue.address("feed", String(quoted.dropFirst().dropLast()))
+    let url = try SettingValue.address(name, String(quoted.dropFirst().dropLast()))
+    if name == "feed" {
+      feeds[url] = feeds[url] ?? FeedSettings()
+      return .feed(url)
+    }
+    let place = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+    if place.contains("@") {
+      throw SettingsError(
+        "the server's address holds a name or password: they go into the keys user and password")
+    }
+    guard sync == nil else {
+      throw SettingsError("there is another [sync] section: one server is synchronized with")
+    }
+    sync = SyncSettings(url: url)
+    return .sync
   }
 
   private static func trimmed(_ text: Substring) -> String {

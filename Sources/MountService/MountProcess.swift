@@ -83,6 +83,8 @@ package struct MountProcess {
       return Dictionary(worths, uniquingKeysWith: max)
     }
     tree.keepWhatIsWanted()
+    let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
+    schedule.start()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -94,6 +96,7 @@ package struct MountProcess {
     takeAway(session.connection, mount?.device)
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
+    schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     transfers.stop()
     catalog.close()

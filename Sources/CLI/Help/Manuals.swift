@@ -72,6 +72,10 @@ enum Manuals {
     page.section("Single feeds")
     page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
     for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
+    page.section("Synchronization")
+    page.paragraph(
+      "Behind a line [sync \"URL\"] these keys are for the server that podcastfs synchronizes with:")
+    for option in SyncSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("Example")
     page.literal(
       """
@@ -81,6 +85,10 @@ enum Manuals {
 
       [feed "https://harbour.example/feed.xml"]
       keep = 5
+
+      [sync "https://cloud.example"]
+      user = ann
+      password_command = secret-tool lookup podcastfs sync
       """)
     page.section("See also")
     page.paragraph("podcastfs(1), mount.podcastfs(8)")
