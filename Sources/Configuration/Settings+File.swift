@@ -1,17 +1,12 @@
-extension Settings {
-  /// What the lines behind a section's head are for.
-  private enum Section {
-    case all
-    case feed(String)
-    case sync
-  }
+internal import PodcastModel
 
+extension Settings {
   /// Reads the text of a configuration file: `key = value` lines, `#` before comments, and sections: `[feed "URL"]` with
-  /// settings for one feed, `[sync "URL"]` for the server to synchronize with. Double quotes around a value keep blanks
-  /// at its ends.
+  /// settings for one feed, `[subscriptions]` with rules for all, `[sync "URL"]` for the server to synchronize with.
+  /// Double quotes around a value keep blanks at its ends.
   /// - Parameter name: the file's, for errors.
   mutating func read(_ text: String, name: String) throws(SettingsError) {
-    var section = Section.all
+    var section = Section.none
     // A line's end is the byte: "\r\n" is one Character.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, bytes) in lines.enumerated() {
@@ -21,7 +16,7 @@ extension Settings {
         if line.hasPrefix("[") {
           section = try begin(line)
         } else {
-          try assign(line, section)
+          try assign(line, in: section)
         }
       } catch {
         throw error.at("\(name):\(index + 1)")
@@ -29,7 +24,15 @@ extension Settings {
     }
   }
 
-  private mutating func assign(_ line: String, _ section: Section) throws(SettingsError) {
+  private enum Section {
+    /// Before the first one.
+    case none
+    case feed(String)
+    case subscriptions
+    case sync
+  }
+
+  private mutating func assign(_ line: String, in section: Section) throws(SettingsError) {
     guard let equals = line.firstIndex(of: "=") else {
       throw SettingsError("not understood: \(line) (a line is KEY = VALUE)")
     }
@@ -39,25 +42,36 @@ extension Settings {
       value = String(value.dropFirst().dropLast())
     }
     switch section {
-    case .feed(let feed):
-      var settings = feeds[feed] ?? FeedSettings()
-      try settings.set(key, value)
-      feeds[feed] = settings
-    case .sync: try sync?.set(key, value)
-    case .all:
-      if try set(key, value, from: [.anywhere, .fileOnly]) { return }
+    case .feed(let url): return try feeds[url, default: FeedSettings()].set(key, value)
+    case .subscriptions: return try setRule(key, value)
+    case .sync:
+      try sync?.set(key, value)
+      return
+    case .none: break
+    }
+    if try !set(key, value, from: [.anywhere, .fileOnly]) {
       let keys = Self.options.map(\.help.key)
       throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
     }
   }
 
+  /// A rule for all subscriptions.
+  private mutating func setRule(_ key: String, _ value: String) throws(SettingsError) {
+    let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
+    guard let rule = SubscriptionRules.Key(rawValue: key) else {
+      throw SettingsError("unknown rule of subscriptions: \(key)\(SimilarWord.question(key, among: keys))")
+    }
+    do { try rules.set(rule, to: value) } catch { throw SettingValue.bad(key, value, rule.form) }
+  }
+
   /// Begins the section that a line `[NAME "URL"]` names.
   private mutating func begin(_ line: String) throws(SettingsError) -> Section {
     let inner = line.hasSuffix("]") ? Self.trimmed(line.dropFirst().dropLast()) : ""
+    if inner == "subscriptions" { return .subscriptions }
     let name = ["feed", "sync"].first { inner.hasPrefix($0) }
     let quoted = name.map { Self.trimmed(inner.dropFirst($0.count)) } ?? ""
     guard let name, quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
-      throw SettingsError("unknown section: \(line) (there are [feed \"URL\"] and [sync \"URL\"])")
+      throw SettingsError("unknown section: \(line) (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])")
     }
     let url = try SettingValue.address(name, String(quoted.dropFirst().dropLast()))
     if name == "feed" {

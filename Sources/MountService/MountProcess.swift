@@ -82,7 +82,9 @@ package struct MountProcess {
       }
       return Dictionary(worths, uniquingKeysWith: max)
     }
-    tree.keepWhatIsWanted()
+    let rules = RuleKeeper(
+      catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
+    rules.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
     ready()
@@ -98,6 +100,7 @@ package struct MountProcess {
     session.end(until: .after(Self.patience))
     schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
+    rules.stop()
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")

@@ -21,7 +21,7 @@ import Testing
       feeds = all
       device = desk-1
       [feed "https://a.example/feed"]
-      keep = 3
+      refresh = 1800
       """)
     let sync = try #require(settings.sync)
     #expect(sync.url == "https://cloud.example/nextcloud" && sync.kind == .nextcloud && sync.user == "ann")
@@ -77,7 +77,7 @@ import Testing
       every = 60
 
       [feed "https://a.example/feed"]
-      keep = 3
+      refresh = 1800
 
       """
     let text = credentials.written(into: old)

@@ -46,7 +46,7 @@ enum SubscriptionRows {
     _ id: Int64, of podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
   ) throws {
     try database.run("DELETE FROM subscription WHERE id = ?", id)
-    try KeptRows.removeAll(ofPodcast: podcast, in: database)
+    try RuleRows.removeMarks(ofPodcast: podcast, in: database)
     try Folder.touchSubscriptions(in: database)
     // What was hidden in its directory does not come back there before that has gone.
     changes.append(.subscription(id, podcast: podcast))

@@ -14,6 +14,7 @@ extension TransferCore {
     change(fetches[id], isQuiet: true) { core, download in
       if download.tail?.id == id { download.tail?.early += Int64(count) }
       guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+      download.meter.came(Int64(count))
       if download.fetches[index].intake == nil {
         download.fetches[index].early += Int64(count)
         if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
@@ -81,7 +82,10 @@ extension TransferCore {
   mutating func pump(_ id: FlowID, _ download: inout Download, _ least: Intake.Urgency = .none) {
     guard let fetch = download[id], fetch.intake != nil else { return }
     if let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least) {
-      return end(id, &download, step)
+      endFetch(id, of: &download)
+      // Once more beside the same response it would not be told apart either.
+      if step == .tooFewStored { download.refusesBeside = true }
+      return touch(&download)
     }
     guard let fetch = download[id], let intake = fetch.intake else {
       return
@@ -98,9 +102,11 @@ extension TransferCore {
   @discardableResult
   mutating func write(_ id: FlowID, _ download: inout Download, _ urgency: Intake.Urgency) -> Intake.Step? {
     guard let files = download.openFiles else { return nil }
-    let fetch = download[id]
+    let own = download[id]?.rate(now.instant) ?? 0
     let fed = download.fetches.compactMap { other in
-      other.id == id || other.hasEnded || isOvertaken(other, by: fetch) ? nil : other.intake?.position
+      // What trickles is overtaken.
+      let isTrickle = other.rate(now.instant).map { $0 < own / 8 } ?? false
+      return other.id == id || other.hasEnded || isTrickle ? nil : other.intake?.position
     }
     while let index = download.fetches.firstIndex(where: { $0.id == id }),
       var intake = download.fetches[index].intake
@@ -117,18 +123,12 @@ extension TransferCore {
       case .compare(let range):
         download.files?.pending += 1
         emit(.store(files.id, .compare(id, range)))
-      case .reachedStored, .differs: return step
+      case .reachedStored, .tooFewStored: return step
       }
       download.fetches[index].intake = intake
       if intake.arrived == intake.position { download.fetches[index].heldSince = nil }
     }
     return nil
-  }
-
-  /// Whether what `other` is to bring had better come by `fetch`, which has reached it, because it trickles.
-  private func isOvertaken(_ other: Fetch, by fetch: Fetch?) -> Bool {
-    guard let its = other.rate(now.instant), let own = fetch?.rate(now.instant) else { return false }
-    return its < own / 8
   }
 
   /// How soon what a response holds must go to the disk.
@@ -143,22 +143,18 @@ extension TransferCore {
       for wait in reader.waits where wait.range.lowerBound < intake.arrived {
         // All of it is here, or on its way.
         let end = min(wait.range.upperBound, total)
-        guard end > intake.position && end <= intake.arrived else { continue }
-        // The one byte that a player waits for may lie in a block of which the rest is still to come.
-        let isOfEdge = wait.range.length == 1 && end > intake.arrived / Limits.block * Limits.block
-        return isOfEdge ? .all : .waited
+        if end > intake.position && end <= intake.arrived { return .waited }
       }
     }
     // Where little may be held, it is written in smaller pieces.
     return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
   }
 
-  private mutating func end(_ id: FlowID, _ download: inout Download, _ why: Intake.Step) {
+  /// Ends a response whose bytes are not the stored ones.
+  private mutating func endDiffering(_ id: FlowID, _ download: inout Download) {
     let isBeside = download.fetches.count > 1
     endFetch(id, of: &download)
-    if why == .differs {
-      if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
-    }
+    if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
     touch(&download)
   }
 
@@ -169,6 +165,8 @@ extension TransferCore {
       download.fetches[index].intake?.wrote(range)
       pump(id, &download)
     }
+    // Another one may be compared with these.
+    for fetch in download.fetches where fetch.claim != nil && fetch.id != id { pump(fetch.id, &download) }
     guard let files = download.files else { return }
     let isAwaited = download.readers.contains { reader in
       reader.isOpening || reader.waits.contains { files.shows($0.range) }
@@ -185,7 +183,7 @@ extension TransferCore {
     guard let index = download.fetches.firstIndex(where: { $0.id == id }),
       let result = download.fetches[index].intake?.compared(range, agreed: agreed)
     else { return }
-    if !result.isSame { return end(id, &download, .differs) }
+    if !result.isSame { return endDiffering(id, &download) }
     if result.isShown, let claim = download.fetches[index].claim {
       download.fetches[index].claim = nil
       learn(claim, &download)
@@ -198,10 +196,9 @@ extension TransferCore {
   mutating func tick() {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
-        if let files = download.openFiles {
-          download.meter.note(files.received, at: core.now.instant)
-          core.flush(&download, after: 0)
-        }
+        let isFed = download.fetches.contains { $0.intake != nil }
+        download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
+        core.flush(&download, after: 0)
         download.told.isProgressDue = true
         download.isDirty = true
         core.boundEndless(&download)

@@ -30,11 +30,15 @@ extension TransferCore {
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
     let isBeside = download.fetches.count > 1
+    let stored = download.openFiles?.claimed ?? ByteRanges()
+    let beginning = stored.run(at: 0)?.upperBound ?? 0
     let question = ResponseJudge.Question(
       start: fetch.request.start, end: fetch.request.end,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: download.openFiles?.claimed ?? ByteRanges(), decodes: download.ranges == .decoded,
-      isBeside: isBeside)
+      stored: stored, decodes: download.ranges == .decoded, isBeside: isBeside,
+      extendsBeginning: download.fetches.contains {
+        $0.id != fetch.id && $0.claim == nil && $0.intake?.position == beginning
+      })
     if head.isWhole && firstBytes.isEmpty {
       endFetch(fetch.id, of: &download, losing: true)
       // Where something has come before it was an accident.
@@ -127,11 +131,10 @@ extension TransferCore {
     download.source.sender = head.host
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant
-    if !fetch.isDirect { senders.learn(head.host, behind: download.source.named) }
     if head.url == download.record.request.url, representation.validator != nil, representation.total != nil,
       head.acceptsRanges || head.status == 206
     {
-      senders.learn(download.source.named, givesParts: true)
+      hosts.learn(download.source.named, givesParts: true)
     }
     for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }
