@@ -22,7 +22,7 @@ package enum CommandLineTool {
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
           (
-            [SyncCommand.self, PositionCommand.self], "synchronize with other devices; show or set a position"
+            [SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"
           ), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
         ]
       ),

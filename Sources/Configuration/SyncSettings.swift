@@ -61,7 +61,7 @@ package struct SyncSettings: Hashable, Sendable {
     },
     .init(
       "feeds", "public|all", "public",
-      "which feeds the server is told of; public: none whose address holds credentials or a token", .section
+      "which feeds the server learns; public: none whose address holds credentials or a token", .section
     ) { $0.feeds = try SettingValue.choice($1, $2, Feeds.self) },
   ]
 

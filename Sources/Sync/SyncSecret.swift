@@ -13,9 +13,9 @@ extension SyncSettings {
   }
 
   /// Tells whether these are the settings that the server has refused.
-  var digest: Int64 {
+  var digest: String {
     let text = [url, kind?.rawValue, user, password, passwordCommand].map { $0 ?? "" }.joined(separator: "\n")
-    return SHA1.digest(of: Array(text.utf8)).prefix(8).reduce(0) { $0 << 8 | Int64($1) }
+    return UUIDv5.text(namespace: UUIDv5.url, name: Array(text.utf8))
   }
 
   /// The password, by its command where there is one.

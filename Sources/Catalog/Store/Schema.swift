@@ -221,7 +221,7 @@ enum Schema {
       name TEXT NOT NULL,
       kind TEXT, has_device INTEGER NOT NULL,
       subscriptions_since INTEGER, actions_since INTEGER, whole_read INTEGER,
-      last INTEGER, error TEXT, not_before INTEGER, refused INTEGER
+      last INTEGER, error TEXT, not_before INTEGER, refused TEXT
     );
     CREATE TABLE sync_feed (key TEXT PRIMARY KEY, url TEXT NOT NULL, is_refused INTEGER NOT NULL) WITHOUT ROWID;
     CREATE TABLE sync_episode (

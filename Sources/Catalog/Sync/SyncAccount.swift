@@ -21,7 +21,7 @@ package struct SyncAccount: Hashable, Sendable {
   /// The server wishes not to be asked before.
   package var notBefore: Int64?
   /// The digest of the settings that the server has refused: it is not asked again with these.
-  package var refused: Int64?
+  package var refused: String?
 
   package init(name: String) { self.name = name }
 }
@@ -46,7 +46,7 @@ extension SyncAccount {
       account.last = row.time(Column.last)
       account.error = row.stringIfPresent(Column.error)
       account.notBefore = row.time(Column.notBefore)
-      account.refused = row.int64IfPresent(Column.refused)
+      account.refused = row.stringIfPresent(Column.refused)
       return account
     }
   }
