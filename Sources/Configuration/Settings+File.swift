@@ -71,7 +71,8 @@ extension Settings {
     let name = ["feed", "sync"].first { inner.hasPrefix($0) }
     let quoted = name.map { Self.trimmed(inner.dropFirst($0.count)) } ?? ""
     guard let name, quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
-      throw SettingsError("unknown section: \(line) (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])")
+      throw SettingsError(
+        "unknown section: \(line) (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])")
     }
     let url = try SettingValue.address(name, String(quoted.dropFirst().dropLast()))
     if name == "feed" {
