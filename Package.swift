@@ -86,9 +86,12 @@ let package = Package(
         "Configuration", "Directory", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel",
         "PosixKit",
       ]),
+    // Other devices, by a server: how far one is, and what is followed.
+    library("Sync", ["Catalog", "Configuration", "HTTPKit", "PodcastModel", "PosixKit"]),
     // Another process takes a mount over: its connection, the kernel's greeting, what is open.
     library("MountHandover", ["CLinux", "PosixKit"]),
-    library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
+    library(
+      "PodcastTree", ["Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit"]),
     library("PodcastMount", ["FuseKit", "MountHandover", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
@@ -101,7 +104,8 @@ let package = Package(
       "MountService",
       [
         "BusKit", "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
-        "PodcastMount", "PodcastTree", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "PodcastMount", "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel",
+        "PosixKit",
       ]),
     // The commands, one file or folder each.
     library(
@@ -110,7 +114,8 @@ let package = Package(
         "BusKit", "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit",
         "HTTPKit",
         "MountHandover",
-        "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
+        "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
+        "PodcastModel",
         "PosixKit",
       ]),
     // Plain C: it lives as long as a mount, and has to be small.
@@ -158,6 +163,13 @@ let package = Package(
         "SQLiteKit",
         "TestSupport", "podcastfs",
       ]),
+    tests(
+      "SyncTests",
+      [
+        "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit",
+        "SQLiteKit",
+        "Sync", "TestSupport", "podcastfs",
+      ]),
     tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(
@@ -178,7 +190,7 @@ let package = Package(
     tests(
       "PodcastTreeTests",
       [
-        "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
+        "PodcastTree", "Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
     tests(

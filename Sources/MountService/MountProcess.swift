@@ -85,6 +85,8 @@ package struct MountProcess {
     let rules = RuleKeeper(
       catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
     rules.begin()
+    let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
+    schedule.start()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -96,6 +98,7 @@ package struct MountProcess {
     takeAway(session.connection, mount?.device)
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
+    schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
     transfers.stop()
