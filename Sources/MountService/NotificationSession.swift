@@ -101,11 +101,7 @@ final class NotificationSession: @unchecked Sendable {
         ($0.state == .queued ? 1 : 0, $0.order, $0.key) < ($1.state == .queued ? 1 : 0, $1.order, $1.key)
       }
     // Each counts as much as another one: sizes are known only of those that have begun.
-    let done = batch.values.reduce(0.0) {
-      $0
-        + ($1.state == .cached
-          ? 1 : $1.total.map { total in Double($1.received) / Double(max(total, 1)) } ?? 0)
-    }
+    let done = batch.values.map(\.fraction).reduce(0, +)
     guard progress != .dismissed,
       let content = NotificationContent.running(
         running.map { ($0.title, $0.show) }, of: batch.count,
@@ -113,7 +109,8 @@ final class NotificationSession: @unchecked Sendable {
     else { return }
     if case .shown(let id, let last) = progress {
       if last == content { return }
-      notify(content, replacing: id) { [self] in progress = .shown($0, content) }
+      progress = .shown(id, content)
+      notify(content, replacing: id) { _ in }
     } else {
       notify(content) { [self] id in
         progress = .shown(id, content)
@@ -237,5 +234,13 @@ final class NotificationSession: @unchecked Sendable {
     bus?.close()
     bus = nil
     loop.stop()
+  }
+}
+
+extension TransferStatus {
+  /// How much of it is in the cache, from 0 to 1, as far as that is known.
+  fileprivate var fraction: Double {
+    if state == .cached { return 1 }
+    return total.map { min(Double(received) / Double(max($0, 1)), 1) } ?? 0
   }
 }
