@@ -20,7 +20,7 @@ package enum CommandLineTool {
           ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; the directory for it"),
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
-          ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
+          ([ImportCommand.self, ExportCommand.self, SyncCommand.self], "lists of subscriptions (OPML); other devices"),
           ([InfoCommand.self, PositionCommand.self], "notes and chapters; how far you are in an episode"),
           ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
           ([FeedCommand.self, ForgetCommand.self], "show a feed; remove podcasts everywhere"),
@@ -39,6 +39,7 @@ package enum CommandLineTool {
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
           ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
+          ([PlayersCommand.self], nil),
         ]
       ),
       (

@@ -110,12 +110,10 @@ _Thread_local uint32_t podcastfs_served_operation;
 
 const char *podcastfs_errno_name(int number) { return strerrorname_np(number); }
 
-int podcastfs_network_events(void) {
-  int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+static int netlink_events(int family, unsigned groups) {
+  int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, family);
   if (events < 0) return -1;
-  struct sockaddr_nl address = {
-      .nl_family = AF_NETLINK,
-      .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
   if (bind(events, (struct sockaddr *)&address, sizeof address) != 0) {
     int reason = errno;
     close(events);
@@ -124,5 +122,12 @@ int podcastfs_network_events(void) {
   }
   return events;
 }
+
+int podcastfs_network_events(void) {
+  return netlink_events(NETLINK_ROUTE,
+                        RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
+}
+
+int podcastfs_device_events(void) { return netlink_events(NETLINK_KOBJECT_UEVENT, 1); }
 
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
