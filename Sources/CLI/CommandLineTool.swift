@@ -20,7 +20,10 @@ package enum CommandLineTool {
           ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; the directory for it"),
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
-          ([ImportCommand.self, ExportCommand.self, SyncCommand.self], "lists of subscriptions (OPML); other devices"),
+          (
+            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
+            "lists of subscriptions (OPML); other devices"
+          ),
           ([InfoCommand.self, PositionCommand.self], "notes and chapters; how far you are in an episode"),
           ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
           ([FeedCommand.self, ForgetCommand.self], "show a feed; remove podcasts everywhere"),
@@ -32,6 +35,7 @@ package enum CommandLineTool {
           ([GetCommand.self], nil),
           ([StatusCommand.self, MetricsCommand.self], "show the downloads; measurements"),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
+          ([LimitCommand.self], nil),
         ]
       ),
       (

@@ -79,7 +79,7 @@ import Testing
   }
 
   @Test func aMountCountsWhatItDoes() throws {
-    let fixture = try MountFixture()
+    let fixture = try MountFixture(rate: 200_000)
     try fixture.mount()
     try fixture.makeSearch()
     for _ in 0..<2 { #expect(try fixture.isWhole(fixture.episode(1), 1)) }

@@ -66,6 +66,9 @@ private struct StateChange {
     let isAll = arguments.takeFlag("--all", "-a")
     let paths = try arguments.operands()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
+    if isAll && target == .downloading {
+      try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")
+    }
     let operands = isAll ? try Self.all() : MountedEpisode.all(atEach: paths)
     let failures = operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths))
     guard let last = failures.last else { return 0 }

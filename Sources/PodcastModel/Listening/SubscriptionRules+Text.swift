@@ -35,7 +35,7 @@ extension SubscriptionRules {
       case .maxDuration: "leaves out longer episodes, like 1h; one of unknown length passes"
       case .kinds: "only episodes of these kinds: full, trailer, bonus"
       case .afterPlayed: "drop: the download goes when the episode was played; drop:2d: two days later"
-      case .notify: "1: new episodes are announced on the desktop; 0: nothing of the podcast is"
+      case .notify: "1: new episodes are announced on the desktop; 0: nor is what was downloaded"
       }
     }
 
