@@ -66,6 +66,11 @@ extension TransferCore {
     change(request) { [lastOrder] core, download in
       download.readers.append(Reader(name, intent, generation: generation, begun: core.now.instant))
       let now = core.now.instant
+      // The client could not open what it was told of: somebody may have deleted that.
+      if isRepeated && download.files != nil {
+        core.endFetches(of: &download, losing: true)
+        core.detach(&download)
+      }
       // One that is said again, to a new daemon, wants no more than the store says.
       if intent == .download && generation == nil {
         download.want(by: name.client, place: lastOrder, at: now)
@@ -79,8 +84,6 @@ extension TransferCore {
       }
       download.retry.hurry(at: now)
     }
-    // The client could not open what it was told of: somebody may have deleted that.
-    if isRepeated { lookForVanished([request.key]) }
   }
 
   private mutating func close(_ name: HandleName) {

@@ -141,8 +141,6 @@ package struct TransferCore: Hashable {
     case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
-    case .vanished(let keys): lookForVanished(keys)
-    case .missing(let names): for name in names { missing(name) }
     case .found(let found): sweep(found)
     case .networkChanged: networkChanged()
     // It may have come a little early: the next one is asked for again.
