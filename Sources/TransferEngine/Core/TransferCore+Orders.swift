@@ -33,11 +33,11 @@ extension TransferCore {
       return reply(.done(id: name.id), to: name.client)
     }
     var isToldByFiles = false
+    if case .drop = order { isToldByFiles = !log.isPending(order.key) }
     if order.takesFiles {
-      let isStored = !log.isPending(order.key)
       change(order.key) { core, download in
-        isToldByFiles =
-          isStored && download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
+        let isAtRest = download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
+        isToldByFiles = isToldByFiles && isAtRest
         core.removeFiles(of: &download)
       }
     }
