@@ -2,6 +2,7 @@ package import Catalog
 package import Configuration
 package import PodcastModel
 package import PosixKit
+package import Sync
 
 /// What the tree needs of the catalogue: `Catalog` gives it, tests give a fake. Calls that throw block only
 /// for an SQLite query and are made on the tree's own thread; those with a completion end exactly once.
@@ -17,6 +18,11 @@ package protocol CatalogService: AnyObject, Sendable {
   /// Reads the podcasts of a category, where another directory was installed.
   /// - Returns: whether they were read.
   func fillCategory(_ id: Int64) throws -> Bool
+  /// Whether a chart was not read for a day; false for any other search.
+  func isChartDue(_ id: Int64) throws -> Bool
+  func readChart(
+    _ id: Int64, completion: @escaping @Sendable (Result<Void, CatalogError>) -> Void
+  ) -> any Cancellable
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?
@@ -64,6 +70,8 @@ package protocol CatalogService: AnyObject, Sendable {
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]
   func subscriptionListSize() throws -> Int64
   func folderTimes() throws -> FolderTimes
+  /// nil where this device does not synchronize.
+  func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus?
   func noteSidecar(_ node: Int64) throws
   func subscription(_ id: Int64) throws -> ListedPodcast?
   func search(_ id: Int64) throws -> Search?

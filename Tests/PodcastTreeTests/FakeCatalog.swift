@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
+import Sync
 
 /// A catalogue in memory: the test says what searches find and what feeds hold.
 final class FakeCatalog: CatalogService {
@@ -53,6 +54,13 @@ final class FakeCatalog: CatalogService {
   func makeCategories() {}
   func makeLanguage(_ language: String, ofCategory id: Int64) -> Bool { false }
   func fillCategory(_ id: Int64) -> Bool { false }
+  func isChartDue(_ id: Int64) -> Bool { false }
+  func readChart(
+    _ id: Int64, completion: @escaping @Sendable (Result<Void, CatalogError>) -> Void
+  ) -> any Cancellable {
+    completion(.success(()))
+    return Task()
+  }
   func searches() -> [Search] { state.withLock { $0.searches } }
   func results(ofSearch id: Int64) -> [ListedPodcast] {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }
@@ -70,6 +78,7 @@ final class FakeCatalog: CatalogService {
     return entry
   }
   func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
+  func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus? { nil }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
   func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }
