@@ -22,28 +22,32 @@ package enum CommandLineTool {
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           (
             [ImportCommand.self, ExportCommand.self, SyncCommand.self],
-            "lists of subscriptions (OPML); other devices"
-          ),
-          ([InfoCommand.self, PositionCommand.self], "notes and chapters; how far you are in an episode"),
+            "read and write lists (OPML); synchronize devices"
+          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
           ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
-          ([FeedCommand.self, ForgetCommand.self], "show a feed; remove podcasts everywhere"),
+          (
+            [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
+            "notes and chapters; a feed; forget a podcast"
+          ),
         ]
       ),
       (
         "Downloads",
         [
           ([GetCommand.self], nil),
-          ([StatusCommand.self, MetricsCommand.self], "show the downloads; measurements"),
+          (
+            [StatusCommand.self, LimitCommand.self, MetricsCommand.self],
+            "show and limit downloads; measurements"
+          ),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
-          ([LimitCommand.self], nil),
         ]
       ),
       (
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
-          ([PlayersCommand.self], nil),
+          ([OpenCommand.self], nil), ([DemoCommand.self], nil),
+          ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
         ]
       ),
       (
