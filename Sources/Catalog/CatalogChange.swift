@@ -27,6 +27,10 @@ package enum CatalogChange: Hashable, Sendable {
   case subscription(Int64, podcast: Int64)
   /// One episode's marks (played, hidden) or what its feed says of it.
   case episode(Int64)
+  /// What the queue holds, or in which order.
+  case queue
+  /// The full-text index has caught up with many new texts.
+  case texts
   /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
   case sidecar(Int64)
   /// The log of changes no longer has them all: look at everything again.
@@ -62,6 +66,8 @@ extension CatalogChange {
     case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
     case .episode(let id): "episode \(id)"
     case .sidecar(let node): "sidecar \(node)"
+    case .queue: "queue"
+    case .texts: "texts"
     case .everything: "everything"
     }
   }
@@ -90,6 +96,8 @@ extension CatalogChange {
       case ("subscription", 2): .subscription(numbers[0], podcast: numbers[1])
       case ("episode", 1): .episode(numbers[0])
       case ("sidecar", 1): .sidecar(numbers[0])
+      case ("queue", 0): .queue
+      case ("texts", 0): .texts
       default: .everything
       }
   }

@@ -26,7 +26,7 @@ package final class PodcastTree: Sendable {
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
-  let state = Monitor(TreeState())
+  let state: Monitor<TreeState>
   /// When a first look into a podcast last ended.
   let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
@@ -52,6 +52,7 @@ package final class PodcastTree: Sendable {
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     self.settings = settings
+    state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places
     self.owner = owner
     self.programs = programs
@@ -71,11 +72,13 @@ package final class PodcastTree: Sendable {
       loader.async { self.takeInCommits() }
     }
     loadDownloads()
+    try? readQueue()
   }
 
   /// Orders the downloads that the configuration wants.
   package func keepWhatIsWanted() {
     loader.async { [self] in
+      try? downloadAhead()
       _ = try? loadSubscriptions()
       for folder in state.withLock({ $0.subscriptions ?? [] }) {
         if let podcast = try? catalog.podcast(folder.podcast) { try? keepEpisodes(of: podcast) }

@@ -8,7 +8,9 @@ import Testing
     let fixture = try MountFixture()
     try fixture.mount()
     #expect(
-      try fixture.list(fixture.root) == ["Downloaded", "Downloading", "Latest", "Search", "Subscriptions"])
+      try fixture.list(fixture.root) == [
+        "Downloaded", "Downloading", "Latest", "Queue", "Search", "Subscriptions",
+      ])
     let process = try #require(fixture.mountProcess)
     #expect(try Directories.read("/proc/\(process)/comm") == Array("podcastfs\n".utf8))
     try fixture.unmount()

@@ -119,7 +119,7 @@ import TransferProtocol
       try wait(tree.remove("2024-01-01 - Harbour Lights - Part \(number).mp3", in: .latest, for: me))
     }
     #expect(try fixture.list(.latest).count == 100)
-    #expect(fixture.catalog.latestAsked.withLock { $0 } <= 3)
+    #expect(fixture.catalog.selections.withLock { $0 } <= 3)
   }
 
   /// Whoever opens it gets the value that is there, until something in it changes.

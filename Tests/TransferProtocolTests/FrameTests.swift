@@ -16,6 +16,7 @@ import TransferProtocol
     fileName: "f")
   private static var settings: TransferSettings {
     var settings = TransferSettings()
+    settings.queued = [MediaKey(address: "http://media.example/1.mp3")]
     settings.limitRate = 5
     settings.proxy = "http://proxy"
     settings.proxyVariables = ["http_proxy": "http://proxy:8", "no_proxy": "a,b"]

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 109
+  static let version: Int64 = 110
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -154,6 +154,10 @@ enum Schema {
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
     CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
+    -- For queries of all episodes: it has all that they look at.
+    CREATE INDEX episode_facts
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id);
+    CREATE INDEX episode_heard ON episode (published DESC) WHERE played = 1 OR position > 0;
     -- To count what is unplayed.
     CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
     CREATE TRIGGER episode_is_hidden AFTER UPDATE OF hidden ON episode WHEN old.hidden <> new.hidden BEGIN
@@ -165,6 +169,12 @@ enum Schema {
 
     -- Episodes that a feed's setting `keep` has had downloaded.
     CREATE TABLE kept (episode_id INTEGER PRIMARY KEY);
+
+    -- What is played next: see `QueueRows`.
+    CREATE TABLE queue (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+      place INTEGER NOT NULL UNIQUE
+    );
 
     CREATE TABLE search (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
