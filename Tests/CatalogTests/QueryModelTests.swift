@@ -46,11 +46,11 @@ import Testing
     var rows: [(facts: EpisodeFacts, text: String)] = []
 
     func ids(_ query: EpisodeQuery, now: Int64) -> [Int64] {
-      let wanted = SearchText.episodeWords(query.words)
+      let wanted = SearchText.episodeWords(WordMatch.folded(query.words))
       let matching = rows.filter { row in
-        let words = SearchText.episodeWords(row.text).map { $0.lowercased() }
+        let words = SearchText.episodeWords(WordMatch.folded(row.text))
         return query.matches(row.facts, now: now)
-          && wanted.allSatisfy { word in words.contains { $0.hasPrefix(word.lowercased()) } }
+          && wanted.allSatisfy { word in words.contains { $0.hasPrefix(word) } }
       }
       return matching.map(\.facts).sorted { query.isOrdered($0, before: $1) }.prefix(query.limit).map(\.id)
     }
