@@ -135,7 +135,6 @@ enum Forgetting {
       $0.int64(0)
     }
     try FullText.removePodcast(podcast, in: database)
-    try KeptRows.removeAll(ofPodcast: podcast, in: database)
     try database.run(
       "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
       EpisodeID.last(ofPodcast: podcast))

@@ -18,12 +18,13 @@ package final class Catalog: Sendable {
   /// The offline directory, whether or not one is installed.
   package let directory: PodcastDirectory
   let feeds: FeedRefresher
-  let services: SearchServices
+  let apple: AppleSearch
   let requests: RequestMaker
   let http: HTTPClient
   let log: LogFile
   let tasks = TaskRegistry()
-  /// Threads that wait for the answers of search services.
+  private let notes = Monitor<[String]>([])
+  /// Threads that wait for the answers of the search service.
   let searchThreads = WorkQueue(name: "catalog-search", threads: 4)
   /// The same for searches that the directory has answered: no other search waits for theirs.
   let completingThreads = WorkQueue(name: "catalog-merge", threads: 2)
@@ -49,7 +50,7 @@ package final class Catalog: Sendable {
     }
     log = LogFile(places.logFile)
     requests = RequestMaker(settings: settings)
-    services = SearchServices(settings: settings)
+    apple = AppleSearch(settings: settings)
     directory = PodcastDirectory(place: DirectoryPlace(settings, places))
     queue = WorkQueue(name: "catalog")
     do throws(CatalogError) {
@@ -64,18 +65,27 @@ package final class Catalog: Sendable {
       fetcher: FeedFetcher(requests: requests, http: http, reader: feedReader, tasks: tasks), texts: texts,
       tasks: tasks,
       log: log, archiveBytes: archiveBytes)
-    if let note { log.write("\(note)") }
+    if let setAside = store.setAside {
+      notes.withLock {
+        $0.append(
+          "the catalogue was of another version of podcastfs: it was set aside as \(setAside), and a new one begun"
+        )
+      }
+    }
+    if store.isNew, let restored = store.subscriptionCopy.restore(into: self) {
+      notes.withLock { $0.append(restored) }
+    }
+    if let note { log.write(note) }
   }
 
   /// Bytes of the pages of one archive: several times what the largest honest one has.
   package static let longestArchive: Int64 = 256 << 20
 
-  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside.
+  /// What a person should know of what happened when the catalogue was opened: one of another version was set aside, or
+  /// subscriptions of a lost one came back.
   package var note: String? {
-    store.setAside.map {
-      "the catalogue was of another version of podcastfs: it was set aside as \($0), and a new one begun; "
-        + "podcastfs import takes a list of subscriptions"
-    }
+    let notes = notes.withLock { $0 }
+    return notes.isEmpty ? nil : notes.joined(separator: "; ")
   }
 
   /// Ends what is under way with ECANCELED, and stops telling of changes. What is committed is safe without
@@ -86,6 +96,7 @@ package final class Catalog: Sendable {
     store.commits.stop()
     for queue in [queue, searchThreads, completingThreads] { queue.stop() }
     texts.stop()
+    store.subscriptionCopy.update(from: store)
     store.checkpoint()
     do { try store.flush() } catch {
       log.write("the disk refuses the catalogue, a power loss may take its latest changes: \(error)")
@@ -106,7 +117,10 @@ package final class Catalog: Sendable {
       default: break
       }
     }
-    feeds.background.async { [self] in try? finishForgetting() }
+    feeds.background.async { [self] in
+      try? finishForgetting()
+      store.subscriptionCopy.update(from: store)
+    }
     feeds.start { [self] in lookAfter(cached: { Array(held().keys) }) }
     texts.fillHere()
   }

@@ -50,6 +50,14 @@ package struct CatalogCommit: Hashable, Sendable {
 }
 
 extension CatalogChange {
+  /// Whether the list of subscriptions may have changed.
+  var mayBeOfList: Bool {
+    switch self {
+    case .subscriptions, .subscription, .podcast, .facts, .everything: true
+    default: false
+    }
+  }
+
   /// As the log of changes keeps it: a word, then numbers.
   var text: String {
     switch self {

@@ -10,12 +10,6 @@ extension Settings {
     .init("search_limit", "N", "50", "the most results of a search, 1 to 200") {
       $0.searchLimit = try SettingValue.number($1, $2, 1...200)
     },
-    .init("podcastindex_url", "URL", "its own", "where Podcast Index is asked") {
-      $0.podcastIndexURL = try SettingValue.address($1, $2)
-    },
-    .init("fyyd_url", "URL", "its own", "where fyyd is asked") {
-      $0.fyydURL = try SettingValue.address($1, $2)
-    },
     .init(
       "cache_size", "SIZE", "10G", "the most that episodes take on the disk; the least recently read go first"
     ) { $0.cacheSize = try SettingValue.size($1, $2) },
@@ -94,13 +88,6 @@ extension Settings {
     },
     .init("ca_file", "FILE", "the system's", "the certificate authorities to trust") {
       $0.certificateAuthorities = try SettingValue.line($1, $2)
-    },
-    .init(
-      "podcastindex_key", "KEY", nil, "Podcast Index's key: with its secret, it is searched too", .fileOnly
-    ) { $0.podcastIndexKey = try SettingValue.line($1, $2) },
-    .init("podcastindex_secret", "SECRET", nil, "the secret of that key", .fileOnly) {
-      guard !$2.isEmpty else { throw SettingsError("podcastindex_secret is empty") }
-      $0.podcastIndexSecret = $2
     },
   ]
 

@@ -1,5 +1,7 @@
+package import PodcastModel
+
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
-package let podcastfsVersion = "0.1.0"
+package let podcastfsVersion = "0.2.0"
 
 /// Every option, with its default: `Settings.options` has what they are called.
 package struct Settings: Hashable, Sendable {
@@ -7,12 +9,6 @@ package struct Settings: Hashable, Sendable {
   package var searchURL: String?
   package var country = "us"
   package var searchLimit = 50
-  /// Podcast Index is asked too where both are set.
-  package var podcastIndexKey: String?
-  package var podcastIndexSecret: String?
-  /// Where the usual addresses of these services are not the ones to ask.
-  package var podcastIndexURL: String?
-  package var fyydURL: String?
 
   // Budget, in bytes
   package var cacheSize: Int64 = 10 << 30
@@ -64,6 +60,8 @@ package struct Settings: Hashable, Sendable {
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
 
+  /// The section `[subscriptions]`: rules of all subscriptions, where neither they nor their feeds' sections say otherwise.
+  package var rules = SubscriptionRules()
   /// What the configuration file sets for single feeds, by the feed's address as the file has it.
   package var feeds: [String: FeedSettings] = [:]
 

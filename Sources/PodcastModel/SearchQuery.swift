@@ -11,14 +11,13 @@ package struct SearchQuery: Hashable, Sendable {
   package var language: String?
   /// Apple's number of the one podcast that is meant.
   package var appleID: Int64?
-  /// The services to ask, as written after `source:` ("apple", "index", "podcastindex", "fyyd", "local", "all"),
-  /// lower-case; empty for the usual ones.
+  /// Where to search, as written after `source:` (`knownSources`), lower-case; empty for the usual places.
   package var sources: [String] = []
 
   package init(terms: String) { self.terms = terms }
 
   /// Reads a query as the user wrote it. The last of several `country:`, `limit:` or `lang:` counts; several
-  /// sources may be given in one (`source:apple,fyyd`) or more words.
+  /// sources may be given in one (`source:apple,local`) or more words.
   package init(parsing text: String) {
     terms = ""
     var words: [Substring] = []
@@ -60,7 +59,7 @@ package struct SearchQuery: Hashable, Sendable {
   }
 
   /// What may stand after `source:`.
-  package static let knownSources: Set<String> = ["apple", "index", "podcastindex", "fyyd", "local", "all"]
+  package static let knownSources: Set<String> = ["apple", "index", "local", "all"]
 
   private static func isLetter(_ byte: UInt8) -> Bool { (97...122).contains(byte) }
 }

@@ -33,6 +33,13 @@ package enum SearchText {
     }.joined(separator: " AND ")
   }
 
+  /// The terms with one vowel for each two that may stand for one with a mark: "odegaard" for "oedegaard", which is how
+  /// many type "Ødegaard". Nil where there are none.
+  package static func respelled(_ terms: String) -> String? {
+    let other = ["ae", "oe", "ue"].reduce(terms.lowercased()) { $0.replacing($1, with: $1.prefix(1)) }
+    return other == terms.lowercased() ? nil : other
+  }
+
   private static func either(_ queries: [String]) -> String {
     queries.count == 1 ? queries[0] : "(\(queries.joined(separator: " OR ")))"
   }

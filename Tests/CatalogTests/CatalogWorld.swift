@@ -36,8 +36,6 @@ final class CatalogWorld: Sendable {
     home = try TemporaryPlaces()
     var settings = Settings()
     settings.searchURL = "\(web.address)/search"
-    settings.podcastIndexURL = "\(web.address)/podcastindex"
-    settings.fyydURL = "\(web.address)/fyyd"
     adjust(&settings)
     self.settings = settings
     catalog = try Catalog(

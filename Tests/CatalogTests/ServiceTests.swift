@@ -5,91 +5,28 @@ import PodcastModel
 import PosixKit
 import Testing
 
-/// Search services beside Apple's format, what they share, and the catalogue's own.
+/// The search service, and the catalogue's own search.
 @Suite struct ServiceTests {
-  private func world() throws -> CatalogWorld {
-    try CatalogWorld { settings in
-      settings.podcastIndexKey = "KEY"
-      settings.podcastIndexSecret = "SECRET"
+  @Test func `Apple's own service is asked twenty times a minute, by all processes together`() throws {
+    let world = try CatalogWorld { settings in
+      settings.proxy = settings.searchURL.map { String($0.dropLast("/search".count)) }
+      settings.searchURL = "http://itunes.apple.com/search"
     }
-  }
-
-  /// The key is for the service alone, wherever that leads.
-  @Test func aServiceThatLeadsElsewhereGetsNoKeyThere() throws {
-    let world = try world()
-    let other = try FakeWeb()
-    other.set("/stolen", FakeWeb.Page("{\"feeds\":[]}"))
-    world.web.set(
-      "/podcastindex", FakeWeb.Page(status: 302, headers: [("Location", "\(other.address)/stolen")]))
-    #expect(throws: CatalogError.self) { try world.search("x source:podcastindex") }
-    #expect(world.web.requests("/podcastindex").first?.header("x-auth-key") == "KEY")
-    #expect(other.requests("/stolen").isEmpty)
-  }
-
-  @Test func answersOfSeveralServicesAreMergedByFeed() throws {
-    let world = try world()
-    world.web.set(
-      "/search", world.web.answer([("Apple One", "https://a.example/1"), ("Two", "https://a.example/2")]))
-    world.web.set(
-      "/podcastindex",
-      FakeWeb.Page(
-        """
-        {"status":"true","feeds":[{"id":1,"title":"Index One","url":"http://A.example/1/","author":"X",
-        "description":"About","language":"en","categories":{"55":"News"},"explicit":false},
-        {"id":2,"title":"Three","url":"https://a.example/3"}]}
-        """))
-    world.web.set(
-      "/fyyd",
-      FakeWeb.Page(
-        "{\"status\":1,\"data\":[{\"title\":\"Four\",\"xmlURL\":\"https://a.example/4\",\"imgURL\":\"x\"}]}"))
-    let search = try world.search("many source:all")
-    #expect(search.source == "apple+podcastindex+fyyd+local")
-    let results = try world.catalog.results(ofSearch: search.id)
-    #expect(results.map(\.podcast.title) == ["Apple One", "Four", "Two", "Three"])
-    #expect(results[0].podcast.description == "About")
-    #expect(results[0].podcast.language == "en")
-    let request = try #require(world.web.requests("/podcastindex").first)
-    #expect(request.query("q") == "many")
-    #expect(request.header("x-auth-key") == "KEY")
-    #expect(request.header("authorization")?.count == 40)
-    #expect(!request.target.contains("SECRET"))
-  }
-
-  @Test func oneServiceThatFailsLosesNoOther() throws {
-    let world = try world()
-    world.web.set("/search", FakeWeb.Page(status: 500))
-    world.web.set(
-      "/podcastindex", FakeWeb.Page("{\"feeds\":[{\"title\":\"One\",\"url\":\"https://a.example/1\"}]}"))
-    let search = try world.search("x")
-    #expect(search.source == "podcastindex")
-    #expect(search.resultCount == 1)
-    let error = #expect(throws: CatalogError.self) { try world.search("x source:apple") }
-    #expect(error?.errno == .EIO)
-  }
-
-  @Test func aServiceThatNeedsAKeySaysSo() throws {
-    let world = try CatalogWorld()
-    let error = #expect(throws: CatalogError.self) { try world.search("x source:podcastindex") }
-    #expect(error?.errno == .EINVAL)
-    #expect(error?.message.contains("podcastindex_key") == true)
-  }
-
-  @Test func callsAreCountedForAllProcessesTogether() throws {
-    let world = try world()
     let other = try world.open()
     defer { other.close() }
-    world.web.set("/podcastindex", FakeWeb.Page("{\"feeds\":[]}"))
-    for number in 0..<60 {
+    let path = "http://itunes.apple.com/search"
+    world.web.set(path, world.web.answer([]))
+    for number in 0..<20 {
       let catalog = number % 2 == 0 ? world.catalog : other
-      _ = try wait { catalog.search("\(number) source:podcastindex", completion: $0) }
+      _ = try wait { catalog.search("\(number)", completion: $0) }
     }
     for catalog in [world.catalog, other] {
       let error = #expect(throws: CatalogError.self) {
-        try wait { catalog.search("one more source:podcastindex", completion: $0) }
+        try wait { catalog.search("one more", completion: $0) }
       }
       #expect(error?.errno == .EAGAIN)
     }
-    #expect(world.web.requests("/podcastindex").count == 60)
+    #expect(world.web.requests(path).count == 20)
   }
 
   @Test func theCatalogueItselfIsSearched() throws {
@@ -152,7 +89,7 @@ import Testing
     let world = try CatalogWorld()
     world.web.set("/feed", TestFeed(title: "Harbour", items: [.init("One", guid: "1")]).page)
     try world.refresh(try world.podcast())
-    for path in ["/search", "/fyyd"] { world.web.set(path, FakeWeb.Page(status: 500)) }
+    world.web.set("/search", FakeWeb.Page(status: 500))
     #expect(throws: CatalogError.self) { try world.search("submarine source:all") }
     #expect(try world.search("harbour source:all").source == "local")
     // A service that fails is no network that is away.

@@ -1,5 +1,6 @@
 import Catalog
 import Configuration
+import Glibc
 import PodcastModel
 import PosixKit
 import SQLiteKit
@@ -181,23 +182,6 @@ import Testing
     #expect(try world.catalog.podcast(podcast) == nil)
   }
 
-  @Test func `Episodes that a rule kept do not keep a podcast that is followed no longer`() throws {
-    let world = try CatalogWorld()
-    fill(world, "/a")
-    let listed = try world.catalog.subscribe(feedURL: "\(world.web.address)/a")
-    try world.refresh(listed.podcast.id)
-    let episodes = try world.catalog.episodes(ofPodcast: listed.podcast.id)
-    try world.catalog.markKept(episode: episodes[0].id)
-    #expect(try rows(world, "kept") == 1)
-    try world.catalog.unsubscribe(listed.id)
-    // A download that the rule has ordered a moment before.
-    try world.catalog.markKept(episode: episodes[1].id)
-    #expect(try rows(world, "kept") == 0)
-    world.advance(40 * 86_400)
-    try world.catalog.forgetUnused(keeping: [])
-    #expect(try world.catalog.podcast(listed.podcast.id) == nil)
-  }
-
   @Test func `A damaged row ends no process`() throws {
     let world = try CatalogWorld()
     fill(world, "/a", count: 3)
@@ -241,5 +225,52 @@ import Testing
       places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
     defer { again.close() }
     #expect(try again.note == nil && again.subscriptions().count == 1)
+  }
+
+  @Test(arguments: [true, false])
+  func `Subscriptions come back where the catalogue is lost`(isClosed: Bool) throws {
+    let home = try TemporaryPlaces()
+    let world = try CatalogWorld()
+    func open() throws -> Catalog {
+      try Catalog(places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    }
+    let lost = try open()
+    defer { lost.close() }
+    let listed = try lost.subscribe(feedURL: "http://user:word@a.example/feed", title: "Lights")
+    try lost.rename(subscription: listed.id, to: "Mine")
+    _ = try lost.subscribe(feedURL: "http://b.example/feed", title: "Other")
+    try lost.unsubscribe(try lost.subscribe(feedURL: "http://c.example/feed").id)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    if isClosed {
+      lost.close()
+    } else {
+      #expect(
+        eventually {
+          (try? Directories.read(copy)).map { !String(decoding: $0, as: UTF8.self).contains("c.example") }
+            ?? false
+        })
+    }
+    #expect(try Directories.read(copy) == lost.exportOPML())
+    for ending in ["", "-wal", "-shm"] { unlink("\(home.places.data)/catalog.sqlite\(ending)") }
+    let catalog = try open()
+    defer { catalog.close() }
+    #expect(try catalog.subscriptions().map(\.name) == ["Mine", "Other"])
+    #expect(try catalog.subscriptions().first?.podcast.feedURL == "http://user:word@a.example/feed")
+    #expect(catalog.note?.contains("2 subscriptions came back") == true)
+  }
+
+  @Test func `A copy of the subscriptions that cannot be read is not written over`() throws {
+    let home = try TemporaryPlaces()
+    let world = try CatalogWorld()
+    try Directories.createPrivate(home.places.data)
+    let copy = "\(home.places.data)/subscriptions.opml"
+    try Directories.replace(copy, with: Array("<rss/>".utf8))
+    let catalog = try Catalog(
+      places: home.places, settings: world.settings, http: world.http, feedReader: .shipped)
+    #expect(catalog.note?.contains("\(copy).unread") == true)
+    _ = try catalog.subscribe(feedURL: "http://a.example/feed")
+    catalog.close()
+    #expect(try Directories.read(copy + ".unread") == Array("<rss/>".utf8))
+    #expect(try Directories.read(copy).count > 100)
   }
 }

@@ -68,7 +68,6 @@ import Testing
     for key in Settings.keys + ["uid", "umask", "setuid", "allow_other"] {
       #expect(mount.contains("  \(key)"), "\(key)")
     }
-    #expect(try run("help", "options").output.contains("podcastindex_secret=SECRET"))
   }
 
   @Test func theDoctorTellsMachinesToo() throws {

@@ -40,7 +40,7 @@ import Testing
       """,
       """
       no_trigger=a:b,sidecars=cover:notes,latest=5,notify=off,on_complete=echo a\\,b,proxy=http://p:1,\
-      user_agent=me/1,ca_file=/ca.pem,podcastindex_url=http://i/,fyyd_url=http://f/
+      user_agent=me/1,ca_file=/ca.pem
       """)
     #expect(settings.searchURL == "http://127.0.0.1:9/search")
     #expect(settings.country == "de")
@@ -63,8 +63,6 @@ import Testing
     #expect(settings.proxy == "http://p:1")
     #expect(settings.userAgent == "me/1")
     #expect(settings.certificateAuthorities == "/ca.pem")
-    #expect(settings.podcastIndexURL == "http://i/")
-    #expect(settings.fyydURL == "http://f/")
   }
 
   @Test(arguments: [
@@ -122,8 +120,6 @@ import Testing
 
   @Test func anUnknownOptionIsNamed() {
     #expect(refusal("downlods=3") == "unknown option: downlods: did you mean downloads?")
-    // Secrets do not belong on a command line.
-    #expect(refusal("podcastindex_secret=x") == "unknown option: podcastindex_secret")
   }
 
   @Test func theOptionsOfFUSEAndMountArePassedOnOrLeftToThem() throws {

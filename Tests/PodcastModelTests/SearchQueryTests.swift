@@ -3,11 +3,11 @@ import Testing
 
 @Suite struct SearchQueryTests {
   @Test func parametersAreTakenOutOfTheWords() {
-    let query = SearchQuery(parsing: " harbour  country:DE limit:500 lights source:local,fyyd lang:en_GB")
+    let query = SearchQuery(parsing: " harbour  country:DE limit:500 lights source:local,apple lang:en_GB")
     #expect(query.terms == "harbour lights")
     #expect(query.country == "de")
     #expect(query.limit == 200)
-    #expect(query.sources == ["local", "fyyd"])
+    #expect(query.sources == ["local", "apple"])
     #expect(query.language == "en-gb")
   }
 

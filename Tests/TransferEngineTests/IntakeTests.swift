@@ -104,8 +104,8 @@ import TransferEngine
   /// What was to agree is stored no more: its bytes can't be told from another file's.
   @Test func anOverlapWithNothingDiffers() {
     var intake = Self.intake(at: 10_000, agreeing: 10_000, with: 30_000)
-    #expect(next(&intake, stored: ByteRanges([0..<10_000])) == .differs)
-    #expect(next(&intake, stored: ByteRanges([0..<10_000]), .all) == .differs)
+    #expect(next(&intake, stored: ByteRanges([0..<10_000])) == .tooFewStored)
+    #expect(next(&intake, stored: ByteRanges([0..<10_000]), .all) == .tooFewStored)
   }
 
   @Test func aRestThatIsStoredIsNotAskedForFurther() {
@@ -159,7 +159,7 @@ import TransferEngine
           case .reachedStored:
             #expect(stored.contains(at..<total))
             hasEnded = true
-          case .differs: Issue.record("nothing was to agree")
+          case .tooFewStored: Issue.record("nothing was to agree")
           }
         }
         if at == total { hasEnded = true }

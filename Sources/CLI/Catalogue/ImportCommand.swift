@@ -33,6 +33,7 @@ enum ImportCommand: Command {
     } catch {
       throw CommandFailure(of: operands[0], error)
     }
+    let isUseless = outcome.added + outcome.known == 0
     if isJSON {
       let json = JSONValue.object([
         ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),
@@ -41,10 +42,11 @@ enum ImportCommand: Command {
       StandardStreams.print(json.indentedText)
     } else {
       for problem in outcome.problems { StandardStreams.complain(problem) }
+      if isUseless { throw CommandFailure("\(operands[0]) names no feed that can be followed") }
       let refused = outcome.refused > 0 ? ", \(outcome.refused) refused" : ""
       StandardStreams.report("\(outcome.added) added, \(outcome.known) known already\(refused)")
     }
-    return outcome.refused > 0 ? 1 : 0
+    return outcome.refused > 0 || isUseless ? 1 : 0
   }
 }
 

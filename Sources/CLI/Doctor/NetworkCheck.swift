@@ -21,7 +21,7 @@ package enum NetworkCheck {
     switch answer {
     case .success(let response) where response.head.status == 200:
       do throws(CatalogError) {
-        _ = try ServiceAnswers.podcasts(in: response.body, of: "apple")
+        _ = try AppleAnswer(response.body)
       } catch {
         return .problem(
           "the answer of \(host) is not a list of podcasts",

@@ -82,8 +82,8 @@ package enum PlaceChecks {
     case .unreadable(let why):
       return problem(
         why,
-        fix: "restore it from a backup, or move it away and import a list of the subscriptions; what is "
-          + "cached stays")
+        fix: "restore it from a backup, or move it away: the subscriptions come back from "
+          + "subscriptions.opml beside it, and what is cached stays")
     }
   }
 

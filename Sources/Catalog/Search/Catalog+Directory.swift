@@ -3,8 +3,8 @@ internal import Directory
 internal import PodcastModel
 internal import PosixKit
 
-// `source:index`: the offline directory, where one is installed. Its answer comes at once; what the services add to it is
-// merged in behind.
+// `source:index`: the offline directory, where one is installed. Its answer comes at once; what the search service adds to it
+// is merged in behind.
 extension Catalog {
   /// As in `source:`.
   static let directoryName = "index"
@@ -43,8 +43,8 @@ extension Catalog {
     }
   }
 
-  /// Puts the query of a search that the directory has answered to the services, and adds what they answer. Where none
-  /// does, the directory's answer stays.
+  /// Puts the query of a search that the directory has answered to the search service, and adds its answer. Where it has
+  /// none, the directory's answer stays.
   func complete(_ search: Int64, name: String, _ query: SearchQuery) {
     let task = CatalogWork<Void>(tasks) { _ in }
     completingThreads.async { [self] in

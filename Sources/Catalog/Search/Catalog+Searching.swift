@@ -4,7 +4,7 @@ internal import HTTPKit
 package import PodcastModel
 package import PosixKit
 
-// Searches for podcasts: puts queries to services and to the catalogue itself, and keeps the searches that are
+// Searches for podcasts: puts queries to the search service and to the catalogue itself, and keeps the searches that are
 // directories. Each runs on a thread that waits for the answers.
 extension Catalog {
   /// Searches for what `name` asks for and keeps the search under that name. Takes ten seconds at the most.
@@ -59,7 +59,7 @@ extension Catalog {
     }
   }
 
-  /// Asks the services like `search`, but keeps no search.
+  /// Asks like `search`, but keeps no search.
   /// - Parameter completion: called once, on any thread, after ten seconds at the latest.
   @discardableResult
   package func find(
@@ -99,8 +99,8 @@ extension Catalog {
   private static let searchTimeout = 9.0
   private static let longestAnswer: Int64 = 16 << 20
 
-  /// Puts a query to the offline directory and to all its services at once. Where none answers, the error of the first
-  /// one counts, unless the network is away and the catalogue itself knows something that fits.
+  /// Puts a query to the offline directory and to the search service. Where neither answers, the service's error counts,
+  /// unless the network is away and the catalogue itself knows something that fits.
   func answer(_ query: SearchQuery, for task: CatalogWork<some Sendable>) throws(CatalogError) -> MergedAnswer
   {
     var query = query
@@ -123,75 +123,56 @@ extension Catalog {
     let index = try directoryAnswer(query, limit: limit)
     // A number is one podcast's: who has found it needs to ask nobody else.
     if query.appleID != nil, let index, !index.found.isEmpty { return MergedAnswer([index], limit: limit) }
-    let asked = try services.services(for: query).map { service in
-      (service, Result { () throws(CatalogError) in try ask(service, query, limit: limit, for: task) })
-    }
+    let sources = Set(query.sources)
+    let asksApple = sources.isEmpty || !sources.isDisjoint(with: [AppleSearch.name, "all"])
     var answers = [index].compactMap(\.self)
-    let isLocal =
-      asked.isEmpty && answers.isEmpty || query.sources.contains { ["local", "all"].contains($0) }
-    var errors: [CatalogError] = []
-    for (service, asked) in asked {
-      do throws(CatalogError) {
-        answers.append(try answer(of: service, try asked.get()))
-      } catch { errors.append(error) }
+    var failure: CatalogError?
+    if asksApple {
+      do throws(CatalogError) { answers.append(try askApple(query, limit: limit, for: task)) } catch {
+        failure = error
+      }
     }
-    if isLocal || answers.isEmpty && errors.contains(where: { $0.errno == .ENETUNREACH }) {
+    let asksLocal = !asksApple && answers.isEmpty || !sources.isDisjoint(with: ["local", "all"])
+    if asksLocal || answers.isEmpty && failure?.errno == .ENETUNREACH {
       let local = texts.answer(query, limit: limit)
-      if isLocal && (asked.isEmpty || !answers.isEmpty) || !local.found.isEmpty { answers.append(local) }
+      if asksLocal && (!asksApple || !answers.isEmpty) || !local.found.isEmpty { answers.append(local) }
     }
-    if answers.isEmpty, let error = errors.first { throw error }
+    if answers.isEmpty, let failure { throw failure }
     return MergedAnswer(answers, limit: limit)
   }
 
-  /// Asks one service.
-  /// - Returns: gets the answer.
-  private func ask(
-    _ service: any SearchService, _ query: SearchQuery, limit: Int, for task: CatalogWork<some Sendable>
-  ) throws(CatalogError) -> Monitor<Result<HTTPResponse, HTTPError>?> {
-    let question = service.question(query, limit: limit, country: query.country ?? settings.country)
+  private func askApple(
+    _ query: SearchQuery, limit: Int, for task: CatalogWork<some Sendable>
+  ) throws(CatalogError) -> SearchAnswer {
     let now = store.now
-    if service.callsPerMinute != nil,
-      let wait = try store.write(.verb, { try CallLimit.take(service, now: now, in: $0) })
-    {
-      throw CatalogError(
-        .EAGAIN, "\(service.name) was asked often enough in this minute: try again in \(wait) s")
+    if let wait = try store.write(.verb, { try apple.takeCall(now: now, in: $0) }) {
+      throw CatalogError(.EAGAIN, "Apple was asked often enough in this minute: try again in \(wait) s")
     }
     var request = requests.request(
-      WebAddress(question.url), seconds: Self.searchTimeout, bytes: Self.longestAnswer)
-    request.headers = question.headers + [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
-    request.allowsPrivateHosts = service.isNamedByUser
-    // The key is for the service alone.
-    if !question.headers.isEmpty { request.maximumRedirects = 0 }
+      apple.address(asking: query, limit: limit, country: query.country ?? settings.country),
+      seconds: Self.searchTimeout, bytes: Self.longestAnswer)
+    request.headers = [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
+    request.allowsPrivateHosts = apple.isNamedByUser
     let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
     let httpTask = http.fetch(request) { result in outcome.withLockNotifying { $0 = result } }
     task.onCancel { httpTask.cancel() }
-    return outcome
-  }
-
-  /// Waits for an answer.
-  private func answer(
-    of service: any SearchService, _ outcome: Monitor<Result<HTTPResponse, HTTPError>?>
-  ) throws(CatalogError) -> SearchAnswer {
-    do {
-      // The request has a bound of its own.
-      guard let response = try outcome.wait(for: { $0 })?.get() else { throw CatalogError.cancelled }
-      guard response.head.status == 200 else {
-        let error = Self.error(of: service, response.head)
-        if error.errno == .EAGAIN {
-          try store.write { try CallLimit.exhaust(service, now: store.now, in: $0) }
-        }
-        throw error
-      }
-      return SearchAnswer(
-        source: service.name, found: try service.podcasts(in: response.body),
-        mayBePrivate: response.head.isFromPrivateHost)
-    } catch {
-      throw CatalogError(wrapping: error)
+    // The request has a bound of its own.
+    guard let result = outcome.wait(for: { $0 }) else { throw .cancelled }
+    let response: HTTPResponse
+    do throws(HTTPError) { response = try result.get() } catch { throw CatalogError(error) }
+    guard response.head.status == 200 else {
+      let error = Self.error(response.head)
+      if error.errno == .EAGAIN { try store.write { try apple.exhaustCalls(now: store.now, in: $0) } }
+      throw error
     }
+    return SearchAnswer(
+      source: AppleSearch.name, found: try apple.podcasts(in: response.body, for: query),
+      mayBePrivate: response.head.isFromPrivateHost)
   }
 
-  private static func error(of service: any SearchService, _ head: HTTPResponseHead) -> CatalogError {
-    var error = CatalogError(status: head.status, host: WebAddress(head.effectiveURL).host ?? service.name)
+  private static func error(_ head: HTTPResponseHead) -> CatalogError {
+    var error = CatalogError(
+      status: head.status, host: WebAddress(head.effectiveURL).host ?? AppleSearch.name)
     switch head.status {
     // Apple's throttling looks like a refusal.
     case 403: error.errno = .EAGAIN

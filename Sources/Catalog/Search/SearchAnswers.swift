@@ -1,7 +1,7 @@
 internal import FeedKit
 package import PodcastModel
 
-/// A podcast as a search service describes it.
+/// A podcast as a search finds it.
 package struct FoundPodcast: Hashable, Sendable {
   /// http or https, with a host.
   package var feedURL: WebAddress
@@ -31,7 +31,7 @@ package struct FoundPodcast: Hashable, Sendable {
   /// Whether its title is known, and not merely made of the host.
   var hasTitle: Bool { title != feedURL.host }
 
-  /// Takes from `other` what is missing here: the same podcast as another service describes it.
+  /// Takes from `other` what is missing here: the same podcast as another source describes it.
   mutating func complete(with other: FoundPodcast) {
     if !hasTitle { title = other.title }
     author = author ?? other.author
@@ -44,7 +44,7 @@ package struct FoundPodcast: Hashable, Sendable {
   }
 }
 
-/// What one service answered.
+/// What one source answered.
 struct SearchAnswer: Hashable, Sendable {
   var source: String
   var found: [FoundPodcast]
@@ -52,9 +52,9 @@ struct SearchAnswer: Hashable, Sendable {
   var mayBePrivate = false
 }
 
-/// What the services have answered to a query, as one.
+/// The answers to a query, as one.
 package struct MergedAnswer: Hashable, Sendable {
-  /// Who answered: "apple", "apple+podcastindex", "local".
+  /// Who answered: "apple", "index+apple", "local".
   package var source: String
   /// The best of each first; a feed that several name is here once, with what each says of it.
   package var podcasts: [FoundPodcast] = []

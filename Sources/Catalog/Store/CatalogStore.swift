@@ -19,7 +19,7 @@ final class CatalogStore: Sendable {
     let database: Database
   }
 
-  private enum Chore { case flush, memory }
+  private enum Chore { case flush, memory, list }
 
   private let path: String
   private let clock: @Sendable () -> Int64
@@ -32,6 +32,9 @@ final class CatalogStore: Sendable {
   let commits: CommitWatch
   /// The name of a catalogue of another version that this process has set aside.
   let setAside: String?
+  /// This process has made the file.
+  let isNew: Bool
+  let subscriptionCopy: SubscriptionCopy
 
   private static let idleLimit = 4
   /// KiB: a refresh's transaction fits into it, so that no page is written twice.
@@ -54,6 +57,7 @@ final class CatalogStore: Sendable {
     self.queue = queue
     self.clock = clock
     commits = CommitWatch(path: path + "-commits")
+    subscriptionCopy = SubscriptionCopy(besides: path)
     do {
       // Addresses of private feeds are in it: SQLite makes its other files as this one is.
       _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
@@ -71,7 +75,7 @@ final class CatalogStore: Sendable {
         setAside = nil
       }
       let opened = try database ?? Database(path: path, options: options)
-      try Schema.make(in: opened)
+      isNew = try Schema.make(in: opened)
       writer = Monitor(Connection(database: opened))
     } catch {
       throw CatalogError(opening: path, error)
@@ -116,13 +120,16 @@ final class CatalogStore: Sendable {
     _ rank: WriteRank = .verb, waitsForDisk: Bool = true,
     _ body: (Database, inout [CatalogChange]) throws -> R
   ) throws(CatalogError) -> R {
-    let (result, isTold) = try write(rank, waitsForDisk: waitsForDisk) { database -> (R, Bool) in
+    let (result, changes) = try write(rank, waitsForDisk: waitsForDisk) { database -> (R, [CatalogChange]) in
       var changes: [CatalogChange] = []
       let result = try body(database, &changes)
       if !changes.isEmpty { try ChangeLog.append(changes, in: database) }
-      return (result, !changes.isEmpty)
+      return (result, changes)
     }
-    if isTold { commits.announce() }
+    if !changes.isEmpty { commits.announce() }
+    if changes.contains(where: \.mayBeOfList) {
+      soon(.list, after: SubscriptionCopy.delay) { self.subscriptionCopy.update(from: self) }
+    }
     return result
   }
 

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 110
+  static let version: Int64 = 112
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -26,11 +26,13 @@ enum Schema {
   }
 
   /// Makes the tables of an empty file. Several processes may do so at once.
-  static func make(in database: Database) throws {
-    if try version(of: database) != nil { return }
-    try database.transaction {
-      if try version(of: database) != nil { return }
+  /// - Returns: whether this one did.
+  static func make(in database: Database) throws -> Bool {
+    if try version(of: database) != nil { return false }
+    return try database.transaction {
+      if try version(of: database) != nil { return false }
       try database.script(tables + "PRAGMA user_version = \(version)")
+      return true
     }
   }
 
@@ -99,7 +101,8 @@ enum Schema {
       not_before INTEGER, claimed_until INTEGER,
       failures INTEGER NOT NULL, error TEXT, notice TEXT,
       is_away INTEGER NOT NULL, is_cut INTEGER NOT NULL,
-      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL
+      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL,
+      is_serial INTEGER NOT NULL                 -- `itunes:type`
     );
     CREATE INDEX feed_due ON feed (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0))) WHERE is_followed = 1;
     CREATE INDEX feed_refreshed ON feed (last_refresh);
@@ -149,7 +152,8 @@ enum Schema {
       media_type TEXT, feed_length INTEGER, duration INTEGER, season INTEGER, number INTEGER,
       type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
-      notes_length INTEGER NOT NULL DEFAULT 0
+      notes_length INTEGER NOT NULL DEFAULT 0,
+      ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
@@ -166,9 +170,6 @@ enum Schema {
 
     -- Apart, so that a listing reads past no long texts.
     CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
-
-    -- Episodes that a feed's setting `keep` has had downloaded.
-    CREATE TABLE kept (episode_id INTEGER PRIMARY KEY);
 
     -- What is played next: see `QueueRows`.
     CREATE TABLE queue (
@@ -223,6 +224,14 @@ enum Schema {
       UPDATE feed SET is_followed = 0 WHERE podcast_id = old.podcast_id;
     END;
 
+    -- `SubscriptionRules`.
+    CREATE TABLE rule (
+      podcast_id INTEGER NOT NULL REFERENCES subscription (podcast_id) ON DELETE CASCADE,
+      key TEXT NOT NULL,
+      value TEXT NOT NULL,
+      PRIMARY KEY (podcast_id, key)
+    ) WITHOUT ROWID;
+
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (
       title, author, rest, prefix = '1 2 3', content = '', tokenize = 'unicode61 remove_diacritics 2');
@@ -232,8 +241,8 @@ enum Schema {
     -- Its words.
     CREATE VIRTUAL TABLE episode_word USING fts5vocab (episode_text, row);
 
-    -- When each search service was asked.
-    CREATE TABLE service_call (service TEXT NOT NULL, at INTEGER NOT NULL);
+    -- When Apple's search service was asked.
+    CREATE TABLE search_call (at INTEGER NOT NULL);
 
     -- What each commit has changed, for the processes that show it: see `ChangeLog`.
     CREATE TABLE change_log (number INTEGER PRIMARY KEY, changes TEXT NOT NULL);

@@ -77,7 +77,9 @@ extension Catalog {
 
   /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only. The date in it is that of its
   /// last change.
-  package func exportOPML() throws(CatalogError) -> [UInt8] {
+  package func exportOPML() throws(CatalogError) -> [UInt8] { try Self.exportOPML(from: store) }
+
+  static func exportOPML(from store: CatalogStore) throws(CatalogError) -> [UInt8] {
     let (feeds, changed) = try store.read { database in
       let feeds = try database.all(
         """

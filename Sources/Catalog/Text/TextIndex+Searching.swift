@@ -18,9 +18,13 @@ extension TextIndex {
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
     fillBriefly()
     let found = try? store.read { database in
-      try Self.localMatches(query, limit: limit, in: database).compactMap { id in
-        try PodcastRecord.load(id, in: database).map(FoundPodcast.init)
+      var ids = try Self.localMatches(query, limit: limit, in: database)
+      if ids.isEmpty, let other = SearchText.respelled(query.terms) {
+        var query = query
+        query.terms = other
+        ids = try Self.localMatches(query, limit: limit, in: database)
       }
+      return try ids.compactMap { try PodcastRecord.load($0, in: database).map(FoundPodcast.init) }
     }
     return SearchAnswer(source: "local", found: found ?? [])
   }

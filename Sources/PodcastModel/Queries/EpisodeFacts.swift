@@ -2,7 +2,7 @@
 package struct EpisodeFacts: Hashable, Sendable {
   /// The catalogue's number.
   package var id: Int64
-  /// As titles are ordered: see `EpisodeQuery.titleKey`.
+  /// For queries, as titles are ordered (`EpisodeQuery.titleKey`).
   package var title: String
   /// The title of the podcast.
   package var show: String

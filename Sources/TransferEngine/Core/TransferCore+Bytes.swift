@@ -81,7 +81,10 @@ extension TransferCore {
   mutating func pump(_ id: FlowID, _ download: inout Download, _ least: Intake.Urgency = .none) {
     guard let fetch = download[id], fetch.intake != nil else { return }
     if let step = write(id, &download, least == .none ? urgency(of: fetch, download) : least) {
-      return end(id, &download, step)
+      endFetch(id, of: &download)
+      // Once more beside the same response it would not be told apart either.
+      if step == .tooFewStored { download.refusesBeside = true }
+      return touch(&download)
     }
     guard let fetch = download[id], let intake = fetch.intake else {
       return
@@ -117,7 +120,7 @@ extension TransferCore {
       case .compare(let range):
         download.files?.pending += 1
         emit(.store(files.id, .compare(id, range)))
-      case .reachedStored, .differs: return step
+      case .reachedStored, .tooFewStored: return step
       }
       download.fetches[index].intake = intake
       if intake.arrived == intake.position { download.fetches[index].heldSince = nil }
@@ -153,12 +156,11 @@ extension TransferCore {
     return intake.inFlight == 0 && intake.held >= heldEach / 2 ? .waited : .none
   }
 
-  private mutating func end(_ id: FlowID, _ download: inout Download, _ why: Intake.Step) {
+  /// Ends a response whose bytes are not the stored ones.
+  private mutating func endDiffering(_ id: FlowID, _ download: inout Download) {
     let isBeside = download.fetches.count > 1
     endFetch(id, of: &download)
-    if why == .differs {
-      if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
-    }
+    if isBeside { giveUpRanges(&download) } else { download.beginsAnew = true }
     touch(&download)
   }
 
@@ -169,6 +171,8 @@ extension TransferCore {
       download.fetches[index].intake?.wrote(range)
       pump(id, &download)
     }
+    // Another one may be compared with these.
+    for fetch in download.fetches where fetch.claim != nil && fetch.id != id { pump(fetch.id, &download) }
     guard let files = download.files else { return }
     let isAwaited = download.readers.contains { reader in
       reader.isOpening || reader.waits.contains { files.shows($0.range) }
@@ -185,7 +189,7 @@ extension TransferCore {
     guard let index = download.fetches.firstIndex(where: { $0.id == id }),
       let result = download.fetches[index].intake?.compared(range, agreed: agreed)
     else { return }
-    if !result.isSame { return end(id, &download, .differs) }
+    if !result.isSame { return endDiffering(id, &download) }
     if result.isShown, let claim = download.fetches[index].claim {
       download.fetches[index].claim = nil
       learn(claim, &download)

@@ -30,11 +30,15 @@ extension TransferCore {
     _ head: ResponseHead, _ firstBytes: [UInt8], of fetch: Fetch, _ download: inout Download
   ) {
     let isBeside = download.fetches.count > 1
+    let stored = download.openFiles?.claimed ?? ByteRanges()
+    let beginning = stored.run(at: 0)?.upperBound ?? 0
     let question = ResponseJudge.Question(
       start: fetch.request.start, end: fetch.request.end,
       known: download.beginsAnew ? nil : download.openFiles?.representation,
-      stored: download.openFiles?.claimed ?? ByteRanges(), decodes: download.ranges == .decoded,
-      isBeside: isBeside)
+      stored: stored, decodes: download.ranges == .decoded, isBeside: isBeside,
+      extendsBeginning: download.fetches.contains {
+        $0.id != fetch.id && $0.claim == nil && $0.intake?.position == beginning
+      })
     if head.isWhole && firstBytes.isEmpty {
       endFetch(fetch.id, of: &download, losing: true)
       // Where something has come before it was an accident.

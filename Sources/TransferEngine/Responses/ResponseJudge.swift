@@ -18,9 +18,12 @@ package enum ResponseJudge {
     package var decodes: Bool
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
     package var isBeside: Bool
+    /// Whether that one brings what follows the stored beginning.
+    package var extendsBeginning: Bool
 
     package init(
-      start: Int64, end: Int64?, known: Representation?, stored: ByteRanges, decodes: Bool, isBeside: Bool
+      start: Int64, end: Int64?, known: Representation?, stored: ByteRanges, decodes: Bool, isBeside: Bool,
+      extendsBeginning: Bool = false
     ) {
       self.start = start
       self.end = end
@@ -28,6 +31,7 @@ package enum ResponseJudge {
       self.stored = stored
       self.decodes = decodes
       self.isBeside = isBeside
+      self.extendsBeginning = extendsBeginning
     }
 
     var isWhole: Bool { start == 0 && end == nil }
@@ -90,12 +94,14 @@ package enum ResponseJudge {
     // Who gave no length the first time gives none when a hole is to be filled.
     let new = told.completed(by: known)
     // Mirrors behind one name have entity tags of their own: bytes that agree tell whether the file is the same.
-    if isMirror(known, new), let run = question.stored.run(at: 0) {
-      let isEnough = run.length >= overlap || !question.isBeside && question.stored.ranges.count == 1
+    if isMirror(known, new), question.extendsBeginning || question.stored.contains(0) {
+      // What is not stored yet is compared as it comes.
+      let length = question.extendsBeginning ? overlap : question.stored.run(at: 0)?.length ?? 0
+      let isEnough = length >= overlap || !question.isBeside && question.stored.ranges.count == 1
       let same = merged(known, new)
       // Without a date nothing could be asked for by what this shows.
       let isOfUse = !question.isBeside || same.validator != nil
-      if isEnough && isOfUse { return .go(same, at: 0, agreeing: min(run.length, overlap)) }
+      if isEnough && isOfUse { return .go(same, at: 0, agreeing: min(length, overlap)) }
     }
     // Another file is given as a whole (If-Range): that tells nothing of ranges.
     if question.isBeside && !question.isWhole { return differ(known, new) ? .notBeside : .noRanges }

@@ -33,8 +33,8 @@ package struct Intake: Hashable, Sendable {
     case compare(Range<Int64>)
     /// The rest that it would bring is stored already.
     case reachedStored
-    /// Its bytes can't be shown to be the stored ones.
-    case differs
+    /// The stored bytes end before enough of them were compared.
+    case tooFewStored
   }
 
   /// How soon what is held goes to the disk.
@@ -73,7 +73,7 @@ package struct Intake: Hashable, Sendable {
       if agreeing <= 0 && (run.upperBound == total || mayStop && !isOfUse) { return .reachedStored }
       return compare(position..<min(run.upperBound, arrived, position + Limits.largestWrite))
     }
-    if agreeing > 0 { return .differs }
+    if agreeing > 0 { return fed.contains(position) ? nil : .tooFewStored }
     let end = min(arrived, stored.run(from: position)?.lowerBound ?? .max)
     // Where what is stored begins, blocks are completed.
     let isFilled = end < arrived || stored.contains(end)

@@ -1,0 +1,47 @@
+internal import FeedKit
+internal import Glibc
+internal import PosixKit
+internal import SQLiteKit
+
+/// The list of subscriptions in a file beside the catalogue's. A new catalogue takes the subscriptions of a lost one
+/// from it.
+struct SubscriptionCopy: Sendable {
+  let path: String
+
+  /// Seconds after a change until the file has it.
+  static let delay = 1.0
+
+  init(besides catalogue: String) {
+    path = (catalogue.lastIndex(of: "/").map { catalogue[...$0] } ?? "") + "subscriptions.opml"
+  }
+
+  /// Writes the list, where it has changed since the file was written. Where the disk refuses the file, the next change
+  /// tries again.
+  func update(from store: CatalogStore) {
+    var status = stat()
+    let isThere = stat(path, &status) == 0
+    let written = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    let state = try? store.read {
+      try $0.first("SELECT list_changed, EXISTS (SELECT 1 FROM subscription) FROM counter") {
+        (changed: $0.int64(0), hasAny: $0.bool(1))
+      }
+    }
+    guard let state = state ?? nil, isThere ? written < state.changed : state.hasAny,
+      let list = try? Catalog.exportOPML(from: store)
+    else { return }
+    try? Directories.replace(path, with: list)
+  }
+
+  /// Follows what an earlier catalogue followed. A file that cannot be read is moved away, so that it is not written over.
+  /// - Returns: what to tell the user; nil where there is no file.
+  func restore(into catalog: Catalog) -> String? {
+    guard access(path, F_OK) == 0 else { return nil }
+    do {
+      let list = try catalog.importOPML(try Directories.read(path, limit: OPMLDocument.byteLimit))
+      return list.added == 0 ? nil : "\(list.added) subscriptions came back from \(path)"
+    } catch {
+      rename(path, path + ".unread")
+      return "the subscriptions of the earlier one did not come back: \(error): see \(path).unread"
+    }
+  }
+}
