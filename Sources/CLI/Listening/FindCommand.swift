@@ -30,7 +30,8 @@ enum FindCommand: Command {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
     let chosen = try arguments.takeNumber("--play", in: 1...EpisodeQuery.largestLimit)
-    let words = try arguments.operands()
+    let opposites = arguments.takeWords(beginningWith: "-is:")
+    let words = try arguments.operands() + opposites
     if words.isEmpty { throw UsageError("find which episodes?") }
     let query = try query(words)
     let session = try CatalogSession()

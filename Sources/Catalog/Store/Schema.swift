@@ -161,7 +161,9 @@ enum Schema {
     -- For queries of all episodes: it has all that they look at.
     CREATE INDEX episode_facts
       ON episode (published DESC, hidden, played, position, duration, season, podcast_id);
-    CREATE INDEX episode_heard ON episode (published DESC) WHERE played = 1 OR position > 0;
+    CREATE INDEX episode_heard
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id)
+      WHERE played = 1 OR position > 0;
     -- To count what is unplayed.
     CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
     CREATE TRIGGER episode_is_hidden AFTER UPDATE OF hidden ON episode WHEN old.hidden <> new.hidden BEGIN

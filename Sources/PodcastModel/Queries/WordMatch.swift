@@ -2,7 +2,7 @@
 package enum WordMatch {
   /// Letters as they are compared: "Łódź Straße" as "lodz strasse".
   package static func folded(_ text: String) -> String {
-    LatinLetters.simple(text.withoutMarks).lowercased()
+    LatinLetters.simple(text.withoutAnyMarks).lowercased()
   }
 
   /// Whether the words of `phrase` stand in `text` one after the other, as whole words.
