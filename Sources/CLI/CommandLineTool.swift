@@ -21,8 +21,12 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([NewCommand.self, FindCommand.self, QueueCommand.self], "what is new; find episodes; what comes next"),
-          ([PositionCommand.self], nil), ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
+          (
+            [NewCommand.self, FindCommand.self, QueueCommand.self],
+            "what is new; find episodes; what comes next"
+          ),
+          ([PositionCommand.self], nil),
+          ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
         ]
       ),
       (

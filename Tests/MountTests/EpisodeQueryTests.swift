@@ -100,7 +100,8 @@ import Testing
     gone.behaviour.status = 404
     fixture.origin.serve("/1.mp3", gone)
     try fixture.set("state", "downloading", "\(folder)/\(MountFixture.names[0])")
-    #expect(try eventually { try fixture.list(running + "/Failed") == [Self.mixed[0]] })
+    let isFailed = try eventually { try fixture.list(running + "/Failed") == [Self.mixed[0]] }
+    #expect(isFailed, "\(try state() ?? ""): \(try fixture.list(running)) \(fixture.log)")
     fixture.origin.serve("/1.mp3", OriginResource(fixture.bodies[0]))
     try move("\(running)/Failed/\(Self.mixed[0])", running + "/")
     #expect(try eventually { try state() == "cached" })
