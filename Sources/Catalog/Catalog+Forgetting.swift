@@ -206,6 +206,7 @@ enum Forgetting {
         guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
         for (id, text) in rows {
           if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
+          try PersonRows.remove(id, in: database)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
         try database.run(

@@ -8,6 +8,8 @@ import Testing
 @Suite struct QueryModelTests {
   private static let words = ["fog", "foghorn", "harbour", "light", "keeper", "Zürich", "storm"]
 
+  private static let people = ["Ann Lee", "Lee Ann", "Zoë Quay"]
+
   private static func items(_ podcast: Int, _ random: inout SeededGenerator) -> [TestFeed.Item] {
     (0..<25).map { number in
       let title = (0..<2).map { _ in words.randomElement(using: &random) ?? "" }.joined(separator: " ")
@@ -20,6 +22,9 @@ import Testing
       }
       if Bool.random(using: &random) {
         item.extra += "<itunes:season>\(Int.random(in: 1...2, using: &random))</itunes:season>"
+      }
+      if number % 3 == 0 {
+        item.extra += "<podcast:person>\(people.randomElement(using: &random) ?? "")</podcast:person>"
       }
       item.extra += "<description>\(words.randomElement(using: &random) ?? "")</description>"
       return item
@@ -35,7 +40,8 @@ import Testing
       "season:2",
       "show:show", "show:\"show 1\"", "show:2", "episode:fog", "harbour", "zurich storm", "limit:7",
       "sort:oldest",
-      "sort:title", "sort:shortest", "sort:newest",
+      "sort:title", "sort:shortest", "sort:newest", "person:lee", "person:\"ann lee\"", "person:zoe",
+      "person:host",
     ]
     let some = (0..<Int.random(in: 1...3, using: &random)).compactMap { _ in all.randomElement(using: &random)
     }
@@ -43,13 +49,14 @@ import Testing
   }
 
   private struct Model {
-    var rows: [(facts: EpisodeFacts, text: String)] = []
+    var rows: [(facts: EpisodeFacts, text: String, people: [String])] = []
 
     func ids(_ query: EpisodeQuery, now: Int64) -> [Int64] {
       let wanted = SearchText.episodeWords(WordMatch.folded(query.words))
       let matching = rows.filter { row in
         let words = SearchText.episodeWords(WordMatch.folded(row.text))
         return query.matches(row.facts, now: now)
+          && query.people.allSatisfy { name in row.people.contains { WordMatch.contains(name, in: $0) } }
           && wanted.allSatisfy { word in words.contains { $0.hasPrefix(word) } }
       }
       return matching.map(\.facts).sorted { query.isOrdered($0, before: $1) }.prefix(query.limit).map(\.id)
@@ -61,8 +68,19 @@ import Testing
     let world = try CatalogWorld()
     let catalog = world.catalog
     var podcasts: [Int64] = []
+    // By guid, and by podcast.
+    var people: [String: [String]] = [:]
     for number in 1...3 {
-      let feed = TestFeed(title: "Show \(number)", items: Self.items(number, &random))
+      var feed = TestFeed(title: "Show \(number)", items: Self.items(number, &random))
+      feed.channel =
+        [
+          "<podcast:person>Hugh Host</podcast:person><itunes:author>Ann Lee</itunes:author>",
+          "<itunes:author>Ann Lee</itunes:author>", "",
+        ][number - 1]
+      for item in feed.items {
+        let name = Self.people.first { item.extra.contains(">\($0)<") }
+        people[item.guid ?? ""] = name.map { [$0] } ?? [["Hugh Host"], ["Ann Lee"], []][number - 1]
+      }
       world.web.set("/\(number)", feed.page)
       podcasts.append(
         number == 3
@@ -85,14 +103,14 @@ import Testing
       }
       let text = Self.terms(&random)
       let query = try #require(try EpisodeQuery(parsing: text))
-      let model = try model(catalog, podcasts, cached: cached, kept: kept)
+      let model = try model(catalog, podcasts, people, cached: cached, kept: kept)
       let found = try catalog.episodes(
         selectedBy: query, downloads: [.cached: cached, .kept: kept], limit: query.limit
       ).map(\.id)
       #expect(found == model.ids(query, now: world.now), "seed \(seed), round \(round): \(text)")
-      if !query.words.isEmpty {
+      if query.needsIndex {
         var words = EpisodeQuery()
-        words.words = query.words
+        (words.words, words.people) = (query.words, query.people)
         words.limit = .max
         #expect(try catalog.matching(query, among: ids) == Set(model.ids(words, now: world.now)), "\(text)")
       }
@@ -100,7 +118,8 @@ import Testing
   }
 
   private func model(
-    _ catalog: Catalog, _ podcasts: [Int64], cached: Set<Int64>, kept: Set<Int64>
+    _ catalog: Catalog, _ podcasts: [Int64], _ people: [String: [String]], cached: Set<Int64>,
+    kept: Set<Int64>
   ) throws -> Model {
     let places = Dictionary(uniqueKeysWithValues: try catalog.queueEntries().map { ($0.episode, $0.place) })
     let followed = Set(try catalog.subscriptions().map(\.podcast.id))
@@ -120,7 +139,7 @@ import Testing
         ]
         facts.marks = EpisodeFacts.Marks(marks.filter(\.0).map(\.1))
         let notes = try catalog.episode(episode.id)?.notes ?? ""
-        model.rows.append((facts, episode.title + " " + notes))
+        model.rows.append((facts, episode.title + " " + notes, people[episode.guid ?? ""] ?? []))
       }
     }
     return model

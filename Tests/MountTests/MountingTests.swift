@@ -55,7 +55,7 @@ import Testing
     var status = stat()
     #expect(eventually { stat(fixture.root, &status) != 0 })
     try fixture.mount()
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
   }
 
   /// Only root may mount without fusermount3, which would not let a mount without its process be.

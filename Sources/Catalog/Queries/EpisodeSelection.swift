@@ -159,6 +159,15 @@ struct EpisodeSelection {
         Condition(
           sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)]))
     }
+    for name in query.people {
+      let (episodes, podcasts) = try PersonRows.find(name, in: database)
+      all.append(
+        Condition(
+          sql: """
+            (e.id IN (SELECT value FROM json_each(?))
+              OR e.podcast_id IN (SELECT value FROM json_each(?)) AND e.people IS NULL)
+            """, values: [EpisodeRow.list(episodes), EpisodeRow.list(podcasts)]))
+    }
     if !query.words.isEmpty {
       guard let words = SearchText.everyWord(query.words) else { return nil }
       let matches = "SELECT rowid FROM episode_text WHERE episode_text MATCH ?"
@@ -205,13 +214,17 @@ extension Catalog {
 
   /// Those of some episodes whose texts match a query.
   package func matching(_ query: EpisodeQuery, among ids: [Int64]) throws(CatalogError) -> Set<Int64> {
-    guard query.needsIndex, !query.words.isEmpty else { return Set(ids) }
-    guard let words = SearchText.everyWord(query.words) else { return [] }
+    let words = SearchText.everyWord(query.words)
+    if words == nil && !query.words.isEmpty { return [] }
     return try store.read { database in
       Set(
-        try ids.filter {
-          try database.exists(
-            "SELECT 1 FROM episode_text WHERE episode_text MATCH ? AND rowid = ?", words, $0)
+        try ids.filter { id in
+          let hasWords =
+            try words.map {
+              try database.exists(
+                "SELECT 1 FROM episode_text WHERE episode_text MATCH ? AND rowid = ?", $0, id)
+            } ?? true
+          return try hasWords && (query.people.isEmpty || PersonRows.matches(query.people, id, in: database))
         })
     }
   }

@@ -65,7 +65,7 @@ enum Schema {
       is_provisional INTEGER NOT NULL DEFAULT 0, -- the name was made of a host: it lasts until the feed says its title
       title TEXT NOT NULL,
       has_title INTEGER NOT NULL DEFAULT 1,
-      author TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
+      author TEXT, people TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
       explicit INTEGER,
       guid TEXT,                                 -- podcast:guid
       created INTEGER NOT NULL DEFAULT (unixepoch()),
@@ -153,6 +153,7 @@ enum Schema {
       type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
       notes_length INTEGER NOT NULL DEFAULT 0,
+      people TEXT,                               -- `podcast:person`, a name a line
       ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
@@ -172,6 +173,11 @@ enum Schema {
 
     -- Apart, so that a listing reads past no long texts.
     CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
+
+    -- Words of `people` of episodes: see `PersonRows`.
+    CREATE TABLE person (
+      word TEXT NOT NULL, episode_id INTEGER NOT NULL, PRIMARY KEY (word, episode_id)
+    ) WITHOUT ROWID;
 
     -- What is played next: see `QueueRows`.
     CREATE TABLE queue (

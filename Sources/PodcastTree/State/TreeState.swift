@@ -154,8 +154,9 @@ struct TreeState: Sendable {
 
   func presence(of folder: NodeID) -> Presence {
     switch (folder, folder.kind) {
-    case (.search, _): return .there(changed: time(listTimes.searches))
+    case (.search, _): return searches == nil ? .unread : .there(changed: time(listTimes.searches))
     case (.subscriptions, _):
+      if subscriptions == nil { return .unread }
       return .there(changed: time(max(listTimes.subscriptions, listTimes.uploads)))
     case (.latest, _): return subscriptions == nil ? .unread : .there(changed: latestTime)
     case (_, .search):
