@@ -24,8 +24,7 @@ package enum CommandLineTool {
           (
             [NewCommand.self, FindCommand.self, QueueCommand.self],
             "what is new; find episodes; what comes next"
-          ),
-          ([PositionCommand.self], nil),
+          ), ([SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"),
           ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
         ]
       ),
@@ -40,7 +39,9 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
+          ([OpenCommand.self, DemoCommand.self], "what the desktop calls; try it without a network"),
+          ([RestartCommand.self], nil),
+          ([PlayersCommand.self], nil),
         ]
       ),
       (

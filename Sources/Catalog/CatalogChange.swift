@@ -33,6 +33,8 @@ package enum CatalogChange: Hashable, Sendable {
   case texts
   /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
   case sidecar(Int64)
+  /// This device has synchronized: subscriptions that came and went, and episodes that got another state.
+  case synchronized(added: Int, removed: Int, episodes: Int)
   /// The log of changes no longer has them all: look at everything again.
   case everything
 }
@@ -76,6 +78,7 @@ extension CatalogChange {
     case .sidecar(let node): "sidecar \(node)"
     case .queue: "queue"
     case .texts: "texts"
+    case .synchronized(let added, let removed, let episodes): "synchronized \(added) \(removed) \(episodes)"
     case .everything: "everything"
     }
   }
@@ -106,6 +109,8 @@ extension CatalogChange {
       case ("sidecar", 1): .sidecar(numbers[0])
       case ("queue", 0): .queue
       case ("texts", 0): .texts
+      case ("synchronized", 3):
+        .synchronized(added: Int(numbers[0]), removed: Int(numbers[1]), episodes: Int(numbers[2]))
       default: .everything
       }
   }

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
+import Sync
 
 /// A catalogue in memory: the test says what searches find and what feeds hold.
 final class FakeCatalog: CatalogService {
@@ -78,6 +79,7 @@ final class FakeCatalog: CatalogService {
     return entry
   }
   func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
+  func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus? { nil }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
   func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }
@@ -287,6 +289,7 @@ final class FakeCatalog: CatalogService {
     announce(.subscription(id, podcast: podcast))
   }
   func setPlayed(_ played: Bool, episode: Int64) {
+    if played { state.withLock { $0.queue.removeAll { $0 == episode } } }
     change(episode) { $0.listening.setPlayed(played, now: 1) }
   }
   func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) {

@@ -13,7 +13,7 @@ package struct QueueEntry: Hashable, Sendable {
   }
 }
 
-/// The queue; within a transaction. What leaves it leaves a gap, so that the names of the others stay: a player has them in
+/// The queue; within a transaction. What is played leaves it (by a trigger). What leaves it leaves a gap, so that the names of the others stay: a player has them in
 /// its list. Moving an episode numbers all anew.
 enum QueueRows {
   /// Names have three digits.
@@ -43,11 +43,9 @@ enum QueueRows {
     }
   }
 
-  /// - Returns: whether any was in it.
-  static func remove(_ ids: [Int64], in database: Database) throws -> Bool {
+  static func remove(_ ids: [Int64], in database: Database) throws {
     try database.run(
       "DELETE FROM queue WHERE episode_id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids))
-    return database.changedRows > 0
   }
 
   static func renumber(_ ids: [Int64], in database: Database) throws {
@@ -94,7 +92,7 @@ extension Catalog {
   }
 
   package func removeFromQueue(_ ids: [Int64]) throws(CatalogError) {
-    try changeQueue { _ = try QueueRows.remove(ids, in: $0) }
+    try changeQueue { try QueueRows.remove(ids, in: $0) }
   }
 
   package func clearQueue() throws(CatalogError) { try changeQueue { try $0.run("DELETE FROM queue") } }

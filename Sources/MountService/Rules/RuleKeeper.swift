@@ -60,7 +60,9 @@ package final class RuleKeeper: Sendable {
         .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts: break
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts,
+        .synchronized:
+        break
       }
     }
     look(at: podcasts)

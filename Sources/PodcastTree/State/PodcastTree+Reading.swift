@@ -41,11 +41,13 @@ extension PodcastTree {
     case .episode(let id):
       details.forget(id)
       try readEpisodes([id])
+      // What is played has left the queue.
+      if state.withLock({ $0.queue[id] != nil }) { try queueChanged() }
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
-    case .queue:
-      try readQueue()
-      try downloadAhead()
+    case .queue: try queueChanged()
     case .texts: state.withLock { $0.staleViews.formUnion($0.indexedViews) }
+    case .synchronized(let added, let removed, let episodes):
+      events.recordSynchronized(added: added, removed: removed, episodes: episodes)
     case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
     }
     freshenViewsSoon()
@@ -225,6 +227,11 @@ extension PodcastTree {
     else { return }
     if isChange { events.record(status, of: entry) }
     handler?((entry, status))
+  }
+
+  private func queueChanged() throws {
+    try readQueue()
+    try downloadAhead()
   }
 
   /// Downloads what is played next.
