@@ -41,6 +41,8 @@ package protocol TransferService: AnyObject, Sendable {
   var steering: Steering { get }
   /// - Throws: `PosixError` where it cannot be kept.
   func steer(_ steering: Steering) throws
+  /// What is in the queue: never evicted. Replaces what was said before.
+  func protect(_ keys: [MediaKey])
 
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }

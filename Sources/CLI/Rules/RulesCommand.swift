@@ -142,7 +142,7 @@ private struct RuleOutlook {
     return texts.isEmpty ? "no rules" : texts.joined(separator: ", ")
   }
 
-  private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .none }
+  private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .absent }
 
   /// What becomes of the episode.
   private func word(_ line: Line) -> String {
@@ -152,8 +152,8 @@ private struct RuleOutlook {
     case (.download, .paused), (.leave, .paused): "paused"
     case (.download, .failed), (.leave, .failed): "failed"
     case (.drop, _): "drop"
-    case (.download, .none): line.episode.mark == .none || line.episode.mark == .wanted ? "download" : "no"
-    case (.leave, .none): "no"
+    case (.download, .absent): line.episode.mark == .none || line.episode.mark == .wanted ? "download" : "no"
+    case (.leave, .absent): "no"
     }
   }
 
@@ -167,6 +167,7 @@ private struct RuleOutlook {
       let why = text(reason, line)
       if !isHere(line) { return why }
       if line.episode.facts.marks.contains(.kept) { return "kept; else \(why)" }
+      if line.episode.facts.queuePlace != nil { return "queued; else \(why)" }
       return line.episode.cameByRule ? why : "by hand; else \(why)"
     }
   }
@@ -213,7 +214,7 @@ private struct RuleOutlook {
 
   private func state(_ line: Line) -> String {
     switch line.episode.facts.download {
-    case .none: "remote"
+    case .absent: "remote"
     case .running: "downloading"
     case .paused: "paused"
     case .failed: "failed"
