@@ -50,7 +50,7 @@ let package = Package(
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit"]),
-    library("SQLiteKit", ["CSQLite", "PosixKit"]),
+    library("SQLiteKit", ["CSQLite", "PosixKit", "WebValues"]),
 
     // Values and rules.
     library("WebValues"),

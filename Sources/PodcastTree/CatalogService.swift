@@ -20,7 +20,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?
-  func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) throws -> [Made]
+  func listedEpisodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) throws -> [Made]
   func episode(_ id: Int64) throws -> Episode?
   func episodes(from id: Int64, count: Int) throws -> [Episode]
   func hiddenEpisodes(ofSearchResult id: Int64) throws -> Set<Int64>

@@ -69,10 +69,10 @@ final class FakeCatalog: CatalogService {
   }
   func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
-  func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
+  func listedEpisodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }
     rowsRead.withLock { $0 += episodes.count }
-    return episodes.map { make($0.summary) }
+    return episodes.map { make($0) }
   }
   func episode(_ id: Int64) -> Episode? {
     rowsRead.withLock { $0 += 1 }

@@ -15,7 +15,7 @@ import TransferProtocol
       id: id, podcastID: id >> 20, mediaKey: MediaKey(address: address), stem: "2024-01-01 - One",
       fileExtension: ".mp3", title: "One", published: published, enclosureURL: address)
     return Query.Row(
-      episode: ListedEpisode(episode.summary, of: record, []), podcastName: name, isFollowed: isFollowed,
+      episode: ListedEpisode(episode, of: record, []), podcastName: name, isFollowed: isFollowed,
       stage: .underWay)
   }
 

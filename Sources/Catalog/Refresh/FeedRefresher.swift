@@ -9,8 +9,6 @@ internal import PosixKit
 package enum RefreshCause: Sendable {
   /// Somebody looks into it: fetched unless it was before.
   case firstLook
-  /// Somebody may look into it next: as `firstLook`, but behind what somebody waits for.
-  case ahead
   /// Somebody looks, or its time has come: fetched where a refresh is due and no other process is at it, behind what
   /// somebody waits for.
   case due
@@ -162,8 +160,8 @@ extension FeedRefresher {
   /// - Throws: the last error, where the server has asked not to be asked again yet, or it was a moment ago.
   private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     switch cause {
-    case .firstLook where state.lastRefresh != nil, .ahead where state.lastRefresh != nil: return false
-    case .firstLook, .ahead:
+    case .firstLook where state.lastRefresh != nil: return false
+    case .firstLook:
       if let failed = underWay.withLock({ $0.failed[state.id] }), failed.until > .now { throw failed.error }
     case .due where (state.nextRefresh ?? 0) > now: return false
     case .due, .forced: break

@@ -67,7 +67,7 @@ final class CatalogStore: Sendable {
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
-      if try database.map(Schema.isOther) == true {
+      if let found = try database?.version(), found != Schema.version {
         // Closed first: SQLite deletes what lies beside a file by its name.
         database = nil
         setAside = try Schema.setAside(path)
@@ -75,7 +75,7 @@ final class CatalogStore: Sendable {
         setAside = nil
       }
       let opened = try database ?? Database(path: path, options: options)
-      isNew = try Schema.make(in: opened)
+      isNew = try opened.makeTables(version: Schema.version, Schema.tables)
       writer = Monitor(Connection(database: opened))
     } catch {
       throw CatalogError(opening: path, error)

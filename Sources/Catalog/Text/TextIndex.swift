@@ -69,23 +69,9 @@ final class TextIndex: Sendable {
   private struct State: ~Copyable {
     /// This process fills it; a command leaves that to others, or to the next search.
     var isFilledHere = false
-    /// Something has come that is not being put into it yet.
-    var isWanted = false
-    var isRunning = false
+    /// It will be filled in a moment.
+    var isQueued = false
     var isStopped = false
-
-    /// - Returns: false where others fill it.
-    mutating func want() -> Bool {
-      isWanted = isFilledHere && !isStopped
-      return isWanted
-    }
-
-    /// - Returns: whether there is something to be done.
-    mutating func goOn() -> Bool {
-      isRunning = isWanted && !isStopped
-      isWanted = false
-      return isRunning
-    }
   }
 
   let store: CatalogStore
@@ -110,25 +96,22 @@ final class TextIndex: Sendable {
   }
 
   func stop() {
-    state.withLockNotifying { ($0.isStopped, $0.isWanted) = (true, false) }
+    state.withLock { $0.isStopped = true }
     queue.stop()
   }
 
   /// Puts what has no place in it yet into it, behind and once at a time, if this process does that.
   func fill() {
-    guard state.withLock({ $0.want() }) else { return }
-    queue.async(after: Self.delay) { [self] in
-      while state.withLockNotifying({ $0.goOn() }) {
-        // Where the file can't be written, the next refresh tries again.
-        _ = try? fill(until: .distantFuture)
-      }
+    let isFirst = state.withLock { state in
+      defer { state.isQueued = state.isFilledHere }
+      return state.isFilledHere && !state.isQueued
     }
-  }
-
-  /// Waits until it is not being filled by this process.
-  /// - Returns: false where it still is after `seconds`.
-  func wait(seconds: Double) -> Bool {
-    state.wait(until: .after(seconds)) { $0.isRunning || $0.isWanted ? nil : true } ?? false
+    guard isFirst else { return }
+    queue.async(after: Self.delay) { [self] in
+      state.withLock { $0.isQueued = false }
+      // Where the file can't be written, the next refresh tries again.
+      _ = try? fill(until: .distantFuture)
+    }
   }
 
   /// - Parameter deadline: when to stop, done or not.
@@ -150,8 +133,9 @@ final class TextIndex: Sendable {
   }
 
   private func indexPiece(of podcast: Int64) throws(CatalogError) {
-    let (revision, texts, last) = try store.read { database -> (Int64, [(Int64, IndexedText)], Int64) in
-      guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return (0, [], 0) }
+    typealias Piece = (numbers: EpisodeNumbers, texts: [(Int64, IndexedText)], last: Int64)
+    let piece = try store.read { database -> Piece? in
+      guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return nil }
       let first = EpisodeID.first(ofPodcast: podcast)
       let sizes = try database.all(
         "SELECT id, notes_length FROM episode WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
@@ -169,20 +153,19 @@ final class TextIndex: Sendable {
         }
       }
       let isEnd = some.count == sizes.count && sizes.count < Self.pieceEpisodes
-      return (numbers.revision, texts, isEnd ? numbers.next - 1 : (some.last?.0 ?? first) - first)
+      return (numbers, texts, isEnd ? numbers.next - 1 : (some.last?.0 ?? first) - first)
     }
+    guard let piece else { return }
     try store.write(.refresh) { database in
-      // Where the episodes have changed meanwhile, the piece is made anew.
-      guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
-      for (id, text) in texts { try FullText.indexEpisode(id, text, in: database) }
-      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", last, podcast)
+      // Where the episodes have changed meanwhile, or another process has put them in, the piece is made anew.
+      guard try EpisodeNumbers(podcast: podcast, in: database) == piece.numbers else { return }
+      for (id, text) in piece.texts { try FullText.indexEpisode(id, text, in: database) }
+      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", piece.last, podcast)
     }
   }
 }
 
 extension Catalog {
-  /// Waits until the full-text index, as far as this process fills it, has all that is known.
-  /// - Returns: false where it has not within `seconds`.
-  @discardableResult
-  package func waitForTexts(seconds: Double) -> Bool { texts.wait(seconds: seconds) }
+  /// Puts all that is known into the full-text index: for measuring.
+  package func fillTexts() throws(CatalogError) { _ = try texts.fill(until: .distantFuture) }
 }

@@ -21,7 +21,7 @@ final class ListedEpisode: Sendable {
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
-  init(_ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
+  init(_ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
     id = episode.id
     self.podcast = episode.podcastID
     mediaKey = episode.mediaKey

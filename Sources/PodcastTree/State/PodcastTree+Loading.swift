@@ -52,7 +52,7 @@ extension PodcastTree {
     let kinds = settings.sidecars
     let episodes =
       try withEpisodes
-      ? catalog.summaries(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
+      ? catalog.listedEpisodes(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
     return PodcastEntry(podcast, results: try readResults(showing: podcast.id), episodes: episodes, kinds)
   }
 
@@ -68,7 +68,7 @@ extension PodcastTree {
       let podcast = try readEntry(entry.podcast, withEpisodes: false)
       state.withLock { $0.podcasts[podcast.id] = podcast }
     }
-    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars)
+    return ListedEpisode(entry.episode, of: entry.podcast, settings.sidecars)
   }
 
   func loadCopies() {
@@ -126,7 +126,7 @@ extension PodcastTree {
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
     return detail(id).map {
-      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
+      ListedEpisode($0.entry.episode, of: $0.entry.podcast, self.settings.sidecars)
     }
   }
 
