@@ -55,7 +55,7 @@ let package = Package(
     // Values and rules.
     library("WebValues"),
     library("PodcastModel", ["WebValues"]),
-    library("Configuration", ["PosixKit"]),
+    library("Configuration", ["PodcastModel", "PosixKit"]),
 
     // Episodes: what is here, and how the rest comes.
     library("EpisodeCache", ["PodcastModel", "PosixKit"]),
@@ -141,10 +141,8 @@ let package = Package(
     tests(
       "CatalogTests",
       [
-        "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel",
-        "PosixKit",
-        "SQLiteKit",
-        "TestSupport", "podcastfs",
+        "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit", "MountService",
+        "PodcastModel", "PosixKit", "SQLiteKit", "TestSupport", "TransferProtocol", "podcastfs",
       ],
       exclude: ["Fixtures"]),
     tests(
@@ -184,7 +182,7 @@ let package = Package(
     tests(
       "FeedKitTests", ["FeedKit", "PodcastModel", "PosixKit", "TestSupport", "podcastfs"],
       exclude: ["Fixtures"]),
-    tests("ConfigurationTests", ["Configuration", "PosixKit", "TestSupport"]),
+    tests("ConfigurationTests", ["Configuration", "PodcastModel", "PosixKit", "TestSupport"]),
     tests(
       "CommandsTests",
       [

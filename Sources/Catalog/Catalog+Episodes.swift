@@ -1,4 +1,3 @@
-package import Configuration
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
@@ -147,82 +146,5 @@ enum EpisodeMarks {
     try database.run("UPDATE podcast SET newest = \(EpisodeNumbers.newest) WHERE id = ?1", podcast)
     try database.run(
       "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), podcast)
-  }
-}
-
-/// What a feed's setting `keep` asks for: new episodes that are here before anybody opens them.
-package struct KeepPlan: Hashable, Sendable {
-  /// To be downloaded.
-  package var wanted: [Episode] = []
-  /// Downloaded by this setting earlier, and no longer among those to keep.
-  package var released: [Episode] = []
-
-  package init() {}
-}
-
-extension Catalog {
-  /// What the configuration file says of a podcast's feed, also under an address that it has moved away from.
-  package func feedSettings(ofPodcast id: Int64) throws(CatalogError) -> FeedSettings? {
-    feeds.fetcher.settings(try store.read { try FormerAddresses.keys(of: id, in: $0) })
-  }
-
-  /// The episodes of a podcast that are to be here before anybody opens them, by what the configuration file
-  /// says of its feed (`keep`), the newest first; nil where it says nothing.
-  package func keptEpisodes(ofPodcast id: Int64) throws(CatalogError) -> [Episode]? {
-    guard let keep = try feedSettings(ofPodcast: id)?.keep else { return nil }
-    let (since, limit): (Int64, Int) =
-      switch keep {
-      case .newest(let count): (.min, count)
-      case .days(let days): (store.now - Int64(days) * 86_400, .max)
-      }
-    return try store.read { try EpisodeRow.newest(ofPodcast: id, after: since, limit: limit, in: $0) }
-  }
-
-  /// What is to be done for a podcast; empty for one without the setting or that is not subscribed to.
-  /// Changes nothing: what has been done is told by `markKept` and `unmarkKept`, so that a plan whose process
-  /// dies is made again.
-  package func keepPlan(podcast id: Int64) throws(CatalogError) -> KeepPlan {
-    guard try store.read({ try SubscriptionRows.isSubscribed(id, in: $0) }),
-      let kept = try keptEpisodes(ofPodcast: id)
-    else { return KeepPlan() }
-    let marked = try store.read { try KeptRows.episodes(ofPodcast: id, in: $0) }
-    var plan = KeepPlan()
-    plan.wanted = kept.filter { !marked.contains($0.id) }
-    plan.released = try episodes(marked.subtracting(kept.map(\.id)).sorted())
-    return plan
-  }
-
-  /// The setting has started its download.
-  package func markKept(episode: Int64) throws(CatalogError) {
-    try store.write { database in
-      try database.run(
-        """
-        INSERT OR IGNORE INTO kept (episode_id)
-        SELECT ?1 WHERE EXISTS (SELECT 1 FROM podcast WHERE id = ?2 AND is_followed = 1)
-        """, episode, EpisodeID.podcast(of: episode))
-    }
-  }
-
-  /// The setting keeps it no longer.
-  package func unmarkKept(episode: Int64) throws(CatalogError) {
-    try store.write { try $0.run("DELETE FROM kept WHERE episode_id = ?", episode) }
-  }
-}
-
-/// The episodes that a feed's setting `keep` has had downloaded, of podcasts that are followed.
-enum KeptRows {
-  fileprivate static func episodes(ofPodcast id: Int64, in database: Database) throws -> Set<Int64> {
-    Set(
-      try database.all(
-        "SELECT episode_id FROM kept WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
-        EpisodeID.last(ofPodcast: id)
-      ) { $0.int64(0) })
-  }
-
-  /// The setting is one of subscriptions: with that they go.
-  static func removeAll(ofPodcast id: Int64, in database: Database) throws {
-    try database.run(
-      "DELETE FROM kept WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: id),
-      EpisodeID.last(ofPodcast: id))
   }
 }

@@ -134,7 +134,6 @@ enum Forgetting {
       $0.int64(0)
     }
     try FullText.removePodcast(podcast, in: database)
-    try KeptRows.removeAll(ofPodcast: podcast, in: database)
     for table in ["subscription", "former_address", "result", "feed", "archive"] {
       try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
     }

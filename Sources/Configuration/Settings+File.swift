@@ -1,9 +1,12 @@
+internal import PodcastModel
+
 extension Settings {
-  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, and sections
-  /// `[feed "URL"]` with settings for one feed. Double quotes around a value keep blanks at its ends.
+  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, sections `[feed "URL"]` with
+  /// settings for one feed, and `[subscriptions]` with rules for all. Double quotes around a value keep blanks at its
+  /// ends.
   /// - Parameter name: the file's, for errors.
   mutating func read(_ text: String, name: String) throws(SettingsError) {
-    var feed: String?
+    var section = Section.none
     // A line's end is the byte: "\r\n" is one Character.
     let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
     for (index, bytes) in lines.enumerated() {
@@ -11,11 +14,10 @@ extension Settings {
       if line.isEmpty || line.hasPrefix("#") { continue }
       do throws(SettingsError) {
         if line.hasPrefix("[") {
-          let url = try Self.section(line)
-          feeds[url] = feeds[url] ?? FeedSettings()
-          feed = url
+          section = try Self.section(line)
+          if case .feed(let url) = section { feeds[url] = feeds[url] ?? FeedSettings() }
         } else {
-          try assign(line, feed)
+          try assign(line, in: section)
         }
       } catch {
         throw error.at("\(name):\(index + 1)")
@@ -23,7 +25,14 @@ extension Settings {
     }
   }
 
-  private mutating func assign(_ line: String, _ feed: String?) throws(SettingsError) {
+  private enum Section {
+    /// Before the first one.
+    case none
+    case feed(String)
+    case subscriptions
+  }
+
+  private mutating func assign(_ line: String, in section: Section) throws(SettingsError) {
     guard let equals = line.firstIndex(of: "=") else {
       throw SettingsError("not understood: \(line) (a line is KEY = VALUE)")
     }
@@ -32,11 +41,10 @@ extension Settings {
     if value.count >= 2, value.first == "\"", value.last == "\"" {
       value = String(value.dropFirst().dropLast())
     }
-    if let feed {
-      var settings = feeds[feed] ?? FeedSettings()
-      try settings.set(key, value)
-      feeds[feed] = settings
-      return
+    switch section {
+    case .feed(let url): return try feeds[url, default: FeedSettings()].set(key, value)
+    case .subscriptions: return try setRule(key, value)
+    case .none: break
     }
     if try !set(key, value, from: [.anywhere, .fileOnly]) {
       let keys = Self.options.map(\.help.key)
@@ -44,14 +52,23 @@ extension Settings {
     }
   }
 
-  /// The address in `[feed "URL"]`.
-  private static func section(_ line: String) throws(SettingsError) -> String {
+  /// A rule for all subscriptions.
+  private mutating func setRule(_ key: String, _ value: String) throws(SettingsError) {
+    let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
+    guard let rule = SubscriptionRules.Key(rawValue: key) else {
+      throw SettingsError("unknown rule of subscriptions: \(key)\(SimilarWord.question(key, among: keys))")
+    }
+    do { try rules.set(rule, to: value) } catch { throw SettingValue.bad(key, value, rule.form) }
+  }
+
+  private static func section(_ line: String) throws(SettingsError) -> Section {
     let inner = line.hasSuffix("]") ? trimmed(line.dropFirst().dropLast()) : ""
+    if inner == "subscriptions" { return .subscriptions }
     let quoted = inner.hasPrefix("feed") ? trimmed(inner.dropFirst(4)) : ""
     guard quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
-      throw SettingsError("unknown section: \(line) (there is [feed \"URL\"])")
+      throw SettingsError("unknown section: \(line) (there is [feed \"URL\"] and [subscriptions])")
     }
-    return try SettingValue.address("feed", String(quoted.dropFirst().dropLast()))
+    return .feed(try SettingValue.address("feed", String(quoted.dropFirst().dropLast())))
   }
 
   private static func trimmed(_ text: Substring) -> String {

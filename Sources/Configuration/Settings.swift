@@ -1,5 +1,7 @@
+package import PodcastModel
+
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
-package let podcastfsVersion = "0.1.0"
+package let podcastfsVersion = "0.2.0"
 
 /// Every option, with its default: `Settings.options` has what they are called.
 package struct Settings: Hashable, Sendable {
@@ -56,6 +58,8 @@ package struct Settings: Hashable, Sendable {
   /// A file with certificate authorities to trust in place of the system's.
   package var certificateAuthorities: String?
 
+  /// The section `[subscriptions]`: rules of all subscriptions, where neither they nor their feeds' sections say otherwise.
+  package var rules = SubscriptionRules()
   /// What the configuration file sets for single feeds, by the feed's address as the file has it.
   package var feeds: [String: FeedSettings] = [:]
 

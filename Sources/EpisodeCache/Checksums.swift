@@ -26,11 +26,6 @@ struct RunningChecksums {
     }
   }
 
-  /// Of these bytes nothing is known any more.
-  mutating func forget(_ range: Range<Int64>) {
-    for (start, sum) in sums where range.overlaps(start..<sum.end) { sums[start] = nil }
-  }
-
   /// Chunks of which all that the file can have is there, but no sum: those that came out of order.
   func missing(_ present: ByteRanges, total: Int64?) -> [Range<Int64>] {
     var result: [Range<Int64>] = []

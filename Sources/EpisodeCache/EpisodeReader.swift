@@ -13,12 +13,8 @@ package final class EpisodeReader: Sendable {
   private let knownTotal: Int64?
   private let durable: ByteRanges
 
-  private struct Findings {
-    var damaged = ByteRanges()
-    /// What has not been taken.
-    var news = ByteRanges()
-  }
-  private let findings = Monitor(Findings())
+  /// What can't be read, and whether somebody has been told that there is any.
+  private let findings = Monitor((damaged: ByteRanges(), isTaken: false))
 
   /// Opens what is there. With a shared lock on the data file, which keeps it from being evicted.
   /// - Throws: `PosixError`: ENOENT where it is not there.
@@ -55,9 +51,6 @@ package final class EpisodeReader: Sendable {
   /// Bytes that are there.
   package var received: Int64 { map?.received ?? durable.count }
 
-  /// How many have come, also those that were there already.
-  package var progress: Int64 { map?.progress ?? durable.count }
-
   package func contains(_ range: Range<Int64>) -> Bool {
     map?.contains(range) ?? durable.contains(range)
   }
@@ -72,23 +65,20 @@ package final class EpisodeReader: Sendable {
     var end = range.lowerBound
     while end < range.upperBound {
       let next = min((end / LiveMap.blockSize + 1) * LiveMap.blockSize, range.upperBound)
-      if !canRead(at: end, count: Int(next - end)) {
-        let edge = min(map?.edge ?? 0, next)
-        return Int((edge > end && canRead(at: end, count: Int(edge - end)) ? edge : end) - range.lowerBound)
-      }
+      if !canRead(at: end, count: Int(next - end)) { break }
       end = next
     }
     return Int(end - range.lowerBound)
   }
 
-  /// What can't be read.
-  package var damaged: ByteRanges { findings.withLock { $0.damaged } }
+  /// Whether anything can't be read.
+  package var isDamaged: Bool { findings.withLock { !$0.damaged.isEmpty } }
 
-  /// The same, each range once: for who has it fetched again.
-  package func takeDamage() -> ByteRanges {
+  /// The same, once: for who has the episode downloaded again.
+  package func takeDamage() -> Bool {
     findings.withLock { findings in
-      defer { findings.news = ByteRanges() }
-      return findings.news
+      defer { findings.isTaken = !findings.damaged.isEmpty }
+      return !findings.damaged.isEmpty && !findings.isTaken
     }
   }
 
@@ -113,18 +103,11 @@ package final class EpisodeReader: Sendable {
     guard contains(range) else { return nil }
     let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<range.count])
     guard let count = try? data.read(into: part, at: offset), count == range.count else {
-      noteDamage(range)
+      findings.withLock { $0.damaged.insert(range) }
       return nil
     }
     // They may have been found damaged meanwhile.
     return canRead(at: offset, count: range.count) ? count : nil
-  }
-
-  private func noteDamage(_ range: Range<Int64>) {
-    findings.withLock { findings in
-      findings.damaged.insert(range)
-      findings.news.insert(range)
-    }
   }
 
   /// Notes that it was read now: the least recently read are evicted first. Kept as the data file's access

@@ -72,26 +72,4 @@ extension EpisodeWriter {
       map.set(received: state.present.count)
     }
   }
-
-  /// These bytes are not what was written: they are to come again. The journal says so before anything else.
-  package func discard(_ ranges: [Range<Int64>]) throws(PosixError) {
-    let end = present.end
-    let lost = ranges.map { $0.clamped(to: 0..<end) }.filter { !$0.isEmpty }
-    if lost.isEmpty { return }
-    if state.withLock({ $0.isWhole }) {
-      // Not complete any more: readers from now on look at the live map.
-      rename(layout.whole(key, generation), layout.part(key, generation))
-      layout.flushNames()
-      state.withLock { $0.isWhole = false }
-    }
-    try append(lost.map { .lost($0) }, synchronized: true)
-    state.withLock { state in
-      for range in lost {
-        state.present.remove(range)
-        state.sums.forget(range)
-        map.remove(blocks: LiveMap.blocks(touching: range))
-      }
-      map.set(received: state.present.count)
-    }
-  }
 }

@@ -14,13 +14,9 @@ package final class EpisodeWriter: Sendable {
     var sums = RunningChecksums()
     /// Whether all bytes are on the disk, and the file has the name that says so.
     var isWhole = false
-    /// How far what has come once more from the beginning has been compared.
-    var compared: Int64 = 0
-    /// The furthest that comparing has reached since the last write.
-    var mostCompared: Int64 = 0
   }
   let state: Monitor<State>
-  /// Only `synchronize`, `discard` and `set(_:)` append, one at a time.
+  /// Only `synchronize` and `set(_:)` append, one at a time.
   let journal: Monitor<RangeJournalWriter>
   let data: FileDescriptor
   let map: LiveMap
@@ -121,7 +117,6 @@ package final class EpisodeWriter: Sendable {
       let count = Int64(try data.writeSome(rest, at: offset))
       state.withLock { state in
         state.present.insert(offset..<offset + count)
-        state.mostCompared = 0
         let end = offset + count
         while offset < end {
           let written = UnsafeRawBufferPointer(rebasing: rest[0].prefix(Int(end - offset)))
@@ -135,7 +130,7 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Shows in the live map the blocks of a range that are whole by now, and the beginning of the last one.
+  /// Shows in the live map the blocks of a range that are whole by now.
   private func publish(_ range: Range<Int64>, _ state: borrowing State) {
     let block = LiveMap.blockSize
     guard let run = state.present.run(at: range.lowerBound) else { return }
@@ -144,20 +139,11 @@ package final class EpisodeWriter: Sendable {
     let last = run.upperBound == state.representation.total ? run.upperBound + block - 1 : run.upperBound
     let end = min((range.upperBound + block - 1) / block, last / block)
     if first < end { map.add(blocks: first..<end) }
-    if last % block > 0 && last / block * block >= run.lowerBound { map.set(edge: last) }
     map.set(received: state.present.count)
   }
 
   /// How many of `bytes`, which must be stored at `offset`, are the same as the stored ones.
   package func agreement(of bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) -> Int {
-    // A host that sends only the same beginning again and again makes no progress.
-    let further = state.withLock { state in
-      guard offset == 0 || offset == state.compared else { return Int64(0) }
-      state.compared = offset + Int64(bytes.count)
-      defer { state.mostCompared = max(state.mostCompared, state.compared) }
-      return max(state.compared - state.mostCompared, 0)
-    }
-    if further > 0 { map.add(compared: further) }
     var agreed = 0
     return try withUnsafeTemporaryAllocation(byteCount: 16384, alignment: 16) { buffer throws(PosixError) in
       while agreed < bytes.count {
@@ -181,7 +167,9 @@ package final class EpisodeWriter: Sendable {
   package func set(_ representation: Representation) throws(PosixError) {
     if let total = representation.total, total > map.capacity { throw PosixError(.EFBIG, "write") }
     if state.withLock({ $0.present.isEmpty }) {
-      try append([.representation(representation)], synchronized: false)
+      try journal.withLock { journal throws(PosixError) in
+        try journal.append([.representation(representation)], synchronized: false)
+      }
     }
     try state.withLock { state throws(PosixError) in
       state.representation = representation
@@ -192,12 +180,6 @@ package final class EpisodeWriter: Sendable {
       // The last block counts from now on, though it is not full.
       if let run = state.present.ranges.last { publish(run, state) }
       if Int64(try data.status().st_size) > total { try data.truncate(to: total) }
-    }
-  }
-
-  func append(_ records: [JournalRecord], synchronized: Bool) throws(PosixError) {
-    try journal.withLock { journal throws(PosixError) in
-      try journal.append(records, synchronized: synchronized)
     }
   }
 

@@ -51,8 +51,8 @@ extension JournalRecord: BinaryValue {
 
   init(from reader: inout BinaryReader) throws(BinaryError) {
     switch try Kind(from: &reader) {
-    case .representation: self = .representation(try reader.next())
-    case .range: self = .range(try reader.next())
+    case .representation: self = try reader.make(Self.representation)
+    case .range: self = try reader.make(Self.range)
     case .sum: self = .sum(try reader.next(), CRC32C(try reader.next()))
     case .lost: self = .lost(try reader.next())
     case .identity: self = .identity(try reader.next())

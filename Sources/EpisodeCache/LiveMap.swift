@@ -20,13 +20,8 @@ package final class LiveMap: Sendable {
     static let nonce = 2
     static let total = 3
     static let received = 4
-    /// Bytes that came again and were compared, each once between two writes.
-    static let compared = 5
-    /// Of the block that was written to last, where it is not whole: the bytes from its start up to this offset are
-    /// there, so that a player on a slow host need not wait for the rest.
-    static let edge = 6
   }
-  private static let magic: UInt64 = 0x3530_7061_6d73_6670  // "pfsmap05"
+  private static let magic: UInt64 = 0x3630_7061_6d73_6670  // "pfsmap06"
   private static let unknown = UInt64.max
 
   package static let blockSize: Int64 = 4096
@@ -90,11 +85,6 @@ package final class LiveMap: Sendable {
     open(layout, key, generation, writable: false, nonce: nil)?.received
   }
 
-  /// See `EpisodeReader.progress`; nil where there is no map.
-  package static func progress(_ layout: CacheLayout, _ key: MediaKey, _ generation: UInt32) -> Int64? {
-    open(layout, key, generation, writable: false, nonce: nil)?.progress
-  }
-
   /// Bytes of the file that it has room for.
   var capacity: Int64 { Int64(memory.bytes.count - Self.headerSize) * 8 * Self.blockSize }
 
@@ -107,22 +97,12 @@ package final class LiveMap: Sendable {
   /// How many bytes are there, to the byte.
   package var received: Int64 { Int64(clamping: memory.load(Word.received)) }
 
-  /// The same, and those that have come again: it grows while the host gets further.
-  var progress: Int64 { Int64(clamping: memory.load(Word.received) &+ memory.load(Word.compared)) }
-
-  /// Whether all bytes of `range` are there: each block that it touches, or of the last one as much as it needs.
+  /// Whether all blocks that `range` touches are there.
   package func contains(_ range: Range<Int64>) -> Bool {
     if range.isEmpty { return true }
     guard range.lowerBound >= 0, range.upperBound <= capacity else { return false }
-    var blocks = Self.blocks(touching: range)
-    if edge >= range.upperBound && edge / Self.blockSize == blocks.upperBound - 1 {
-      blocks = blocks.lowerBound..<blocks.upperBound - 1
-    }
-    return words(of: blocks).allSatisfy { memory.load($0) & $1 == $1 }
+    return words(of: Self.blocks(touching: range)).allSatisfy { memory.load($0) & $1 == $1 }
   }
-
-  /// How far the block is there that was written to last; 0 where nothing is known.
-  var edge: Int64 { Int64(clamping: memory.load(Word.edge)) }
 
   static func blocks(touching range: Range<Int64>) -> Range<Int64> {
     range.lowerBound / blockSize..<(range.upperBound + blockSize - 1) / blockSize
@@ -151,13 +131,6 @@ package final class LiveMap: Sendable {
 
   func set(received: Int64) { memory.store(Word.received, UInt64(received)) }
 
-  func add(compared count: Int64) {
-    memory.store(Word.compared, memory.load(Word.compared) &+ UInt64(count))
-  }
-
-  /// Says that all is there from its block's start up to `edge`. Its bytes must have been written.
-  func set(edge: Int64) { memory.store(Word.edge, UInt64(edge)) }
-
   /// Says that these blocks are there. Their bytes must have been written.
   func add(blocks: Range<Int64>) {
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) | mask) }
@@ -165,7 +138,6 @@ package final class LiveMap: Sendable {
 
   /// Says that these blocks are not there: the disk has lost them. Readers look again after they have read.
   func remove(blocks: Range<Int64>) {
-    if blocks.contains(edge / Self.blockSize) { set(edge: 0) }
     for (index, mask) in words(of: blocks) { memory.store(index, memory.load(index) & ~mask) }
   }
 

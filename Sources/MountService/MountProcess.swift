@@ -82,7 +82,9 @@ package struct MountProcess {
       }
       return Dictionary(worths, uniquingKeysWith: max)
     }
-    tree.keepWhatIsWanted()
+    let rules = RuleKeeper(
+      catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
+    rules.begin()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -95,6 +97,7 @@ package struct MountProcess {
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
+    rules.stop()
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")

@@ -43,6 +43,11 @@ package struct BinaryReader {
 
   package mutating func next<V: BinaryValue>() throws(BinaryError) -> V { try V(from: &self) }
 
+  /// The value that `body` makes of the next ones.
+  package mutating func make<each V: BinaryValue, R>(_ body: (repeat each V) -> R) throws(BinaryError) -> R {
+    body(repeat try (each V)(from: &self))
+  }
+
   package mutating func take(_ count: Int) throws(BinaryError) -> ArraySlice<UInt8> {
     guard rest.count >= count else { throw .malformed }
     defer { rest = rest.dropFirst(count) }
@@ -151,8 +156,6 @@ extension Representation: BinaryValue {
   package func encode(into bytes: inout [UInt8]) { bytes.put(total, entityTag, lastModified, finalURL) }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self.init(
-      total: try reader.next(), entityTag: try reader.next(), lastModified: try reader.next(),
-      finalURL: try reader.next())
+    self = try reader.make(Self.init(total:entityTag:lastModified:finalURL:))
   }
 }

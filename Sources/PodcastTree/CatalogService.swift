@@ -54,9 +54,9 @@ package protocol CatalogService: AnyObject, Sendable {
   ) -> any Cancellable
   func exportOPML() throws -> [UInt8]
   func feedSettings(ofPodcast id: Int64) throws -> FeedSettings?
-  func keepPlan(podcast id: Int64) throws -> KeepPlan
-  func markKept(episode: Int64) throws
-  func unmarkKept(episode: Int64) throws
+  func rules(ofPodcast id: Int64) throws -> SubscriptionRules
+  func setRules(_ values: [(key: SubscriptionRules.Key, value: String)], ofPodcast id: Int64) throws
+  func noteByHand(episode: Int64) throws
   func rename(subscription id: Int64, to name: String) throws
   func setFeedURL(_ address: String, ofSubscription id: Int64) throws
   func noteUpload() throws

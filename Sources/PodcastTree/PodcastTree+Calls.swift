@@ -176,19 +176,27 @@ extension PodcastTree {
     }
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
     if isTags { return found.set(name, to: text, for: caller) }
-    // All others that can be set are always there, but for a position.
-    if flags & 1 != 0 && name != AttributeList.prefix + "position" { return .failure(.EEXIST) }
-    return found.set(String(name.dropFirst(AttributeList.prefix.count)), to: text, for: caller)
+    let key = String(name.dropFirst(AttributeList.prefix.count))
+    // All others that can be set are always there.
+    if flags & 1 != 0 && Self.valueOfNone(key) == nil { return .failure(.EEXIST) }
+    return found.set(key, to: text, for: caller)
   }
 
-  /// Ours are computed: none can be removed, but for a position.
+  /// What setting an attribute to it removes; nil for one that is always there.
+  private static func valueOfNone(_ key: String) -> String? {
+    key == "position" ? "0" : SubscriptionRules.Key(rawValue: key) == nil ? nil : ""
+  }
+
+  /// Ours are computed: none can be removed, but for positions and rules.
   package func removeExtendedAttribute(
     _ name: String, of node: NodeID, for caller: Caller
   ) -> Answer<Void> {
     guard name.hasPrefix("user.") else { return .failure(.EOPNOTSUPP) }
     return extendedAttribute(name, of: node, for: caller).then { _ in
-      name == AttributeList.prefix + "position"
-        ? self.setExtendedAttribute(name, to: Array("0".utf8), of: node, for: caller) : .failure(.EPERM)
+      guard let none = Self.valueOfNone(String(name.dropFirst(AttributeList.prefix.count))) else {
+        return .failure(.EPERM)
+      }
+      return self.setExtendedAttribute(name, to: Array(none.utf8), of: node, for: caller)
     }
   }
 

@@ -71,15 +71,11 @@ package final class PodcastTree: Sendable {
     loadDownloads()
   }
 
-  /// Orders the downloads that the configuration wants.
-  package func keepWhatIsWanted() {
-    loader.async { [self] in
-      _ = try? loadSubscriptions()
-      for folder in state.withLock({ $0.subscriptions ?? [] }) {
-        if let podcast = try? catalog.podcast(folder.podcast) { try? keepEpisodes(of: podcast) }
-      }
-    }
-  }
+  /// Whether a program has an episode open.
+  package func isOpen(_ episode: Int64) -> Bool { state.withLock { $0.open.isOpen(episode) } }
+
+  /// Somebody has opened, marked or ordered an episode: the rules of its subscription leave it alone from then on.
+  func noteByHand(_ episode: Int64) { loader.async { try? self.catalog.noteByHand(episode: episode) } }
 
   // MARK: Observers
 

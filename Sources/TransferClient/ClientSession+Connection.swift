@@ -16,18 +16,16 @@ extension ClientSession {
     guard connection == nil, !isStopped, !isResting else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
-    // Whoever hung up is gone.
-    hangUps = 0
-    launcher.launch(again: launches > 0 && launches % 8 == 0)
-    // A daemon that has been started listens within milliseconds; one that can't start is started ever more seldom.
-    launches += 1
-    rest(min(0.005 * Double(1 << min(launches, 11)), 10))
+    launcher.launch(again: tries > 0 && tries % 8 == 0)
+    restAfterTry()
   }
 
-  /// Connects after `delay` seconds, where that is needed then.
-  private func rest(_ delay: Double) {
+  /// Connects later, where that is needed then. A daemon that has been started listens within milliseconds; one that
+  /// cannot start, or hangs up, is tried ever more seldom.
+  private func restAfterTry() {
+    tries += 1
     isResting = true
-    loop.schedule(at: .after(delay)) {
+    loop.schedule(at: .after(min(0.005 * Double(1 << min(tries, 11)), 10))) {
       self.isResting = false
       if self.isNeeded { return self.connect() }
       // A command that only asks for the state hears whether a daemon answers.
@@ -37,7 +35,6 @@ extension ClientSession {
   }
 
   private func use(_ socket: consuming FileDescriptor) {
-    peer = try? UnixSocket.peer(of: socket.rawValue).process
     connection = FrameSocket(
       socket, loop: loop, receive: { [weak self] in self?.received($0) },
       ended: { [weak self] in self?.lost() })
@@ -47,42 +44,33 @@ extension ClientSession {
   /// The daemon has answered: it hears all that holds.
   func sayEverything() {
     if let settings { connection?.send(ClientMessage.settings(settings)) }
-    for (_, order) in orders.sorted(by: { $0.key < $1.key }) { connection?.send(order.message) }
+    for (number, order) in orders.sorted(by: { $0.key < $1.key }) {
+      connection?.send(ClientMessage.order(id: number, order.order))
+    }
     for number in opens.keys.sorted() { sayOpen(number) }
     for number in waits.keys.sorted() { sayWait(number) }
   }
 
-  /// The daemon has gone: killed, or idle for long; or what answers is none, or does not serve this version.
+  /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {
     connection = nil
     readiness.withLock { $0.isServed = false }
     snapshot = nil
-    let hasServed = welcomed.map { MonotonicTime.now > $0.time.adding(1) } ?? false
-    let version = welcomed?.version
+    if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries = 0 }
     welcomed = nil
-    hangUps = hasServed ? 0 : hangUps + 1
-    if let why = refusal(by: version) {
-      failAll(why)
-    } else if hasServed {
-      becameCurrent()
-    }
+    if !wantsAll { becameCurrent() }
     launcher.reap()
-    // A daemon that has died is started at once; what hangs up does so again.
-    rest(min(0.01 * Double(1 << (2 * min(hangUps, 5))), 10))
+    restAfterTry()
   }
 
-  /// Why nobody is served: what answers has hung up again and again. A daemon that died while it was joined has gone.
-  /// - Parameter version: the one that it has told; nil where it has told none.
-  private func refusal(by version: UInt32?) -> String? {
-    if hangUps > 0, let version, version > Frames.version {
-      return "the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again"
+  /// Whether a daemon of this version serves. One that is older ends when it has been greeted.
+  func isServed(by version: UInt32) -> Bool {
+    if version > Frames.version {
+      failAll("the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again")
+      tries = 11
     }
-    if hangUps < Self.mostHangUps { return nil }
-    return "process \(peer ?? 0), which holds the transfer daemon's lock, closes every connection: stop it"
+    return version == Frames.version
   }
-
-  /// Times in a row that what answers may hang up before whoever waits hears of it.
-  static let mostHangUps = 4
 
   /// A daemon can't begin, or does not serve: who waits hears why at once.
   func failAll(_ why: String, _ errno: Errno = .EIO) {

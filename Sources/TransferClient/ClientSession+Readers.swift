@@ -24,11 +24,11 @@ extension ClientSession {
     let episode: RemoteEpisode
     let open: UInt64
     let offset: Int64
-    var count: Int
+    let count: Int
     var retries = 0
     let completion: @Sendable (TransferFailure?) -> Void
     /// How much had come when it was last looked at, since when, and when that is next.
-    var progress: Int64
+    var received: Int64
     var since = MonotonicTime.now
     var deadline: EventLoop.Timer?
   }
@@ -134,7 +134,7 @@ extension ClientSession {
       let number = self.nextNumber()
       self.waits[number] = WaitEntry(
         episode: episode, open: open, offset: offset, count: count, completion: completion,
-        progress: self.progress(of: episode))
+        received: self.received(of: episode))
       cancellation.begin { session in
         session.finishWait(number, TransferFailure(.EINTR, "interrupted"), tells: true)
       }
@@ -163,11 +163,7 @@ extension ClientSession {
         if error.errno == .ENOENT { return askAgain(number, looksAnew: true) }
       }
     }
-    if !episode.canRead(at: entry.offset, count: entry.count) {
-      // Another block has been written to since: this one is seen when it is whole.
-      if entry.count == 1 { waits[number]?.count = Int(LiveMap.blockSize - entry.offset % LiveMap.blockSize) }
-      return askAgain(number)
-    }
+    if !episode.canRead(at: entry.offset, count: entry.count) { return askAgain(number) }
     finishWait(number, nil)
   }
 
@@ -188,33 +184,26 @@ extension ClientSession {
 
   /// Tells what a reader has found, where nobody waits for it.
   func noteDamage(of episode: RemoteEpisode) {
-    guard let reader = episode.current, !reader.damaged.ranges.isEmpty else { return }
+    guard episode.current?.isDamaged == true else { return }
     loop.async { self.tellDamage(of: episode) }
   }
 
-  /// Has the daemon fetch again what a reader has found to be damaged. Before it hears that anybody waits.
+  /// Has the daemon download again what a reader has found to be damaged. Before it hears that anybody waits.
   private func tellDamage(of episode: RemoteEpisode) {
-    guard let reader = episode.current else { return }
-    let damaged = reader.takeDamage()
-    if damaged.isEmpty { return }
-    let number = nextNumber()
-    let message = ClientMessage.damaged(
-      id: number, reader.key, generation: reader.generation, damaged.ranges)
-    add(number, message) { _ in }
-    say(message)
+    guard let reader = episode.current, reader.takeDamage() else { return }
+    add(.replace(reader.key, generation: reader.generation)) { _ in }
   }
 
-  /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most. A host that
-  /// cannot go on in the middle sends the stored bytes again: the first time that counts, too.
+  /// Ends a wait after `read_timeout` without a single new byte, a sixteenth of that later at the most.
   private func watch(_ number: UInt64) {
     guard let entry = waits[number] else { return }
     let patience = entry.episode.readTimeout
     let next = min(MonotonicTime.after(patience / 16), entry.since.adding(patience))
     waits[number]?.deadline = loop.schedule(at: next) {
       guard let entry = self.waits[number] else { return }
-      let progress = self.progress(of: entry.episode)
-      if progress != entry.progress {
-        self.waits[number]?.progress = progress
+      let received = self.received(of: entry.episode)
+      if received != entry.received {
+        self.waits[number]?.received = received
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
         self.vain = self.vain.filter { $0.value.until > .now }
@@ -233,20 +222,22 @@ extension ClientSession {
 
   private static let vainTime = 0.25
 
-  /// How much has come of it, also of what is here already, where its host can't go on in the middle; and where its reader
-  /// has a file that is not written to any more.
-  private func progress(of episode: RemoteEpisode) -> Int64 {
-    if let reader = episode.current, reader.isLive { return reader.progress }
+  /// How much has come of it; also where its reader has a file that is not written to any more.
+  private func received(of episode: RemoteEpisode) -> Int64 {
+    if let reader = episode.current, reader.isLive { return reader.received }
     let generation = opens[episode.number]?.named ?? episode.generation
-    let live = LiveMap.progress(layout, episode.request.key, generation)
-    return live ?? episode.current?.progress ?? 0
+    let live = LiveMap.received(layout, episode.request.key, generation)
+    return live ?? episode.current?.received ?? 0
   }
 
   private func timeout(of episode: RemoteEpisode) -> TransferFailure {
     let seconds = Int64(episode.readTimeout.rounded())
     let host = WebAddress(episode.request.url).host ?? "the host"
-    let known = mirror.status(of: episode.request.key)?.error
-    return TransferFailure(.EIO, known ?? "nothing came from \(host) for \(seconds) seconds")
+    let status = mirror.status(of: episode.request.key)
+    if status?.state == .paused, status?.error == nil {
+      return TransferFailure(.EIO, "the download is paused")
+    }
+    return TransferFailure(.EIO, status?.error ?? "nothing came from \(host) for \(seconds) seconds")
   }
 
   /// - Parameter tells: whether the daemon still thinks that it waits.

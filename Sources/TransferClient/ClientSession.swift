@@ -26,20 +26,17 @@ final class ClientSession: @unchecked Sendable {
 
   // The loop's own.
   var connection: FrameSocket<DaemonMessage>?
-  /// Since when the daemon has been serving, and its version; nil before it has answered.
-  var welcomed: (time: MonotonicTime, version: UInt32)?
+  /// Since when the daemon has been serving; nil before it has answered.
+  var welcomed: MonotonicTime?
   /// Whether no connection is tried for now.
   var isResting = false
-  /// Tries in a row that found no daemon; and times in a row that one hung up as soon as it was joined.
-  var launches = 0
-  var hangUps = 0
-  /// The process that answers, or did last.
-  var peer: Int32?
+  /// Tries in a row that found no daemon, or one that hung up at once.
+  var tries = 0
   /// What has been said to the daemon and holds until it is closed.
   var opens: [UInt64: OpenEntry] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
-  var orders: [UInt64: (message: ClientMessage, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
+  var orders: [UInt64: (order: TransferOrder, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
   /// Where a wait for bytes of an episode has ended in vain a moment ago.
   var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
   /// Failures that the log has, and when they were last told.
@@ -120,17 +117,12 @@ final class ClientSession: @unchecked Sendable {
   func send(_ message: ClientMessage) { loop.async { self.connection?.send(message) } }
 
   /// Orders something; `completion` when the daemon has remembered it.
-  func order(
-    completion: @escaping OrderCompletion, _ message: @escaping @Sendable (UInt64) -> ClientMessage
-  ) -> any Cancellable {
+  func order(_ order: TransferOrder, _ completion: @escaping OrderCompletion) -> any Cancellable {
     let cancellation = Cancellation(session: self)
     let isTaken = loop.async {
       if self.isStopped { return completion(Self.stopped) }
-      let number = self.nextNumber()
-      let message = message(number)
-      self.add(number, message, completion)
+      let number = self.add(order, completion)
       cancellation.begin { $0.finishOrder(number, TransferFailure(.EINTR, "interrupted")) }
-      self.say(message)
     }
     if !isTaken { completion(Self.stopped) }
     return cancellation
@@ -148,12 +140,16 @@ final class ClientSession: @unchecked Sendable {
 
   static let stopped = TransferFailure(.EINTR, "the client has stopped")
 
-  /// An order that no daemon takes does not wait for ever.
-  func add(_ number: UInt64, _ message: ClientMessage, _ completion: @escaping OrderCompletion) {
+  /// Says an order. One that no daemon takes does not wait for ever.
+  @discardableResult
+  func add(_ order: TransferOrder, _ completion: @escaping OrderCompletion) -> UInt64 {
+    let number = nextNumber()
     let deadline = loop.schedule(at: .after(Self.orderTimeout)) { [unowned self] in
       finishOrder(number, TransferFailure(.ETIMEDOUT, "the transfer daemon does not answer"))
     }
-    orders[number] = (message, completion, deadline)
+    orders[number] = (order, completion, deadline)
+    say(.order(id: number, order))
+    return number
   }
 
   func finishOrder(_ number: UInt64, _ failure: TransferFailure?) {
@@ -200,12 +196,12 @@ final class ClientSession: @unchecked Sendable {
   func received(_ message: DaemonMessage) {
     switch message {
     case .welcome(let version, let cache, let runtime):
+      guard isServed(by: version) else { return }
       let layout = CacheLayout(cache: cache, runtime: runtime)
       sharedLayout.withLock { $0 = layout }
       mirror.use(layout)
       snapshot = []
-      launches = 0
-      welcomed = (.now, version)
+      welcomed = .now
       readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
       sayEverything()
     case .changed(let statuses):
@@ -263,8 +259,7 @@ extension ClientSession {
     loop.async {
       self.connectIfRunning()
       let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot != nil)
-      let mayCome = self.isResting && self.hangUps > 0 && self.hangUps < Self.mostHangUps
-      if !isComing && !mayCome && !self.wantsAll { return completion() }
+      if !isComing && !self.wantsAll { return completion() }
       self.currentWaiters.append(completion)
     }
   }

@@ -28,12 +28,10 @@ extension TransferClient {
     }
   }
 
-  /// Has damaged bytes fetched again.
+  /// Has a damaged episode downloaded again.
   @discardableResult
   package func replace(_ damaged: VerifiedEpisode, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) {
-      .damaged(id: $0, damaged.status.key, generation: damaged.status.generation, damaged.damaged)
-    }
+    session.order(.replace(damaged.status.key, generation: damaged.status.generation), completion)
   }
 
   package var failure: String? { session.failure.withLock { $0 } }

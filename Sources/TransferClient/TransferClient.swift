@@ -108,36 +108,36 @@ package final class TransferClient: TransferService {
 
   @discardableResult
   package func start(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) { .start(id: $0, request) }
+    session.order(.start(request), completion)
   }
 
   @discardableResult
   package func pause(_ request: TransferRequest, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) { .pause(id: $0, request) }
+    session.order(.pause(request), completion)
   }
 
   @discardableResult
   package func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) { .drop(id: $0, key) }
+    session.order(.drop(key), completion)
   }
 
   /// As `drop`; when that is confirmed, nothing that tells what it was is on the disk any more, and a minute later
   /// nothing at all is remembered.
   @discardableResult
   package func forget(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) { .forget(id: $0, key) }
+    session.order(.forget(key), completion)
   }
 
   @discardableResult
   package func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
-    session.order(completion: completion) { .leave(id: $0, key) }
+    session.order(.leave(key), completion)
   }
 
   @discardableResult
   package func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable {
-    session.order(completion: completion) { .setKept(id: $0, request, kept) }
+    session.order(.setKept(request, kept), completion)
   }
 }
 

@@ -41,10 +41,8 @@ extension TransferRequest: BinaryValue {
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self.init(
-      key: try reader.next(), url: try reader.next(), mediaType: try reader.next(),
-      expectedLength: try reader.next(), title: try reader.next(), show: try reader.next(),
-      fileName: try reader.next(), allowsPrivateHosts: try reader.next(), userAgent: try reader.next())
+    self = try reader.make(
+      Self.init(key:url:mediaType:expectedLength:title:show:fileName:allowsPrivateHosts:userAgent:))
     // A feed may say anything.
     expectedLength = expectedLength.flatMap { (0...1 << 50).contains($0) ? $0 : nil }
   }

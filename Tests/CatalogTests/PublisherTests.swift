@@ -58,7 +58,7 @@ import Testing
     let catalog = try world.open { settings in
       var own = FeedSettings()
       own.userAgent = "Special/1"
-      own.keep = .newest(5)
+      try? own.rules.set(.autoDownload, to: "5")
       settings.feeds["\(world.web.address)/feed"] = own
     }
     defer { catalog.close() }
@@ -77,7 +77,7 @@ import Testing
       #expect(world.web.requests(path).allSatisfy { $0.header("user-agent") == "Special/1" })
     }
     #expect(world.web.requests("/feed").count == 2)
-    #expect(try catalog.keptEpisodes(ofPodcast: podcast)?.count == 5)
+    #expect(try catalog.effectiveRules(ofPodcast: podcast).text(.autoDownload) == "5")
   }
 
   @Test func `An archive as a whole is bounded in bytes`() throws {

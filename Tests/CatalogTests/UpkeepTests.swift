@@ -182,23 +182,6 @@ import Testing
     #expect(try world.catalog.podcast(podcast) == nil)
   }
 
-  @Test func `Episodes that a rule kept do not keep a podcast that is followed no longer`() throws {
-    let world = try CatalogWorld()
-    fill(world, "/a")
-    let listed = try world.catalog.subscribe(feedURL: "\(world.web.address)/a")
-    try world.refresh(listed.podcast.id)
-    let episodes = try world.catalog.episodes(ofPodcast: listed.podcast.id)
-    try world.catalog.markKept(episode: episodes[0].id)
-    #expect(try rows(world, "kept") == 1)
-    try world.catalog.unsubscribe(listed.id)
-    // A download that the rule has ordered a moment before.
-    try world.catalog.markKept(episode: episodes[1].id)
-    #expect(try rows(world, "kept") == 0)
-    world.advance(40 * 86_400)
-    try world.catalog.forgetUnused(keeping: [])
-    #expect(try world.catalog.podcast(listed.podcast.id) == nil)
-  }
-
   @Test func `A damaged row ends no process`() throws {
     let world = try CatalogWorld()
     fill(world, "/a", count: 3)

@@ -42,11 +42,13 @@ import TransferProtocol
     let long = String(repeating: "x", count: 100)
     for columns in [20, 40, 61, 80] {
       for count in [1, 5, 50] {
-        let frame = display.frame(columns, 24, footer: ["all " + long]) { _ in
+        let footer = "2 downloading (23.4 KiB/s, 0:33 left), 10 queued, 0 episodes downloaded (64.5 KiB)"
+        let footerRows = ColumnText.wrapped(footer, columns - 1, hanging: 2).split(separator: "\n").count
+        let frame = display.frame(columns, 24, footer: [footer]) { _ in
           (0..<count).map { .init(["\($0) " + long]) }
         }
         let rows = frame.split(separator: "\n").dropLast()
-        #expect(rows.count == min(count + 1, 23) && rows.last?.hasPrefix("all ") == true)
+        #expect(rows.count == min(count + footerRows, 23) && rows.last?.contains("KiB)") == true)
         for row in rows.dropFirst() { #expect(ColumnText.width(String(row.dropLast(3))) <= columns) }
       }
     }

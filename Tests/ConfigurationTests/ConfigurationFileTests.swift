@@ -1,4 +1,5 @@
 import Configuration
+import PodcastModel
 import Testing
 
 @Suite struct ConfigurationFileTests {
@@ -33,9 +34,12 @@ import Testing
       [feed "https://harbour.example/feed?x=1#y"]
       user_agent = Mozilla/5.0
       refresh = 60
-      keep = 5
+      auto_download = 5
+      exclude = rerun "best of"
       [ feed "http://other.example/" ]
-      keep = 14d
+      auto_download = 14d
+      [subscriptions]
+      after_played = drop:2d
       """)
     #expect(settings.downloads == 2)
     #expect(settings.cacheSize == 5 << 30)
@@ -45,8 +49,10 @@ import Testing
     let feed = try #require(settings.feeds["https://harbour.example/feed?x=1#y"])
     #expect(feed.userAgent == "Mozilla/5.0")
     #expect(feed.refresh == 900)
-    #expect(feed.keep == .newest(5))
-    #expect(settings.feeds["http://other.example/"]?.keep == .days(14))
+    #expect(feed.rules.autoDownload == .count(5))
+    #expect(feed.rules.exclude == ["rerun", "best of"])
+    #expect(settings.feeds["http://other.example/"]?.rules.autoDownload == .age(14 * 86_400))
+    #expect(settings.rules.afterPlayed == .drop(after: 2 * 86_400))
   }
 
   @Test func linesMayEndAsOnWindows() throws {
@@ -58,11 +64,18 @@ import Testing
     ("downloads 3", "1: not understood: downloads 3 (a line is KEY = VALUE)"),
     ("downloads = x", "1: downloads=x cannot be used: it takes a number from 1 to 64"),
     ("a = 1", "1: unknown key: a"),
-    ("[mount]", "1: unknown section: [mount] (there is [feed \"URL\"])"),
-    ("[feed \"http://x/\"\nkeep = 1", "1: unknown section: [feed \"http://x/\" (there is [feed \"URL\"])"),
+    ("[mount]", "1: unknown section: [mount] (there is [feed \"URL\"] and [subscriptions])"),
+    (
+      "[feed \"http://x/\"\nrefresh = 1",
+      "1: unknown section: [feed \"http://x/\" (there is [feed \"URL\"] and [subscriptions])"
+    ),
     ("[feed \"x\"]", "1: feed=x cannot be used: it takes an address that begins with http:// or https://"),
     ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a feed's section: downloads"),
-    ("[feed \"http://x/\"]\nkeep = all", "2: keep=all cannot be used: it takes a number from 1 to 10000"),
+    ("[feed \"http://x/\"]\nnotify = on", "2: notify=on cannot be used: it takes 0 or 1"),
+    (
+      "[subscriptions]\nkinds = short", "2: kinds=short cannot be used: it takes some of full, trailer, bonus"
+    ),
+    ("[subscriptions]\nrefresh = 1000", "2: unknown rule of subscriptions: refresh"),
   ])
   func aLineThatCannotBeUsedIsNamedWithItsFileAndNumber(_ text: String, _ message: String) throws {
     #expect(try refusal(text) == message)

@@ -35,22 +35,6 @@ import Testing
     #expect(layout.sweep().map(\.size) == [body.size])
   }
 
-  /// What is damaged makes it a part again, for those who read on as for others.
-  @Test func whatIsDamagedComesAgain() throws {
-    try world.store(body)
-    try world.damage(layout.data(key, 1), at: 1_200_000)
-    let damaged = try GenerationCheck(layout, key, 1).damaged
-    let writer = try EpisodeWriter(continuing: layout, key, 1)
-    #expect(writer.isComplete)
-    try writer.discard(damaged)
-    #expect(!layout.isWhole(key, 1))
-    #expect(!(try EpisodeReader(layout, key, 1).contains(1_200_000..<1_200_001)))
-    try world.write(body, damaged[0], writer)
-    try writer.synchronize()
-    #expect(layout.isWhole(key, 1))
-    #expect(world.read(try EpisodeReader(layout, key, 1), 0..<body.size) == body.bytes)
-  }
-
   @Test func aLostJournalOfAWholeFileIsMadeAgain() throws {
     try world.store(body)
     unlink(layout.journal(key, 1))

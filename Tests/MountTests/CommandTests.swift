@@ -128,18 +128,4 @@ import Testing
     #expect(try fixture.attribute("progress", episode) != "100.0")
     try fixture.unmount()
   }
-
-  @Test func theNewestEpisodesOfAFeedAreKeptHereWhereTheConfigurationSaysSo() throws {
-    let fixture = try MountFixture()
-    fixture.publish(count: 2)
-    try fixture.environment.home.write(
-      "config/podcastfs/config", "[feed \"\(fixture.origin.url("/feed.xml"))\"]\nkeep = 1\n")
-    try fixture.mount()
-    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
-    let folder = "\(fixture.root)/Downloaded/Harbour Lights"
-    #expect(eventually { (try? fixture.list(folder)) == [MountFixture.names[1]] })
-    fixture.publish(count: 3)
-    #expect(try fixture.run("refresh").end == .exit(0))
-    #expect(eventually { (try? fixture.list(folder)) == [MountFixture.names[2]] })
-  }
 }

@@ -28,7 +28,9 @@ final class FakeCatalog: CatalogService {
     /// Podcasts whose refresh takes until it is let go on, and what then ends it.
     var slow: Set<Int64> = []
     var held: [@Sendable () -> Void] = []
-    var plan = KeepPlan()
+    var rules = SubscriptionRules()
+    /// What somebody opened, marked or ordered.
+    var byHand: Set<Int64> = []
     var importProblems: [String] = []
   }
   let state = Monitor(State())
@@ -278,13 +280,15 @@ final class FakeCatalog: CatalogService {
   }
   func exportOPML() -> [UInt8] { Array("<opml/>".utf8) }
   func feedSettings(ofPodcast id: Int64) -> FeedSettings? { nil }
-  func keepPlan(podcast id: Int64) -> KeepPlan { state.withLock { $0.plan } }
-  func markKept(episode: Int64) {
-    state.withLock { $0.plan.wanted.removeAll { $0.id == episode } }
+  func rules(ofPodcast id: Int64) -> SubscriptionRules { state.withLock { $0.rules } }
+  func setRules(_ values: [(key: SubscriptionRules.Key, value: String)], ofPodcast id: Int64) throws {
+    try state.withLock { state in
+      for (key, value) in values {
+        do { try state.rules.set(key, to: value) } catch { throw CatalogError(.EINVAL, "\(error)") }
+      }
+    }
   }
-  func unmarkKept(episode: Int64) {
-    state.withLock { $0.plan.released.removeAll { $0.id == episode } }
-  }
+  func noteByHand(episode: Int64) { state.withLock { _ = $0.byHand.insert(episode) } }
   func setFeedURL(_ address: String, ofSubscription id: Int64) throws {
     guard address.contains("://") else { throw CatalogError(.EINVAL, "no address of a feed") }
     let podcast = state.withLock { state in

@@ -111,56 +111,6 @@ import TransferProtocol
     client.stop()
   }
 
-  /// Who holds the daemon's lock and hangs up, at once, after nonsense, or as a daemon that does not make way.
-  @Test(arguments: ["", "HTTP/1.1 400 what\r\n\r\n", "older"])
-  func whatHangsUpInADaemonsPlaceIsToldOfAndAskedSeldom(_ words: String) throws {
-    let accepted = Monitor(0)
-    let path = user.places.runtime + "/other.sock"
-    let listener =
-      words == "older"
-      ? try sendAway(Frames.version - 1, at: path, accepted)
-      : try sendAway(Array(words.utf8), at: path, accepted)
-    let held = try lock(path)
-    defer {
-      shutdown(listener, Int32(SHUT_RDWR))
-      _ = held.rawValue
-    }
-    let why = "closes every connection"
-    let client = try user.client()
-    let failure = try #require(client.openFailure(user.serve(body)))
-    #expect(failure.message.contains(why) && failure.message.contains("process \(getpid())"), "\(failure)")
-    #expect(client.daemonFailure == failure.message)
-    // Who asks only how things are hears it, too.
-    let command = try user.client(isMount: false)
-    command.waitUntilCurrent(until: .after(patience))
-    #expect(command.daemonFailure == failure.message)
-    command.stop()
-    // Again and again, and seldom: it is wanted all the time.
-    let before = accepted.withLock { $0 }
-    _ = client.open(user.serve(body), intent: .download) { _ in }
-    #expect(accepted.wait(until: .after(3)) { $0 > before + 5 ? true : nil } == nil)
-    let lines = log.split(separator: "\n").filter { $0.contains(why) && !$0.contains("cannot open") }
-    #expect(lines.count <= 2, "\(lines)")
-    client.stop()
-  }
-
-  /// A daemon that dies as it is joined is no such thing.
-  @Test func whatHungUpIsForgottenWhereADaemonCanBegin() throws {
-    let accepted = Monitor(0)
-    let path = user.places.runtime + "/other.sock"
-    let listener = try sendAway([], at: path, accepted)
-    let client = try user.client(isMount: false)
-    do {
-      let held = try lock(path)
-      #expect(client.openFailure(user.serve(body)) != nil)
-      _ = held.rawValue
-    }
-    shutdown(listener, Int32(SHUT_RDWR))
-    #expect(body.firstDifference(try client.opened(user.serve(body)).readAll()) == nil)
-    #expect(eventually { client.daemonFailure == nil })
-    client.stop()
-  }
-
   /// What comes over a connection until the end of it, or of the time.
   private func greet(_ version: UInt32, within seconds: Double) throws -> (
     messages: [DaemonMessage], isOpen: Bool
@@ -184,16 +134,6 @@ import TransferProtocol
       if messages.contains(.snapshotEnd) { return (messages, true) }
     }
     return (messages, true)
-  }
-
-  @Test func aMountOfAnOlderVersionIsLeftWaiting() throws {
-    let client = try user.client()
-    _ = try client.opened(user.serve(body))
-    // Sent away it would come again at once, and again.
-    let old = try greet(Frames.version - 1, within: 5)
-    #expect(old.isOpen && old.messages.count == 1)
-    #expect(eventually { self.log.contains("older podcastfs") })
-    #expect(user.daemon != nil)
   }
 
   @Test func aDaemonMakesRoomForANewerOne() throws {

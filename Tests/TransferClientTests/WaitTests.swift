@@ -93,24 +93,6 @@ import TransferProtocol
     #expect(user.origin.requests.count == 1)
   }
 
-  /// A host that gives no parts sends all once more: who waits for what is behind that waits while it comes.
-  @Test func bytesThatComeAgainKeepTheReaderWaiting() throws {
-    let request = user.serve(body) { resource in
-      resource.plan = [
-        .with {
-          $0.cutAfter = 700_000
-          $0.ignoresRange = true
-        }
-      ]
-      resource.behaviour.ignoresRange = true
-      resource.behaviour.rate = 100_000
-    }
-    let client = try user.client { $0.readTimeout = 3 }
-    let episode = try client.opened(request)
-    #expect(body.firstDifference(try episode.read(at: 800_000, 4096), at: 800_000) == nil)
-    #expect(user.origin.requests.count == 2)
-  }
-
   /// A host that sends the same beginning at each request and then nothing brings no new byte.
   @Test func theSameBytesAgainAndAgainKeepNoReaderWaiting() throws {
     let request = user.serve(

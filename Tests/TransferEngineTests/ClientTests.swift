@@ -11,7 +11,7 @@ import TransferProtocol
     world.savesAtOnce = false
     let (first, second) = (ClientID(7), ClientID(8))
     world.handle(.joined(first, observes: false, answersAddresses: false))
-    world.handle(.said(first, .start(id: 5, world.requests[0])))
+    world.handle(.said(first, .order(id: 5, .start(world.requests[0]))))
     world.handle(.said(first, .open(id: 6, world.requests[1], .download, generation: nil)))
     world.handle(.said(first, .wait(id: 9, open: 6, offset: 0, count: 4096)))
     world.handle(.left(first))
@@ -46,23 +46,23 @@ import TransferProtocol
         world.handle(.said(first, .open(id: id, world.requests[index], .download, generation: nil)))
       }
       if isOrdered {
-        world.handle(.said(second, .start(id: 9, world.requests[0])))
+        world.handle(.said(second, .order(id: 9, .start(world.requests[0]))))
       } else {
         world.handle(.said(second, .open(id: 9, world.requests[0], .download, generation: nil)))
         world.handle(.said(second, .close(id: 9)))
       }
       for index in 0..<2 {
         world.handle(.said(first, .close(id: UInt64(index) + 1)))
-        world.handle(.said(first, .leave(id: UInt64(index) + 11, world.requests[index].key)))
+        world.handle(.said(first, .order(id: UInt64(index) + 11, .leave(world.requests[index].key))))
       }
       #expect(world.state(0) == .downloading || world.state(0) == .queued, "ordered: \(isOrdered)")
       #expect(world.state(1) == .remote)
       #expect(world.sent.suffix(1).map(\.message) == [.done(id: 12)])
       // It is nobody's any more when it was dropped.
-      world.handle(.said(second, .drop(id: 13, world.requests[0].key)))
+      world.handle(.said(second, .order(id: 13, .drop(world.requests[0].key))))
       world.handle(.said(first, .open(id: 3, world.requests[0], .download, generation: nil)))
       world.handle(.said(first, .close(id: 3)))
-      world.handle(.said(first, .leave(id: 14, world.requests[0].key)))
+      world.handle(.said(first, .order(id: 14, .leave(world.requests[0].key))))
       #expect(world.state(0) == .remote)
     }
   }
@@ -72,10 +72,10 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1)
     let (first, second) = (ClientID(7), ClientID(8))
     for client in [first, second] { world.handle(.joined(client, observes: false, answersAddresses: false)) }
-    world.handle(.said(second, .pause(id: 1, world.requests[0])))
+    world.handle(.said(second, .order(id: 1, .pause(world.requests[0]))))
     world.handle(.said(first, .open(id: 2, world.requests[0], .download, generation: nil)))
     world.handle(.said(first, .close(id: 2)))
-    world.handle(.said(first, .leave(id: 3, world.requests[0].key)))
+    world.handle(.said(first, .order(id: 3, .leave(world.requests[0].key))))
     #expect(world.state(0) == .downloading)
   }
 }

@@ -10,8 +10,8 @@ import TransferProtocol
     key: MediaKey(address: WebAddress("http://h.test/1")), url: "http://h.test/1", title: "", show: "",
     fileName: "")
 
-  private func order(_ id: UInt64, _ command: CommandLog.Command) -> CommandLog.Order {
-    .init(name: OrderName(client: ClientID(1), id: id), key: request.key, command: command, place: 1)
+  private func order(_ id: UInt64, _ order: TransferOrder) -> CommandLog.Order {
+    .init(name: OrderName(client: ClientID(1), id: id), order: order, place: 1, time: now)
   }
 
   private func next(_ log: inout CommandLog, _ id: UInt64, isHeld: Bool = false) -> [UInt64]? {
@@ -32,33 +32,17 @@ import TransferProtocol
     #expect(result4 == [2])
   }
 
-  @Test func ordersWaitForRemovalsAndLooks() {
+  @Test func ordersWaitForRemovals() {
     var log = CommandLog()
     log.removes(request.key)
-    log.append(order(1, .drop(isToldByFiles: true)))
+    log.append(order(1, .drop(request.key)))
     let result5 = next(&log, 1)
     #expect(result5 == nil)
     _ = log.removed(request.key)
-    log.looks(1)
-    let result6 = next(&log, 1)
-    #expect(result6 == nil)
-    log.looks(-1)
     let result7 = next(&log, 1, isHeld: true)
     #expect(result7 == nil)
     let result8 = next(&log, 1)
     #expect(result8 == [1])
-  }
-
-  @Test func aDropOvertakesWhatWasOrderedBefore() {
-    var log = CommandLog()
-    log.append(order(1, .start(request)))
-    log.append(order(2, .keep(request, true)))
-    let result9 = log.overtake(request.key)
-    #expect(result9)
-    let orders = log.next(SaveID(1), at: now, isHeld: { _ in false })?.orders
-    #expect(orders?.map(\.command) == [.drop(isToldByFiles: false), .keep(request, true)])
-    let result10 = log.overtake(request.key)
-    #expect(!result10)
   }
 
   @Test func withoutOrdersAStoreThatFailsIsLeftAloneForAWhile() {

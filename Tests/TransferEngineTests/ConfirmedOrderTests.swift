@@ -6,7 +6,7 @@ import TransferProtocol
 @Suite struct ConfirmedOrderTests {
   private func worldWithAnEpisode(_ count: Int = 1) -> EngineWorld {
     let world = EngineWorld(count, hosts: count) { $0.cacheSize = 1_000_000 }
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)
     world.bring(700_000)
     world.end(nil)
@@ -17,7 +17,7 @@ import TransferProtocol
   @Test func anOrderThatCanNotBeStoredChangesNothing() {
     let world = EngineWorld(1, hosts: 1)
     world.refusesRows = true
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     guard case .refused = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
@@ -25,7 +25,7 @@ import TransferProtocol
     #expect(world.state(0) == .remote && world.asked == 0)
     world.refusesRows = false
     world.savesAtOnce = false
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.asked == 0)
     world.save()
     #expect(world.asked == 1 && world.state(0) == .downloading)
@@ -36,7 +36,7 @@ import TransferProtocol
     let world = worldWithAnEpisode()
     world.removesAtOnce = false
     let (before, commits) = (world.sent.count, world.commits)
-    world.say { .drop(id: $0, world.requests[0].key) }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
     #expect(world.sent.count == before && world.state(0) == .cached)
     world.handle(.removed(world.requests[0].key))
     #expect(world.state(0) == .remote)
@@ -49,13 +49,13 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1)
     let key = world.requests[0].key
     for state in [TransferState.downloading, .cached] {
-      if state == .downloading { world.say { .start(id: $0, world.requests[0]) } }
+      if state == .downloading { world.say { .order(id: $0, .start(world.requests[0])) } }
       world.answer(700_000)
       world.bring(state == .cached ? 700_000 : 400_000)
       #expect(world.state(0) == state)
       world.removesAtOnce = false
       let files = world.files
-      world.say { isForgotten ? .forget(id: $0, key) : .drop(id: $0, key) }
+      world.say { isForgotten ? .order(id: $0, .forget(key)) : .order(id: $0, .drop(key)) }
       world.files = files
       #expect(world.state(0) != .remote)
       world.handle(.removed(key, .lasting("read-only")))
@@ -76,7 +76,7 @@ import TransferProtocol
     world.removesAtOnce = false
     let open = { world.say { .open(id: $0, world.requests[0], .download, generation: nil) } }
     if isOpenedBefore { open() }
-    world.say { isForgotten ? .forget(id: $0, key) : .drop(id: $0, key) }
+    world.say { isForgotten ? .order(id: $0, .forget(key)) : .order(id: $0, .drop(key)) }
     if !isOpenedBefore { open() }
     #expect(world.asked == 1)
     world.handle(.removed(key))
@@ -89,8 +89,8 @@ import TransferProtocol
   @Test func aStartThatIsDroppedBeforeItIsStoredDoesNotBegin() {
     let world = EngineWorld(1, hosts: 1)
     world.savesAtOnce = false
-    world.say { .start(id: $0, world.requests[0]) }
-    world.say { .drop(id: $0, world.requests[0].key) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
     for _ in 0..<3 { world.save() }
     #expect(world.sent.map(\.message) == [.done(id: 1), .done(id: 2)])
     #expect(world.state(0) ?? .remote == .remote && world.asked == 0)
@@ -104,25 +104,27 @@ import TransferProtocol
     world.answer(700_000)
     world.bring(100_000)
     world.wait(2)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.files[world.requests[0].key] = nil
     world.handle(.evicted([world.copy(0)]))
     #expect(world.state(0) == .downloading)
   }
 
-  /// Who has had rot found reads on at once.
+  /// A damaged copy is gone when that is confirmed, and the episode comes again.
   @Test func whatWasFoundDamagedIsGoneWhenThatIsConfirmed() throws {
     let world = worldWithAnEpisode()
     let key = world.requests[0].key
-    world.discardsAtOnce = false
-    let before = world.sent.count
-    world.say { .damaged(id: $0, key, generation: world.copy(0).generation, [100_000..<200_000]) }
-    #expect(world.sent.count == before)
-    world.discardBytes()
+    world.removesAtOnce = false
+    let (before, generation) = (world.sent.count, world.copy(0).generation)
+    world.say { .order(id: $0, .replace(key, generation: generation)) }
+    #expect(world.sent.count == before && world.removed.contains(generation))
+    world.handle(.removed(key))
     guard case .done = world.sent.last?.message else {
       Issue.record("\(String(describing: world.sent.last))")
       return
     }
-    #expect(world.requested.last?.range?.start == 100_000)
+    #expect(world.asked == 2 && world.state(0) == .downloading)
+    world.say { .order(id: $0, .replace(key, generation: generation)) }
+    #expect(world.state(0) == .downloading)
   }
 }

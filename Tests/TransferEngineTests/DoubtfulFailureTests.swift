@@ -17,7 +17,7 @@ import TransferProtocol
 
   @Test func aQueueThatMeetsALoginPageGoesOnWhenTheNetworkChanges() {
     let world = EngineWorld(20, hosts: 20)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     for _ in 0..<60 {
       world.end(page)
       world.wait(2)
@@ -35,7 +35,7 @@ import TransferProtocol
 
   @Test func oneNetworkAloneFailsNothing() {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     let end = world.now + 20 * 3600
     while world.now < end { fail(world) }
     #expect(world.state(0) != .failed)
@@ -45,7 +45,7 @@ import TransferProtocol
 
   @Test func severalNetworksDo() {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     for _ in 0..<3 {
       #expect(world.state(0) != .failed)
       fail(world)
@@ -58,7 +58,7 @@ import TransferProtocol
 
   @Test func severalDaysDoAlsoOfSeveralDaemons() {
     var world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     for day in 0..<3 {
       #expect(world.state(0) != .failed)
       fail(world)

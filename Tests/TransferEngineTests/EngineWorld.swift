@@ -56,9 +56,6 @@ final class EngineWorld {
   /// Whether pieces are written at once; else a test has it done (`writePieces`).
   var writesAtOnce = true
   private var unwritten: [Event] = []
-  /// Whether damaged bytes are let go of at once; else a test has it done (`discardBytes`).
-  var discardsAtOnce = true
-  private var undiscarded: [Event] = []
   /// Whether files are described at once; else a test has it done (`describeFiles`).
   var describesAtOnce = true
   private var undescribed: [Event] = []
@@ -169,13 +166,6 @@ final class EngineWorld {
     for answer in answers { handle(answer) }
   }
 
-  /// The disk has let go of damaged bytes.
-  func discardBytes() {
-    let answers = undiscarded
-    undiscarded = []
-    for answer in answers { handle(answer) }
-  }
-
   private func take(_ effects: [Effect]) {
     var answers: [Event] = []
     for effect in effects {
@@ -259,13 +249,6 @@ final class EngineWorld {
       if let key = open[store] { files[key]?.representation = representation }
       if describesAtOnce { return .disk(store, .described) }
       undescribed.append(.disk(store, .described))
-      return nil
-    case .discardBytes(let ranges):
-      if let key = open[store] { for range in ranges { files[key]?.present.remove(range) } }
-      let present = open[store].flatMap { files[$0]?.present } ?? ByteRanges()
-      let answer = Event.disk(store, .discarded(present: present))
-      if discardsAtOnce { return answer }
-      undiscarded.append(answer)
       return nil
     case .close:
       open[store] = nil

@@ -8,7 +8,7 @@ import TransferProtocol
   @Test func whatCanNotGoMustHaveGoneBeforeAnythingBeginsInItsPlace() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
     for index in 0..<2 {
-      world.say { .start(id: $0, world.requests[index]) }
+      world.say { .order(id: $0, .start(world.requests[index])) }
       world.answer(700_000)
       world.bring(700_000 - index * 400_000)
       if index == 0 { world.end(nil) }
@@ -42,7 +42,7 @@ import TransferProtocol
     world.wait(1)
     let before = world.copy(0)
     #expect(world.state(0) == .remote && before.generation > 0)
-    world.say { .start(id: $0, world.requests[1]) }
+    world.say { .order(id: $0, .start(world.requests[1])) }
     world.answer(900_000)
     world.bring(500_000)
     world.wait(2)
@@ -64,12 +64,12 @@ import TransferProtocol
   @Test func aFullRuntimeFolderLetsGoOfNothing() {
     let world = EngineWorld(2, hosts: 2)
     world.letsGo = true
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)
     world.bring(700_000)
     world.end(nil)
     world.runtimeCapacity = 300_000
-    world.say { .start(id: $0, world.requests[1]) }
+    world.say { .order(id: $0, .start(world.requests[1])) }
     world.answer(nil)
     world.bring(600_000)
     world.wait(5)
@@ -82,7 +82,7 @@ import TransferProtocol
     let world = EngineWorld(2, hosts: 2)
     world.letsGo = true
     world.capacity = 1_000_000
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)
     world.bring(700_000)
     world.end(nil)
@@ -105,7 +105,7 @@ import TransferProtocol
     #expect(answers.contains { if case .available = $0 { true } else { false } })
     #expect(!answers.contains { if case .unavailable = $0 { true } else { false } })
     // What is left may not go: the second is open.
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)
     world.bring(700_000)
     #expect(world.state(0) == .paused)

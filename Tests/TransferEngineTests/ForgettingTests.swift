@@ -48,15 +48,15 @@ import TransferProtocol
 
   @Test func whatIsForgottenLeavesNoLineAndWhatIsDroppedDoes() {
     let key = Self.request.key
-    #expect(removed(after: .forget(id: 1, key), seconds: 90) == [key])
-    #expect(removed(after: .forget(id: 1, key), isKept: true, seconds: 90) == [key])
-    #expect(removed(after: .drop(id: 1, key), seconds: 90) == [])
+    #expect(removed(after: .order(id: 1, .forget(key)), seconds: 90) == [key])
+    #expect(removed(after: .order(id: 1, .forget(key)), isKept: true, seconds: 90) == [key])
+    #expect(removed(after: .order(id: 1, .drop(key)), seconds: 90) == [])
   }
 
   /// An episode of which some is here, and which somebody reads beside the queue where `isOpen`.
   private func world(isOpen: Bool) -> (world: EngineWorld, key: MediaKey) {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(1_000_000)
     world.bring(300_000)
     if isOpen { world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) } }
@@ -67,7 +67,7 @@ import TransferProtocol
   @Test(arguments: [true, false]) func noAddressIsRememberedWhenItIsConfirmed(isOpen: Bool) throws {
     let (world, key) = world(isOpen: isOpen)
     #expect(world.records[key]?.request == world.requests[0])
-    world.say { .forget(id: $0, key) }
+    world.say { .order(id: $0, .forget(key)) }
     #expect(world.sent.last?.message == .done(id: isOpen ? 3 : 2))
     #expect(world.records[key] == nil)
     #expect(world.files[key] == nil)
@@ -75,7 +75,7 @@ import TransferProtocol
 
   @Test func anOrderlyEndForgetsAtOnce() {
     let (world, key) = world(isOpen: false)
-    world.say { .forget(id: $0, key) }
+    world.say { .order(id: $0, .forget(key)) }
     world.stop()
     #expect(world.records[key] == nil && world.engine.isAtRest)
   }
@@ -83,7 +83,7 @@ import TransferProtocol
   /// What a killed daemon had forgotten, the next one forgets, with what the cache still has of it.
   @Test func theNextDaemonForgets() {
     let (before, key) = world(isOpen: false)
-    before.say { .forget(id: $0, key) }
+    before.say { .order(id: $0, .forget(key)) }
     let file = FoundFile(key: key, generation: 2, size: nil, written: 1000)
     let world = EngineWorld(1, hosts: 1, records: before.records, found: [file])
     world.wait(90)
@@ -95,7 +95,7 @@ import TransferProtocol
     let world = EngineWorld(1, hosts: 1)
     let key = world.requests[0].key
     world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
-    world.say { .forget(id: $0, key) }
+    world.say { .order(id: $0, .forget(key)) }
     world.say { .wait(id: $0, open: 1, offset: 0, count: 4096) }
     return (world, key)
   }

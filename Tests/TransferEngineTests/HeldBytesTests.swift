@@ -9,7 +9,7 @@ import TransferProtocol
   private func world() -> EngineWorld {
     let world = EngineWorld(1, hosts: 1)
     world.createsAtOnce = false
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(5_000_000)
     world.bring(1_000_000)
     return world
@@ -17,12 +17,12 @@ import TransferProtocol
 
   @Test func whatCameBeforeItsFilesWereMadeIsKeptByAPause() {
     let world = world()
-    world.say { .pause(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .pause(world.requests[0])) }
     #expect(world.running.isEmpty)
     world.createFiles()
     #expect(world.state(0) == .paused)
     #expect(world.files[world.requests[0].key]?.present == ByteRanges([0..<1_000_000]))
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.wait(1)
     #expect(world.requested.last?.range?.start == 1_000_000)
   }
@@ -49,8 +49,8 @@ import TransferProtocol
   /// Wanted again before the files are made: it waits for those.
   @Test func whatIsWantedAgainBeforeItsFilesWereMadeGoesOnBehindWhatCame() {
     let world = world()
-    world.say { .pause(id: $0, world.requests[0]) }
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .pause(world.requests[0])) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.asked == 1)
     world.createFiles()
     #expect(world.asked == 2)
@@ -59,10 +59,10 @@ import TransferProtocol
 
   @Test func whatIsDroppedBeforeItsFilesWereMadeIsGone() {
     let world = world()
-    world.say { .drop(id: $0, world.requests[0].key) }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
     world.createFiles()
     #expect(world.running.isEmpty && world.state(0) == .remote)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.requested.last?.range == nil)
   }
 

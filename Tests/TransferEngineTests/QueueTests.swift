@@ -7,9 +7,9 @@ import TransferProtocol
 @Suite struct QueueTests {
   @Test func whoPausesAThousandDoesNotHaveEachBegunBefore() {
     let world = EngineWorld(1000, hosts: 1)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     #expect(world.asked == 2)
-    for request in world.requests { world.say { .pause(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .pause(request)) } }
     // A second went by; a slot that the user frees stays free for a fifth of it.
     #expect(world.asked < 20)
     #expect(world.states() == [.paused: 1000])
@@ -17,9 +17,9 @@ import TransferProtocol
 
   @Test func aSlotThatTheUserHasFreedIsTakenAMomentLater() {
     let world = EngineWorld(10, hosts: 10)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     #expect(world.asked == 3)
-    world.say { .drop(id: $0, world.requests[0].key) }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
     #expect(world.asked == 3)
     world.wait(0.25)
     #expect(world.asked == 4)
@@ -28,7 +28,7 @@ import TransferProtocol
 
   @Test func theQueueGoesByOrderOverAllHosts() {
     let world = EngineWorld(9, hosts: 3)
-    for request in world.requests.reversed() { world.say { .start(id: $0, request) } }
+    for request in world.requests.reversed() { world.say { .order(id: $0, .start(request)) } }
     let running = world.requests.indices.filter {
       world.engine.status(of: world.requests[$0].key)?.state == .downloading
     }
@@ -37,25 +37,29 @@ import TransferProtocol
 
   @Test func aHostHasTwoSlotsAtTheMost() {
     let world = EngineWorld(8, hosts: 2)
-    for request in world.requests.filter({ $0.url.contains("h0") }) { world.say { .start(id: $0, request) } }
+    for request in world.requests.filter({ $0.url.contains("h0") }) {
+      world.say { .order(id: $0, .start(request)) }
+    }
     #expect(world.asked == 2)
-    for request in world.requests.filter({ $0.url.contains("h1") }) { world.say { .start(id: $0, request) } }
+    for request in world.requests.filter({ $0.url.contains("h1") }) {
+      world.say { .order(id: $0, .start(request)) }
+    }
     #expect(world.asked == 3)
   }
 
   /// Who hears of it at once, and who hears later, show the same time for the view that it is in.
   @Test func theMomentIsThatAtWhichADownloadCameToBeUnderWay() throws {
     let world = EngineWorld(4, hosts: 4)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     let key = world.requests[3].key
     let queued = try #require(world.engine.status(of: key))
     #expect(queued.state == .queued)
-    world.say { .drop(id: $0, world.requests[0].key) }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
     world.wait(0.25)
     let begun = try #require(world.engine.status(of: key))
     #expect(begun.state == .downloading)
     #expect(begun.moment == queued.moment)
-    world.say { .drop(id: $0, key) }
+    world.say { .order(id: $0, .drop(key)) }
     #expect(try #require(world.engine.status(of: key)).moment > queued.moment)
   }
 }

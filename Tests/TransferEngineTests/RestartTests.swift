@@ -8,7 +8,7 @@ import TransferProtocol
   /// A host that refuses all connections, and is asked for half an hour.
   private func refused(_ count: Int = 1) -> EngineWorld {
     let world = EngineWorld(count, hosts: count)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     for _ in 0..<1800 {
       world.end(ResponseFailure("connection refused"))
       world.wait(1)
@@ -90,7 +90,7 @@ import TransferProtocol
     // As many as `per_host` lets come.
     #expect(world.open.count == 2)
     #expect(world.asked == 2)
-    for request in world.requests { world.say { .pause(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .pause(request)) } }
     world.wait(5)
     #expect(world.open.isEmpty)
   }
@@ -144,7 +144,7 @@ import TransferProtocol
   /// What is stored is of a file that the server has no longer.
   @Test func anotherFileIsToldInTheLogOnce() throws {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(100_000)
     world.bring(50_000)
     world.end(ResponseFailure("closed"))
@@ -163,16 +163,16 @@ import TransferProtocol
   /// A new daemon has no records: it begins nothing before it knows what the cache has.
   @Test func whatWasPausedBeforeTheCacheWasListedCanBeStarted() {
     let world = EngineWorld(1, hosts: 1, listsAtOnce: false)
-    world.say { .pause(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .pause(world.requests[0])) }
     world.handle(.found([]))
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.asked == 1)
   }
 
   /// The disk does several orders at once. A size that a flush has missed would be unknown to the next who opens it.
   @Test func theSizeOfABodyWithoutLengthIsFlushedWhenTheDiskHasIt() {
     let world = EngineWorld(1, hosts: 1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(nil)
     world.bring(100_000)
     world.describesAtOnce = false

@@ -43,7 +43,7 @@ import TransferProtocol
   @Test(arguments: [404, 503]) func anOrderIsTakenAndWaits(_ status: Int) {
     let world = refused(status)
     world.wait(1)
-    world.say { .start(id: $0, world.requests[0]) }
+    world.say { .order(id: $0, .start(world.requests[0])) }
     #expect(world.state(0) == .queued)
     world.wait(23)
     #expect(world.asked == 1)

@@ -18,8 +18,7 @@ import Testing
 
   private func choose(_ scheduler: inout Scheduler, downloads: Int64 = 3, perHost: Int64 = 2) -> [MediaKey] {
     scheduler.choose(
-      .init(downloads: downloads, perHost: perHost), at: now, senders: Senders(),
-      isCoolingDown: { $0 == "cold.test" })
+      .init(downloads: downloads, perHost: perHost), at: now, isCoolingDown: { $0 == "cold.test" })
   }
 
   @Test func theQueueGoesInItsOrderAsTheLimitsAllow() {
@@ -62,7 +61,7 @@ import Testing
     let result6 = choose(&scheduler)
     #expect(result6 == [key(2)])
     let later = scheduler.choose(
-      .init(downloads: 3, perHost: 2), at: end, senders: Senders(), isCoolingDown: { _ in false })
+      .init(downloads: 3, perHost: 2), at: end, isCoolingDown: { _ in false })
     #expect(later == [2, 1].map(key))
   }
 }

@@ -22,7 +22,7 @@ import TransferProtocol
 
   @Test func hostsThatSendAlmostNothingKeepNobodyFromComing() {
     let world = EngineWorld(4, hosts: 4)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     run(world, slow: 3, seconds: 60)
     #expect(world.state(3) == .cached)
     // They are tried again, and nothing is said to have failed.
@@ -33,7 +33,7 @@ import TransferProtocol
 
   @Test func soManyOfThemThatOneIsAlwaysDueKeepNobodyFromComing() {
     let world = EngineWorld(202, hosts: 101)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     // The last two hosts', behind all others.
     run(world, slow: 100, seconds: 3600)
     #expect(world.state(100) == .cached && world.state(201) == .cached)
@@ -41,7 +41,7 @@ import TransferProtocol
 
   @Test func whereNobodyElseWaitsSlowHostsGoOn() {
     let world = EngineWorld(3, hosts: 3)
-    for request in world.requests { world.say { .start(id: $0, request) } }
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
     run(world, slow: 3, seconds: 600)
     #expect(world.asked == 3)
     #expect(world.states() == [.downloading: 3])

@@ -136,7 +136,7 @@ import TransferProtocol
   @Test func aCancelledEpisodesEndIsNotWaitedFor() throws {
     let world = world()
     open(1, in: world)
-    world.say { .drop(id: $0, world.requests[1].key) }
+    world.say { .order(id: $0, .drop(world.requests[1].key)) }
     #expect(world.running.isEmpty)
   }
 
@@ -166,7 +166,7 @@ import TransferProtocol
 
   @Test func theQueueAsksForNoEnd() {
     let world = world()
-    world.say { .start(id: $0, world.requests[1]) }
+    world.say { .order(id: $0, .start(world.requests[1])) }
     #expect(world.asked == 2)
   }
 

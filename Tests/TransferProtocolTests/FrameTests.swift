@@ -26,10 +26,12 @@ import TransferProtocol
     [
       .hello(version: 1, observes: true, answersAddresses: false), .settings(settings),
       .open(id: 1, request, .fetchOnly, generation: nil), .open(id: .max, request, .download, generation: 3),
-      .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7), .start(id: 8, request),
-      .pause(id: 9, request), .drop(id: 10, key), .leave(id: 12, key), .setKept(id: 11, request, true),
+      .close(id: 2), .wait(id: 3, open: 4, offset: 5, count: 6), .endWait(id: 7),
+      .order(id: 8, .start(request)),
+      .order(id: 9, .pause(request)), .order(id: 10, .drop(key)), .order(id: 12, .leave(key)),
+      .order(id: 11, .setKept(request, true)),
       .freshAddress(key, "http://b"), .freshAddress(key, nil),
-      .damaged(id: 12, key, generation: 3, [0..<1 << 20, 5..<6]), .damaged(id: 0, key, generation: 1, []),
+      .order(id: 12, .replace(key, generation: 3)), .order(id: 13, .forget(key)),
     ]
   }
 
@@ -61,9 +63,9 @@ import TransferProtocol
     var request = Self.request
     request.expectedLength = size
     buffer = FrameBuffer()
-    buffer.append(ClientMessage.start(id: 1, request).frame)
+    buffer.append(ClientMessage.order(id: 1, .start(request)).frame)
     request.expectedLength = nil
-    #expect(try buffer.next() == ClientMessage.start(id: 1, request))
+    #expect(try buffer.next() == ClientMessage.order(id: 1, .start(request)))
   }
 
   @Test func everyMessageComesAsItWasSentInWhateverPieces() throws {
@@ -123,10 +125,10 @@ import TransferProtocol
     let long = String(repeating: "ä", count: 20_000)
     var request = Self.request
     request.title = long
-    let frame = ClientMessage.start(id: 1, request).frame
+    let frame = ClientMessage.order(id: 1, .start(request)).frame
     #expect(frame.count < Frames.longest)
     let message = try ClientMessage(decoding: frame[4...])
-    guard case .start(_, let received) = message else { throw BinaryError.malformed }
+    guard case .order(_, .start(let received)) = message else { throw BinaryError.malformed }
     #expect(long.hasPrefix(received.title))
     #expect(received.title.utf8.count == 16 << 10)
   }

@@ -45,6 +45,9 @@ package struct LiveDisplay {
     // One column and one row less: a full one makes some terminals scroll.
     let width = columns - 1
     let entries = entries(width)
+    let footer = footer.flatMap {
+      ColumnText.wrapped($0, width, hanging: 2).split(separator: "\n").map(String.init)
+    }
     let room = max(rows - 1 - footer.count, 1)
     let isEnough = entries.reduce(0) { $0 + $1.lines.count } <= room
     var shown: [(text: String, color: Style.Color?)] = []

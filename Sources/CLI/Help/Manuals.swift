@@ -72,6 +72,12 @@ enum Manuals {
     page.section("Single feeds")
     page.paragraph("Behind a line [feed \"URL\"] these keys are for that feed alone:")
     for option in FeedSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
+    page.section("All subscriptions")
+    page.paragraph(
+      """
+      Behind a line [subscriptions] the keys from auto_download on are rules for all subscriptions. Those of a feed's \
+      section hold over them, and those that are set on a subscription's folder over both.
+      """)
     page.section("Example")
     page.literal(
       """
@@ -80,7 +86,10 @@ enum Manuals {
       on_complete = ~/bin/new-episode
 
       [feed "https://harbour.example/feed.xml"]
-      keep = 5
+      auto_download = 5
+
+      [subscriptions]
+      after_played = drop:2d
       """)
     page.section("See also")
     page.paragraph("podcastfs(1), mount.podcastfs(8)")

@@ -29,6 +29,8 @@ struct FeedRecord: Sendable {
   var timeToLive: Int?
   /// `itunes:complete`
   var isComplete = false
+  /// `itunes:type`: episodes are to be heard in order.
+  var isSerial = false
 
   var firstRefresh: Int64?
   var lastRefresh: Int64?
@@ -69,7 +71,7 @@ extension FeedRecord {
     case podcastID, feedURL, feedKey, mayBePrivate, isPrivate, isFollowed, etag, lastModified, digest,
       readAgain
     case cameFrom, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh, lastWhole, notBefore
-    case claimedUntil, failures, error, notice, isAway, isCut, movedTo, movedSince, isAnnounced
+    case claimedUntil, failures, error, notice, isAway, isCut, movedTo, movedSince, isAnnounced, isSerial
   }
 
   private static let columns = Column.list(of: "f")
@@ -101,6 +103,7 @@ extension FeedRecord {
     feed.movedTo = row.stringIfPresent(Column.movedTo).map { WebAddress($0) }
     feed.movedSince = row.time(Column.movedSince)
     feed.isAnnounced = row.bool(Column.isAnnounced)
+    feed.isSerial = row.bool(Column.isSerial)
     return feed
   }
 
@@ -112,7 +115,7 @@ extension FeedRecord {
       digest, readAgain, cameFrom?.forRequest, timeToLive, isComplete, firstRefresh, lastRefresh, nextRefresh,
       lastWhole, notBefore, claimedUntil, failures, error, notice, isAway, isCut, movedTo?.forRequest,
       movedSince,
-      isAnnounced,
+      isAnnounced, isSerial,
     ]
   }
 
@@ -227,6 +230,7 @@ extension FeedRecord {
     readAgain = document.nextDate(after: now)
     timeToLive = document.timeToLive
     isComplete = document.isComplete
+    isSerial = document.isSerial
   }
 
   /// Seconds until a feed that broke off is asked for again: twice as many each time, up to what is usual.

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 110
+  static let version = 111
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -78,7 +78,8 @@ enum Schema {
       not_before INTEGER, claimed_until INTEGER,
       failures INTEGER NOT NULL, error TEXT, notice TEXT,
       is_away INTEGER NOT NULL, is_cut INTEGER NOT NULL,
-      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL
+      moved_to TEXT, moved_since INTEGER, is_announced INTEGER NOT NULL,
+      is_serial INTEGER NOT NULL                 -- `itunes:type`
     );
     CREATE INDEX feed_due ON feed (max(coalesce(next_refresh, 0), coalesce(claimed_until, 0))) WHERE is_followed = 1;
     CREATE INDEX feed_refreshed ON feed (last_refresh);
@@ -128,7 +129,8 @@ enum Schema {
       media_type TEXT, feed_length INTEGER, duration INTEGER, season INTEGER, number INTEGER,
       type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
-      notes_length INTEGER NOT NULL DEFAULT 0
+      notes_length INTEGER NOT NULL DEFAULT 0,
+      ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
@@ -141,9 +143,6 @@ enum Schema {
 
     -- Apart, so that a listing reads past no long texts.
     CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
-
-    -- Episodes that a feed's setting `keep` has had downloaded.
-    CREATE TABLE kept (episode_id INTEGER PRIMARY KEY);
 
     CREATE TABLE search (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -191,6 +190,14 @@ enum Schema {
       UPDATE podcast SET is_followed = 0 WHERE id = old.podcast_id;
       UPDATE feed SET is_followed = 0 WHERE podcast_id = old.podcast_id;
     END;
+
+    -- `SubscriptionRules`.
+    CREATE TABLE rule (
+      podcast_id INTEGER NOT NULL REFERENCES subscription (podcast_id) ON DELETE CASCADE,
+      key TEXT NOT NULL,
+      value TEXT NOT NULL,
+      PRIMARY KEY (podcast_id, key)
+    ) WITHOUT ROWID;
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (

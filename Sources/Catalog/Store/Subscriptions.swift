@@ -133,7 +133,7 @@ extension Catalog {
         throw CatalogError.unknown("subscription")
       }
       try database.run("DELETE FROM subscription WHERE id = ?", id)
-      try KeptRows.removeAll(ofPodcast: podcast, in: database)
+      try RuleRows.removeMarks(ofPodcast: podcast, in: database)
       try Folder.touchSubscriptions(in: database)
       // What was hidden in its directory does not come back there before that has gone.
       changes.append(.subscription(id, podcast: podcast))

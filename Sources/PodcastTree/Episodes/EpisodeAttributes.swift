@@ -109,7 +109,9 @@ enum EpisodeAttributes {
 
 extension PodcastTree {
   /// The attributes of a podcast's directory.
-  func attributeList(of podcast: Podcast, in node: NodeID) -> AttributeList {
+  /// - Parameter rules: of a subscription.
+  func attributeList(of podcast: Podcast, in node: NodeID, _ rules: SubscriptionRules? = nil) -> AttributeList
+  {
     let (cached, folder) = state.withLock { state in
       (state.views[NodeID(.downloadedPodcast, podcast.id)]?.count ?? 0, state.folders[node])
     }
@@ -128,6 +130,7 @@ extension PodcastTree {
     list.add("next_refresh", podcast.nextRefresh.map(CivilTime.iso8601))
     list.add("error", podcast.error)
     if node.kind == .subscription { list.add("hidden", String(folder?.hiddenCount ?? 0)) }
+    for key in SubscriptionRules.Key.allCases { list.add(key.rawValue, rules?.text(key)) }
     list.add("description", podcast.description.map(PlainText.oneLine))
     return list.bounded()
   }

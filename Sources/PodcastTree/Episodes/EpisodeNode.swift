@@ -1,7 +1,7 @@
 internal import Configuration
-internal import PodcastModel
+package import PodcastModel
 internal import PosixKit
-internal import TransferProtocol
+package import TransferProtocol
 
 /// An episode, in one of its representations.
 struct EpisodeNode: TreeNode {
@@ -38,6 +38,9 @@ struct EpisodeNode: TreeNode {
     guard case .open(let intent, let wait) = DownloadPolicy.decide(opener, status, tree.settings.trigger)
     else {
       return caller.generation == 0 ? .failure(.EIO) : refuse(request, .gone)
+    }
+    if !caller.comesAgain, intent != .cachedOnly, !tree.sweeps.isSweep(program) {
+      tree.noteByHand(episode.id)
     }
     if !caller.comesAgain, intent.startsDownload {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .remote == .remote)
@@ -200,6 +203,7 @@ struct EpisodeNode: TreeNode {
     guard isMark || key == "state" || key == "position" else { return .failure(.EPERM) }
     if isMark && value != "0" && value != "1" { return .failure(.EINVAL) }
     tree.sweeps.ordered(id.row)
+    tree.noteByHand(id.row)
     let row = id.row
     if key == "played" { return tree.commit { try tree.catalog.setPlayed(value == "1", episode: row) } }
     if key == "position" {
@@ -229,7 +233,7 @@ extension PodcastTree {
   func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
 
   /// The facts that the daemon needs and keeps.
-  func request(for entry: EpisodeEntry) -> TransferRequest {
+  package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode
     return TransferRequest(
       key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,

@@ -83,6 +83,16 @@ final class Sweeps: Sendable {
     }
   }
 
+  /// Whether a program has lately read little of so many episodes that it asks for no further one.
+  func isSweep(_ program: Program?) -> Bool {
+    guard let program else { return false }
+    let now = MonotonicTime.now
+    return state.withLock { state in
+      (state.short[program] ?? [:]).count { now.seconds(since: $0.value.closed) < Self.window }
+        >= Self.allowed
+    }
+  }
+
   /// Whether this program's download of it has lately left the queue.
   func isLetGo(_ episode: Int64, by program: Program?) -> Bool {
     state.withLock { state in

@@ -79,7 +79,8 @@ struct PodcastFolder: FolderNode {
     .on(tree.loader) {
       try load()
       guard let podcast, let facts = try tree.catalog.podcast(podcast) else { throw Errno.ENOENT }
-      return tree.attributeList(of: facts, in: id)
+      let rules = id.kind == .subscription ? try tree.catalog.rules(ofPodcast: podcast) : nil
+      return tree.attributeList(of: facts, in: id, rules)
     }
   }
 
@@ -94,18 +95,21 @@ struct PodcastFolder: FolderNode {
     }
   }
 
-  /// `hidden` set to 0 shows all hidden episodes again; `feed_url` is another address of the same show.
+  /// `hidden` set to 0 shows all hidden episodes again; `feed_url` is another address of the same show; all others are
+  /// rules of the subscription.
   func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
     guard id.kind == .subscription else { return .failure(.EPERM) }
     if key == "feed_url" {
       return tree.commit { [row = id.row] in try tree.catalog.setFeedURL(value, ofSubscription: row) }
     }
-    guard key == "hidden" else { return .failure(.EPERM) }
-    guard value == "0" else { return .failure(.EINVAL) }
+    let rule = SubscriptionRules.Key(rawValue: key)
+    guard key == "hidden" || rule != nil else { return .failure(.EPERM) }
+    if rule == nil && value != "0" { return .failure(.EINVAL) }
     return tree.commit {
       try tree.loadRow(of: id)
       guard let podcast = tree.state.withLock({ $0.podcast(shownBy: id) }) else { throw Errno.ENOENT }
-      try tree.catalog.restoreHidden(podcast: podcast)
+      guard let rule else { return try tree.catalog.restoreHidden(podcast: podcast) }
+      try tree.catalog.setRules([(rule, value)], ofPodcast: podcast)
     }
   }
 }
@@ -151,6 +155,7 @@ extension PodcastTree {
 
   /// Stops or drops a download: now, or when the last reader closes it.
   func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
+    noteByHand(episode.id)
     let key = episode.mediaKey
     enum Way { case nothing, now, later }
     let way = state.withLock { state -> Way in

@@ -153,7 +153,6 @@ extension PodcastTree {
     if let known, !known.isFetched, podcast.isFetched { return try podcastChanged(id) }
     apply(.refreshed(podcast: id, next: podcast.nextRefresh))
     try readRows(state.withLock { $0.folders(showing: id) })
-    try keepEpisodes(of: podcast)
     if events.hasReaders { events.record(refreshed: podcast) }
   }
 
@@ -214,26 +213,6 @@ extension PodcastTree {
     else { return }
     if isChange { events.record(status, of: entry) }
     handler?((entry, status))
-  }
-
-  /// A feed's setting `keep`: its newest episodes are downloaded before anybody opens them, and dropped when newer ones have
-  /// taken their place. What was downloaded for another reason, is open or has the attribute `keep` stays.
-  func keepEpisodes(of podcast: Podcast) throws {
-    let plan = try catalog.keepPlan(podcast: podcast.id)
-    for episode in plan.wanted
-    where state.withLock({ $0.statuses[episode.mediaKey]?.state.stage ?? .remote }) == .remote {
-      transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { [self] failure in
-        // A failed order is repeated at the next refresh.
-        if failure == nil { loader.async { try? self.catalog.markKept(episode: episode.id) } }
-      }
-    }
-    for episode in plan.released {
-      let isInUse = state.withLock { state in
-        state.open.isOpen(episode.id) || state.statuses[episode.mediaKey]?.isKept ?? false
-      }
-      if !isInUse { transfers.drop(episode.mediaKey) { _ in } }
-      try catalog.unmarkKept(episode: episode.id)
-    }
   }
 
   /// The last reader has closed what was to be dropped then.

@@ -65,7 +65,6 @@ struct Download: Hashable {
   var source = Source()
   var retry: Retry
   var search = AddressSearch.none
-  var damage = Damage()
   var told: Told
   /// The latest reader's place.
   var focus: Int64 = 0
@@ -96,13 +95,6 @@ struct Download: Hashable {
     var answered: Instant?
     /// Where its body ended too early, and how often in a row.
     var earlyEnd: EarlyEnd?
-  }
-
-  /// Bytes that are not what was written, and the orders that wait until no reader can get them.
-  struct Damage: Hashable {
-    var ranges: [Range<Int64>] = []
-    var isOnItsWay = false
-    var orders: [OrderName] = []
   }
 
   /// What observers and the store have been told.
@@ -172,7 +164,7 @@ struct Download: Hashable {
   /// Whether it must stay in memory as it is.
   var isBusy: Bool {
     isUnfinished || !fetches.isEmpty || !readers.isEmpty || files != nil || isSearching || mustLook
-      || retry.until != nil || retry.filesUntil != nil || !damage.ranges.isEmpty
+      || retry.until != nil || retry.filesUntil != nil
   }
 
   /// Whether readers of what was deleted keep it until they close it.

@@ -55,8 +55,6 @@ struct Fetch: Hashable {
   var heldSince: Instant?
   /// Where its bytes have begun to come, and when.
   private(set) var beginning = Beginning(position: 0, time: Instant(nanoseconds: 0))
-  /// What had arrived when it was last found to make progress.
-  var progress: Beginning?
 
   struct Beginning: Hashable {
     var position: Int64

@@ -119,12 +119,9 @@ struct OpenFiles: Hashable {
     if isAgain { unflushed = max(received, 1) }
   }
 
-  /// Whether readers see all of `range` that the file has: whole blocks, or a single byte as soon as it is there.
+  /// Whether readers see all of `range` that the file has: they see whole blocks.
   func shows(_ range: Range<Int64>) -> Bool {
     let end = shownTotal ?? .max
-    let wanted = range.clamped(to: 0..<end)
-    if wanted.isEmpty { return true }
-    let blocks = Limits.blocks(of: wanted).clamped(to: 0..<end)
-    return present.contains(wanted.length == 1 ? blocks.lowerBound..<wanted.upperBound : blocks)
+    return present.contains(Limits.blocks(of: range.clamped(to: 0..<end)).clamped(to: 0..<end))
   }
 }

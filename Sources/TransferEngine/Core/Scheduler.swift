@@ -72,19 +72,15 @@ struct Scheduler: Hashable {
     return end
   }
 
-  /// - Parameters:
-  ///   - senders: which hosts send for others.
-  ///   - isCoolingDown: whether a host is to be left alone.
-  mutating func choose(
-    _ limits: Limits, at now: Instant, senders: Senders, isCoolingDown: (String) -> Bool
-  ) -> [MediaKey] {
+  /// - Parameter isCoolingDown: whether a host is to be left alone.
+  mutating func choose(_ limits: Limits, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []
     hasQueue = false
     let isQuiet = quietUntil.map { now < $0 } ?? false
     for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
       if entry.until.map({ $0 > now }) ?? false { continue }
-      let sender = entry.sender ?? senders.sender(behind: entry.host)
+      let sender = entry.sender ?? entry.host
       if !entry.isRunning {
         if isQuiet && !placed.contains(entry.key) || isCoolingDown(entry.host) || isCoolingDown(sender) {
           continue

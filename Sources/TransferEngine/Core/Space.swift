@@ -53,8 +53,8 @@ extension TransferCore {
   private static let ahead: Int64 = 2 << 20
   /// Room for which a reader's download is worth beginning.
   private static let least: Int64 = 256 << 10
-  /// Bytes of a body without a length, however large the cache and long the feed says that it is.
-  private static let longestEndless: Int64 = 4 << 30
+  /// Bytes that a body without a length may have, however small or large the cache.
+  private static let endless = (least: Int64(64 << 20), most: Int64(4 << 30))
   /// What journals, marks and the store take beside what is counted, between two looks at the disk.
   private static let spare: Int64 = 256 << 10
   /// Seconds in which what was to go has gone.
@@ -133,7 +133,7 @@ extension TransferCore {
     let candidates = space.split(downloads.evictable, at: now.instant).due
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
-    emit(.evict(candidates, count: count + settings.cacheSize / Self.lowWater))
+    emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))
     return true
   }
 
@@ -226,13 +226,10 @@ extension TransferCore {
 
   /// A body without a length must not take the whole cache.
   mutating func boundEndless(_ download: inout Download) {
-    guard download.hasNoLength else { return }
-    // Feeds say anything: heard where the budget would have it.
-    let expected = download.record.request.expectedLength ?? 0
-    let largest = Limits.largestFile
-    let told = expected <= min(settings.cacheSize, largest) ? min(2 * expected, largest) : 0
-    let bound = max(min(settings.cacheSize / 2, Self.longestEndless), 64 << 20, told)
-    guard download.received > bound else { return }
+    let (least, most) = Self.endless
+    guard download.hasNoLength, download.received > max(min(settings.cacheSize / 2, most), least) else {
+      return
+    }
     handle(Fault(.lasting, "\(download.source.named) sends without end"), of: &download)
   }
 

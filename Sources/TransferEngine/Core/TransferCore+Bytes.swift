@@ -14,6 +14,7 @@ extension TransferCore {
     change(fetches[id], isQuiet: true) { core, download in
       if download.tail?.id == id { download.tail?.early += Int64(count) }
       guard let index = download.fetches.firstIndex(where: { $0.id == id }) else { return }
+      download.meter.came(Int64(count))
       if download.fetches[index].intake == nil {
         download.fetches[index].early += Int64(count)
         if download.fetches[index].early >= core.heldEach { core.hold(id, &download, .files) }
@@ -101,9 +102,11 @@ extension TransferCore {
   @discardableResult
   mutating func write(_ id: FlowID, _ download: inout Download, _ urgency: Intake.Urgency) -> Intake.Step? {
     guard let files = download.openFiles else { return nil }
-    let fetch = download[id]
+    let own = download[id]?.rate(now.instant) ?? 0
     let fed = download.fetches.compactMap { other in
-      other.id == id || other.hasEnded || isOvertaken(other, by: fetch) ? nil : other.intake?.position
+      // What trickles is overtaken.
+      let isTrickle = other.rate(now.instant).map { $0 < own / 8 } ?? false
+      return other.id == id || other.hasEnded || isTrickle ? nil : other.intake?.position
     }
     while let index = download.fetches.firstIndex(where: { $0.id == id }),
       var intake = download.fetches[index].intake
@@ -128,12 +131,6 @@ extension TransferCore {
     return nil
   }
 
-  /// Whether what `other` is to bring had better come by `fetch`, which has reached it, because it trickles.
-  private func isOvertaken(_ other: Fetch, by fetch: Fetch?) -> Bool {
-    guard let its = other.rate(now.instant), let own = fetch?.rate(now.instant) else { return false }
-    return its < own / 8
-  }
-
   /// How soon what a response holds must go to the disk.
   private func urgency(of fetch: Fetch, _ download: Download) -> Intake.Urgency {
     guard let intake = fetch.intake else { return .none }
@@ -146,10 +143,7 @@ extension TransferCore {
       for wait in reader.waits where wait.range.lowerBound < intake.arrived {
         // All of it is here, or on its way.
         let end = min(wait.range.upperBound, total)
-        guard end > intake.position && end <= intake.arrived else { continue }
-        // The one byte that a player waits for may lie in a block of which the rest is still to come.
-        let isOfEdge = wait.range.length == 1 && end > intake.arrived / Limits.block * Limits.block
-        return isOfEdge ? .all : .waited
+        if end > intake.position && end <= intake.arrived { return .waited }
       }
     }
     // Where little may be held, it is written in smaller pieces.
@@ -202,10 +196,9 @@ extension TransferCore {
   mutating func tick() {
     for key in downloads.runningInOrder {
       change(key, isQuiet: true) { core, download in
-        if let files = download.openFiles {
-          download.meter.note(files.received, at: core.now.instant)
-          core.flush(&download, after: 0)
-        }
+        let isFed = download.fetches.contains { $0.intake != nil }
+        download.meter.look(at: core.now.instant, slow: isFed ? core.slowRate : 0)
+        core.flush(&download, after: 0)
         download.told.isProgressDue = true
         download.isDirty = true
         core.boundEndless(&download)

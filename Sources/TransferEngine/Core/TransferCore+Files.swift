@@ -42,7 +42,7 @@ extension TransferCore {
     files[opening.id] = download.key
   }
 
-  private mutating func detach(_ download: inout Download, isComplete: Bool = false) {
+  mutating func detach(_ download: inout Download, isComplete: Bool = false) {
     guard let id = download.files?.id else { return }
     files[id] = nil
     download.files = nil
@@ -118,9 +118,6 @@ extension TransferCore {
     case .described:
       download.files?.described()
       flush(&download, after: 0)
-    case .discarded(let present):
-      download.files?.pending -= 1
-      discarded(present, &download)
     case .flushed:
       download.files?.flushed()
       flush(&download, after: Limits.flushAfter - 1)
@@ -148,7 +145,6 @@ extension TransferCore {
     download.record.total = representation.total
     // The disk may have lost what it never took.
     if download.files?.isComplete == false { lost(&download) }
-    sendDamage(&download)
     judgeWaiting(of: &download)
   }
 
@@ -178,16 +174,11 @@ extension TransferCore {
     begun(id, &download)
   }
 
-  /// The disk refused to open, create, compare, describe or discard.
+  /// The disk refused to open, create, compare or describe.
   private mutating func failed(_ failure: DiskFailure, _ download: inout Download) {
     let phase = download.files?.phase
     endFetches(of: &download, losing: true)
     if phase == .open { download.files?.refused() } else { detach(&download) }
-    for order in download.damage.orders {
-      reply(.refused(id: order.id, .lasting(failure.message)), to: order.client)
-    }
-    download.damage.orders = []
-    download.damage.isOnItsWay = false
     if phase == .opening {
       // The bytes are there; something is lacking that may be there again.
       download.retry.filesUntil = now.instant.adding(Self.openAgain)
@@ -234,15 +225,13 @@ extension TransferCore {
 
   /// The bytes are gone or to go: dropped by the user, evicted, or deleted with the cache.
   mutating func forgetBytes(of download: inout Download, removesNames: Bool = true) {
+    if removesNames { removeFiles(of: &download) }
     endFetches(of: &download, losing: true)
     detach(&download)
-    if removesNames && download.content != .nothing { remove(download.key, download.record.generation) }
     download.content = .nothing
     download.mustLook = false
     download.beginsAnew = false
     if download.ranges == .overlap { download.ranges = .trusted }
-    for order in download.damage.orders { reply(.done(id: order.id), to: order.client) }
-    download.damage = .init()
     // Its size stays known, until the server says another.
     download.record.received = 0
   }
@@ -256,22 +245,23 @@ extension TransferCore {
   /// Has nothing come any more, and the names of its files taken away.
   mutating func removeFiles(of download: inout Download) {
     endFetches(of: &download, losing: true)
+    let stored = download.content == .nothing ? nil : download.record.generation
+    let new = download.files?.generation
     detach(&download)
-    remove(download.key, download.record.generation)
+    for generation in Set([stored, new].compactMap(\.self)).sorted() { remove(download.key, generation) }
   }
 
   /// Somebody may have deleted files of the cache: of these downloads, or (nil) of any.
   mutating func lookForVanished(_ keys: Set<MediaKey>?) {
     let names = keys.map { $0.sorted().compactMap(downloads.storedName) } ?? downloads.stored
-    if names.isEmpty { return }
-    log.looks(1)
-    emit(.check(names))
+    if !names.isEmpty { emit(.check(names)) }
   }
 
   /// A data file is gone.
   mutating func missing(_ name: GenerationName) {
     change(name.key) { core, download in
-      guard download.record.generation == name.generation, download.files.map({ $0.phase == .open }) ?? true
+      guard download.record.generation == name.generation, download.content != .nothing,
+        download.files.map({ $0.phase == .open }) ?? true
       else {
         return
       }
@@ -341,48 +331,5 @@ extension TransferCore {
       (download.record.total, download.record.received) = (size, size)
     }
     return true
-  }
-
-  /// These bytes are not what was written: they come again.
-  /// - Parameter order: what is confirmed when no reader can get them any more.
-  mutating func discard(
-    _ ranges: [Range<Int64>], of key: MediaKey, _ generation: UInt32, for order: OrderName?
-  ) {
-    guard !ranges.isEmpty, generation > 0, downloads.record(of: key)?.generation == generation else {
-      if let order { reply(.done(id: order.id), to: order.client) }
-      return
-    }
-    change(key) { core, download in
-      let request = download.record.request
-      core.emit(.log("what is cached of \(request.show) – \(request.title) is damaged"))
-      // Nothing may be written by a response that was compared with what is there.
-      core.endFetches(of: &download)
-      download.damage.ranges += ranges
-      if let order { download.damage.orders.append(order) }
-      if download.files == nil { download.mustLook = true }
-      core.sendDamage(&download)
-    }
-  }
-
-  /// Has the files let go of what was found.
-  private mutating func sendDamage(_ download: inout Download) {
-    guard let open = download.openFiles, !download.damage.ranges.isEmpty, !download.damage.isOnItsWay else {
-      return
-    }
-    download.files?.pending += 1
-    download.damage.isOnItsWay = true
-    emit(.store(open.id, .discardBytes(download.damage.ranges)))
-    download.damage.ranges = []
-  }
-
-  private mutating func discarded(_ present: ByteRanges, _ download: inout Download) {
-    download.files?.setPresent(present)
-    download.damage.isOnItsWay = false
-    if !download.damage.ranges.isEmpty { return sendDamage(&download) }
-    for order in download.damage.orders { reply(.done(id: order.id), to: order.client) }
-    download.damage.orders = []
-    guard download.content == .whole, download.files?.isComplete == false else { return }
-    download.content = .part
-    if download.demand == .none { want(&download) }
   }
 }

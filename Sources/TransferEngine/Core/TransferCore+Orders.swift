@@ -7,15 +7,10 @@ extension TransferCore {
   mutating func leave(_ client: ClientID) {
     clients[client] = nil
     for name in handles.keys.filter({ $0.client == client }).sorted(by: { $0.id < $1.id }) { close(name) }
-    log.leave(client)
   }
 
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
     guard clients[client] != nil else { return }
-    func order(_ id: UInt64, _ key: MediaKey, _ command: CommandLog.Command) {
-      lastOrder += 1
-      log.append(.init(name: OrderName(client: client, id: id), key: key, command: command, place: lastOrder))
-    }
     switch message {
     // The daemon's business.
     case .hello: break
@@ -26,27 +21,29 @@ extension TransferCore {
     case .wait(let id, let open, let offset, let count):
       wait(id, HandleName(client: client, id: open), offset, count)
     case .endWait(let id): endWait(id, client)
-    case .start(let id, let request): order(id, request.key, .start(request))
-    case .pause(let id, let request): order(id, request.key, .pause(request))
-    case .setKept(let id, let request, let kept): order(id, request.key, .keep(request, kept))
-    case .leave(let id, let key): order(id, key, .leave)
-    case .drop(let id, let key):
-      let isToldByFiles = log.overtake(key)
-      var row: TransferRecord?
-      change(key) { core, download in
-        row = download.told.row
-        core.drop(&download)
-      }
-      let isWanted = row.map { $0.state != .cached && $0.state != .remote } ?? false
-      order(id, key, .drop(isToldByFiles: isToldByFiles && !isWanted))
-    case .forget(let id, let key):
-      _ = log.overtake(key)
-      change(key) { core, download in core.drop(&download, forgets: true) }
-      order(id, key, .drop(isToldByFiles: false))
+    case .order(let id, let order): hear(order, OrderName(client: client, id: id))
     case .freshAddress(let key, let url): heardAddress(key, url)
-    case .damaged(let id, let key, let generation, let ranges):
-      discard(ranges, of: key, generation, for: id == 0 ? nil : OrderName(client: client, id: id))
     }
+  }
+
+  /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
+  private mutating func hear(_ order: TransferOrder, _ name: OrderName) {
+    if case .replace(let key, let generation) = order, downloads.storedName(of: key)?.generation != generation
+    {
+      return reply(.done(id: name.id), to: name.client)
+    }
+    var isToldByFiles = false
+    if order.takesFiles {
+      let isStored = !log.isPending(order.key)
+      change(order.key) { core, download in
+        isToldByFiles =
+          isStored && download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
+        core.removeFiles(of: &download)
+      }
+    }
+    lastOrder += 1
+    log.append(
+      .init(name: name, order: order, place: lastOrder, time: now.instant, isToldByFiles: isToldByFiles))
   }
 
   private mutating func use(_ new: TransferSettings) {
@@ -87,9 +84,8 @@ extension TransferCore {
   }
 
   private mutating func close(_ name: HandleName) {
-    change(handles.removeValue(forKey: name)) { core, download in
+    change(handles.removeValue(forKey: name)) { _, download in
       download.readers.removeAll { $0.name == name }
-      if download.isForgotten && download.readers.isEmpty { core.drop(&download) }
     }
   }
 
@@ -133,51 +129,34 @@ extension TransferCore {
   /// An order is on the disk: it acts.
   mutating func obey(_ order: CommandLog.Order, _ download: inout Download) {
     let hadSlot = download.isBackground && download.slot == .granted
-    if case .start = order.command {
+    if case .start = order.order {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
+      // Perhaps deleted: it is looked at anew.
+      if download.content == .whole, download.files?.isFlushed == true { detach(&download) }
       if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
     }
+    let request = download.record.request
     download.obey(order, at: now.instant)
-    if hadSlot && !download.isWanted { beginQuiet() }
-  }
-
-  private mutating func beginQuiet() { timers.add(.queue, at: scheduler.beginQuiet(at: now.instant)) }
-
-  /// Cancels a download and drops its bytes, once the disk has taken their names away: what cannot be removed stays as
-  /// it was. That is done before the order is committed, because it makes room for it.
-  private mutating func drop(_ download: inout Download, forgets: Bool = false) {
-    if download.content == .nothing { return dropped(&download, forgets: forgets) }
-    removeFiles(of: &download)
-    log.drops(download.key, forgets: forgets, at: now.instant)
-  }
-
-  private mutating func dropped(_ download: inout Download, forgets: Bool) {
-    if download.isBackground && download.slot == .granted { beginQuiet() }
-    forgetBytes(of: &download, removesNames: false)
-    download.withdraw()
-    download.record.forgive()
-    if forgets { download.record = download.record.forgotten }
-  }
-
-  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
-    guard let removal = log.removed(key), let since = removal.dropped else { return }
-    if let failure {
-      for order in log.refuseDrops(of: key) where order.id != 0 {
-        reply(.refused(id: order.id, failure), to: order.client)
-      }
-      return touch(key)
-    }
-    lastOrder += 1
-    change(key) { [lastOrder] core, download in
-      let request = download.record.request
-      core.dropped(&download, forgets: removal.forgets)
+    if order.order.takesFiles {
       // Who has opened it since the order has it come again.
-      let later = download.readers.filter { $0.begun >= since }
+      let later = download.readers.filter { $0.begun >= order.time }
       if !later.isEmpty { download.take(request) }
       if let reader = later.first(where: \.mayDownload) {
-        download.want(by: reader.name.client, place: lastOrder, at: core.now.instant)
+        download.want(by: reader.name.client, place: order.place, at: now.instant)
       }
     }
+    if hadSlot && !download.isWanted { timers.add(.queue, at: scheduler.beginQuiet(at: now.instant)) }
+  }
+
+  /// The names of files have been taken away, or why not: then what is ordered does not happen.
+  mutating func removed(_ key: MediaKey, _ failure: TransferFailure?) {
+    guard log.removed(key) else { return }
+    if let failure {
+      for name in log.refuse(key) { reply(.refused(id: name.id, failure), to: name.client) }
+    } else {
+      change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }
+    }
+    touch(key)
   }
 }

@@ -8,7 +8,7 @@ extension TransferCore {
   mutating func assignSlots() {
     let (hosts, instant) = (hosts, now.instant)
     let limits = Scheduler.Limits(downloads: settings.downloads, perHost: settings.perHost)
-    let chosen = scheduler.choose(limits, at: instant, senders: senders) { hosts.isResting($0, at: instant) }
+    let chosen = scheduler.choose(limits, at: instant) { hosts.isResting($0, at: instant) }
     let admitted = withRoom(chosen)
     let isChosen = Set(chosen)
     for key in scheduler.placed.union(isChosen).sorted() {
@@ -34,36 +34,23 @@ extension TransferCore {
   mutating func yieldSlots() {
     guard scheduler.hasQueue else { return }
     for key in downloads.runningInOrder {
-      guard let download = downloads.active[key], download.isBackground else { continue }
+      guard let download = downloads.active[key], download.isBackground,
+        download.meter.slowSince.map({ $0.adding(Self.slowTime) <= now.instant }) ?? false
+      else { continue }
       change(key, isQuiet: true) { core, download in
-        var isSlow = true
-        for index in download.fetches.indices where !core.isSlow(&download.fetches[index]) { isSlow = false }
-        if !isSlow { return }
         core.endFetches(of: &download)
         let sender = download.source.sender ?? download.source.named
         core.handle(Fault(.passing, "\(sender) sends almost nothing"), of: &download)
-        let later = core.now.instant.adding(2 * Self.progressTime)
+        let later = core.now.instant.adding(2 * Self.slowTime)
         core.retry(&download, at: max(download.retry.until ?? later, later))
       }
     }
   }
 
-  private func isSlow(_ fetch: inout Fetch) -> Bool {
-    let last = fetch.progress ?? Fetch.Beginning(position: fetch.arrived, time: now.instant)
-    fetch.progress = last
-    if now.instant.seconds(since: last.time) < Self.progressTime { return false }
-    fetch.progress = Fetch.Beginning(position: fetch.arrived, time: now.instant)
-    return fetch.arrived - last.position < leastProgress && fetch.intake != nil
-  }
-
-  /// Seconds in which a slot must have brought `leastProgress` bytes: less than any audio plays.
-  private static let progressTime = 15.0
-  private var leastProgress: Int64 {
-    let most = 16_384.0
-    guard let limit = settings.limitRate else { return Int64(most) }
-    // What is held back by us can't be fast.
-    return Int64(min(most, Double(limit) * Self.progressTime / Double(4 * max(settings.downloads, 1))))
-  }
+  /// Seconds for which a slot may bring less than `slowRate`.
+  private static let slowTime = 15.0
+  /// Bytes per second: less than any audio plays. What is held back by us can't be fast.
+  var slowRate: Int64 { min(1024, (settings.limitRate ?? .max) / (4 * max(settings.downloads, 1))) }
 
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
   mutating func update(_ download: inout Download) {

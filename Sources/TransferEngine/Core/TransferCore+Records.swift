@@ -44,7 +44,7 @@ extension TransferCore {
     for key in next.rows {
       let orders = next.orders.filter { $0.key == key }
       // An order for an episode that nothing is known of.
-      if !downloads.contains(key), let request = orders.lazy.compactMap(\.command.request).first {
+      if !downloads.contains(key), let request = orders.lazy.compactMap(\.order.request).first {
         change(request) { _, _ in }
       }
       guard downloads.contains(key) else {
@@ -72,16 +72,18 @@ extension TransferCore {
     if let failure {
       // The store has neither the rows nor what the orders would have made of them.
       for key in batch.rows.sorted() { change(key) { _, download in download.told.row?.changed = -1 } }
-      for order in batch.orders where order.name.id != 0 {
-        let isDone = order.command == .drop(isToldByFiles: true)
-        reply(isDone ? .done(id: order.name.id) : .refused(id: order.name.id, failure), to: order.name.client)
+      for order in batch.orders {
+        // Its files have gone all the same.
+        if order.order.takesFiles { change(order.key) { core, download in core.obey(order, &download) } }
+        let (name, isDone) = (order.name, order.isToldByFiles)
+        reply(isDone ? .done(id: name.id) : .refused(id: name.id, failure), to: name.client)
       }
       timers.add(.save, at: log.rest(at: now.instant))
       return
     }
     for order in batch.orders {
       change(order.key) { core, download in core.obey(order, &download) }
-      if order.name.id != 0 { reply(.done(id: order.name.id), to: order.name.client) }
+      reply(.done(id: order.name.id), to: order.name.client)
     }
     rest(batch.rows)
   }

@@ -32,8 +32,7 @@ extension TransferCore {
       running: running, canSeek: download.canSeek, wantsWhole: download.isRunnable, focus: download.focus)
   }
 
-  /// Ends responses that were begun for readers who wait for something else by now, a moment after they began: hosts are
-  /// not to be asked with each read.
+  /// Ends responses that were begun for readers who wait for something else by now.
   /// - Parameter count: responses that are lacking.
   private mutating func makeWay(for count: Int, in download: inout Download) -> Bool {
     if count == 0 { return false }
@@ -41,17 +40,9 @@ extension TransferCore {
     let idle = download.fetches.filter {
       $0.request.end != nil && $0.intake != nil && !awaited.contains($0.id)
     }
-    let due = idle.filter { $0.asked.adding(Self.leisure) <= now.instant }
-    if due.count < count, let next = idle.map(\.asked).filter({ $0.adding(Self.leisure) > now.instant }).min()
-    {
-      timers.add(.download(download.key), at: next.adding(Self.leisure))
-    }
-    for fetch in due.prefix(count) { endFetch(fetch.id, of: &download) }
-    return !due.isEmpty
+    for fetch in idle.prefix(count) { endFetch(fetch.id, of: &download) }
+    return !idle.isEmpty
   }
-
-  /// Seconds.
-  private static let leisure = 0.25
 
   /// The fetches that bring what readers wait for.
   private func awaited(in download: Download) -> Set<FlowID> {

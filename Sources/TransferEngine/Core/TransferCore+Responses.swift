@@ -131,11 +131,10 @@ extension TransferCore {
     download.source.sender = head.host
     download.source.isPrivate = head.isFromPrivateHost
     download.source.answered = now.instant
-    if !fetch.isDirect { senders.learn(head.host, behind: download.source.named) }
     if head.url == download.record.request.url, representation.validator != nil, representation.total != nil,
       head.acceptsRanges || head.status == 206
     {
-      senders.learn(download.source.named, givesParts: true)
+      hosts.learn(download.source.named, givesParts: true)
     }
     for host in [download.source.named, head.host] where hosts.end(host) { reconsider() }
     if head.status == 206 && download.ranges == .overlap { download.ranges = .trusted }

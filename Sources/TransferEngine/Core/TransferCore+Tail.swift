@@ -8,7 +8,7 @@ extension TransferCore {
   mutating func askForTail(of download: inout Download) {
     guard download.tail == nil, download.fetches.count == 1, !download.beginsAnew,
       download.ranges == .trusted,
-      download.retry.lastFault == nil, senders.givesParts(download.source.named),
+      download.retry.lastFault == nil, hosts.givesParts(download.source.named),
       let length = download.record.total ?? download.record.request.expectedLength,
       length >= RequestPlanner.nearby, length <= Limits.largestFile,
       download.readers.contains(where: { $0.isOpening && $0.intent == .download })
@@ -50,7 +50,7 @@ extension TransferCore {
   /// - Parameter isRefused: whether its host is not to be asked for another one.
   mutating func endTail(of download: inout Download, isRefused: Bool = false) {
     guard let tail = download.tail else { return }
-    if isRefused { senders.learn(download.source.named, givesParts: false) }
+    if isRefused { hosts.learn(download.source.named, givesParts: false) }
     download.tail = nil
     fetches[tail.id] = nil
     emit(.end(tail.id))

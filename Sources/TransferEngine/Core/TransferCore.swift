@@ -34,8 +34,7 @@ package struct TransferCore: Hashable {
   var fetches: [FlowID: MediaKey] = [:]
   var files: [StoreID: MediaKey] = [:]
   var scheduler = Scheduler()
-  var hosts = HostRests()
-  var senders = Senders()
+  var hosts = Hosts()
   var throttle = Throttle()
   var space = Space()
   var log = CommandLog()
@@ -143,11 +142,8 @@ package struct TransferCore: Hashable {
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
     case .vanished(let keys): lookForVanished(keys)
-    case .missing(let names):
-      log.looks(-1)
-      for name in names { missing(name) }
+    case .missing(let names): for name in names { missing(name) }
     case .found(let found): sweep(found)
-    case .damaged(let key, let generation, let ranges): discard(ranges, of: key, generation, for: nil)
     case .networkChanged: networkChanged()
     // It may have come a little early: the next one is asked for again.
     case .timer: outbox.wake = nil

@@ -1,35 +1,37 @@
 /// Bytes per second, smoothed over a few seconds.
 struct RateMeter: Hashable {
-  private struct Mark: Hashable {
-    var bytes: Int64
-    var time: Instant
-  }
-  private var last: Mark?
+  /// Bytes that have come since it was last looked at, and when that was.
+  private var count: Int64 = 0
+  private var time: Instant?
   private var smoothed: Double?
   /// When bytes were last seen to come.
   private var moved: Instant?
-
-  /// nil while nothing comes.
-  var rate: Int64? { smoothed.map { Int64($0) } }
-
+  /// Since when less comes than is of use.
+  private(set) var slowSince: Instant?
   /// Seconds without a byte, once they are so many that the rate means nothing.
   private(set) var stalled: Int64?
+
   private static let patience = 5.0
 
-  mutating func note(_ bytes: Int64, at now: Instant) {
-    if let last, now > last.time {
-      let current = Double(max(0, bytes - last.bytes)) / now.seconds(since: last.time)
-      smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? current
+  /// nil while nothing comes.
+  var rate: Int64? { smoothed.map { Int64($0) }.flatMap { $0 > 0 ? $0 : nil } }
+
+  mutating func came(_ bytes: Int64) { count += bytes }
+
+  /// - Parameter slow: bytes per second that are of no use.
+  mutating func look(at now: Instant, slow: Int64) {
+    defer { (count, time) = (0, now) }
+    guard let time, now > time else {
+      (moved, slowSince) = (now, now)
+      return
     }
-    if bytes == last?.bytes, let moved {
-      let silence = now.seconds(since: moved)
-      stalled = silence >= Self.patience ? Int64(silence) : nil
-      if stalled != nil { smoothed = nil }
-    } else {
-      moved = now
-      stalled = nil
-    }
-    last = Mark(bytes: bytes, time: now)
+    let current = Double(count) / now.seconds(since: time)
+    smoothed = smoothed.map { $0 * 0.7 + current * 0.3 } ?? (count > 0 ? current : nil)
+    if count > 0 { moved = now }
+    let silence = moved.map { now.seconds(since: $0) } ?? 0
+    stalled = silence >= Self.patience ? Int64(silence) : nil
+    if silence >= 2 { smoothed = nil }
+    slowSince = smoothed ?? 0 < Double(slow) ? slowSince ?? time : nil
   }
 
   mutating func stop() { self = RateMeter() }

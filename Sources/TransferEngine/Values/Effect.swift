@@ -53,8 +53,6 @@ package enum StoreOrder: Hashable, Sendable {
   case compare(FlowID, Range<Int64>)
   /// More is known of the representation.
   case describe(Representation)
-  /// These bytes are not what was written: they are there no more.
-  case discardBytes([Range<Int64>])
   /// - Parameter isComplete: whether the journal tells it all, without the live map.
   case close(isComplete: Bool)
 }

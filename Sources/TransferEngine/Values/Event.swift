@@ -32,8 +32,6 @@ package enum Event: Sendable {
   case missing([GenerationName])
   /// The cache's files.
   case found([FoundFile])
-  /// These bytes of a generation are not what was written.
-  case damaged(MediaKey, generation: UInt32, [Range<Int64>])
   /// The machine's addresses or routes have changed.
   case networkChanged
   /// The time that `wake` named has come, or has not.
@@ -52,8 +50,6 @@ package enum DiskAnswer: Hashable, Sendable {
   /// Of what was compared, so many bytes are the same from its start on.
   case compared(FlowID, Range<Int64>, agreed: Int64)
   case described
-  /// What was found damaged is there no more; this is.
-  case discarded(present: ByteRanges)
   /// All that had been written is on the disk.
   case flushed
   /// A flush failed: only this is known to be there.

@@ -15,26 +15,15 @@ package enum ClientMessage: Hashable, Sendable {
   /// `unavailable`.
   case wait(id: UInt64, open: UInt64, offset: Int64, count: Int64)
   case endWait(id: UInt64)
-  /// Answered by `done` where `id` is not 0.
-  case start(id: UInt64, TransferRequest)
-  case pause(id: UInt64, TransferRequest)
-  case drop(id: UInt64, MediaKey)
-  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
-  case forget(id: UInt64, MediaKey)
-  case setKept(id: UInt64, TransferRequest, Bool)
-  /// Out of the queue, with what has come kept.
-  case leave(id: UInt64, MediaKey)
+  /// Answered by `done` or `refused`.
+  case order(id: UInt64, TransferOrder)
   /// The answer to `needAddress`; nil where there is no other one.
   case freshAddress(MediaKey, String?)
-  /// These bytes of a generation are not what was written, or can't be read: to come again. Answered by `done` where
-  /// `id` is not 0.
-  case damaged(id: UInt64, MediaKey, generation: UInt32, [Range<Int64>])
 }
 
 extension ClientMessage: FramedMessage {
   private enum Kind: UInt8, BinaryValue {
-    case hello = 1, settings, open, close, wait, endWait, start, pause, drop, setKept, freshAddress
-    case leave, damaged, forget
+    case hello = 1, settings, open, close, wait, endWait, order, freshAddress
   }
 
   package func encode(into bytes: inout [UInt8]) {
@@ -46,42 +35,88 @@ extension ClientMessage: FramedMessage {
     case .close(let id): bytes.put(Kind.close, id)
     case .wait(let id, let open, let offset, let count): bytes.put(Kind.wait, id, open, offset, count)
     case .endWait(let id): bytes.put(Kind.endWait, id)
-    case .start(let id, let request): bytes.put(Kind.start, id, request)
-    case .pause(let id, let request): bytes.put(Kind.pause, id, request)
-    case .drop(let id, let key): bytes.put(Kind.drop, id, key)
-    case .forget(let id, let key): bytes.put(Kind.forget, id, key)
-    case .leave(let id, let key): bytes.put(Kind.leave, id, key)
-    case .setKept(let id, let request, let kept): bytes.put(Kind.setKept, id, request, kept)
+    case .order(let id, let order): bytes.put(Kind.order, id, order)
     case .freshAddress(let key, let url): bytes.put(Kind.freshAddress, key, url)
-    case .damaged(let id, let key, let generation, let ranges):
-      bytes.put(Kind.damaged, id, key, generation, ranges)
     }
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     switch try Kind(from: &reader) {
-    case .hello:
-      self = .hello(
-        version: try reader.next(), observes: try reader.next(), answersAddresses: try reader.next())
-    case .settings: self = .settings(try reader.next())
-    case .open:
-      self = .open(
-        id: try reader.next(), try reader.next(), try reader.next(), generation: try reader.next())
-    case .close: self = .close(id: try reader.next())
-    case .wait:
-      self = .wait(
-        id: try reader.next(), open: try reader.next(), offset: try reader.next(), count: try reader.next())
-    case .endWait: self = .endWait(id: try reader.next())
-    case .start: self = .start(id: try reader.next(), try reader.next())
-    case .pause: self = .pause(id: try reader.next(), try reader.next())
-    case .drop: self = .drop(id: try reader.next(), try reader.next())
-    case .forget: self = .forget(id: try reader.next(), try reader.next())
-    case .leave: self = .leave(id: try reader.next(), try reader.next())
-    case .setKept: self = .setKept(id: try reader.next(), try reader.next(), try reader.next())
-    case .freshAddress: self = .freshAddress(try reader.next(), try reader.next())
-    case .damaged:
-      self = .damaged(
-        id: try reader.next(), try reader.next(), generation: try reader.next(), try reader.next())
+    case .hello: self = try reader.make(Self.hello)
+    case .settings: self = try reader.make(Self.settings)
+    case .open: self = try reader.make(Self.open)
+    case .close: self = try reader.make(Self.close)
+    case .wait: self = try reader.make(Self.wait)
+    case .endWait: self = try reader.make(Self.endWait)
+    case .order: self = try reader.make(Self.order)
+    case .freshAddress: self = try reader.make(Self.freshAddress)
+    }
+  }
+}
+
+/// What a client wants done with an episode for good. The daemon remembers it before it does it.
+package enum TransferOrder: Hashable, Sendable {
+  case start(TransferRequest)
+  case pause(TransferRequest)
+  case setKept(TransferRequest, Bool)
+  /// Takes it out of the queue, where only this client's readers want it; what has come stays.
+  case leave(MediaKey)
+  /// Cancels the download and drops its bytes.
+  case drop(MediaKey)
+  /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
+  case forget(MediaKey)
+  /// Bytes of this generation are not what was written: drops it, and downloads the episode again.
+  case replace(MediaKey, generation: UInt32)
+
+  package var key: MediaKey {
+    switch self {
+    case .start(let request), .pause(let request), .setKept(let request, _): request.key
+    case .leave(let key), .drop(let key), .forget(let key), .replace(let key, _): key
+    }
+  }
+
+  package var request: TransferRequest? {
+    switch self {
+    case .start(let request), .pause(let request), .setKept(let request, _): request
+    case .leave, .drop, .forget, .replace: nil
+    }
+  }
+
+  /// Whether it takes the generation's files away.
+  package var takesFiles: Bool {
+    switch self {
+    case .drop, .forget, .replace: true
+    case .start, .pause, .setKept, .leave: false
+    }
+  }
+}
+
+extension TransferOrder: BinaryValue {
+  private enum Kind: UInt8, BinaryValue {
+    case start = 1, pause, setKept, leave, drop, forget, replace
+  }
+
+  package func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .start(let request): bytes.put(Kind.start, request)
+    case .pause(let request): bytes.put(Kind.pause, request)
+    case .setKept(let request, let isKept): bytes.put(Kind.setKept, request, isKept)
+    case .leave(let key): bytes.put(Kind.leave, key)
+    case .drop(let key): bytes.put(Kind.drop, key)
+    case .forget(let key): bytes.put(Kind.forget, key)
+    case .replace(let key, let generation): bytes.put(Kind.replace, key, generation)
+    }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
+    case .start: self = try reader.make(Self.start)
+    case .pause: self = try reader.make(Self.pause)
+    case .setKept: self = try reader.make(Self.setKept)
+    case .leave: self = try reader.make(Self.leave)
+    case .drop: self = try reader.make(Self.drop)
+    case .forget: self = try reader.make(Self.forget)
+    case .replace: self = try reader.make(Self.replace)
     }
   }
 }

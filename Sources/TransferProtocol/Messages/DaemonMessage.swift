@@ -42,18 +42,16 @@ extension DaemonMessage: FramedMessage {
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     switch try Kind(from: &reader) {
-    case .welcome:
-      self = .welcome(version: try reader.next(), cache: try reader.next(), runtime: try reader.next())
-    case .changed: self = .changed(try reader.next())
+    case .welcome: self = try reader.make(Self.welcome)
+    case .changed: self = try reader.make(Self.changed)
     case .snapshotEnd: self = .snapshotEnd
-    case .opened:
-      self = .opened(id: try reader.next(), generation: try reader.next(), total: try reader.next())
-    case .openFailed: self = .openFailed(id: try reader.next(), try reader.next())
-    case .available: self = .available(wait: try reader.next())
-    case .unavailable: self = .unavailable(wait: try reader.next(), try reader.next())
-    case .done: self = .done(id: try reader.next())
-    case .refused: self = .refused(id: try reader.next(), try reader.next())
-    case .needAddress: self = .needAddress(try reader.next(), url: try reader.next())
+    case .opened: self = try reader.make(Self.opened)
+    case .openFailed: self = try reader.make(Self.openFailed)
+    case .available: self = try reader.make(Self.available)
+    case .unavailable: self = try reader.make(Self.unavailable)
+    case .done: self = try reader.make(Self.done)
+    case .refused: self = try reader.make(Self.refused)
+    case .needAddress: self = try reader.make(Self.needAddress)
     }
   }
 }

@@ -16,8 +16,6 @@ package final class ClientConnection {
   private let ended: (ClientConnection) -> Void
   package private(set) var hasGreeted = false
   package private(set) var observes = false
-  /// Whether nothing is heard from it or said to it.
-  private var isLeftWaiting = false
 
   /// Bytes of texts that are made ready at once, and then how many statuses or answers.
   private static let mostText = 64 << 10
@@ -36,7 +34,7 @@ package final class ClientConnection {
     weak var this: ClientConnection?
     self.socket = FrameSocket(
       socket, loop: loop,
-      receive: { message in if let this, !this.isLeftWaiting { receive(this, message) } },
+      receive: { message in if let this { receive(this, message) } },
       ended: { if let this { ended(this) } })
     this = self
     self.socket.refill = { [weak self] in self?.makeReady() ?? [] }
@@ -53,15 +51,9 @@ package final class ClientConnection {
     return !hasGreeted
   }
 
-  /// Hears and says no more, until the other end goes.
-  package func leaveWaiting() {
-    isLeftWaiting = true
-    observes = false
-  }
-
   /// Sends `message`, behind what was to be told before; at the next `flush`.
   package func send(_ message: DaemonMessage) {
-    if isClosed || isLeftWaiting { return }
+    if isClosed { return }
     answers.append(message)
     if answers.count > Self.mostAnswers { close() }
   }

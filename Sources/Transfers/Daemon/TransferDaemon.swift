@@ -182,11 +182,8 @@ package final class TransferDaemon: @unchecked Sendable {
         log?.write("a newer podcastfs asks: ending, so that its own transfer daemon can begin")
         return end()
       }
-      if version < Frames.version {
-        // Sent away it would come again at once, and again; so it is left waiting.
-        log?.write("a mount of an older podcastfs is running: unmount it and mount it again")
-        return connection.leaveWaiting()
-      }
+      // A mount of an older podcastfs knows by the welcome that it is not served.
+      if version < Frames.version { return connection.close() }
       if observes { driver.tellAll(connection) }
     } else {
       driver.lookForVanished()

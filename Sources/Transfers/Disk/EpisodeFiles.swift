@@ -97,13 +97,6 @@ final class EpisodeFiles: Sendable {
     if isComplete { writer?.removeMap() }
     state.withLock { $0 = nil }
   }
-
-  func discard(_ ranges: [Range<Int64>]) -> DiskAnswer {
-    answer { writer in
-      try writer.discard(ranges)
-      return .discarded(present: writer.present)
-    }
-  }
 }
 
 extension DiskFailure {

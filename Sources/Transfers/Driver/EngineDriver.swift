@@ -265,9 +265,6 @@ final class EngineDriver: @unchecked Sendable {
     case .describe(let representation):
       guard let (files, key) = files[id] else { return }
       answer(.files(key)) { .disk(id, files.describe(representation)) }
-    case .discardBytes(let ranges):
-      guard let (files, key) = files[id] else { return }
-      answer(.files(key)) { .disk(id, files.discard(ranges)) }
     case .close(let isComplete):
       guard let (files, key) = files.removeValue(forKey: id) else { return }
       run(.files(key)) { files.close(isComplete: isComplete) }

@@ -98,11 +98,11 @@ extension Simulation {
     let key = episodes[episode].key
     let message: ClientMessage =
       switch promise {
-      case .wanted: .start(id: number, request(episode))
-      case .paused: .pause(id: number, request(episode))
-      case .dropped: .drop(id: number, key)
-      case .forgotten: .forget(id: number, key)
-      case .left: .leave(id: number, key)
+      case .wanted: .order(id: number, .start(request(episode)))
+      case .paused: .order(id: number, .pause(request(episode)))
+      case .dropped: .order(id: number, .drop(key))
+      case .forgotten: .order(id: number, .forget(key))
+      case .left: .order(id: number, .leave(key))
       }
     note("client \(index): \(promise) \(episode)")
     forgetPromises(of: key)
@@ -124,7 +124,7 @@ extension Simulation {
 
   func keep(_ index: Int, _ episode: Int, _ isKept: Bool) {
     let number = clients[index].next()
-    let message = ClientMessage.setKept(id: number, request(episode), isKept)
+    let message = ClientMessage.order(id: number, .setKept(request(episode), isKept))
     let key = episodes[episode].key
     kept.remove(key)
     if promises[key] == .forgotten { promises[key] = nil }
@@ -238,7 +238,8 @@ extension Simulation {
     let isAlone = !clients.contains { client in client.orders.values.contains { $0.key == order.key } }
     let hasReaders = clients.contains { client in client.handles.values.contains { $0.key == order.key } }
     guard isAlone && !order.isOutdated else { return }
-    switch order.message {
+    guard case .order(_, let what) = order.message else { return }
+    switch what {
     case .start:
       // Who only fetches what is read has what failed tried again, not all of it.
       let isFetched = clients.contains { client in
@@ -249,8 +250,8 @@ extension Simulation {
       if !hasReaders, engine.status(of: order.key)?.state == .paused { promises[order.key] = .paused }
     case .drop: if !hasReaders { promises[order.key] = .dropped }
     case .forget: if !hasReaders { promises[order.key] = .forgotten }
-    case .setKept(_, _, let isKept): if isKept { kept.insert(order.key) }
-    default: break
+    case .setKept(_, let isKept): if isKept { kept.insert(order.key) }
+    case .leave, .replace: break
     }
   }
 

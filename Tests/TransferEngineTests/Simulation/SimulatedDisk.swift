@@ -191,13 +191,6 @@ extension Simulation {
         disk.change(id) { $0.describe(representation) }
         return .disk(id, .described)
       }
-    case .discardBytes(let ranges):
-      guard let key = storeKeys[id] else { return }
-      job(lane(key), 0.001) { [self] in
-        let left = discard(ranges, of: id)
-        forgive(key)
-        return .disk(id, .discarded(present: left))
-      }
     case .close(let isComplete):
       guard let key = storeKeys.removeValue(forKey: id) else { return }
       job(lane(key), 0.0002) { [self] in
@@ -207,21 +200,6 @@ extension Simulation {
         return nil
       }
     }
-  }
-
-  private func discard(_ ranges: [Range<Int64>], of id: StoreID) -> ByteRanges {
-    guard let file = disk.opened(id) else { return ByteRanges() }
-    var left = ByteRanges()
-    for run in file.written.ranges {
-      var at = run.lowerBound
-      for damaged in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) where damaged.overlaps(run) {
-        if damaged.lowerBound > at { left.insert(at..<damaged.lowerBound) }
-        at = max(at, damaged.upperBound)
-      }
-      if at < run.upperBound { left.insert(at..<run.upperBound) }
-    }
-    disk.change(id) { $0.discard(except: left) }
-    return left
   }
 
   private func openFile(_ id: StoreID, _ key: MediaKey, _ generation: UInt32) -> DiskAnswer {

@@ -143,17 +143,11 @@ extension Simulation {
 
   /// Somebody has found bytes of a whole file that are not what was written.
   private func damage(_ client: Int, _ episode: Int) {
-    guard let status = engine.status(of: episodes[episode].key), status.state == .cached,
-      let total = status.total
-    else {
-      return
-    }
+    guard let status = engine.status(of: episodes[episode].key), status.state == .cached else { return }
     note("bytes of \(episode) are damaged")
     count("damaged files")
-    let start = Int64(random.below(Int(total)))
     let number = clients[client].next()
-    let message = ClientMessage.damaged(
-      id: number, status.key, generation: status.generation, [start..<min(start + 70_000, total)])
+    let message = ClientMessage.order(id: number, .replace(status.key, generation: status.generation))
     clients[client].orders[number] = SimulatedClient.Order(message: message, key: status.key, since: time)
     say(client, message)
   }

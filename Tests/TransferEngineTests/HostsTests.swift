@@ -3,11 +3,11 @@ import TransferEngine
 import TransferProtocol
 
 /// Hosts that are left alone for a while.
-@Suite struct HostRestsTests {
+@Suite struct HostsTests {
   private static func at(_ seconds: Double) -> Instant { Instant(nanoseconds: Int64(seconds * 1e9)) }
 
   @Test func whoDidNotAnswerRestsLaterAndLater() throws {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     var now = Self.at(1000)
     for delay in [0.5, 1, 2, 4, 8, 16, 32, 60, 60] {
       let end = rests.failed("a", retryAfter: nil, at: now, &random)
@@ -22,7 +22,7 @@ import TransferProtocol
 
   /// A thousand downloads of a dead host that fail at once are one failure.
   @Test func whoRestsAlreadyHasNotFailedAgain() {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     let until = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
     let others = (0..<1000).compactMap { _ in rests.failed("a", retryAfter: nil, at: Self.at(1.1), &random) }
     #expect(until != nil && others.isEmpty)
@@ -30,7 +30,7 @@ import TransferProtocol
   }
 
   @Test func whatTheHostWishesIsKeptForAnHourAtTheMost() {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     _ = rests.failed("a", retryAfter: nil, at: Self.at(1), &random)
     // Also while it rests.
     let wish = rests.failed("a", retryAfter: 600, at: Self.at(2), &random)
@@ -40,7 +40,7 @@ import TransferProtocol
   }
 
   @Test func whoAnswersIsAskedAtOnceAndBeginsAnew() throws {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
     let wasResting = [rests.end("a"), rests.end("a")]
     #expect(wasResting == [true, false])
@@ -50,7 +50,7 @@ import TransferProtocol
   }
 
   @Test func whoWantsSomethingOfItIsHeardOnceASecond() {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     for _ in 0..<8 { _ = rests.failed("a", retryAfter: 60, at: Self.at(1), &random) }
     let early = rests.hurry("a", at: Self.at(1.9))
     let late = rests.hurry("a", at: Self.at(2))
@@ -61,7 +61,7 @@ import TransferProtocol
   @Test func ordersOneAfterTheOtherDoNotAskADeadHostOneAfterTheOther() {
     let world = EngineWorld(60, hosts: 1)
     for request in world.requests {
-      world.say { .start(id: $0, request) }
+      world.say { .order(id: $0, .start(request)) }
       world.end(ResponseFailure("connection refused", silentHost: "h0.test"))
     }
     #expect(world.asked == 1)
@@ -70,7 +70,7 @@ import TransferProtocol
   }
 
   @Test func theNextEndIsTheSoonest() {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     _ = rests.failed("a", retryAfter: 50, at: Self.at(0), &random)
     _ = rests.failed("b", retryAfter: 20, at: Self.at(0), &random)
     #expect(rests.nextEnd(after: Self.at(0)) == Self.at(20))
@@ -81,11 +81,19 @@ import TransferProtocol
 
   /// Of all hosts there are few are remembered: those that rest.
   @Test func restsThatAreOverAreForgotten() {
-    var (rests, random) = (HostRests(), SplitMix(seed: 1))
+    var (rests, random) = (Hosts(), SplitMix(seed: 1))
     for number in 0..<20_000 {
       _ = rests.failed("\(number)", retryAfter: nil, at: Self.at(Double(number)), &random)
     }
     let left = (0..<20_000).count { rests.end("\($0)") }
     #expect(left > 0 && left <= Limits.hosts)
+  }
+  /// Feeds name any number of hosts.
+  @Test func onceAHostHasRefusedAPartItIsNotAskedForOneBeside() {
+    var hosts = Hosts()
+    hosts.learn("a", givesParts: true)
+    #expect(hosts.givesParts("a") && !hosts.givesParts("b"))
+    for gives in [false, true] { hosts.learn("a", givesParts: gives) }
+    #expect(!hosts.givesParts("a"))
   }
 }

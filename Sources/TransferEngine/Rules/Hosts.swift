@@ -1,6 +1,6 @@
-/// Hosts that did not answer at all: of a thousand downloads that wait, one or two ask such a host at a time, later
+/// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that wait, one or two ask such a host at a time, later
 /// and later, not all of them.
-package struct HostRests: Hashable, Sendable {
+package struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     /// When it failed.
     var since: Instant
@@ -8,6 +8,7 @@ package struct HostRests: Hashable, Sendable {
     var failures: Int
   }
   private var rests: [String: Rest] = [:]
+  private var parts: [String: Bool] = [:]
 
   /// Seconds: another file of the host may be there after all.
   private static let longest = 60.0
@@ -55,4 +56,12 @@ package struct HostRests: Hashable, Sendable {
   package mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
 
   package mutating func endAll() { rests = [:] }
+
+  /// Whether `host` sends parts itself, and has never refused to send the end of a file.
+  package func givesParts(_ host: String) -> Bool { parts[host] ?? false }
+
+  package mutating func learn(_ host: String, givesParts gives: Bool) {
+    if parts.count >= Limits.hosts { parts = [:] }
+    parts[host] = gives && parts[host] ?? true
+  }
 }

@@ -1,0 +1,159 @@
+package import Configuration
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// A subscription as its rules look at it.
+package struct RuledPodcast: Sendable {
+  package let id: Int64
+  /// Of its folder.
+  package let name: String
+  /// With the configuration's where the subscription has none of its own.
+  package let rules: SubscriptionRules
+  /// Its feed says that episodes are to be heard in order.
+  package let isSerial: Bool
+  /// What the transfers know of them is not filled in.
+  package var episodes: [RuledEpisode]
+}
+
+// The rules of subscriptions: what they are, and what they have done. Orders are given elsewhere.
+extension Catalog {
+  /// What the configuration file says of a podcast's feed, also under an address that it has moved away from.
+  package func feedSettings(ofPodcast id: Int64) throws(CatalogError) -> FeedSettings? {
+    feeds.fetcher.settings(try store.read { try FormerAddresses.keys(of: id, in: $0) })
+  }
+
+  /// The subscription's own rules, without those of the configuration.
+  package func rules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
+    try store.read { try RuleRows.rules(ofPodcast: id, in: $0) }
+  }
+
+  /// The rules that hold for a subscription: its own, else the configuration's for its feed, else those for all.
+  package func effectiveRules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
+    let configured = try feedSettings(ofPodcast: id)?.rules ?? SubscriptionRules()
+    return try rules(ofPodcast: id).completed(by: configured).completed(by: settings.rules)
+  }
+
+  /// Sets rules of a subscription; an empty value removes one. All of them are set, or none.
+  /// - Throws: EINVAL for a value that cannot be, ENOENT where the podcast is not followed.
+  package func setRules(
+    _ values: [(key: SubscriptionRules.Key, value: String)], ofPodcast id: Int64
+  ) throws(CatalogError) {
+    try store.change { database, changes in
+      let subscription = try database.first("SELECT id FROM subscription WHERE podcast_id = ?", id) {
+        $0.int64(0)
+      }
+      guard let subscription else { throw CatalogError.unknown("subscription") }
+      let old = try RuleRows.rules(ofPodcast: id, in: database)
+      var rules = old
+      for (key, value) in values {
+        do { try rules.set(key, to: value) } catch { throw CatalogError(.EINVAL, "\(error)") }
+      }
+      if rules == old { return }
+      for key in SubscriptionRules.Key.allCases where rules.text(key) != old.text(key) {
+        try RuleRows.set(key, to: rules.text(key), ofPodcast: id, in: database)
+      }
+      changes.append(.subscription(subscription, podcast: id))
+    }
+  }
+
+  /// - Parameter isForPeople: also where its rules neither download nor drop anything.
+  /// - Returns: nil where the podcast is not followed, and where there is nothing to decide.
+  package func ruledPodcast(_ id: Int64, isForPeople: Bool = false) throws(CatalogError) -> RuledPodcast? {
+    let rules = try effectiveRules(ofPodcast: id)
+    if rules.areIdle && !isForPeople { return nil }
+    return try store.read { database in
+      guard
+        let (name, title, isSerial) = try database.first(
+          """
+          SELECT s.name, p.title, f.is_serial FROM subscription s
+          JOIN podcast p ON p.id = s.podcast_id JOIN feed f ON f.podcast_id = p.id WHERE p.id = ?
+          """, id, as: { ($0.string(0), $0.string(1), $0.bool(2)) })
+      else { return nil }
+      return RuledPodcast(
+        id: id, name: name, rules: rules, isSerial: isSerial,
+        episodes: try RuleRows.episodes(ofPodcast: id, show: title, in: database))
+    }
+  }
+
+  /// Notes what the rules have done for an episode; not where somebody has taken it in hand meanwhile, or its podcast is
+  /// followed no longer.
+  package func setRuleMark(_ mark: RuleMark, episode: Int64) throws(CatalogError) {
+    try store.write(waitsForDisk: false) { database in
+      try database.run(
+        """
+        UPDATE episode SET ruled = ? WHERE id = ? AND ruled <> ?
+          AND EXISTS (SELECT 1 FROM podcast WHERE id = ? AND is_followed = 1)
+        """, mark.rawValue, episode, RuleMark.byHand.rawValue, EpisodeID.podcast(of: episode))
+    }
+  }
+
+  /// Somebody has opened, marked or ordered an episode: from then on the rules leave its download alone.
+  package func noteByHand(episode: Int64) throws(CatalogError) {
+    let isRuled = try store.read {
+      try $0.exists("SELECT 1 FROM episode WHERE id = ? AND ruled IN (1, 2)", episode)
+    }
+    if isRuled { try setRuleMark(.byHand, episode: episode) }
+  }
+
+  /// Seconds since 1970.
+  package var now: Int64 { store.now }
+}
+
+/// How rules lie in their rows; within a transaction.
+enum RuleRows {
+  static func rules(ofPodcast id: Int64, in database: Database) throws -> SubscriptionRules {
+    var rules = SubscriptionRules()
+    for (key, value) in try database.all(
+      "SELECT key, value FROM rule WHERE podcast_id = ?", id, as: { ($0.string(0), $0.string(1)) })
+    {
+      // A damaged file says anything.
+      if let key = SubscriptionRules.Key(rawValue: key) { try? rules.set(key, to: value) }
+    }
+    return rules
+  }
+
+  static func set(
+    _ key: SubscriptionRules.Key, to value: String?, ofPodcast id: Int64, in database: Database
+  ) throws {
+    guard let value else {
+      return try database.run("DELETE FROM rule WHERE podcast_id = ? AND key = ?", id, key.rawValue)
+    }
+    try database.run(
+      "INSERT OR REPLACE INTO rule (podcast_id, key, value) VALUES (?, ?, ?)", id, key.rawValue, value)
+  }
+
+  /// The next subscription to the podcast begins anew.
+  static func removeMarks(ofPodcast id: Int64, in database: Database) throws {
+    try database.run(
+      "UPDATE episode SET ruled = 0 WHERE id BETWEEN ? AND ? AND ruled <> 0", EpisodeID.first(ofPodcast: id),
+      EpisodeID.last(ofPodcast: id))
+  }
+
+  private enum Column: Int, ColumnList {
+    case id, mediaKey, title, published, duration, hidden, played, position, lastPlayed, type, ruled
+  }
+
+  /// Those whose address still is their own.
+  static func episodes(ofPodcast id: Int64, show: String, in database: Database) throws -> [RuledEpisode] {
+    try database.all(
+      "SELECT \(Column.list(of: "e")) FROM episode e WHERE e.id BETWEEN ? AND ? AND e.is_replaced = 0 ORDER BY e.id",
+      EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
+    ) { row in
+      var facts = EpisodeFacts(
+        id: row.int64(Column.id), title: row.string(Column.title), show: show,
+        published: row.int64(Column.published))
+      facts.duration = row.intIfPresent(Column.duration)
+      facts.position = Double(row.int64(Column.position)) / 1000
+      facts.marks = .followed
+      if row.bool(Column.hidden) { facts.marks.insert(.hidden) }
+      if row.bool(Column.played) { facts.marks.insert(.played) }
+      var episode = RuledEpisode(facts, key: EpisodeRow.mediaKey(row.blob(Column.mediaKey)))
+      episode.kind =
+        row.stringIfPresent(Column.type).flatMap { EpisodeKind(rawValue: $0.lowercased()) } ?? .full
+      episode.lastPlayed = row.int64IfPresent(Column.lastPlayed)
+      episode.mark = RuleMark(rawValue: row.int(Column.ruled)) ?? .byHand
+      return episode
+    }
+  }
+}

@@ -1,0 +1,187 @@
+package import Catalog
+package import PodcastModel
+internal import PosixKit
+package import TransferProtocol
+
+/// Downloads what the rules of subscriptions want, and drops what has fallen out: when a refresh has brought something, when
+/// a mark or a rule has changed, and when the clock says so. Looks at the rows of the podcast concerned, and at no others.
+///
+/// Several mounts of a user may do so at the same time: an order that is given twice is one.
+package final class RuleKeeper: Sendable {
+  private struct State {
+    /// Podcasts to look at.
+    var due: Set<Int64> = []
+    /// When the clock alone changes what holds for a podcast, in seconds since 1970.
+    var moments: [Int64: Int64] = [:]
+    /// When the clock is looked at next; nil where nothing waits for it.
+    var alarm: Int64?
+  }
+
+  private let catalog: Catalog
+  private let transfers: any TransferService
+  private let request: @Sendable (EpisodeEntry) -> TransferRequest
+  private let isOpen: @Sendable (_ episode: Int64) -> Bool
+  private let queue = WorkQueue(name: "rules", courtesy: 5)
+  private let state = Monitor(State())
+
+  /// Seconds after a failed order.
+  private static let patience = 60.0
+  /// Seconds that the clock is waited for at most: it may be set, and the machine may sleep.
+  private static let longestSleep: Int64 = 3600
+
+  /// - Parameters:
+  ///   - request: the facts that the transfers need of an episode.
+  ///   - isOpen: whether a program of this mount has it open.
+  package init(
+    _ catalog: Catalog, _ transfers: any TransferService,
+    request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
+    isOpen: @escaping @Sendable (Int64) -> Bool
+  ) {
+    self.catalog = catalog
+    self.transfers = transfers
+    self.request = request
+    self.isOpen = isOpen
+  }
+
+  /// From now on, until `stop`.
+  package func begin() {
+    catalog.observeCommits { [weak self] commit in self?.take(commit) }
+    queue.async { [self] in lookAtAll() }
+  }
+
+  package func stop() { queue.stop() }
+
+  private func take(_ commit: CatalogCommit) {
+    var podcasts: Set<Int64> = []
+    for change in commit.changes {
+      switch change {
+      case .everything, .subscriptions: return queue.async { [self] in lookAtAll() }
+      case .subscription(_, let podcast), .podcast(let podcast), .newEpisodes(let podcast, _, _),
+        .refreshed(let podcast, _):
+        podcasts.insert(podcast)
+      case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar: break
+      }
+    }
+    look(at: podcasts)
+  }
+
+  private func lookAtAll() {
+    look(at: Set(((try? catalog.subscriptions()) ?? []).map(\.podcast.id)))
+  }
+
+  /// Commits that come together are looked at once.
+  private func look(at podcasts: Set<Int64>) {
+    if podcasts.isEmpty { return }
+    let isFirst = state.withLock { state in
+      defer { state.due.formUnion(podcasts) }
+      return state.due.isEmpty
+    }
+    guard isFirst else { return }
+    queue.async(after: 0.05) { [self] in
+      let due = state.withLock { state in
+        defer { state.due = [] }
+        return state.due
+      }
+      // While the catalogue cannot be read, the next change is waited for.
+      for podcast in due { try? decide(podcast) }
+      awaitClock()
+    }
+  }
+
+  private func awaitClock() {
+    let now = catalog.now
+    let wait = state.withLock { state -> Int64? in
+      guard let next = state.moments.values.min() else { return nil }
+      let time = now + min(max(next - now, 1), Self.longestSleep)
+      if let alarm = state.alarm, alarm <= time { return nil }
+      state.alarm = time
+      return time - now
+    }
+    guard let wait else { return }
+    queue.async(after: Double(wait)) { [self] in
+      let now = catalog.now
+      let due = state.withLock { state in
+        state.alarm = nil
+        return Set(state.moments.filter { $0.value <= now }.keys)
+      }
+      if due.isEmpty { awaitClock() } else { look(at: due) }
+    }
+  }
+
+  private func decide(_ id: Int64) throws {
+    state.withLock { $0.moments[id] = nil }
+    guard var podcast = try catalog.ruledPodcast(id) else { return }
+    for place in podcast.episodes.indices {
+      podcast.episodes[place].take(transfers.status(of: podcast.episodes[place].key))
+    }
+    let now = catalog.now
+    let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)
+    var wanted: [RuledEpisode] = []
+    var isInUse = false
+    for (episode, decision) in zip(podcast.episodes, decisions) {
+      switch decision.verdict {
+      case .download where episode.facts.download == .none && [.none, .wanted].contains(episode.mark):
+        wanted.append(episode)
+      // Somebody had it downloaded before the rules wanted it.
+      case .download where episode.facts.download != .none && episode.mark == .none:
+        try catalog.setRuleMark(.byHand, episode: episode.facts.id)
+      case .download: break
+      case .drop where isOpen(episode.facts.id): isInUse = true
+      case .drop: drop(episode)
+      // It was dropped by others: should the rules want it once more, it comes.
+      case .leave(let reason)
+      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .none:
+        try catalog.setRuleMark(.none, episode: episode.facts.id)
+      case .leave: break
+      }
+    }
+    try order(wanted, isOldestFirst: podcast.rules.order(isSerial: podcast.isSerial) == .next)
+    let next = podcast.rules.nextChange(of: podcast.episodes, after: now)
+    // Nothing announces that a program has closed it.
+    let again = isInUse ? now + Int64(Self.patience) : nil
+    state.withLock { $0.moments[id] = [next, again].compactMap(\.self).min() }
+  }
+
+  private func order(_ episodes: [RuledEpisode], isOldestFirst: Bool) throws {
+    let sorted = episodes.sorted { ($0.facts.published, $0.facts.id) < ($1.facts.published, $1.facts.id) }
+    let entries = try catalog.entries(forKeys: sorted.map(\.key))
+    for episode in isOldestFirst ? sorted : sorted.reversed() {
+      guard let entry = entries[episode.key] else { continue }
+      // First: another mount that looks meanwhile must not take it for somebody's order.
+      try catalog.setRuleMark(.wanted, episode: episode.facts.id)
+      transfers.start(request(entry)) { [self] failure in
+        if failure == nil {
+          queue.async { [self] in try? catalog.setRuleMark(.ordered, episode: episode.facts.id) }
+        } else {
+          queue.async(after: Self.patience) { [self] in
+            look(at: [EpisodeID.podcast(of: episode.facts.id)])
+          }
+        }
+      }
+    }
+  }
+
+  private func drop(_ episode: RuledEpisode) {
+    transfers.drop(episode.key) { [self] failure in
+      if failure == nil {
+        queue.async { [self] in try? catalog.setRuleMark(.none, episode: episode.facts.id) }
+      }
+    }
+  }
+}
+
+extension RuledEpisode {
+  /// Takes in what the transfers know of it.
+  package mutating func take(_ status: TransferStatus?) {
+    facts.download =
+      switch status?.state ?? .remote {
+      case .remote: .none
+      case .queued, .downloading: .running
+      case .paused: .paused
+      case .failed: .failed
+      case .cached: .complete
+      }
+    if status?.isKept ?? false { facts.marks.insert(.kept) }
+  }
+}

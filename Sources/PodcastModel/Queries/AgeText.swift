@@ -1,0 +1,34 @@
+/// Reads ages as people write them in queries and rules.
+package enum AgeText {
+  /// - Returns: seconds for a number and a unit: `12h`, `7d`, `3w`, `2m` (of 30 days), `1y` (of 365 days); nil for
+  ///   anything else.
+  package static func seconds(_ text: String) -> Int64? {
+    guard let unit = text.last.flatMap({ units[$0] }) else { return nil }
+    let digits = text.dropLast()
+    guard (1...5).contains(digits.utf8.count), digits.utf8.allSatisfy({ (48...57).contains($0) }) else {
+      return nil
+    }
+    return Int64(digits).map { $0 * unit }
+  }
+
+  /// The same in days, or in hours where it is not a number of days.
+  package static func text(_ seconds: Int64) -> String {
+    seconds % 86_400 == 0 ? "\(seconds / 86_400)d" : "\(seconds / 3600)h"
+  }
+
+  private static let units: [Character: Int64] = [
+    "h": 3600, "d": 86_400, "w": 604_800, "m": 2_592_000, "y": 31_536_000,
+  ]
+}
+
+extension CivilDate {
+  /// Reads "2026-01-31"; nil for any other form and for a day that does not exist.
+  package init?(iso8601 text: String) {
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard parts.map(\.count) == [4, 2, 2], parts.allSatisfy({ $0.allSatisfy { (48...57).contains($0) } }),
+      let year = Int(String(parts[0])!), let month = Int(String(parts[1])!), let day = Int(String(parts[2])!)
+    else { return nil }
+    self.init(year: year, month: month, day: day)
+    guard (1...12).contains(month), (1...daysInMonth).contains(day) else { return nil }
+  }
+}

@@ -1,0 +1,125 @@
+/// A folder of episodes: a condition, an order and a limit over everything known.
+///
+/// `Latest/`, `Queue/`, `Downloading/` and `Downloaded/` are built-in queries. The user writes others as names of
+/// directories in `Search/` (`init(parsing:now:)` has the grammar).
+package struct EpisodeQuery: Hashable, Sendable {
+  /// Words in the title or the notes, beginnings of words included; empty for any.
+  package var words = ""
+  /// Words in the title of the podcast; each entry must be there.
+  package var shows: [String] = []
+  /// Names of people; each must take part.
+  package var people: [String] = []
+  /// What was said; each entry must be in the transcript.
+  package var transcript: [Phrase] = []
+  /// States that an episode must have.
+  package var states: Set<State> = []
+  /// States that an episode must not have.
+  package var excludedStates: Set<State> = []
+  /// Published at this moment or later.
+  package var newer: Moment?
+  /// Published before this moment.
+  package var older: Moment?
+  /// At most so many seconds long. An episode of unknown length does not match.
+  package var shorter: Int?
+  /// At least so many seconds long. An episode of unknown length does not match.
+  package var longer: Int?
+  package var season: Int?
+  package var order = Order.newest
+  package var limit = Self.largestLimit
+
+  /// The most episodes in one folder.
+  package static let largestLimit = 1000
+
+  package init() {}
+
+  package enum State: String, CaseIterable, Hashable, Sendable {
+    case unplayed, started, played, cached, kept, followed, queued
+    /// Of `Downloading/`; users do not write these.
+    case downloading, paused, failed
+  }
+
+  package enum Order: String, Hashable, Sendable {
+    case newest, oldest, title, shortest
+    /// By place in the queue; users do not write it.
+    case queue
+  }
+
+  /// A bound in time.
+  package enum Moment: Hashable, Sendable {
+    /// So many seconds before now: the bound moves on with the clock.
+    case ago(Int64)
+    /// Seconds since 1970.
+    case at(Int64)
+
+    package func seconds(now: Int64) -> Int64 {
+      switch self {
+      case .ago(let seconds): now - seconds
+      case .at(let seconds): seconds
+      }
+    }
+  }
+
+  /// Words of a transcript: in any order, or one after the other.
+  package struct Phrase: Hashable, Sendable {
+    package var text: String
+    package var isExact: Bool
+    package init(_ text: String, isExact: Bool) {
+      self.text = text
+      self.isExact = isExact
+    }
+  }
+
+  /// Whether an index of texts must select the candidates; the rows alone do not tell who matches.
+  package var needsIndex: Bool { !words.isEmpty || !people.isEmpty || !transcript.isEmpty }
+}
+
+extension EpisodeQuery {
+  /// Whether a row matches, but for `words`, `people` and `transcript`, which an index answers.
+  /// - Parameter now: seconds since 1970.
+  package func matches(_ facts: EpisodeFacts, now: Int64) -> Bool {
+    if let newer, facts.published < newer.seconds(now: now) { return false }
+    if let older, facts.published >= older.seconds(now: now) { return false }
+    if let shorter { guard let duration = facts.duration, duration <= shorter else { return false } }
+    if let longer { guard let duration = facts.duration, duration >= longer else { return false } }
+    if let season, facts.season != season { return false }
+    return states.allSatisfy(facts.has) && !excludedStates.contains(where: facts.has)
+      && shows.allSatisfy { WordMatch.contains($0, in: facts.show) }
+  }
+
+  /// When the clock alone will change whether the row matches: the next such moment after `now`, in seconds since 1970.
+  package func nextChange(of facts: EpisodeFacts, after now: Int64) -> Int64? {
+    let moments: [Int64] = [newer, older].compactMap { bound in
+      guard case .ago(let seconds) = bound else { return nil }
+      return facts.published + seconds + 1
+    }
+    return moments.filter { $0 > now }.min()
+  }
+
+  /// Whether `a` is listed before `b`. Equal keys are ordered by number, so that the order is the same in each process.
+  package func isOrdered(_ a: EpisodeFacts, before b: EpisodeFacts) -> Bool {
+    switch order {
+    case .newest: (b.published, b.id) < (a.published, a.id)
+    case .oldest: (a.published, a.id) < (b.published, b.id)
+    case .title: (a.title, a.id) < (b.title, b.id)
+    case .shortest: (a.duration ?? .max, a.id) < (b.duration ?? .max, b.id)
+    case .queue: (a.queuePlace ?? .max, a.id) < (b.queuePlace ?? .max, b.id)
+    }
+  }
+}
+
+extension EpisodeFacts {
+  package func has(_ state: EpisodeQuery.State) -> Bool {
+    switch state {
+    case .unplayed: !marks.contains(.played)
+    case .started: !marks.contains(.played) && position > 0
+    case .played: marks.contains(.played)
+    case .cached: download == .complete
+    case .kept: marks.contains(.kept)
+    case .followed: marks.contains(.followed)
+    case .queued: queuePlace != nil
+    case .downloading: download == .running
+    case .paused: download == .paused
+    case .failed: download == .failed
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import Glibc
+import PosixKit
+import TestSupport
+import Testing
+
+/// Rules of subscriptions, from the configuration and as attributes of a folder.
+@Suite struct RuleTests {
+  private let folder = "/Subscriptions/Harbour Lights"
+
+  private func downloaded(_ fixture: MountFixture) -> [String]? {
+    try? fixture.list("\(fixture.root)/Downloaded/Harbour Lights")
+  }
+
+  @Test func theNewestEpisodesAreDownloadedWhereTheConfigurationSaysSo() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 2)
+    try fixture.environment.home.write(
+      "config/podcastfs/config", "[feed \"\(fixture.origin.url("/feed.xml"))\"]\nauto_download = 1\n")
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[1]] })
+    fixture.publish(count: 3)
+    #expect(try fixture.run("refresh").end == .exit(0))
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[2]] })
+  }
+
+  @Test func aRuleIsAnAttributeOfTheFolder() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 2)
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let podcast = fixture.root + folder
+    #expect(try fixture.attribute("auto_download", podcast) == nil)
+    for (name, value) in [
+      ("auto_download", "five"), ("auto_order", "oldest"), ("kinds", "short"), ("after_played", "drop:"),
+      ("notify", "2"), ("min_duration", "long"), ("include", "\"\""),
+    ] {
+      let error = #expect(throws: PosixError.self) { try fixture.set(name, value, podcast) }
+      #expect(error?.errno == .EINVAL, "\(name)")
+    }
+    try fixture.set("auto_download", "1", podcast)
+    try fixture.set("exclude", "rerun \"best of\"", podcast)
+    try fixture.set("min_duration", "10m", podcast)
+    #expect(try fixture.attribute("auto_download", podcast) == "1")
+    #expect(try fixture.attribute("exclude", podcast) == "rerun \"best of\"")
+    #expect(try fixture.attribute("min_duration", podcast) == "10m")
+    // Without anybody listing anything.
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[1]] })
+    let other = #expect(throws: PosixError.self) {
+      try fixture.set("auto_download", "1", "\(fixture.root)/Downloaded/Harbour Lights")
+    }
+    #expect(other?.errno == .EPERM)
+    let removal = try ChildProcess.run(["setfattr", "-x", "user.podcastfs.exclude", podcast])
+    #expect(removal.status == 0)
+    #expect(try fixture.attribute("exclude", podcast) == nil)
+    try fixture.unmount()
+    try fixture.mount()
+    #expect(try fixture.attribute("auto_download", podcast) == "1")
+  }
+
+  @Test func whatSomebodyHasOpenedIsNotDropped() throws {
+    let fixture = try MountFixture()
+    fixture.publish(count: 2)
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let podcast = fixture.root + folder
+    try fixture.set("auto_download", "2", podcast)
+    #expect(eventually { downloaded(fixture) == Array(MountFixture.names[..<2]) })
+    _ = try Directories.read("\(podcast)/\(MountFixture.names[0])", limit: 100)
+    fixture.publish(count: 3)
+    try fixture.set("auto_download", "1", podcast)
+    #expect(try fixture.run("refresh").end == .exit(0))
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[0], MountFixture.names[2]] })
+    // Nor does one that somebody has dropped come again.
+    try fixture.set("state", "remote", "\(podcast)/\(MountFixture.names[2])")
+    try fixture.set("notify", "0", podcast)
+    #expect(try fixture.run("refresh").end == .exit(0))
+    #expect(try fixture.attribute("state", "\(podcast)/\(MountFixture.names[2])") == "remote")
+  }
+
+  @Test func whatWasPlayedGoes() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let podcast = fixture.root + folder
+    try fixture.set("after_played", "drop", podcast)
+    let paths = MountFixture.names.map { "\(podcast)/\($0)" }
+    for path in paths { _ = try Directories.read(path, limit: 1 << 20) }
+    try fixture.set("keep", "1", paths[0])
+    for path in paths[..<2] { try fixture.set("played", "1", path) }
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[0], MountFixture.names[2]] })
+  }
+}
