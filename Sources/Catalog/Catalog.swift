@@ -19,6 +19,8 @@ package final class Catalog: Sendable {
   package let directory: PodcastDirectory
   let feeds: FeedRefresher
   let apple: AppleSearch
+  /// Searches whose charts are being read.
+  let chartsOnTheirWay = Monitor<Set<Int64>>([])
   let requests: RequestMaker
   let http: HTTPClient
   let log: LogFile

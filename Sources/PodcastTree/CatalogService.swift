@@ -17,6 +17,11 @@ package protocol CatalogService: AnyObject, Sendable {
   /// Reads the podcasts of a category, where another directory was installed.
   /// - Returns: whether they were read.
   func fillCategory(_ id: Int64) throws -> Bool
+  /// Whether a chart was not read for a day; false for any other search.
+  func isChartDue(_ id: Int64) throws -> Bool
+  func readChart(
+    _ id: Int64, completion: @escaping @Sendable (Result<Void, CatalogError>) -> Void
+  ) -> any Cancellable
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?

@@ -26,7 +26,7 @@ import Testing
     try fixture.mount()
     let discover = fixture.root + "/Discover"
     #expect(try fixture.list(fixture.root).contains("Discover"))
-    #expect(try fixture.list(discover).count == 112)
+    #expect(try fixture.list(discover).count == 113)
     #expect(try fixture.list(discover + "/News") == ["Show 1", "Show 2", "Show 3"])
     #expect(try fixture.list(discover + "/True Crime") == [])
     #expect(try fixture.list(fixture.root + "/Search") == [])
@@ -47,7 +47,7 @@ import Testing
     #expect(errnoOf { access(news + "/fr", F_OK) } == .ENOENT)
     #expect(try fixture.list(news + "/de") == ["Show 2", "Show 3"])
     #expect(try fixture.list(news) == ["Show 1", "Show 2", "Show 3", "de"])
-    #expect(try fixture.list(fixture.root + "/Discover").count == 112)
+    #expect(try fixture.list(fixture.root + "/Discover").count == 113)
     #expect(try fixture.attribute("language", news + "/de") == "de")
     #expect(rename(news + "/de/Show 2", fixture.root + "/Subscriptions/Show 2") == 0)
     #expect(try fixture.list(news + "/de") == ["Show 3"])

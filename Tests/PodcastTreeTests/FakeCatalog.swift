@@ -53,6 +53,13 @@ final class FakeCatalog: CatalogService {
   func makeCategories() {}
   func makeLanguage(_ language: String, ofCategory id: Int64) -> Bool { false }
   func fillCategory(_ id: Int64) -> Bool { false }
+  func isChartDue(_ id: Int64) -> Bool { false }
+  func readChart(
+    _ id: Int64, completion: @escaping @Sendable (Result<Void, CatalogError>) -> Void
+  ) -> any Cancellable {
+    completion(.success(()))
+    return Task()
+  }
   func searches() -> [Search] { state.withLock { $0.searches } }
   func results(ofSearch id: Int64) -> [ListedPodcast] {
     state.withLock { state in (state.results[id] ?? []).map { current($0, state) } }

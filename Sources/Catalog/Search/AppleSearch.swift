@@ -27,12 +27,24 @@ struct AppleSearch: Sendable {
         [("term", query.terms), ("media", "podcast"), ("country", country), ("limit", String(limit))]
           + language)
     }
-    // The lookup is beside the search.
+    return address(ofLookup: [number], country: country)
+  }
+
+  /// Where podcasts are asked for by their numbers at Apple: the lookup is beside the search.
+  /// - Parameter numbers: 200 at most.
+  func address(ofLookup numbers: [Int64], country: String) -> WebAddress {
     let place = address.prefix { $0 != "?" && $0 != "#" }
     let folder = place.hasSuffix("/search") ? place.dropLast("search".count) : place + "/"
     return Self.address(
       "\(folder)lookup\(address[place.endIndex...])",
-      [("id", String(number)), ("entity", "podcast"), ("country", country)])
+      [("id", numbers.map(String.init).joined(separator: ",")), ("entity", "podcast"), ("country", country)])
+  }
+
+  /// Where a country's chart is: of a search service that the user has named, on its host.
+  func address(ofChart country: String) -> WebAddress {
+    let parts = isNamedByUser ? WebAddress(address).parts : nil
+    let host = parts.map { "\($0.scheme)://\($0.authority)" } ?? "https://rss.marketingtools.apple.com"
+    return WebAddress("\(host)/api/v2/\(country)/podcasts/top/100/podcasts.json")
   }
 
   /// - Parameters:
@@ -40,7 +52,9 @@ struct AppleSearch: Sendable {
   ///   - parameters: are added, percent-encoded as UTF-8 (RFC 3986 §2.5).
   private static func address(_ base: String, _ parameters: [(String, String)]) -> WebAddress {
     let whole = base.prefix { $0 != "#" }
-    let fields = parameters.map { "\($0)=\(PercentEncoding.encode($1))" }.joined(separator: "&")
+    // A comma parts numbers.
+    let fields = parameters.map { "\($0)=\(PercentEncoding.encode($1).replacing("%2C", with: ","))" }
+      .joined(separator: "&")
     let isOpen = whole.hasSuffix("?") || whole.hasSuffix("&")
     return WebAddress(whole + (isOpen ? "" : whole.contains("?") ? "&" : "?") + fields)
   }
@@ -103,6 +117,7 @@ package struct AppleAnswer {
     // An episode among the results names its podcast as collection.
     let title = result["collectionName"]?.text ?? result["trackName"]?.text
     guard var podcast = FoundPodcast(feed: result["feedUrl"]?.text, title: title) else { return nil }
+    podcast.appleID = (result["collectionId"] ?? result["trackId"])?.text.flatMap { Int64($0) }
     podcast.author = result["artistName"]?.text
     podcast.link = (result["collectionViewUrl"] ?? result["trackViewUrl"])?.text.map { WebAddress($0) }
     podcast.imageURL =

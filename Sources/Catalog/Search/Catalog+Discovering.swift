@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Directory
 package import PodcastModel
 internal import PosixKit
@@ -9,10 +10,12 @@ extension Catalog {
   /// Whether the offline directory is installed.
   package var hasDirectory: Bool { directory.isInstalled }
 
-  /// Sees to it that there is a row for each category.
+  /// Sees to it that there is a row for each category, for the charts, and for that of the user's country.
   package func makeCategories() throws(CatalogError) {
-    let known = try searches().compactMap(\.category)
-    let missing = Set(Categories.names).subtracting(known)
+    let known = try searches().map(\.name)
+    let chart = AppleCharts.folder + Search.languageMark + settings.country
+    let missing = Set(Categories.names + [AppleCharts.folder, chart])
+      .filter { !known.contains(Search.categoryMark + $0) }
     if missing.isEmpty { return }
     try store.change { database, _ in
       for name in missing.sorted() {
@@ -24,9 +27,9 @@ extension Catalog {
     }
   }
 
-  /// Sees to it that there is a row for one language of a category.
+  /// Sees to it that there is a row for one language of a category, or for one country's chart.
   /// - Parameters:
-  ///   - language: two or three letters.
+  ///   - language: two or three letters; of a country, two.
   ///   - id: of any search.
   /// - Returns: false where the search is no category, or the directory has no podcast of it in that language.
   package func makeLanguage(_ language: String, ofCategory id: Int64) throws(CatalogError) -> Bool {
@@ -34,7 +37,11 @@ extension Catalog {
       return false
     }
     do throws(DirectoryError) {
-      if try !directory.languages(ofCategory: category).contains(language) { return false }
+      let isThere =
+        category == AppleCharts.folder
+        ? language.utf8.count == 2 && language.utf8.allSatisfy { (97...122).contains($0) }
+        : try directory.languages(ofCategory: category).contains(language)
+      if !isThere { return false }
     } catch {
       throw CatalogError(error.errno, error.message)
     }
@@ -51,9 +58,9 @@ extension Catalog {
   /// - Parameter id: of any search; where it is no category, nothing is done.
   /// - Returns: whether they were read.
   package func fillCategory(_ id: Int64) throws(CatalogError) -> Bool {
-    guard let search = try search(id), let category = search.category, directory.isInstalled else {
-      return false
-    }
+    guard let search = try search(id), let category = search.category, category != AppleCharts.folder,
+      directory.isInstalled
+    else { return false }
     let (made, found): (Int64, [DirectoryEntry])
     do throws(DirectoryError) {
       made = try directory.facts().made

@@ -54,7 +54,7 @@ extension Catalog {
     begin(text, completion) { [self] task in try answer(SearchQuery(parsing: text), for: task) }
   }
 
-  private func begin<Value: Sendable>(
+  func begin<Value: Sendable>(
     _ words: String, _ completion: @escaping @Sendable (Result<Value, CatalogError>) -> Void,
     _ body: @escaping @Sendable (CatalogWork<Value>) throws -> Value
   ) -> any Cancellable {
@@ -113,7 +113,15 @@ extension Catalog {
     var answers = [index].compactMap(\.self)
     var failure: CatalogError?
     if asksApple {
-      do throws(CatalogError) { answers.append(try askApple(query, limit: limit, for: task)) } catch {
+      do throws(CatalogError) {
+        let address = apple.address(
+          asking: query, limit: limit, country: query.country ?? settings.country)
+        let response = try askApple(address, for: task)
+        answers.append(
+          SearchAnswer(
+            source: AppleSearch.name, found: try apple.podcasts(in: response.body, for: query),
+            mayBePrivate: response.head.isFromPrivateHost))
+      } catch {
         failure = error
       }
     }
@@ -126,16 +134,16 @@ extension Catalog {
     return MergedAnswer(answers, limit: limit)
   }
 
-  private func askApple(
-    _ query: SearchQuery, limit: Int, for task: CatalogWork<some Sendable>
-  ) throws(CatalogError) -> SearchAnswer {
+  /// Asks Apple, or the search service that the user has named.
+  /// - Returns: a response that succeeds.
+  func askApple(
+    _ address: WebAddress, for task: CatalogWork<some Sendable>
+  ) throws(CatalogError) -> HTTPResponse {
     let now = store.now
     if let wait = try store.write(.verb, { try apple.takeCall(now: now, in: $0) }) {
       throw CatalogError(.EAGAIN, "Apple was asked often enough in this minute: try again in \(wait) s")
     }
-    var request = requests.request(
-      apple.address(asking: query, limit: limit, country: query.country ?? settings.country),
-      seconds: Self.searchTimeout, bytes: Self.longestAnswer)
+    var request = requests.request(address, seconds: Self.searchTimeout, bytes: Self.longestAnswer)
     request.headers = [("Accept", "application/json, text/javascript;q=0.9, */*;q=0.1")]
     request.allowsPrivateHosts = apple.isNamedByUser
     let outcome = Monitor<Result<HTTPResponse, HTTPError>?>(nil)
@@ -150,9 +158,7 @@ extension Catalog {
       if error.errno == .EAGAIN { try store.write { try apple.exhaustCalls(now: store.now, in: $0) } }
       throw error
     }
-    return SearchAnswer(
-      source: AppleSearch.name, found: try apple.podcasts(in: response.body, for: query),
-      mayBePrivate: response.head.isFromPrivateHost)
+    return response
   }
 
   private static func error(_ head: HTTPResponseHead) -> CatalogError {

@@ -13,6 +13,8 @@ package struct FoundPodcast: Hashable, Sendable {
   package var description: String?
   package var categories: [String] = []
   package var explicit: Bool?
+  /// Its number at Apple.
+  package var appleID: Int64?
   /// Whether a public directory named it: its addresses are shown whole.
   package var isListed = true
 

@@ -78,13 +78,30 @@ struct SearchFolder: FolderNode {
     tree.state.withLock { state in state.searches?.first { $0.id == id.row }?.category != nil }
   }
 
-  /// Nothing tells a mount that another directory was installed: each listing of a category looks.
+  /// Nothing tells a mount that another directory was installed: each listing of a category looks. A chart is fetched by
+  /// its first listing, which waits for it; a day later, behind one.
   func listing(for caller: Caller) -> Answer<Listing> {
     let found = isCategory ? Answer.on(tree.loader) { try load() } : .value(())
-    return found.then { tree.listing(of: id) { try load() } }.map { listing in
+    return found.then { readChart(for: caller) }.then { tree.listing(of: id) { try load() } }.map { listing in
       var listing = listing
       listing.isCacheable = !isCategory
       return listing
+    }
+  }
+
+  private func readChart(for caller: Caller) -> Answer<Void> {
+    let chart = tree.state.withLock { state in state.searches?.first { $0.id == id.row && $0.isChart } }
+    guard let chart, !tree.isBarred(caller) else { return .value(()) }
+    return Answer.on(tree.loader) { try tree.catalog.isChartDue(id.row) }.then { isDue in
+      if !isDue { return .value(()) }
+      if chart.searched > 0 {
+        _ = tree.catalog.readChart(id.row) { _ in }
+        return .value(())
+      }
+      return Answer<Void>.pending { completion in
+        let task = tree.catalog.readChart(id.row) { completion($0.mapError(\.errnoForReader)) }
+        return { task.cancel() }
+      }.then { .on(tree.loader) { tree.takeInCommits() } }
     }
   }
 
@@ -107,7 +124,7 @@ struct SearchFolder: FolderNode {
       guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
       var list = AttributeList()
       if search.category == nil { list.add("query", search.name) }
-      if let language = search.language { list.add("language", language) }
+      if let language = search.language { list.add(search.isChart ? "country" : "language", language) }
       list.add("result_count", String(search.resultCount))
       list.add("source", search.source)
       if search.searched > 0 { list.add("searched", CivilTime.iso8601(search.searched)) }
