@@ -68,8 +68,8 @@ struct MergePlan: Sendable {
     var mediaKey: MediaKey
   }
 
-  /// In the order of their numbers: the full-text index writes all that it has gathered whenever it is told of an
-  /// episode before the last one.
+  /// In the order of their numbers: the full-text index writes all that it has gathered whenever it gets an episode with
+  /// a number below the last one.
   var updates: ArraySlice<Update> = []
   /// In the order of publication, so that names don't depend on the order of the feed.
   var additions: ArraySlice<Addition> = []

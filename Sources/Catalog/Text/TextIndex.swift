@@ -75,11 +75,11 @@ final class TextIndex: Sendable {
   }
 
   let store: CatalogStore
-  /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
+  /// Its thread gets a third of the processor time of others: users read a new folder while its words are indexed.
   private let queue = WorkQueue(name: "catalog-texts", courtesy: FeedRefresher.courtesy)
   private let state = Monitor(State())
 
-  /// Seconds after the first feed that has come: who has opened its folder lists it first.
+  /// Seconds after the first feed has come: the program that opened its folder lists it first.
   private static let delay = 0.5
   /// Episodes, and bytes of their notes, of one transaction: no verb waits for it long.
   private static let pieceEpisodes = 500
