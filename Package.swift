@@ -44,11 +44,14 @@ let package = Package(
     .target(name: "CLinux"),
     // Loads libcurl when it is needed: only its headers are used here.
     .target(name: "CCurl", cSettings: [.define("_GNU_SOURCE")]),
+    // Loads libsystemd when it is needed, which need not be there.
+    .target(name: "CSystemd"),
 
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux", "WebValues"]),
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
+    library("BusKit", ["CSystemd", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit", "WebValues"]),
 
@@ -68,7 +71,8 @@ let package = Package(
     library(
       "Transfers",
       [
-        "Configuration", "EpisodeCache", "HTTPKit", "SQLiteKit", "TransferEngine", "TransferProtocol",
+        "BusKit", "Configuration", "EpisodeCache", "HTTPKit", "SQLiteKit", "TransferEngine",
+        "TransferProtocol",
         "TransferStore",
         "PodcastModel", "PosixKit",
       ]),
@@ -82,9 +86,12 @@ let package = Package(
         "Configuration", "Directory", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel",
         "PosixKit",
       ]),
+    // Other devices, by a server: how far one is, and what is followed.
+    library("Sync", ["Catalog", "Configuration", "HTTPKit", "PodcastModel", "PosixKit"]),
     // Another process takes a mount over: its connection, the kernel's greeting, what is open.
     library("MountHandover", ["CLinux", "PosixKit"]),
-    library("PodcastTree", ["Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit"]),
+    library(
+      "PodcastTree", ["Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit"]),
     library("PodcastMount", ["FuseKit", "MountHandover", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
@@ -96,16 +103,19 @@ let package = Package(
     library(
       "MountService",
       [
-        "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover", "PodcastMount",
-        "PodcastTree", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "BusKit", "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "PodcastMount", "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel",
+        "PosixKit",
       ]),
     // The commands, one file or folder each.
     library(
       "CLI",
       [
-        "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit", "HTTPKit",
+        "BusKit", "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit",
+        "HTTPKit",
         "MountHandover",
-        "PodcastTree", "SQLiteKit", "TransferClient", "TransferProtocol", "TransferStore", "PodcastModel",
+        "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
+        "PodcastModel",
         "PosixKit",
       ]),
     // Plain C: it lives as long as a mount, and has to be small.
@@ -137,6 +147,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit", "TestSupport"]),
+    tests("BusKitTests", ["BusKit", "PosixKit", "TestSupport"]),
     tests("SQLiteKitTests", ["CSQLite", "SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
       "CatalogTests",
@@ -152,13 +163,20 @@ let package = Package(
         "SQLiteKit",
         "TestSupport", "podcastfs",
       ]),
+    tests(
+      "SyncTests",
+      [
+        "Catalog", "Configuration", "FeedKit", "HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit",
+        "SQLiteKit",
+        "Sync", "TestSupport", "podcastfs",
+      ]),
     tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
     tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",
       [
-        "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol",
-        "Transfers",
+        "BusKit", "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine",
+        "TransferProtocol", "Transfers",
       ]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),
@@ -172,7 +190,7 @@ let package = Package(
     tests(
       "PodcastTreeTests",
       [
-        "PodcastTree", "Catalog", "Configuration", "TransferProtocol", "PodcastModel", "PosixKit",
+        "PodcastTree", "Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit",
         "TestSupport",
       ]),
     tests(

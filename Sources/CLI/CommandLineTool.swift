@@ -21,7 +21,9 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
-          ([PositionCommand.self], nil), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+          (
+            [SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"
+          ), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
         ]
       ),
       (
@@ -36,6 +38,7 @@ package enum CommandLineTool {
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
           ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
+          ([PlayersCommand.self], nil),
         ]
       ),
       (

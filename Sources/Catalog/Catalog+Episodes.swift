@@ -96,16 +96,7 @@ extension Catalog {
       }
       var state = row.listening
       change(&state, row.duration)
-      if state == row.listening { return }
-      try database.run(
-        "UPDATE episode SET played = ?, position = ?, last_played = ?, listening_changed = ? WHERE id = ?",
-        state.isPlayed, state.position, state.lastPlayed, state.changed, episode)
-      // `Latest/` lists others then.
-      if state.isPlayed != row.listening.isPlayed {
-        try database.run(
-          "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
-      }
-      changes.append(.episode(episode))
+      if try EpisodeMarks.set(state, replacing: row, in: database) { changes.append(.episode(episode)) }
     }
   }
 
@@ -131,8 +122,27 @@ extension Catalog {
   }
 }
 
-/// Hidden episodes; within a transaction.
+/// Marks of episodes; within a transaction.
 enum EpisodeMarks {
+  /// - Returns: whether that is another state than the episode had; false where it is not known.
+  static func set(_ state: ListeningState, episode: Int64, in database: Database) throws -> Bool {
+    guard let row = try EpisodeRow.episodes([episode], in: database).first else { return false }
+    return try set(state, replacing: row, in: database)
+  }
+
+  static func set(_ state: ListeningState, replacing row: Episode, in database: Database) throws -> Bool {
+    if state == row.listening { return false }
+    try database.run(
+      "UPDATE episode SET played = ?, position = ?, last_played = ?, listening_changed = ? WHERE id = ?",
+      state.isPlayed, state.position, state.lastPlayed, state.changed, row.id)
+    // `Latest/` lists others then.
+    if state.isPlayed != row.listening.isPlayed {
+      try database.run(
+        "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
+    }
+    return true
+  }
+
   /// - Returns: whether any was hidden.
   static func restoreHidden(_ podcast: Int64, in database: Database) throws -> Bool {
     try database.run("UPDATE episode SET hidden = 0 WHERE podcast_id = ? AND hidden = 1", podcast)

@@ -29,6 +29,8 @@ package enum CatalogChange: Hashable, Sendable {
   case episode(Int64)
   /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
   case sidecar(Int64)
+  /// This device has synchronized: subscriptions that came and went, and episodes that got another state.
+  case synchronized(added: Int, removed: Int, episodes: Int)
   /// The log of changes no longer has them all: look at everything again.
   case everything
 }
@@ -70,6 +72,7 @@ extension CatalogChange {
     case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
     case .episode(let id): "episode \(id)"
     case .sidecar(let node): "sidecar \(node)"
+    case .synchronized(let added, let removed, let episodes): "synchronized \(added) \(removed) \(episodes)"
     case .everything: "everything"
     }
   }
@@ -98,6 +101,8 @@ extension CatalogChange {
       case ("subscription", 2): .subscription(numbers[0], podcast: numbers[1])
       case ("episode", 1): .episode(numbers[0])
       case ("sidecar", 1): .sidecar(numbers[0])
+      case ("synchronized", 3):
+        .synchronized(added: Int(numbers[0]), removed: Int(numbers[1]), episodes: Int(numbers[2]))
       default: .everything
       }
   }

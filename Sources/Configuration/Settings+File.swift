@@ -1,9 +1,9 @@
 internal import PodcastModel
 
 extension Settings {
-  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, sections `[feed "URL"]` with
-  /// settings for one feed, and `[subscriptions]` with rules for all. Double quotes around a value keep blanks at its
-  /// ends.
+  /// Reads the text of a configuration file: `key = value` lines, `#` before comments, and sections: `[feed "URL"]` with
+  /// settings for one feed, `[subscriptions]` with rules for all, `[sync "URL"]` for the server to synchronize with.
+  /// Double quotes around a value keep blanks at its ends.
   /// - Parameter name: the file's, for errors.
   mutating func read(_ text: String, name: String) throws(SettingsError) {
     var section = Section.none
@@ -14,8 +14,7 @@ extension Settings {
       if line.isEmpty || line.hasPrefix("#") { continue }
       do throws(SettingsError) {
         if line.hasPrefix("[") {
-          section = try Self.section(line)
-          if case .feed(let url) = section { feeds[url] = feeds[url] ?? FeedSettings() }
+          section = try begin(line)
         } else {
           try assign(line, in: section)
         }
@@ -30,6 +29,7 @@ extension Settings {
     case none
     case feed(String)
     case subscriptions
+    case sync
   }
 
   private mutating func assign(_ line: String, in section: Section) throws(SettingsError) {
@@ -44,6 +44,9 @@ extension Settings {
     switch section {
     case .feed(let url): return try feeds[url, default: FeedSettings()].set(key, value)
     case .subscriptions: return try setRule(key, value)
+    case .sync:
+      try sync?.set(key, value)
+      return
     case .none: break
     }
     if try !set(key, value, from: [.anywhere, .fileOnly]) {
@@ -61,14 +64,31 @@ extension Settings {
     do { try rules.set(rule, to: value) } catch { throw SettingValue.bad(key, value, rule.form) }
   }
 
-  private static func section(_ line: String) throws(SettingsError) -> Section {
-    let inner = line.hasSuffix("]") ? trimmed(line.dropFirst().dropLast()) : ""
+  /// Begins the section that a line `[NAME "URL"]` names.
+  private mutating func begin(_ line: String) throws(SettingsError) -> Section {
+    let inner = line.hasSuffix("]") ? Self.trimmed(line.dropFirst().dropLast()) : ""
     if inner == "subscriptions" { return .subscriptions }
-    let quoted = inner.hasPrefix("feed") ? trimmed(inner.dropFirst(4)) : ""
-    guard quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
-      throw SettingsError("unknown section: \(line) (there is [feed \"URL\"] and [subscriptions])")
+    let name = ["feed", "sync"].first { inner.hasPrefix($0) }
+    let quoted = name.map { Self.trimmed(inner.dropFirst($0.count)) } ?? ""
+    guard let name, quoted.count > 2, quoted.first == "\"", quoted.last == "\"" else {
+      throw SettingsError(
+        "unknown section: \(line) (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])")
     }
-    return .feed(try SettingValue.address("feed", String(quoted.dropFirst().dropLast())))
+    let url = try SettingValue.address(name, String(quoted.dropFirst().dropLast()))
+    if name == "feed" {
+      feeds[url] = feeds[url] ?? FeedSettings()
+      return .feed(url)
+    }
+    let place = url.split(separator: "/", omittingEmptySubsequences: true).dropFirst().first ?? ""
+    if place.contains("@") {
+      throw SettingsError(
+        "the server's address holds a name or password: they go into the keys user and password")
+    }
+    guard sync == nil else {
+      throw SettingsError("there is another [sync] section: one server is synchronized with")
+    }
+    sync = SyncSettings(url: url)
+    return .sync
   }
 
   private static func trimmed(_ text: Substring) -> String {

@@ -1,10 +1,12 @@
-/// A GET request.
+/// A GET request; with a body, a POST request.
 package struct HTTPRequest: Sendable {
   /// http or https; may hold credentials, which are sent to that host only: as Basic authorization, or as Digest where it
   /// asks for that.
   package var url: String
   /// Further header lines.
   package var headers: [(name: String, value: String)] = []
+  /// What a POST request carries: text without a NUL. A redirect gets it too: allow none where that must not be.
+  package var body: String?
   package var userAgent: String?
   /// Whether to ask for gzip (feeds), or for the bytes as they are (media).
   package var acceptsCompression = false

@@ -19,6 +19,7 @@ extension HTTPTransfer {
     set(CURLOPT_QUICK_EXIT, 1)
     if let share = session.share { set(CURLOPT_SHARE, share) }
     setAddress()
+    if let body = request.body { set(CURLOPT_COPYPOSTFIELDS, body) }
     setHeaders()
     setBounds()
     setCallbacks(this)

@@ -1,7 +1,8 @@
 internal import Glibc
 package import PosixKit
 
-/// A small HTTP/1.1 server on 127.0.0.1: GET and HEAD, connections kept, a thread for each.
+/// A small HTTP/1.1 server on 127.0.0.1: GET and HEAD (POST and PUT where it is to take bodies), connections kept, a thread
+/// for each.
 package final class HTTPServer: Sendable {
   /// Answers a request by the writer, on the connection's thread; what it leaves unanswered gets 500.
   package typealias Handler = @Sendable (ServerRequest, ResponseWriter) throws(ResponseWriter.Ended) -> Void
@@ -23,18 +24,21 @@ package final class HTTPServer: Sendable {
   private let stopped: WakeupEvent
   private let handler: Handler
   private let maximumConnections: Int
+  private let longestBody: Int
 
   /// Listens and serves at once.
   /// - Parameters:
   ///   - port: 0 for one that the system chooses.
   ///   - maximumConnections: served at once; further ones wait.
+  ///   - longestBody: of a request, in bytes; 0 for a server that only gives.
   package init(
-    port: UInt16 = 0, maximumConnections: Int = 512, handler: @escaping Handler
+    port: UInt16 = 0, maximumConnections: Int = 512, longestBody: Int = 0, handler: @escaping Handler
   ) throws(PosixError) {
     let listener = try LoopbackSocket.listen(port: port)
     self.port = try LoopbackSocket.port(of: listener.rawValue)
     self.handler = handler
     self.maximumConnections = maximumConnections
+    self.longestBody = longestBody
     stopped = try WakeupEvent()
     let number = listener.release()
     PosixThread.start("http-accept") { [self] in
@@ -87,7 +91,7 @@ package final class HTTPServer: Sendable {
   }
 
   private func serve(_ socket: consuming FileDescriptor) {
-    var reader = RequestReader()
+    var reader = RequestReader(longestBody: longestBody)
     while true {
       switch reader.next(from: socket.rawValue, stop: stopped) {
       case .ended: return

@@ -2,7 +2,7 @@ internal import WebValues
 
 /// A request that the server has read (RFC 9112 §3).
 package struct ServerRequest: Sendable {
-  /// GET or HEAD: the server answers all others itself.
+  /// GET, HEAD, or POST where the server takes bodies: it answers all others itself.
   package var method: String
   /// The target as it was sent: path and query.
   package var target: String
@@ -10,6 +10,8 @@ package struct ServerRequest: Sendable {
   package var headers: [(name: String, value: String)]
   /// Whether the client speaks HTTP/1.1: it understands chunks and keeps connections.
   package var isHTTP11: Bool
+  /// What a POST request carries.
+  package var body: [UInt8] = []
 
   /// The value of the last header of that lower-case name.
   package func header(_ name: String) -> String? { headers.last { $0.name == name }?.value }

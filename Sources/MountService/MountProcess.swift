@@ -51,7 +51,7 @@ package struct MountProcess {
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
-    notice.watchFailures(transfers)
+    notice.watch(transfers)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
     let session = try FuseSession(
       mounted, at: request.mountPoint, options: request.fuseOptions,
@@ -85,6 +85,8 @@ package struct MountProcess {
     let rules = RuleKeeper(
       catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
     rules.begin()
+    let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
+    schedule.start()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -96,6 +98,7 @@ package struct MountProcess {
     takeAway(session.connection, mount?.device)
     succession.keeper?.dismiss()
     session.end(until: .after(Self.patience))
+    schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
     transfers.stop()

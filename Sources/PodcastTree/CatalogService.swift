@@ -2,6 +2,7 @@ package import Catalog
 package import Configuration
 package import PodcastModel
 package import PosixKit
+package import Sync
 
 /// What the tree needs of the catalogue: `Catalog` gives it, tests give a fake. Calls that throw block only
 /// for an SQLite query and are made on the tree's own thread; those with a completion end exactly once.
@@ -69,6 +70,8 @@ package protocol CatalogService: AnyObject, Sendable {
   func feeds(inOPML bytes: [UInt8]) throws -> [WebAddress]
   func subscriptionListSize() throws -> Int64
   func folderTimes() throws -> FolderTimes
+  /// nil where this device does not synchronize.
+  func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus?
   func noteSidecar(_ node: Int64) throws
   func subscription(_ id: Int64) throws -> ListedPodcast?
   func search(_ id: Int64) throws -> Search?

@@ -18,6 +18,18 @@ enum AddressSecrets {
     return start + path + (parts.query.map { "?" + hiding($0) } ?? "") + parts.fragment
   }
 
+  /// The address without userinfo and without query fields that are secrets by their name.
+  /// - Returns: nil where a segment of its path is a secret.
+  static func removed(from address: String) -> String? {
+    guard let parts = AddressParts(address) else { return nil }
+    guard hidingSegments(parts.path, isListed: true) == parts.path else { return nil }
+    let fields = (parts.query ?? "").split(separator: "&").filter { field in
+      !QueryField.isSecret(field.prefix { $0 != "=" }.lowercased())
+    }
+    let query = fields.isEmpty ? "" : "?" + fields.joined(separator: "&")
+    return address[..<parts.authority.startIndex] + parts.place + parts.path + query
+  }
+
   private static func hiding(_ query: Substring) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false).map { field in
       guard let equals = field.firstIndex(of: "="), QueryField.isSecret(field[..<equals].lowercased()) else {
@@ -38,7 +50,6 @@ enum AddressSecrets {
       return isToken ? Substring(mark) : segment
     }.joined(separator: "/")
   }
-
 }
 
 /// What fields of a query mean, by their names in lower case.

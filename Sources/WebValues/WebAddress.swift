@@ -15,6 +15,11 @@ package struct WebAddress: Hashable, Sendable {
   /// - Parameter isListed: whether a public directory named the feed that it is of: then what looks like a token
   ///   in its path is none, and it is shown whole but for what is a secret by its name.
   package func shown(isListed: Bool) -> String { AddressSecrets.hidden(in: forRequest, isListed: isListed) }
+
+  /// An address of the same thing that holds no secret, for others to be told: without userinfo and secret query fields.
+  /// What looks like a token in its path is none: it is the address of something public.
+  /// - Returns: nil where there is none.
+  package var withoutSecrets: WebAddress? { AddressSecrets.removed(from: forRequest).map { WebAddress($0) } }
 }
 
 extension WebAddress {

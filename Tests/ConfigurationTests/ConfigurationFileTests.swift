@@ -64,10 +64,10 @@ import Testing
     ("downloads 3", "1: not understood: downloads 3 (a line is KEY = VALUE)"),
     ("downloads = x", "1: downloads=x cannot be used: it takes a number from 1 to 64"),
     ("a = 1", "1: unknown key: a"),
-    ("[mount]", "1: unknown section: [mount] (there is [feed \"URL\"] and [subscriptions])"),
+    ("[mount]", "1: unknown section: [mount] (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])"),
     (
       "[feed \"http://x/\"\nrefresh = 1",
-      "1: unknown section: [feed \"http://x/\" (there is [feed \"URL\"] and [subscriptions])"
+      "1: unknown section: [feed \"http://x/\" (there are [feed \"URL\"], [subscriptions] and [sync \"URL\"])"
     ),
     ("[feed \"x\"]", "1: feed=x cannot be used: it takes an address that begins with http:// or https://"),
     ("[feed \"http://x/\"]\ndownloads = 3", "2: unknown key in a feed's section: downloads"),

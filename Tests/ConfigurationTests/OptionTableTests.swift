@@ -9,7 +9,8 @@ import Testing
     let file = #filePath.replacing("Tests/ConfigurationTests/OptionTableTests.swift", with: "")
     let text = String(
       decoding: try Directories.read(file + "Documentation/Configuration.md"), as: UTF8.self)
-    let rows = (OptionHelp.all + FeedSettings.options.map(\.help)).map(\.row)
+    let rows = (OptionHelp.all + FeedSettings.options.map(\.help) + SyncSettings.options.map(\.help)).map(
+      \.row)
     let missing = rows.filter { !text.split(separator: "\n").contains(Substring($0)) }
     #expect(missing.isEmpty, "\(missing.joined(separator: "\n"))")
     let documented = text.split(separator: "\n").filter { $0.hasPrefix("| `") }

@@ -3,6 +3,7 @@ import Configuration
 import PodcastModel
 import PodcastTree
 import PosixKit
+import Sync
 
 /// A catalogue in memory: the test says what searches find and what feeds hold.
 final class FakeCatalog: CatalogService {
@@ -77,6 +78,7 @@ final class FakeCatalog: CatalogService {
     return entry
   }
   func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
+  func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus? { nil }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
   func listedEpisodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }

@@ -78,6 +78,10 @@ enum Manuals {
       Behind a line [subscriptions] the keys from auto_download on are rules for all subscriptions. Those of a feed's \
       section hold over them, and those that are set on a subscription's folder over both.
       """)
+    page.section("Synchronization")
+    page.paragraph(
+      "Behind a line [sync \"URL\"] these keys are for the server that podcastfs synchronizes with:")
+    for option in SyncSettings.options.map(\.help) { page.entry(option.form, sentence(option)) }
     page.section("Example")
     page.literal(
       """
@@ -90,6 +94,10 @@ enum Manuals {
 
       [subscriptions]
       after_played = drop:2d
+
+      [sync "https://cloud.example"]
+      user = ann
+      password_command = secret-tool lookup podcastfs sync
       """)
     page.section("See also")
     page.paragraph("podcastfs(1), mount.podcastfs(8)")

@@ -76,7 +76,10 @@ struct FeedMerge: Sendable {
       let written = try store.change(.refresh, waitsForDisk: isLast) {
         [merged, revision] database, changes -> (Merged, Int64)? in
         var merged = merged
+        let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
+        try AwaitedReports.apply(
+          toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)
       }

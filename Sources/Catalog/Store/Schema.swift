@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 111
+  static let version = 120
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -135,6 +135,7 @@ enum Schema {
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
     CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
+    CREATE INDEX episode_listened ON episode (listening_changed) WHERE listening_changed IS NOT NULL;
     -- To count what is unplayed.
     CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
     CREATE TRIGGER episode_is_hidden AFTER UPDATE OF hidden ON episode WHEN old.hidden <> new.hidden BEGIN
@@ -190,6 +191,29 @@ enum Schema {
       UPDATE podcast SET is_followed = 0 WHERE id = old.podcast_id;
       UPDATE feed SET is_followed = 0 WHERE podcast_id = old.podcast_id;
     END;
+
+    -- Synchronization: the server (`SyncAccount`), and what it and this device last agreed on (`SyncRows`).
+    CREATE TABLE sync_account (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL,
+      kind TEXT, has_device INTEGER NOT NULL,
+      subscriptions_since INTEGER, actions_since INTEGER, whole_read INTEGER,
+      last INTEGER, error TEXT, not_before INTEGER, refused TEXT
+    );
+    CREATE TABLE sync_feed (key TEXT PRIMARY KEY, url TEXT NOT NULL, is_refused INTEGER NOT NULL) WITHOUT ROWID;
+    CREATE TABLE sync_episode (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+      position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL
+    );
+
+    -- What other devices and programs say of episodes that are not known yet: `AwaitedReports`.
+    CREATE TABLE awaited_report (
+      feed_key TEXT NOT NULL, address TEXT NOT NULL, guid TEXT,
+      state INTEGER NOT NULL, position INTEGER, length INTEGER, time INTEGER NOT NULL,
+      is_exchanged INTEGER NOT NULL,
+      kept INTEGER NOT NULL,                     -- since when
+      PRIMARY KEY (feed_key, address)
+    ) WITHOUT ROWID;
 
     -- `SubscriptionRules`.
     CREATE TABLE rule (

@@ -35,10 +35,22 @@ enum SubscriptionRows {
       name != nil && name != usual)
     let id = database.lastInsertedID
     try Folder.touchSubscriptions(in: database)
+    try AwaitedReports.apply(toPodcast: podcast, now: wallClockSeconds(), in: database)
     guard let listed = try ListedRow.subscription(id, in: database) else {
       throw CatalogError.unknown("subscription")
     }
     return listed
+  }
+
+  static func end(
+    _ id: Int64, of podcast: Int64, in database: Database, _ changes: inout [CatalogChange]
+  ) throws {
+    try database.run("DELETE FROM subscription WHERE id = ?", id)
+    try RuleRows.removeMarks(ofPodcast: podcast, in: database)
+    try Folder.touchSubscriptions(in: database)
+    // What was hidden in its directory does not come back there before that has gone.
+    changes.append(.subscription(id, podcast: podcast))
+    if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
   }
 
   static func isSubscribed(_ podcast: Int64, in database: Database) throws -> Bool {
@@ -132,12 +144,7 @@ extension Catalog {
       guard let podcast = try ListedRow.subscription(id, in: database)?.podcast.id else {
         throw CatalogError.unknown("subscription")
       }
-      try database.run("DELETE FROM subscription WHERE id = ?", id)
-      try RuleRows.removeMarks(ofPodcast: podcast, in: database)
-      try Folder.touchSubscriptions(in: database)
-      // What was hidden in its directory does not come back there before that has gone.
-      changes.append(.subscription(id, podcast: podcast))
-      if try EpisodeMarks.restoreHidden(podcast, in: database) { changes.append(.podcast(podcast)) }
+      try SubscriptionRows.end(id, of: podcast, in: database, &changes)
     }
   }
 

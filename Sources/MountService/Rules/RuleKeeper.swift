@@ -60,7 +60,7 @@ package final class RuleKeeper: Sendable {
         .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar: break
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .synchronized: break
       }
     }
     look(at: podcasts)

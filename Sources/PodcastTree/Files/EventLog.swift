@@ -118,6 +118,15 @@ final class EventLog: Sendable {
       ])
   }
 
+  func recordSynchronized(added: Int, removed: Int, episodes: Int) {
+    record(
+      "synced",
+      [
+        ("subscriptions_added", .integer(Int64(added))), ("subscriptions_removed", .integer(Int64(removed))),
+        ("episodes", .integer(Int64(episodes))),
+      ])
+  }
+
   /// The most reasons in one event.
   static let problemLimit = 20
   /// Of one text, in bytes: an event is never too long for the memory that keeps it.

@@ -1,6 +1,7 @@
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
+internal import Sync
 internal import TransferProtocol
 
 /// The mount's root, and `.podcastfs/`, which is for the owner alone.
@@ -56,6 +57,13 @@ struct FixedFolder: FolderNode {
     list.add("cache_limit", String(tree.settings.cacheSize))
     list.add("active", String(counts[.downloading] ?? 0))
     list.add("queued", String(counts[.queued] ?? 0))
-    return .value(list)
+    return .on(tree.loader) { [list] in
+      guard let sync = try tree.catalog.syncStatus(tree.settings.sync) else { return list }
+      var list = list
+      list.add("sync_last", sync.last.map { CivilTime.iso8601($0) })
+      list.add("sync_error", sync.error)
+      list.add("sync_pending", String(sync.pending))
+      return list
+    }
   }
 }

@@ -41,6 +41,8 @@ extension PodcastTree {
       details.forget(id)
       try readEpisodes([id])
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
+    case .synchronized(let added, let removed, let episodes):
+      events.recordSynchronized(added: added, removed: removed, episodes: episodes)
     case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
     }
     freshenLatestSoon()

@@ -1,0 +1,92 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import Sync
+
+enum SyncCommand: Command {
+  static let name = "sync"
+  static let summary = "synchronize with other devices by a gPodder or Nextcloud server"
+  static let usage = """
+    podcastfs sync [--full] [--dry-run] [--json] [--quiet]
+    podcastfs sync login URL
+
+    Exchanges subscriptions, positions and played marks with the server of the configuration's [sync "URL"]. A mount does
+    so by itself. login asks a Nextcloud for a password of its own and writes the section.
+
+      --full      read all that the server has, not what is new
+      --dry-run   change nothing, here or there
+      --json      {"server", "kind", "dry_run", "full", "subscriptions_added": [], "subscriptions_removed": [],
+                   "episodes", "uploaded": {"subscriptions", "unsubscribed", "episodes"}, "awaited"}
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let isWhole = arguments.takeFlag("--full")
+    let isDry = arguments.takeFlag("--dry-run")
+    let words = try arguments.operands()
+    if words.first == "login" {
+      guard words.count == 2, !isWhole, !isDry else { throw UsageError("sync login takes one address") }
+      return try SyncLogin.run(words[1])
+    }
+    guard words.isEmpty else { throw UsageError("sync takes no operands but login") }
+    let session = try CatalogSession()
+    defer { session.settle() }
+    guard let sync = session.settings.sync else {
+      throw CommandFailure(
+        "no server to synchronize with: put [sync \"URL\"] into \(session.places.configurationFile), "
+          + "or run podcastfs sync login URL")
+    }
+    let run = SyncRun(
+      catalog: session.catalog, places: session.places, settings: session.settings, sync: sync,
+      http: session.http,
+      now: { wallClockSeconds() })
+    guard let outcome = try run.run(.asked, isWhole: isWhole, isDry: isDry) else { return 0 }
+    if isJSON {
+      StandardStreams.print(json(outcome, isDry: isDry).indentedText)
+    } else {
+      report(outcome, isDry: isDry)
+    }
+    return 0
+  }
+
+  private static func json(_ outcome: SyncOutcome, isDry: Bool) -> JSONValue {
+    .object([
+      ("server", .string(outcome.host)), ("kind", .string(outcome.kind.rawValue)), ("dry_run", .bool(isDry)),
+      ("full", .bool(outcome.isWhole)), ("subscriptions_added", .strings(outcome.added.map(\.shown))),
+      ("subscriptions_removed", .strings(outcome.removed.map(\.shown))),
+      ("episodes", .integer(Int64(outcome.episodes))),
+      (
+        "uploaded",
+        .object([
+          ("subscriptions", .integer(Int64(outcome.uploadedFeeds))),
+          ("unsubscribed", .integer(Int64(outcome.removedFeeds))),
+          ("episodes", .integer(Int64(outcome.uploadedEpisodes))),
+        ])
+      ), ("awaited", .integer(Int64(outcome.awaited))),
+    ])
+  }
+
+  private static func report(_ outcome: SyncOutcome, isDry: Bool) {
+    for url in outcome.added { StandardStreams.report("follow \(url.shown)") }
+    for url in outcome.removed { StandardStreams.report("unfollow \(url.shown)") }
+    func counts(_ parts: [(Int, String)]) -> String {
+      let parts = parts.filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
+      return parts.isEmpty ? "nothing" : parts.joined(separator: ", ")
+    }
+    let here = counts([
+      (outcome.added.count, "new subscription"), (outcome.removed.count, "ended subscription"),
+      (outcome.episodes, "episode"),
+    ])
+    let there = counts([
+      (outcome.uploadedFeeds, "new subscription"), (outcome.removedFeeds, "ended subscription"),
+      (outcome.uploadedEpisodes, "episode"),
+    ])
+    StandardStreams.report("\(isDry ? "would take" : "took") from \(outcome.host): \(here)")
+    StandardStreams.report("\(isDry ? "would give" : "gave") it: \(there)")
+    if outcome.awaited > 0 {
+      StandardStreams.report("\(HumanText.count(outcome.awaited, "episode")) not known here yet")
+    }
+  }
+}

@@ -1,0 +1,200 @@
+internal import FeedKit
+package import PodcastModel
+internal import PosixKit
+internal import SQLiteKit
+
+/// A podcast that is followed, as synchronization compares it.
+package struct FollowedFeed: Hashable, Sendable {
+  package var podcast: Int64
+  package var subscription: Int64
+  package var url: WebAddress
+  /// Of all addresses that mean this feed: its own, those that it had, and those that it leads to.
+  package var keys: [String]
+  /// Whether its address holds neither credentials nor a token.
+  package var isPublic: Bool
+
+  package init(podcast: Int64, subscription: Int64, url: WebAddress, keys: [String], isPublic: Bool) {
+    self.podcast = podcast
+    self.subscription = subscription
+    self.url = url
+    self.keys = keys
+    self.isPublic = isPublic
+  }
+}
+
+/// A subscription that this device and the server both had at the last synchronization.
+package struct ServerFeed: Hashable, Sendable {
+  /// Of the address that it was uploaded or came with (`FeedKey`).
+  package var key: String
+  /// As the server writes it.
+  package var url: WebAddress
+  /// The server does not take it.
+  package var isRefused: Bool
+
+  package init(url: WebAddress, key: String? = nil, isRefused: Bool = false) {
+    self.url = url
+    self.key = key ?? FeedKey.text(url)
+    self.isRefused = isRefused
+  }
+}
+
+/// What the server and this device last agreed on of one episode.
+package struct ExchangedState: Hashable, Sendable {
+  /// In milliseconds.
+  package var position: Int64
+  package var isPlayed: Bool
+  /// The time of the action, by the server's clock.
+  package var time: Int64
+
+  package init(position: Int64, isPlayed: Bool, time: Int64) {
+    self.position = position
+    self.isPlayed = isPlayed
+    self.time = time
+  }
+}
+
+/// An episode's state here, and the last one that was exchanged.
+package struct ListenedEpisode: Hashable, Sendable {
+  package var id: Int64
+  package var podcast: Int64
+  package var guid: String?
+  package var address: WebAddress
+  /// In seconds.
+  package var duration: Int?
+  package var listening: ListeningState
+  package var exchanged: ExchangedState?
+
+  package init(id: Int64, podcast: Int64, address: WebAddress, listening: ListeningState) {
+    self.id = id
+    self.podcast = podcast
+    self.address = address
+    self.listening = listening
+  }
+}
+
+/// The catalogue as synchronization reads and changes it, within one transaction.
+package struct SyncRows {
+  let database: Database
+  /// What mounts are to learn.
+  var changes: [CatalogChange] = []
+
+  init(_ database: Database) { self.database = database }
+}
+
+extension Catalog {
+  /// Reads one committed state.
+  package func readSync<R: Sendable>(_ body: (SyncRows) throws -> R) throws(CatalogError) -> R {
+    try store.read { try body(SyncRows($0)) }
+  }
+
+  /// Reads and changes in one transaction.
+  package func changeSync<R: Sendable>(_ body: (inout SyncRows) throws -> R) throws(CatalogError) -> R {
+    try store.change { database, changes in
+      var rows = SyncRows(database)
+      let result = try body(&rows)
+      changes += rows.changes
+      return result
+    }
+  }
+}
+
+// Subscriptions.
+extension SyncRows {
+  package func followedFeeds() throws -> [FollowedFeed] {
+    try ListedRow.subscriptions(in: database).map { listed in
+      let podcast = listed.podcast
+      let further = try FeedRecord.load(podcast.id, in: database).map { [$0.cameFrom, $0.movedTo] } ?? []
+      return FollowedFeed(
+        podcast: podcast.id, subscription: listed.id, url: podcast.feedURL,
+        keys: try FormerAddresses.keys(of: podcast.id, in: database)
+          + further.compactMap { $0.map(FeedKey.text) },
+        isPublic: podcast.feedURL.shown(isListed: podcast.isListed) == podcast.feedURL.forRequest)
+    }
+  }
+
+  package func serverFeeds() throws -> [ServerFeed] {
+    try database.all("SELECT key, url, is_refused FROM sync_feed ORDER BY key") { row in
+      ServerFeed(url: WebAddress(row.string(1)), key: row.string(0), isRefused: row.bool(2))
+    }
+  }
+
+  package func save(_ feed: ServerFeed) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO sync_feed (key, url, is_refused) VALUES (?, ?, ?)", feed.key,
+      feed.url.forRequest,
+      feed.isRefused)
+  }
+
+  package func remove(serverFeed key: String) throws {
+    try database.run("DELETE FROM sync_feed WHERE key = ?", key)
+  }
+
+  /// Follows the feed at an address that another device follows.
+  /// - Returns: false where the address is none that can be followed.
+  package mutating func follow(_ url: WebAddress) throws -> Bool {
+    guard let address = SubscriptionAddress.normalized(url.forRequest) else { return false }
+    let podcast = try PodcastRecord.recordNamed(address, title: nil, mayBePrivate: false, in: database)
+    if try SubscriptionRows.isSubscribed(podcast, in: database) { return true }
+    let listed = try SubscriptionRows.subscribe(podcast, as: nil, or: nil, in: database)
+    changes.append(.subscription(listed.id, podcast: podcast))
+    return true
+  }
+
+  package mutating func unfollow(_ feed: FollowedFeed) throws {
+    try SubscriptionRows.end(feed.subscription, of: feed.podcast, in: database, &changes)
+  }
+
+  /// Tells the mounts what a synchronization has done.
+  package mutating func noteSynchronized(added: Int, removed: Int, episodes: Int) {
+    changes.append(.synchronized(added: added, removed: removed, episodes: episodes))
+  }
+}
+
+// Episodes.
+extension SyncRows {
+  private static let listened = """
+    SELECT \(EpisodeRow.columns), x.position, x.played, x.time
+    FROM episode e LEFT JOIN sync_episode x ON x.episode_id = e.id
+    """
+
+  private static func read(_ row: borrowing Row) -> ListenedEpisode {
+    let episode = EpisodeRow.read(row)
+    var listened = ListenedEpisode(
+      id: episode.id, podcast: episode.podcastID, address: episode.enclosureURL, listening: episode.listening)
+    listened.guid = episode.guid
+    listened.duration = episode.duration
+    let first = EpisodeRow.count
+    if let position = row.int64IfPresent(first) {
+      listened.exchanged = ExchangedState(
+        position: position, isPlayed: row.bool(first + 1), time: row.int64(first + 2))
+    }
+    return listened
+  }
+
+  /// Those of these episodes that are known.
+  package func episodes(_ ids: [Int64]) throws -> [ListenedEpisode] {
+    try database.all(
+      "\(Self.listened) WHERE e.id IN (SELECT value FROM json_each(?))", EpisodeRow.list(ids), as: Self.read)
+  }
+
+  /// Episodes of followed podcasts whose state the server does not have.
+  package func pending() throws -> [ListenedEpisode] {
+    try database.all(
+      """
+      \(Self.listened) JOIN podcast p ON p.id = e.podcast_id
+      WHERE e.listening_changed IS NOT NULL AND p.is_followed = 1 AND CASE WHEN x.episode_id IS NULL
+        THEN e.position <> 0 OR e.played <> 0 ELSE x.position <> e.position OR x.played <> e.played END
+      """, as: Self.read)
+  }
+
+  /// Gives an episode the state that another device has told.
+  package mutating func apply(_ state: ListeningState, to episode: Int64) throws {
+    if try EpisodeMarks.set(state, episode: episode, in: database) { changes.append(.episode(episode)) }
+  }
+
+  package func save(_ state: ExchangedState, of episode: Int64) throws {
+    try database.run(
+      "INSERT OR REPLACE INTO sync_episode (episode_id, position, played, time) VALUES (?, ?, ?, ?)", episode,
+      state.position, state.isPlayed, state.time)
+  }
+}

@@ -1,0 +1,67 @@
+/// What another device or program says of one episode.
+package struct ListeningReport: Hashable, Sendable {
+  package enum State: Hashable, Sendable {
+    /// Neither begun nor played.
+    case unplayed
+    case played
+    /// Both in milliseconds; the episode's length is nil where it does not say one.
+    case position(Int64, of: Int64?)
+  }
+
+  /// The podcast's feed.
+  package var podcast: WebAddress
+  /// The enclosure's address.
+  package var episode: WebAddress
+  package var guid: String?
+  package var state: State
+  /// When that was so, in seconds since 1970 by the clock of who reports it.
+  package var time: Int64
+
+  package init(podcast: WebAddress, episode: WebAddress, guid: String?, state: State, time: Int64) {
+    self.podcast = podcast
+    self.episode = episode
+    self.guid = Self.meaningful(guid)
+    self.state = state
+    self.time = time
+  }
+
+  /// Some programs write "null" where there is no guid.
+  private static func meaningful(_ guid: String?) -> String? {
+    guard let guid else { return nil }
+    let isBlank = guid.allSatisfy { $0.isWhitespace || $0.isNewline }
+    return isBlank || guid.lowercased() == "null" ? nil : guid
+  }
+
+  /// Of several reports of one episode the one that counts: the latest, and among equals the same one on every device.
+  package func isBetter(than other: ListeningReport) -> Bool {
+    (time, state.rank) > (other.time, other.state.rank)
+  }
+}
+
+extension ListeningReport.State {
+  /// Orders states of the same second.
+  fileprivate var rank: Int64 {
+    switch self {
+    case .unplayed: 0
+    case .position(let milliseconds, _): 1 + milliseconds
+    case .played: .max
+    }
+  }
+
+  /// The state as this device keeps it.
+  /// - Parameters:
+  ///   - duration: the episode's as its feed says it, in seconds.
+  ///   - margin: how many seconds before the end count as the end.
+  ///   - time: seconds since 1970 by our own clock.
+  package func listening(duration: Int?, margin: Int, time: Int64) -> ListeningState {
+    var state = ListeningState()
+    switch self {
+    case .unplayed: state.setPlayed(false, now: time)
+    case .played: state.setPlayed(true, now: time)
+    case .position(let milliseconds, let length):
+      let length = length.map { Int($0 / 1000) } ?? duration
+      state.setPosition(milliseconds, duration: length, margin: margin, now: time)
+    }
+    return state
+  }
+}

@@ -1,0 +1,44 @@
+internal import PodcastModel
+
+/// Nextcloud's login flow, version 2: the user logs in by a browser, and this program gets a password of its own
+/// (https://docs.nextcloud.com/server/latest/developer_manual/client_apis/LoginFlow/).
+package struct LoginFlow: Sendable {
+  /// For the browser.
+  package let page: String
+  private let endpoint: String
+  private let token: String
+  private let requests: SyncRequests
+
+  package struct Credentials: Sendable {
+    package var user: String
+    package var password: String
+  }
+
+  package init(_ requests: SyncRequests) throws(SyncError) {
+    let answer = try requests.ask("/index.php/login/v2", text: "", type: "application/x-www-form-urlencoded")
+    guard let page = answer["login"]?.text, let token = answer["poll"]?["token"]?.text,
+      let endpoint = answer["poll"]?["endpoint"]?.text, WebAddress(page).isWeb, WebAddress(endpoint).isWeb
+    else { throw SyncError("the answer of \(requests.host) is none of Nextcloud's login") }
+    self.page = page
+    self.token = token
+    self.endpoint = endpoint
+    self.requests = requests
+  }
+
+  /// Asks whether the user has logged in.
+  /// - Returns: nil where not yet.
+  package func poll() throws(SyncError) -> Credentials? {
+    let answer: JSONValue
+    do {
+      answer = try requests.ask(
+        endpoint, text: "token=\(PercentEncoding.encode(token))", type: "application/x-www-form-urlencoded")
+    } catch {
+      if error.kind == .missing { return nil }
+      throw error
+    }
+    guard let user = answer["loginName"]?.text, let password = answer["appPassword"]?.text else {
+      throw SyncError("the answer of \(requests.host) has no password")
+    }
+    return Credentials(user: user, password: password)
+  }
+}

@@ -1,0 +1,79 @@
+internal import Catalog
+internal import PodcastModel
+
+/// Joins what the server says with the catalogue, within one transaction.
+struct SyncMerge: Sendable {
+  let news: SubscriptionNews
+  let scope: SubscriptionPlan.Scope
+  let reports: [ListeningReport]
+  let uploadsAll: Bool
+  let margin: Int
+  let clock: SyncClock
+  /// By our clock.
+  let now: Int64
+
+  struct Merged: Sendable {
+    var subscriptions: SubscriptionPlan
+    var episodes: EpisodePlan
+  }
+
+  /// What would be done.
+  func plan(_ rows: SyncRows) throws -> Merged {
+    let subscriptions = SubscriptionPlan(
+      local: try rows.followedFeeds(), common: try rows.serverFeeds(), news: news, scope: scope,
+      uploadsAll: uploadsAll)
+    return Merged(subscriptions: subscriptions, episodes: try episodes(rows, common: subscriptions.common))
+  }
+
+  func apply(_ rows: inout SyncRows) throws -> Merged {
+    let known = try rows.serverFeeds()
+    var subscriptions = SubscriptionPlan(
+      local: try rows.followedFeeds(), common: known, news: news, scope: scope, uploadsAll: uploadsAll)
+    for url in subscriptions.follow where try !rows.follow(url) {
+      subscriptions.follow.removeAll { $0 == url }
+      subscriptions.common.removeAll { $0.url == url }
+    }
+    for feed in subscriptions.unfollow { try rows.unfollow(feed) }
+    let kept = Set((subscriptions.common + subscriptions.remove).map(\.key))
+    for feed in known where !kept.contains(feed.key) { try rows.remove(serverFeed: feed.key) }
+    for feed in subscriptions.common where !known.contains(feed) { try rows.save(feed) }
+    let episodes = try episodes(rows, common: subscriptions.common)
+    for (id, state) in episodes.notes { try rows.save(state, of: id) }
+    for (episode, state, exchanged) in episodes.applied {
+      try rows.apply(state, to: episode.id)
+      try rows.save(exchanged, of: episode.id)
+    }
+    for report in episodes.awaited { try rows.keep(report, now: now) }
+    try rows.giveUpOldReports(now: now)
+    return Merged(subscriptions: subscriptions, episodes: episodes)
+  }
+
+  private func episodes(_ rows: SyncRows, common: [ServerFeed]) throws -> EpisodePlan {
+    var podcasts: [String: Int64] = [:]
+    for feed in try rows.followedFeeds() {
+      for key in feed.keys { podcasts[key] = podcasts[key] ?? feed.podcast }
+    }
+    for feed in common {
+      if let podcast = podcasts[feed.key] { podcasts[FeedKey.text(feed.url)] = podcast }
+    }
+    let matching = try ReportMatching(reports, feeds: podcasts) { try rows.lookup(inPodcast: $0) }
+    let pending = try rows.pending()
+    let further = Set(matching.matched.keys).subtracting(pending.map(\.id))
+    var plan = EpisodePlan(
+      matching.matched, pending + (try rows.episodes(further.sorted())), clock: clock, margin: margin)
+    plan.awaited = matching.awaited
+    return plan
+  }
+}
+
+extension SyncOutcome {
+  mutating func take(_ merged: SyncMerge.Merged) {
+    added = merged.subscriptions.follow
+    removed = merged.subscriptions.unfollow.map(\.url)
+    uploadedFeeds = merged.subscriptions.add.count
+    removedFeeds = merged.subscriptions.remove.count
+    episodes = merged.episodes.applied.count
+    uploadedEpisodes = merged.episodes.uploads.count
+    awaited = merged.episodes.awaited.count
+  }
+}

@@ -1,0 +1,68 @@
+package import Catalog
+package import PodcastModel
+
+/// What a synchronization does about episodes.
+package struct EpisodePlan: Sendable {
+  package var notes: [(episode: Int64, ExchangedState)] = []
+  package var applied: [(episode: ListenedEpisode, ListeningState, ExchangedState)] = []
+  package var uploads: [(episode: ListenedEpisode, ExchangedState)] = []
+  /// Of episodes or podcasts that are not known.
+  package var awaited: [ListeningReport] = []
+
+  package init() {}
+
+  /// - Parameters:
+  ///   - matched: the server's reports of known episodes.
+  ///   - episodes: those, and those whose state the server does not have.
+  ///   - margin: how many seconds before the end count as the end.
+  package init(
+    _ matched: [Int64: ListeningReport], _ episodes: [ListenedEpisode], clock: SyncClock, margin: Int
+  ) {
+    for episode in episodes {
+      switch EpisodeDecision(episode, matched[episode.id], clock: clock, margin: margin) {
+      case .nothing: break
+      case .note(let state): if state != episode.exchanged { notes.append((episode.id, state)) }
+      case .apply(let state, let exchanged): applied.append((episode, state, exchanged))
+      case .upload(let state): uploads.append((episode, state))
+      }
+    }
+  }
+}
+
+/// Finds the episodes that reports are of.
+package struct ReportMatching {
+  /// The best report of each episode.
+  package private(set) var matched: [Int64: ListeningReport] = [:]
+  package private(set) var awaited: [ListeningReport] = []
+
+  /// - Parameters:
+  ///   - feeds: podcasts that are followed, by the keys of their addresses, those among them that the server writes.
+  ///   - lookup: finds episodes in one podcast.
+  package init(
+    _ reports: [ListeningReport], feeds: [String: Int64], lookup: (Int64) throws -> EpisodeLookup
+  ) rethrows {
+    var lookups: [Int64: EpisodeLookup] = [:]
+    var keys: [WebAddress: Int64?] = [:]
+    for report in reports {
+      let podcast: Int64?
+      if let known = keys[report.podcast] {
+        podcast = known
+      } else {
+        podcast = feeds[FeedKey.text(report.podcast)]
+        keys[report.podcast] = .some(podcast)
+      }
+      guard let podcast else {
+        awaited.append(report)
+        continue
+      }
+      var found = try lookups[podcast] ?? lookup(podcast)
+      let episode = found.episode(guid: report.guid, address: report.episode)
+      lookups[podcast] = found
+      if let episode {
+        if matched[episode].map(report.isBetter) ?? true { matched[episode] = report }
+      } else {
+        awaited.append(report)
+      }
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Catalog
+import PodcastModel
+import Sync
+import Testing
+
+/// What is done about one episode.
+@Suite struct EpisodeDecisionTests {
+  /// Our clock is an hour ahead of the server's.
+  private let clock = SyncClock(ours: 103_600, servers: 100_000)
+
+  private func episode(
+    _ position: Int64, at changed: Int64?, exchanged: ExchangedState? = nil, isPlayed: Bool = false
+  ) -> ListenedEpisode {
+    var episode = ListenedEpisode(
+      id: 1, podcast: 1, address: "https://a.example/1.mp3",
+      listening: ListeningState(position: position, isPlayed: isPlayed, lastPlayed: nil, changed: changed))
+    episode.duration = 3600
+    episode.exchanged = exchanged
+    return episode
+  }
+
+  private func report(_ position: Int64, at time: Int64) -> ListeningReport {
+    ListeningReport(
+      podcast: "https://a.example/feed", episode: "https://a.example/1.mp3", guid: nil,
+      state: .position(position, of: 3_600_000), time: time)
+  }
+
+  private func decide(_ episode: ListenedEpisode, _ report: ListeningReport?) -> EpisodeDecision {
+    EpisodeDecision(episode, report, clock: clock, margin: 30)
+  }
+
+  @Test func whatNobodyHasTouchedIsLeftAlone() {
+    #expect(decide(episode(0, at: nil), nil) == .nothing)
+    #expect(decide(episode(0, at: 103_000), nil) == .nothing)
+  }
+
+  @Test func theFirstSynchronizationUploadsWhatIsPlayed() {
+    #expect(
+      decide(episode(0, at: 50, isPlayed: true), nil)
+        == .upload(ExchangedState(position: 0, isPlayed: true, time: 100_000)))
+  }
+
+  @Test func aStateFromElsewhereIsTakenWithItsTimeByOurClock() throws {
+    guard case .apply(let state, let told) = decide(episode(0, at: nil), report(60_000, at: 99_000)) else {
+      Issue.record("not applied")
+      return
+    }
+    #expect(state.position == 60_000 && state.changed == 102_600 && state.lastPlayed == 102_600)
+    #expect(told == ExchangedState(position: 60_000, isPlayed: false, time: 99_000))
+  }
+
+  @Test func whatBothHaveIsNoted() {
+    #expect(
+      decide(episode(60_400, at: 5), report(60_000, at: 99_000))
+        == .note(ExchangedState(position: 60_400, isPlayed: false, time: 99_000)))
+  }
+
+  /// By the server's clock ours was made at 99,400 and at 98,400.
+  @Test func ofTwoChangesTheLaterOneByTheServersClockWins() {
+    let upload = EpisodeDecision.upload(ExchangedState(position: 70_000, isPlayed: false, time: 100_000))
+    #expect(decide(episode(70_000, at: 103_000), report(60_000, at: 99_000)) == upload)
+    guard case .apply = decide(episode(70_000, at: 102_000), report(60_000, at: 99_000)) else {
+      Issue.record("not applied")
+      return
+    }
+  }
+
+  /// The clock was set right meanwhile.
+  @Test func aChangeInTheFutureCountsAsOfNow() {
+    guard case .apply = decide(episode(70_000, at: 900_000), report(60_000, at: 100_001)) else {
+      Issue.record("not applied")
+      return
+    }
+  }
+
+  @Test func whatWasSeenBeforeDoesNotTakeALaterChangeBack() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 99_000)
+    // Also where our clock is so slow that the change seems older.
+    #expect(
+      decide(episode(70_000, at: 10, exchanged: exchanged), report(60_000, at: 99_000))
+        == .upload(ExchangedState(position: 70_000, isPlayed: false, time: 100_000)))
+    #expect(decide(episode(60_000, at: 10, exchanged: exchanged), report(60_000, at: 99_000)) == .nothing)
+  }
+
+  /// Nextcloud: somebody has uploaded an old state over it.
+  @Test func whatTheServerHasLostIsUploadedAgain() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 99_000)
+    #expect(
+      decide(episode(60_000, at: 10, exchanged: exchanged), report(20_000, at: 98_000))
+        == .upload(ExchangedState(position: 60_000, isPlayed: false, time: 100_000)))
+    #expect(decide(episode(60_000, at: 10, exchanged: exchanged), report(60_000, at: 98_000)) == .nothing)
+  }
+
+  @Test func anUploadIsStampedLaterThanWhatItTakesThePlaceOf() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 200_000)
+    #expect(
+      decide(episode(70_000, at: 103_000, exchanged: exchanged), report(60_000, at: 200_000))
+        == .upload(ExchangedState(position: 70_000, isPlayed: false, time: 200_001)))
+  }
+
+  @Test func anotherStateOfTheSameSecondIsTaken() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 99_000)
+    guard
+      case .apply(let state, _) = decide(
+        episode(60_000, at: 10, exchanged: exchanged), report(80_000, at: 99_000))
+    else {
+      Issue.record("not applied")
+      return
+    }
+    #expect(state.position == 80_000)
+  }
+
+  @Test func anEpisodeMadeUnplayedIsUploadedWhereItWasPlayed() {
+    let exchanged = ExchangedState(position: 0, isPlayed: true, time: 99_000)
+    #expect(
+      decide(episode(0, at: 103_000, exchanged: exchanged), nil)
+        == .upload(ExchangedState(position: 0, isPlayed: false, time: 100_000)))
+  }
+}
