@@ -16,7 +16,10 @@ enum IdentityFuzzing {
       guard case .known(let place, let rule) = match else { continue }
       let episode = known[place]
       switch rule {
-      case .unchanged: require(item == episode)
+      case .unchanged:
+        var same = item
+        same.fingerprint = episode.fingerprint
+        require(same == episode)
       case .guid: require(item.guid != nil && item.guid == episode.guid)
       case .address:
         require(StableAddress.text(item.address) == StableAddress.text(episode.address))
