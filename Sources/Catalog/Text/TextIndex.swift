@@ -87,8 +87,6 @@ final class TextIndex: Sendable {
 
   init(store: CatalogStore) { self.store = store }
 
-  var isFilledHere: Bool { state.withLock { $0.isFilledHere } }
-
   /// From now on this process fills it.
   func fillHere() {
     state.withLock { $0.isFilledHere = true }
@@ -110,29 +108,28 @@ final class TextIndex: Sendable {
     queue.async(after: Self.delay) { [self] in
       state.withLock { $0.isQueued = false }
       // Where the file can't be written, the next refresh tries again.
-      _ = try? fill(until: .distantFuture)
+      try? fill(pieces: .max)
     }
   }
 
-  /// - Parameter deadline: when to stop, done or not.
-  /// - Returns: false where something is left.
-  func fill(until deadline: MonotonicTime) throws(CatalogError) -> Bool {
-    var isChanged = false
+  /// - Parameter most: after how many pieces to stop, done or not.
+  fileprivate func fill(pieces most: Int) throws(CatalogError) {
+    var count = 0
     while let podcast = try next() {
-      if MonotonicTime.now >= deadline || state.withLock({ $0.isStopped }) { return false }
+      if count == most || state.withLock({ $0.isStopped }) { return }
       try indexPiece(of: podcast)
-      isChanged = true
+      count += 1
     }
-    if isChanged { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
-    return true
+    if count > 0 { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
   }
 
-  /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
-  private static let indexing = 0.1
+  /// Pieces before a search, in a process that does not refresh by itself: some tenths of a second. A count, so that the
+  /// same search finds the same on a busy machine.
+  private static let piecesOfSearch = 4
 
-  /// Puts a little into it, where no other process does that.
+  /// Puts a little into it, where this process does not fill it anyway.
   func fillBriefly() {
-    if !isFilledHere { _ = try? fill(until: .after(Self.indexing)) }
+    if !state.withLock({ $0.isFilledHere }) { try? fill(pieces: Self.piecesOfSearch) }
   }
 
   private func next() throws(CatalogError) -> Int64? {
@@ -178,5 +175,5 @@ final class TextIndex: Sendable {
 
 extension Catalog {
   /// Puts all that is known into the full-text index: for measuring.
-  package func fillTexts() throws(CatalogError) { _ = try texts.fill(until: .distantFuture) }
+  package func fillTexts() throws(CatalogError) { try texts.fill(pieces: .max) }
 }
