@@ -27,8 +27,6 @@ package final class PodcastTree: Sendable {
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
   let state: Monitor<TreeState>
-  /// When a first look into a podcast last ended.
-  let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let listReaders = RecentPrograms()

@@ -239,7 +239,7 @@ extension PodcastTree {
     let episode = entry.episode
     return TransferRequest(
       key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
-      expectedLength: EpisodeSize.plausibleLength(of: episode.summary), title: episode.title,
+      expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: settings.feeds.isEmpty
