@@ -29,6 +29,11 @@ extension Catalog {
     try episodes(from: id, count: 1).first { $0.id == id }
   }
 
+  /// The newest that is not hidden, without its notes.
+  package func newestEpisode(ofPodcast id: Int64) throws(CatalogError) -> Episode? {
+    try store.read { try EpisodeRow.newest(ofPodcast: id, after: .min, limit: 1, in: $0).first }
+  }
+
   /// Some episodes of one podcast from a number on, by number, with their notes.
   package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
     try store.read { try EpisodeRow.episodes(from: id, count: count, in: $0) }

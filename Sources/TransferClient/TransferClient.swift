@@ -103,6 +103,13 @@ package final class TransferClient: TransferService {
 
   package var underWay: Int { session.underWay }
 
+  package var steering: Steering { Steering(runtime: session.places.runtime) }
+
+  package func steer(_ steering: Steering) throws {
+    try steering.store(runtime: session.places.runtime)
+    session.saySettings()
+  }
+
   package var isReady: Bool { session.isReady }
   package func makeReady() { session.makeReady() }
 

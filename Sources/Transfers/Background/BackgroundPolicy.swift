@@ -22,6 +22,7 @@ package struct BackgroundConditions: Hashable, Sendable {
   /// Whether background downloads may run: nil, or why they rest.
   package func rest(by settings: TransferSettings) -> BackgroundRest? {
     if isSuspending { return .suspending }
+    if settings.isPaused { return .paused }
     if let hours = settings.hours, !hours.contains(second / 60) { return .outside(hours) }
     if case .battery(let charge) = power {
       let least = settings.restsBelowCharge
