@@ -49,7 +49,7 @@ let package = Package(
     library("PosixKit", ["CLinux", "WebValues"]),
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
-    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit"]),
+    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit", "SQLiteKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
 
     // Values and rules.

@@ -85,6 +85,8 @@ package struct MountProcess {
     let rules = RuleKeeper(
       catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
     rules.begin()
+    let keepOrders = KeepOrders(catalog, transfers) { tree.request(for: $0) }
+    keepOrders.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
     ready()
@@ -101,6 +103,7 @@ package struct MountProcess {
     schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
+    keepOrders.stop()
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
