@@ -44,11 +44,14 @@ let package = Package(
     .target(name: "CLinux"),
     // Loads libcurl when it is needed: only its headers are used here.
     .target(name: "CCurl", cSettings: [.define("_GNU_SOURCE")]),
+    // Loads libsystemd when it is needed, which need not be there.
+    .target(name: "CSystemd"),
 
     // Wrappers: no C type in their surface.
     library("PosixKit", ["CLinux", "WebValues"]),
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
+    library("BusKit", ["CSystemd", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit", "SQLiteKit"]),
     library("SQLiteKit", ["CSQLite", "PosixKit"]),
 
@@ -68,7 +71,8 @@ let package = Package(
     library(
       "Transfers",
       [
-        "Configuration", "EpisodeCache", "HTTPKit", "SQLiteKit", "TransferEngine", "TransferProtocol",
+        "BusKit", "Configuration", "EpisodeCache", "HTTPKit", "SQLiteKit", "TransferEngine",
+        "TransferProtocol",
         "TransferStore",
         "PodcastModel", "PosixKit",
       ]),
@@ -99,14 +103,16 @@ let package = Package(
     library(
       "MountService",
       [
-        "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover", "PodcastMount",
-        "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel", "PosixKit",
+        "BusKit", "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "PodcastMount", "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel",
+        "PosixKit",
       ]),
     // The commands, one file or folder each.
     library(
       "CLI",
       [
-        "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit", "HTTPKit",
+        "BusKit", "MountService", "Catalog", "Configuration", "Demo", "Directory", "FeedKit", "FuseKit",
+        "HTTPKit",
         "MountHandover",
         "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
         "PodcastModel",
@@ -141,6 +147,7 @@ let package = Package(
       path: "Tests/TestSupport", swiftSettings: strict),
 
     tests("PosixKitTests", ["PosixKit", "TestSupport"]),
+    tests("BusKitTests", ["BusKit", "PosixKit", "TestSupport"]),
     tests("SQLiteKitTests", ["CSQLite", "SQLiteKit", "PosixKit", "TestSupport"]),
     tests(
       "CatalogTests",
@@ -168,8 +175,8 @@ let package = Package(
     tests(
       "TransfersTests",
       [
-        "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine", "TransferProtocol",
-        "Transfers",
+        "BusKit", "EpisodeCache", "PodcastModel", "PosixKit", "TestSupport", "TransferEngine",
+        "TransferProtocol", "Transfers",
       ]),
     tests("EpisodeCacheTests", ["EpisodeCache", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TransferProtocolTests", ["TransferProtocol", "PodcastModel", "PosixKit"]),

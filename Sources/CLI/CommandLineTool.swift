@@ -38,6 +38,7 @@ package enum CommandLineTool {
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
           ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
+          ([PlayersCommand.self], nil),
         ]
       ),
       (

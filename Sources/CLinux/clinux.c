@@ -106,12 +106,10 @@ void podcastfs_note_faults(uint64_t *word) {
 
 _Thread_local uint64_t podcastfs_served_request;
 
-int podcastfs_network_events(void) {
-  int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+static int netlink_events(int family, unsigned groups) {
+  int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, family);
   if (events < 0) return -1;
-  struct sockaddr_nl address = {
-      .nl_family = AF_NETLINK,
-      .nl_groups = RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE};
+  struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
   if (bind(events, (struct sockaddr *)&address, sizeof address) != 0) {
     int reason = errno;
     close(events);
@@ -120,5 +118,12 @@ int podcastfs_network_events(void) {
   }
   return events;
 }
+
+int podcastfs_network_events(void) {
+  return netlink_events(NETLINK_ROUTE,
+                        RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE);
+}
+
+int podcastfs_device_events(void) { return netlink_events(NETLINK_KOBJECT_UEVENT, 1); }
 
 int podcastfs_process_descriptor(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }

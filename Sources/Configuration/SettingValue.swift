@@ -1,3 +1,5 @@
+internal import PosixKit
+
 /// Reads the values of options; each error names the key, the value and what would do.
 enum SettingValue {
   static func number(_ key: String, _ text: String, _ range: ClosedRange<Int>) throws(SettingsError) -> Int {
@@ -94,6 +96,37 @@ enum SettingValue {
   static func rate(_ key: String, _ text: String) throws(SettingsError) -> Int64? {
     let rate = text == "none" ? 0 : try size(key, text)
     return rate == 0 ? nil : rate
+  }
+
+  /// `on_battery`: the charge in percent below which downloads wait.
+  static func charge(_ key: String, _ text: String) throws(SettingsError) -> Int {
+    switch text {
+    case "go": return 0
+    case "wait": return 101
+    default:
+      guard text.hasPrefix("wait:"), let charge = Int(text.dropFirst(5)), (1...100).contains(charge) else {
+        throw bad(key, text, "go, wait, or wait:30 for a charge in percent")
+      }
+      return charge
+    }
+  }
+
+  /// `22:00-06:00`; nil for always.
+  static func hours(_ key: String, _ text: String) throws(SettingsError) -> DailyHours? {
+    if text.isEmpty || text == "none" { return nil }
+    let minutes = text.split(separator: "-", omittingEmptySubsequences: false).map { time -> Int? in
+      let parts = time.split(separator: ":", omittingEmptySubsequences: false)
+      guard parts.count == 2, (1...2).contains(parts[0].utf8.count), parts[1].utf8.count == 2,
+        parts.allSatisfy({ $0.utf8.allSatisfy { (48...57).contains($0) } }),
+        let hour = Int(parts[0]), let minute = Int(parts[1]), hour < 24 || hour == 24 && minute == 0,
+        minute < 60
+      else { return nil }
+      return hour % 24 * 60 + minute
+    }
+    guard minutes.count == 2, let start = minutes[0], let end = minutes[1], start != end else {
+      throw bad(key, text, "hours of the day, like 22:00-06:00")
+    }
+    return DailyHours(start: start, end: end)
   }
 
   /// Seconds between refreshes.

@@ -36,6 +36,16 @@ extension Settings {
     .init("limit_rate", "SIZE", "none", "bytes per second of background downloads; 0 is none") {
       $0.limitRate = try SettingValue.rate($1, $2)
     },
+    .init("on_metered", "wait|go", "wait", "background downloads on metered networks") {
+      $0.restsOnMetered = try SettingValue.choice($1, $2, Settings.OnMetered.self) == .wait
+    },
+    .init(
+      "on_battery", "go|wait|wait:N", "go",
+      "background downloads without mains power; wait:30 means below 30 percent"
+    ) { $0.restsBelowCharge = try SettingValue.charge($1, $2) },
+    .init(
+      "download_hours", "HH:MM-HH:MM", "none", "when background downloads run, by the local clock"
+    ) { $0.downloadHours = try SettingValue.hours($1, $2) },
     .init("stall_timeout", "SECONDS", "30", "without a byte, after which a connection is given up") {
       $0.stallTimeout = try SettingValue.seconds($1, $2)
     },

@@ -1,4 +1,5 @@
 package import PodcastModel
+package import PosixKit
 
 /// The program's version (Semantic Versioning), as `--version`, the user agent and the root's attribute say it.
 package let podcastfsVersion = "0.2.0"
@@ -19,6 +20,12 @@ package struct Settings: Hashable, Sendable {
   package var perHost = 2
   /// Bytes per second for background downloads; nil for no bound.
   package var limitRate: Int64?
+  /// Whether background downloads rest on metered networks.
+  package var restsOnMetered = true
+  /// They rest on battery below this charge in percent: 101 means at any charge, 0 never.
+  package var restsBelowCharge = 0
+  /// They run only then; nil for always.
+  package var downloadHours: DailyHours?
   /// Seconds.
   package var stallTimeout = 30.0
   package var readTimeout = 60.0
@@ -73,6 +80,8 @@ package struct Settings: Hashable, Sendable {
 
   /// What requests are sent as: the setting, else the program and its version.
   package var effectiveUserAgent: String { userAgent ?? "podcastfs/\(podcastfsVersion)" }
+
+  enum OnMetered: String, CaseIterable { case wait, go }
 
   /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }

@@ -26,7 +26,8 @@ final class CompletionNotice: Sendable {
     marks = places.runtime + "/completed"
     catalogue = places.data + "/catalog.sqlite"
     self.log = log
-    notifications = Notifications(mountPoint: mountPoint, log: log)
+    notifications = Notifications(
+      mountPoint: mountPoint, lockFile: places.runtime + "/notifications.lock", log: log)
   }
 
   func completed(_ entry: EpisodeEntry, _ status: TransferStatus) {
@@ -37,28 +38,46 @@ final class CompletionNotice: Sendable {
         commands.async { [self] in
           // What the command makes is the user's as he likes it, not as private as what is ours.
           let script = "umask \(String(UserMask.bits, radix: 8))\n\(command)"
-          Notifications.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
+          Self.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
         }
       }
       if notifies {
+        let folder = "\(mountPoint)/Downloaded/\(entry.podcast.name)"
         notifications.add(
           .init(
-            title: entry.episode.title, show: folder(of: entry.podcast), directory: entry.podcast.name))
+            title: entry.episode.title, show: self.folder(of: entry.podcast),
+            path: "\(folder)/\(entry.episode.fileName)", cover: cover(in: folder)))
       }
     }
   }
 
-  /// Hears of downloads that fail from now on.
-  func watchFailures(_ transfers: TransferClient) {
-    let known = Monitor(Set(transfers.allStatuses().filter { $0.state == .failed }.map(\.key)))
+  /// The podcast's picture, where it is cached: nothing is fetched for it.
+  ///
+  /// The mount that is asked is this program's own. Where it does not answer soon there is none.
+  private func cover(in folder: String) -> String? {
+    let found = Monitor<String??>(nil)
+    _ = PosixThread.attempt("cover", stackSize: 64 * 1024) {
+      // The next process may have to answer.
+      PosixThread.leaveDescriptors()
+      let covers = ["jpg", "png", "webp"].map { "\(folder)/cover.\($0)" }
+      let cover = covers.first { access($0, R_OK) == 0 }
+      found.withLockNotifying { $0 = .some(cover) }
+    }
+    return found.wait(until: .after(2)) { $0 } ?? nil
+  }
+
+  /// Hears of downloads that run or fail from now on.
+  func watch(_ transfers: TransferClient) {
+    let known = Monitor(transfers.allStatuses().reduce(into: [:]) { $0[$1.key] = $1.state })
     transfers.observe { [self] key in
-      guard let status = transfers.status(of: key) else { return }
-      let isNew = known.withLock { known in
-        if status.state == .failed { return known.insert(key).inserted }
-        known.remove(key)
-        return false
+      guard notifies, let status = transfers.status(of: key) else { return }
+      let before = known.withLock { known in
+        known.updateValue(status.state, forKey: key)
       }
-      if isNew { failed(status) }
+      if status.state == .failed && before != .failed { failed(status) }
+      if [status.state, before].contains(where: { $0 == .downloading || $0 == .queued }) {
+        notifications.progress(status)
+      }
     }
   }
 
@@ -75,7 +94,19 @@ final class CompletionNotice: Sendable {
     KnownEntries.folderNames(ofPodcasts: [podcast.id], inFile: catalogue)[podcast.id] ?? podcast.title
   }
 
-  private var notifies: Bool { settings.notifies && Notifications.program != nil }
+  private var notifies: Bool { settings.notifies && Notifications.isPossible }
+
+  /// Runs a program and waits for its end.
+  static func run(
+    _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?, _ log: LogFile
+  ) {
+    do {
+      let status = try ChildProcess.wait(ChildProcess.start(path, arguments, environment: environment))
+      if status != 0 { log.write("\(name) ended with status \(status)") }
+    } catch {
+      log.write("cannot run \(name): \(error)")
+    }
+  }
 
   /// Titles are data to the shell, never part of a command.
   private func environment(of entry: EpisodeEntry, _ status: TransferStatus) -> [String: String] {

@@ -51,7 +51,7 @@ package struct MountProcess {
     let notice = CompletionNotice(
       settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
     tree.onCompletion(notice.completed)
-    notice.watchFailures(transfers)
+    notice.watch(transfers)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
     let session = try FuseSession(
       mounted, at: request.mountPoint, options: request.fuseOptions,

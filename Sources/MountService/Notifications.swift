@@ -1,113 +1,85 @@
+internal import BusKit
 internal import Configuration
 internal import Glibc
-internal import PodcastModel
 internal import PosixKit
+internal import TransferProtocol
 
-/// Desktop notifications of downloads that have ended: those that come close together are one.
+/// Desktop notifications of downloads (Desktop Notifications Specification): one that shows the progress of those that
+/// run, and one for those that have ended close together. Its thread is there only while something is shown.
 package final class Notifications: Sendable {
   /// A download that has ended.
   struct Event: Sendable {
     var title: String
     var show: String
-    /// The podcast's in `Downloaded/`, where its cover may be.
-    var directory = ""
-    /// nil for one that is complete.
+    /// Where it is, below `Downloaded/`; nil for one that failed.
+    var path: String?
+    /// A picture's file.
+    var cover: String?
     var error: String?
   }
 
   private let mountPoint: String
   private let log: LogFile
-  private let pending = Monitor<[Event]>([])
+  private let session = Monitor<NotificationSession?>(nil)
+  /// Locked by the one mount of this user's that shows progress.
+  private let lock = Monitor<Bool>(false)
+  private let lockFile: String
 
-  /// Seconds without a further one after which they are shown, and from the first one at the most.
-  private static let (quiet, longest) = (2.0, 15.0)
-  private static let shownLines = 4
-
-  init(mountPoint: String, log: LogFile) { (self.mountPoint, self.log) = (mountPoint, log) }
-
-  /// notify-send(1), where there is one and a session to show it in.
-  package static var program: String? {
-    guard let bus = Places.processEnvironment["DBUS_SESSION_BUS_ADDRESS"], !bus.isEmpty else { return nil }
-    return ChildProcess.find("notify-send")
+  init(mountPoint: String, lockFile: String, log: LogFile) {
+    (self.mountPoint, self.lockFile, self.log) = (mountPoint, lockFile, log)
   }
 
-  func add(_ event: Event) {
-    let isFirst = pending.withLockNotifying { pending in
-      pending.append(event)
-      return pending.count == 1
+  /// Whether there is a session to show them in.
+  package static var isPossible: Bool {
+    let environment = Places.processEnvironment
+    if let bus = environment["DBUS_SESSION_BUS_ADDRESS"], !bus.isEmpty { return true }
+    return Places.runtimeDirectory(environment).map { access($0 + "/bus", F_OK) == 0 } ?? false
+  }
+
+  func add(_ event: Event) { perform { $0.ended(event) } }
+
+  /// A download has changed that runs, or was seen to run.
+  func progress(_ status: TransferStatus) {
+    let isOurs = lock.withLock { isLocked in
+      if !isLocked, let file = try? FileDescriptor(opening: lockFile, O_RDWR | O_CREAT),
+        flock(file.rawValue, LOCK_EX | LOCK_NB) == 0
+      {
+        isLocked = true
+        // Until this process ends.
+        _ = file.release()
+      }
+      return isLocked
     }
-    // The thread is there only while something is to be shown.
-    if isFirst && !PosixThread.attempt("notify", stackSize: 256 * 1024, { [self] in gather() }) { showAll() }
+    if isOurs { perform { $0.progressed(status) } }
   }
 
-  private func gather() {
-    // It looks at a cover in its own mount, which the next process may have to answer.
-    PosixThread.leaveDescriptors()
-    let last = MonotonicTime.after(Self.longest)
-    var count = 0
-    while let more = pending.wait(
-      until: min(.after(Self.quiet), last), for: { $0.count > count ? $0.count : nil }),
-      .now < last
-    {
-      count = more
+  private func perform(_ body: @escaping @Sendable (NotificationSession) -> Void) {
+    let run: @Sendable (NotificationSession) -> Void = { [self] in
+      // Ended while this was on its way.
+      if $0.isOver { perform(body) } else { body($0) }
     }
-    showAll()
-  }
-
-  private func showAll() {
-    let events = pending.withLock { pending in
-      defer { pending = [] }
-      return pending
+    session.withLock { session in
+      if let session, session.loop.async({ run(session) }) { return }
+      guard let loop = try? EventLoop() else { return }
+      let new = NotificationSession(loop, folder: mountPoint + "/Downloading", log: log) { [self] old in
+        self.session.withLock { if $0 === old { $0 = nil } }
+      }
+      guard PosixThread.attempt("notify", stackSize: 256 * 1024, { new.loop.run() }) else { return }
+      session = new
+      loop.async { run(new) }
     }
-    showComplete(events.filter { $0.error == nil })
-    showFailed(events.filter { $0.error != nil })
   }
 
-  private func showComplete(_ events: [Event]) {
-    guard let first = events.first else { return }
-    let shows = distinct(events.map(\.show))
-    let covers = ["jpg", "png", "webp"].map { "\(mountPoint)/Downloaded/\(first.directory)/cover.\($0)" }
-    let isOfOne = events.allSatisfy { $0.directory == first.directory }
-    // Nothing is fetched for it.
-    let cover = isOfOne ? covers.first { access($0, R_OK) == 0 } : nil
-    if events.count == 1 { return show(first.title, [first.show], icon: cover) }
-    show(
-      "\(events.count) episodes\(shows.count == 1 ? " of \(shows[0])" : "") downloaded",
-      shows.count == 1 ? events.map(\.title) : shows, icon: cover)
-  }
-
-  private func showFailed(_ events: [Event]) {
-    guard let first = events.first else { return }
-    let one = "\(first.title) could not be downloaded"
-    let several = "\(events.count) episodes could not be downloaded"
-    show(
-      events.count == 1 ? one : several,
-      events.count == 1 ? ["\(first.show): \(first.error ?? "")"] : distinct(events.compactMap(\.error)),
-      icon: "dialog-warning")
-  }
-
-  private func distinct(_ texts: [String]) -> [String] {
-    texts.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-  }
-
-  /// - Parameter lines: may hold markup by the Desktop Notifications Specification; the summary may not.
-  private func show(_ summary: String, _ lines: [String], icon: String?) {
-    guard let program = Self.program else { return }
-    let shown = lines.prefix(Self.shownLines).map { XMLText.escaped(PrintableText.line($0)) }
-    let body = (shown + (lines.count > shown.count ? ["…"] : [])).joined(separator: "\n")
-    let arguments = ["--app-name=podcastfs"] + (icon.map { ["--icon=\($0)"] } ?? [])
-    Self.run("notify-send", program, arguments + ["--", PrintableText.line(summary), body], nil, log)
-  }
-
-  /// Runs a program and waits for its end.
-  static func run(
-    _ name: String, _ path: String, _ arguments: [String], _ environment: [String: String]?, _ log: LogFile
-  ) {
-    do {
-      let status = try ChildProcess.wait(ChildProcess.start(path, arguments, environment: environment))
-      if status != 0 { log.write("\(name) ended with status \(status)") }
-    } catch {
-      log.write("cannot run \(name): \(error)")
-    }
+  /// Shows one, and waits until it is shown, for a few seconds at most.
+  package static func show(_ summary: String, _ body: String) {
+    guard isPossible, let loop = try? EventLoop(), let bus = try? Bus(.session, loop: loop, ended: loop.stop)
+    else { return }
+    let content = NotificationContent(summary: summary, lines: [body])
+    bus.call(
+      NotificationContent.service, NotificationContent.path, NotificationContent.service, "Notify",
+      content.arguments(replacing: 0)
+    ) { _ in loop.stop() }
+    loop.schedule(at: .after(5)) { loop.stop() }
+    loop.run()
   }
 }

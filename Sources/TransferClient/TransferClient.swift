@@ -153,6 +153,9 @@ extension TransferSettings {
     downloads = Int64(settings.downloads)
     perHost = Int64(settings.perHost)
     limitRate = settings.limitRate
+    restsOnMetered = settings.restsOnMetered
+    restsBelowCharge = Int64(settings.restsBelowCharge)
+    hours = settings.downloadHours
     cacheSize = settings.cacheSize
     minimumFree = settings.minimumFree
     stallTimeout = Int64(settings.stallTimeout * 1000)

@@ -1,4 +1,5 @@
 package import PodcastModel
+package import PosixKit
 
 /// The options that concern the daemon (Documentation/Configuration.md), as the latest mount has them.
 package struct TransferSettings: Hashable, Sendable {
@@ -6,6 +7,11 @@ package struct TransferSettings: Hashable, Sendable {
   package var perHost: Int64 = 2
   /// Bytes per second for all background downloads together.
   package var limitRate: Int64?
+  /// When background downloads rest: on metered networks; on battery below a charge in percent (101 for any, 0 for
+  /// never); outside these hours of the day.
+  package var restsOnMetered = true
+  package var restsBelowCharge: Int64 = 0
+  package var hours: DailyHours?
   /// Bytes.
   package var cacheSize: Int64 = 10 << 30
   package var minimumFree: Int64 = 1 << 30
@@ -24,6 +30,7 @@ package struct TransferSettings: Hashable, Sendable {
 extension TransferSettings: BinaryValue {
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
+    bytes.put(restsOnMetered, restsBelowCharge, hours.map { Int64($0.start) }, hours.map { Int64($0.end) })
     bytes.put(proxy, userAgent, certificateAuthorities)
     bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
   }
@@ -36,6 +43,10 @@ extension TransferSettings: BinaryValue {
     stallTimeout = try reader.next()
     connectTimeout = try reader.next()
     limitRate = try reader.next()
+    restsOnMetered = try reader.next()
+    restsBelowCharge = try reader.next()
+    let (start, end): (Int64?, Int64?) = (try reader.next(), try reader.next())
+    if let start, let end { hours = DailyHours(start: Int(clamping: start), end: Int(clamping: end)) }
     proxy = try reader.next()
     userAgent = try reader.next()
     certificateAuthorities = try reader.next()

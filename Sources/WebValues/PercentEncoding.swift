@@ -3,6 +3,12 @@ package enum PercentEncoding {
   /// A component of an address: everything but unreserved characters, as UTF-8.
   package static func encode(_ text: String) -> String { encode(Array(text.utf8)) }
 
+  /// The path of a file in an address (RFC 8089).
+  package static func path(_ path: String) -> String {
+    path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { encode(Array($0)) }
+      .joined(separator: "/")
+  }
+
   private static func encode(_ component: [UInt8]) -> String {
     let bytes = component.reduce(into: [UInt8]()) {
       if isUnreserved($1) { $0.append($1) } else { append($1, to: &$0) }

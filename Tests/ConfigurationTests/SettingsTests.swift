@@ -36,7 +36,7 @@ import Testing
     let settings = try settings(
       """
       search_url=http://127.0.0.1:9/search,country=DE,search_limit=20,cache_size=1.5G,min_free=0,downloads=7,\
-      per_host=1,limit_rate=100K,stall_timeout=5,read_timeout=0.5,connect_timeout=3,refresh=7200,trigger=read
+      per_host=1,limit_rate=100K,on_metered=go,on_battery=wait:30,download_hours=22:00-6:00,stall_timeout=5,read_timeout=0.5,connect_timeout=3,refresh=7200,trigger=read
       """,
       """
       no_trigger=a:b,sidecars=cover:notes,latest=5,notify=off,on_complete=echo a\\,b,proxy=http://p:1,\
@@ -50,6 +50,8 @@ import Testing
     #expect(settings.downloads == 7)
     #expect(settings.perHost == 1)
     #expect(settings.limitRate == 102_400)
+    #expect(!settings.restsOnMetered && settings.restsBelowCharge == 30)
+    #expect(settings.downloadHours?.text == "22:00-06:00")
     #expect(settings.stallTimeout == 5)
     #expect(settings.readTimeout == 0.5)
     #expect(settings.connectTimeout == 3)
@@ -103,6 +105,8 @@ import Testing
     #expect(try settings("limit_rate=0").limitRate == nil)
     #expect(try settings("sidecars=none").sidecars.isEmpty)
     #expect(try settings("no_trigger=").noTrigger.isEmpty)
+    #expect(try settings("download_hours=none").downloadHours == nil)
+    #expect(try settings("download_hours=18:00-24:00").downloadHours?.text == "18:00-00:00")
     #expect(try settings("notify").notifies)
   }
 
@@ -112,6 +116,9 @@ import Testing
     "search_limit=0", "search_limit=201", "downloads=0", "downloads=3x", "country=deu", "country=d1",
     "trigger=sometimes", "sidecars=cover:music", "stall_timeout=0", "stall_timeout=-1", "read_timeout=nan",
     "notify=maybe", "search_url=ftp://x/", "search_url=http://", "latest=-1", "user_agent=",
+    "on_metered=maybe", "on_battery=wait:0", "on_battery=wait:101", "on_battery=30", "download_hours=22:00",
+    "download_hours=22:00-22:00", "download_hours=25:00-06:00", "download_hours=22-06",
+    "download_hours=2:0-3:00",
   ])
   func aValueThatCannotBeUsedIsRefusedWithItsKey(_ option: String) throws {
     let message = try #require(refusal(option))

@@ -73,49 +73,6 @@ import Testing
     #expect(!variables(file).contains("PODCASTFS_GUID=guid-2"))
   }
 
-  /// A fixture with a `notify-send` that writes down what it is told, an argument a line.
-  private func notified() throws -> (fixture: MountFixture, said: () -> String) {
-    let home = try TemporaryDirectory()
-    let file = home.path("said")
-    try home.write("bin/notify-send", "#!/bin/sh\nprintf '%s\\n' \"$@\" >> \(file)\n")
-    chmod(home.path("bin/notify-send"), 0o755)
-    let fixture = try MountFixture(environment: [
-      "DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere", "PATH": home.path("bin") + ":" + Products.searchPath,
-    ])
-    return (
-      fixture,
-      { [home] in (try? Directories.read(home.path("said"))).map { String(decoding: $0, as: UTF8.self) } ?? ""
-      }
-    )
-  }
-
-  @Test func severalTogetherAreOneNotificationWithTheCover() throws {
-    let (fixture, said) = try notified()
-    fixture.publish(count: 3) { feed, origin in
-      feed.imageURL = origin.serve("/cover.jpg", OriginResource("picture", mediaType: "image/jpeg"))
-    }
-    try fixture.mount()
-    try fixture.makeSearch()
-    _ = try fixture.list(fixture.podcastPath)
-    _ = try Directories.read(fixture.podcastPath + "/cover.jpg")
-    #expect(try fixture.run("get", fixture.podcastPath).end == .exit(0))
-    #expect(eventually { said().contains("downloaded") })
-    #expect(said().contains("--\n3 episodes of Harbour Lights downloaded\nPart "))
-    #expect(said().contains("--icon=\(fixture.root)/Downloaded/Harbour Lights/cover.jpg\n"), "\(said())")
-  }
-
-  @Test func aDownloadThatFailsIsToldToo() throws {
-    let (fixture, said) = try notified()
-    fixture.origin.remove("/2.mp3")
-    try fixture.mount()
-    try fixture.makeSearch()
-    _ = try fixture.list(fixture.podcastPath)
-    #expect(try fixture.run("get", fixture.episode(2)).end == .exit(1))
-    #expect(
-      eventually { said().contains("Part 2 could not be downloaded\nHarbour Lights: ") },
-      "\(said())")
-  }
-
   @Test func failedSearchesAndFeedsAreInTheLog() throws {
     let fixture = try MountFixture()
     fixture.origin.remove("/feed.xml")

@@ -15,6 +15,8 @@ package final class TestEnvironment: Sendable {
       "HOME": home.path, "XDG_CONFIG_HOME": home.path("config"), "XDG_DATA_HOME": home.path("data"),
       "XDG_STATE_HOME": home.path("state"), "XDG_CACHE_HOME": home.path("cache"),
       "XDG_RUNTIME_DIR": home.path("run"), "LANG": "C.UTF-8", "TMPDIR": "/tmp",
+      // The machine's network may be a metered one.
+      "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nowhere",
     ]
     variables["PATH"] = Places.processEnvironment["PATH"] ?? "/usr/bin:/bin"
     // What a sanitizer or a coverage run is told.

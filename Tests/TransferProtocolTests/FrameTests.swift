@@ -17,6 +17,9 @@ import TransferProtocol
   private static var settings: TransferSettings {
     var settings = TransferSettings()
     settings.limitRate = 5
+    settings.restsOnMetered = false
+    settings.restsBelowCharge = 30
+    settings.hours = DailyHours(start: 22 * 60, end: 6 * 60)
     settings.proxy = "http://proxy"
     settings.proxyVariables = ["http_proxy": "http://proxy:8", "no_proxy": "a,b"]
     return settings

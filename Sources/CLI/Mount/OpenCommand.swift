@@ -84,8 +84,6 @@ enum OpenCommand: Command {
   }
 
   private static func tell(_ summary: String, _ body: String) {
-    guard !StandardStreams.errorIsTerminal, let program = Notifications.program else { return }
-    _ = try? ChildProcess.start(
-      program, ["--app-name=podcastfs", "--", summary, PrintableText.line(OperandText.shown(in: body))])
+    if !StandardStreams.errorIsTerminal { Notifications.show(summary, OperandText.shown(in: body)) }
   }
 }

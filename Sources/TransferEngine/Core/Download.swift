@@ -38,6 +38,17 @@ enum Slot: Hashable {
   case none, granted
   /// It is its turn, and the cache has no room for it.
   case cacheFull
+  /// No background download runs now.
+  case resting(BackgroundRest)
+
+  /// Why it waits, for people.
+  var message: String? {
+    switch self {
+    case .none, .granted: nil
+    case .cacheFull: TransferCore.cacheIsFull
+    case .resting(let rest): rest.message
+    }
+  }
 }
 
 /// The search for a fresh address, once the known one has expired.
@@ -240,7 +251,7 @@ struct Download: Hashable {
     status.state = state
     status.received = received
     status.moment = told.moment
-    if slot == .cacheFull && state == .queued { status.error = TransferCore.cacheIsFull }
+    if state == .queued, let message = slot.message { status.error = message }
     if status.state == .cached { status.error = nil }
     if status.state == .downloading {
       status.rate = meter.rate

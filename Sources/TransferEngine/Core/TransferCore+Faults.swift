@@ -141,6 +141,18 @@ extension TransferCore {
     }
   }
 
+  /// Asks again for what was under way when the machine went to sleep: its connections are gone, and say so only after
+  /// minutes.
+  mutating func resumed() {
+    for key in downloads.active.keys.sorted() where downloads.active[key]?.fetches.isEmpty == false {
+      change(key) { core, download in
+        for id in download.fetches.map(\.id) { core.pump(id, &download, .all) }
+        core.endFetches(of: &download)
+      }
+    }
+    networkChanged()
+  }
+
   /// Asks again at once where a try was to be made later for want of a network; not where the server has told a time.
   mutating func networkChanged() {
     network += 1

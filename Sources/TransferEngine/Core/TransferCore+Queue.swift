@@ -6,6 +6,8 @@ extension TransferCore {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
   /// `per_host` and the room allow.
   mutating func assignSlots() {
+    // Each download is told by `update`.
+    if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
     let limits = Scheduler.Limits(downloads: settings.downloads, perHost: settings.perHost)
     let chosen = scheduler.choose(limits, at: instant) { hosts.isResting($0, at: instant) }
@@ -27,6 +29,14 @@ extension TransferCore {
         }
       }
     }
+  }
+
+  /// Has background downloads rest, or lets them run.
+  mutating func letBackground(_ new: BackgroundRest?) {
+    if new == rest { return }
+    rest = new
+    reconsider()
+    for key in downloads.active.keys.sorted() where downloads.active[key]?.isBackground == true { touch(key) }
   }
 
   /// A slot is for downloads that make progress: one that others wait for, and that has brought next to nothing for a
@@ -55,6 +65,7 @@ extension TransferCore {
   /// Does what `download` needs by now: the one place where responses are asked for and given up.
   mutating func update(_ download: inout Download) {
     if download.fetches.isEmpty { download.refusesBeside = false }
+    if let rest { download.slot = download.isBackground ? .resting(rest) : .none }
     // Where its files may be found or are being let go of, that is known in a moment.
     if phase == .listing && download.content == .nothing || space.evicting.contains(download.key)
       || log.isDropping(download.key)

@@ -39,6 +39,8 @@ package struct TransferCore: Hashable {
   var space = Space()
   var log = CommandLog()
   var timers = TimerQueue<TimerName>()
+  /// Why background downloads rest; nil where they may run.
+  var rest: BackgroundRest?
   var random: SplitMix
   /// Grows each time that the machine's addresses or routes change.
   var network: Int64 = 0
@@ -61,10 +63,11 @@ package struct TransferCore: Hashable {
   ///   - records: what is remembered; of `rows` those that are unfinished, at least.
   ///   - seed: what the core's chance comes from.
   package init(
-    records: [TransferRecord], rows: StoredRows = StoredRows(), settings: TransferSettings, seed: UInt64,
-    now: Moment
+    records: [TransferRecord], rows: StoredRows = StoredRows(), settings: TransferSettings,
+    rest: BackgroundRest? = nil, seed: UInt64, now: Moment
   ) {
     self.now = now
+    self.rest = rest
     self.settings = settings
     downloads = DownloadTable(records, rows)
     lastOrder = records.lazy.map(\.order).max() ?? 0
@@ -145,6 +148,8 @@ package struct TransferCore: Hashable {
     case .missing(let names): for name in names { missing(name) }
     case .found(let found): sweep(found)
     case .networkChanged: networkChanged()
+    case .background(let rest): letBackground(rest)
+    case .resumed: resumed()
     // It may have come a little early: the next one is asked for again.
     case .timer: outbox.wake = nil
     }

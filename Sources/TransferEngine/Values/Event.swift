@@ -34,6 +34,10 @@ package enum Event: Sendable {
   case found([FoundFile])
   /// The machine's addresses or routes have changed.
   case networkChanged
+  /// Downloads that nobody has open rest from now on, or (nil) may run.
+  case background(BackgroundRest?)
+  /// The machine has slept: connections that were open before lead nowhere.
+  case resumed
   /// The time that `wake` named has come, or has not.
   case timer
 }

@@ -140,7 +140,7 @@ package final class TransferDaemon: @unchecked Sendable {
     guard let watch = try? NetworkWatch() else { return }
     networkWatch = watch
     loop.watch(watch.descriptor, .readable) { _ in
-      if watch.hasChanged() { driver.post(.networkChanged) }
+      if watch.hasChanged() { driver.networkChanged() }
     }
   }
 

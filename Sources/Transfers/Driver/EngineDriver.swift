@@ -18,6 +18,7 @@ final class EngineDriver: @unchecked Sendable {
   private let store: Monitor<TransferStore>
   private let rows: StoredRows
   private let log: LogFile
+  private let background: BackgroundWatch
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
   private(set) var clients: [ClientID: ClientConnection] = [:]
@@ -46,10 +47,16 @@ final class EngineDriver: @unchecked Sendable {
     http = HTTPSession(loop: loop)
     let settings = try store.settings() ?? TransferSettings()
     rows = try StoredRows(store)
+    background = BackgroundWatch(settings, loop: loop)
     engine = TransferCore(
-      records: try store.unfinished(), rows: rows, settings: settings,
+      records: try store.unfinished(), rows: rows, settings: settings, rest: background.rest,
       seed: .random(in: 0 ... .max), now: .current)
     self.store = Monitor(store)
+    background.restChanged = { [unowned self] in
+      post(.background($0))
+      if $0 != .asking { log.write("background downloads: \($0?.message ?? "running")") }
+    }
+    background.resumed = { [unowned self] in post(.resumed) }
   }
 
   /// Goes on with what was unfinished.
@@ -63,6 +70,11 @@ final class EngineDriver: @unchecked Sendable {
     loop.assertCurrent()
     events.append(event)
     scheduleDrain()
+  }
+
+  func networkChanged() {
+    background.networkChanged()
+    post(.networkChanged)
   }
 
   private func scheduleDrain() {
@@ -188,6 +200,7 @@ final class EngineDriver: @unchecked Sendable {
       let store = store
       answer(.store) { .saved(id, store.withLock { $0.failure(saving: records, removing: removed) }) }
     case .saveSettings(let settings):
+      background.use(settings)
       let store = store
       // Where that fails, the next mount says them again.
       run(.store) { store.withLock { store in try? store.save(settings) } }

@@ -19,6 +19,8 @@ enum Action: Hashable {
   case deleteCache
   case damage(Int, Int)
   case network
+  case rest(Bool)
+  case sleep
   case settings(Int)
   case kill
   case powerLoss
@@ -52,7 +54,7 @@ extension Simulation {
       case 88..<89: .ballast(Int64(random.below(20_000_000)) - 10_000_000)
       case 89..<91: .clock(random.pick([-86_400, -3600, 3600, 86_400, 31_536_000]))
       case 91..<92: random.chance(1, 3) ? .deleteCache : .damage(client, episode)
-      case 92..<93: .network
+      case 92..<93: random.pick([.network, .sleep, .rest(true), .rest(false), .rest(false)])
       case 93..<95: .settings(random.below(1000))
       case 95..<97: .kill
       case 97..<98: .powerLoss
@@ -104,6 +106,8 @@ extension Simulation {
     case .deleteCache: deleteCache()
     case .damage(let client, let episode): damage(client, episode)
     case .network: tell(.networkChanged)
+    case .rest(let rests): tell(.background(rests ? .metered : nil))
+    case .sleep: tell(.resumed)
     case .settings(let number): change(settings: number)
     case .kill: kill(losingPower: false)
     case .powerLoss: kill(losingPower: true)
@@ -192,6 +196,7 @@ extension Simulation {
     disk.free = random.chance(1, 2) ? neededRoom : 1 << 32
     ballastMoved = time
     say(0, .settings(settings))
+    tell(.background(nil))
     try settle()
     for index in clients.indices {
       for number in clients[index].handles.keys.sorted() where random.chance(1, 2) { close(index, number) }

@@ -1,0 +1,134 @@
+package import BusKit
+package import PosixKit
+package import TransferEngine
+package import TransferProtocol
+
+/// Learns what background downloads depend on, and tells when that lets them run or rest. It belongs to the loop's thread,
+/// and does nothing while nothing changes.
+///
+/// Without libsystemd, without NetworkManager or logind, the network counts as unmetered and nothing is heard of sleep.
+package final class BackgroundWatch {
+  private let loop: EventLoop
+  private let powerFolder: String
+  private var bus: Bus?
+  private var power: PowerWatch?
+  private var alarm: WakeTimer?
+  private var conditions = BackgroundConditions()
+  private var settings: TransferSettings
+  package private(set) var rest: BackgroundRest?
+  /// Called with each other reason, and with nil where they may run.
+  package var restChanged: (BackgroundRest?) -> Void = { _ in }
+  /// Called when the machine has woken up.
+  package var resumed: () -> Void = {}
+
+  /// Seconds that NetworkManager has to answer.
+  private static let patience = 2.0
+  private static let manager = "org.freedesktop.NetworkManager"
+  private static let managerPath = "/org/freedesktop/NetworkManager"
+
+  /// - Parameters:
+  ///   - which: the bus; another one than the system's in tests.
+  ///   - powerFolder: where power supplies are.
+  package init(
+    _ settings: TransferSettings, loop: EventLoop, which: Bus.Which = .system,
+    powerFolder: String = PowerSupply.usualFolder
+  ) {
+    (self.settings, self.loop, self.powerFolder) = (settings, loop, powerFolder)
+    connect(which)
+    use(settings)
+  }
+
+  /// Follows other settings from now on.
+  package func use(_ new: TransferSettings) {
+    settings = new
+    watchPower()
+    decide()
+  }
+
+  /// The machine's addresses or routes have changed.
+  package func networkChanged() { askNetwork() }
+
+  private func connect(_ which: Bus.Which) {
+    bus = try? Bus(which, loop: loop) { [weak self] in
+      self?.bus = nil
+      self?.learn { $0.network = .free }
+    }
+    guard let bus else { return }
+    conditions.network = .asking
+    bus.match(
+      "type='signal',sender='\(Self.manager)',path='\(Self.managerPath)',member='PropertiesChanged',"
+        + "arg0='\(Self.manager)'"
+    ) { [weak self] signal in
+      guard signal.values.count > 1, let value = signal.values[1]["Metered"] else { return }
+      self?.heard(value)
+    }
+    // It comes and goes with its service.
+    bus.match(
+      "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(Self.manager)'"
+    ) { [weak self] _ in self?.askNetwork() }
+    bus.match(
+      "type='signal',sender='org.freedesktop.login1',interface='org.freedesktop.login1.Manager',"
+        + "member='PrepareForSleep'"
+    ) { [weak self] signal in
+      let isSuspending = signal.values.first?.isTrue ?? false
+      self?.learn { $0.isSuspending = isSuspending }
+      if !isSuspending { self?.resumed() }
+    }
+    askNetwork()
+  }
+
+  private func askNetwork() {
+    bus?.call(
+      Self.manager, Self.managerPath, "org.freedesktop.DBus.Properties", "Get",
+      [.string(Self.manager), .string("Metered")], seconds: Self.patience
+    ) { [weak self] answer in
+      self?.heard((try? answer.get())?.first)
+    }
+  }
+
+  /// NMMetered: 1 means yes, 3 a guess that says yes.
+  private func heard(_ metered: BusValue?) {
+    let isMetered = [1, 3].contains(metered?.integer ?? 0)
+    learn { $0.network = isMetered ? .metered : .free }
+  }
+
+  /// Batteries tell a new charge every minute: only who depends on it listens.
+  private func watchPower() {
+    if settings.restsBelowCharge == 0 {
+      if let power { loop.unwatch(power.descriptor) }
+      power = nil
+    } else if power == nil, let watch = try? PowerWatch() {
+      power = watch
+      loop.watch(watch.descriptor, .readable) { [weak self] _ in
+        if watch.hasChanged() { self?.decide() }
+      }
+    }
+  }
+
+  private func learn(_ change: (inout BackgroundConditions) -> Void) {
+    change(&conditions)
+    decide()
+  }
+
+  private func decide() {
+    conditions.second = DailyHours.secondOfDay(wallClockSeconds())
+    if settings.restsBelowCharge > 0 { conditions.power = .current(in: powerFolder) }
+    setAlarm()
+    let new = conditions.rest(by: settings)
+    if new == rest { return }
+    rest = new
+    restChanged(new)
+  }
+
+  /// Looks again when the hours begin or end: a machine that sleeps at that time, when it has woken up.
+  private func setAlarm() {
+    if alarm == nil, settings.hours != nil, let timer = try? WakeTimer() {
+      alarm = timer
+      loop.watch(timer.descriptor, .readable) { [weak self] _ in
+        timer.drain()
+        self?.decide()
+      }
+    }
+    alarm?.set(after: settings.hours.map { Double($0.secondsUntilChange(at: conditions.second)) })
+  }
+}
