@@ -20,10 +20,11 @@ package enum CommandLineTool {
           ([SearchCommand.self, DirectoryCommand.self], "search for podcasts; the directory for it"),
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
-          ([ImportCommand.self, ExportCommand.self], "read and write lists of subscriptions (OPML)"),
           (
-            [SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"
-          ), ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
+            "read and write lists (OPML); synchronize devices"
+          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
+          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
         ]
       ),
       (
@@ -37,8 +38,8 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], nil), ([DemoCommand.self], nil), ([RestartCommand.self], nil),
-          ([PlayersCommand.self], nil),
+          ([OpenCommand.self], nil), ([DemoCommand.self], nil),
+          ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
         ]
       ),
       (

@@ -69,9 +69,11 @@ package final class EpisodeWriter: Sendable {
       guard kept.representation != nil else { throw PosixError(.ENOENT, "continue", path) }
       writer = RangeJournalWriter(continuing: path, kept)
     }
-    let representation = writer.journal.representation ?? Representation()
+    var representation = writer.journal.representation ?? Representation()
     let nonce = writer.journal.identity ?? 0
     let live = isWhole ? nil : LiveMap.open(layout, key, generation, writable: true, nonce: nonce)
+    // A total that was learnt a moment before a kill: the map's last block counts by it.
+    representation.total = representation.total ?? live?.total
     if live == nil && !isWhole {
       let lost = try GenerationCheck.disagreeing(kept.recent, data, kept).map { JournalRecord.lost($0) }
       if !lost.isEmpty { try writer.append(lost, synchronized: false) }
@@ -93,6 +95,9 @@ package final class EpisodeWriter: Sendable {
   package var representation: Representation { state.withLock { $0.representation } }
   package var present: ByteRanges { state.withLock { $0.present } }
   package var received: Int64 { map.received }
+
+  /// Whether nobody has deleted the data file.
+  package var hasName: Bool { (try? data.status().st_nlink) ?? 1 > 0 }
 
   /// Whether every byte is there.
   package var isComplete: Bool {

@@ -11,7 +11,7 @@ extension HTTPTransfer {
   }
 
   /// The host that is being asked, as people read it: all that messages say of an address.
-  var host: String { asked.host ?? "the server" }
+  var host: String { asked.address.host ?? "the server" }
 
   /// The address connected to.
   var connectedAddress: HostAddress? {

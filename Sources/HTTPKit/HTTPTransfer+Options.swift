@@ -41,11 +41,12 @@ extension HTTPTransfer {
 
   /// What is asked, and by which proxy.
   func setURL(_ url: String) {
-    asked = WebAddress(url)
-    let encoded = asked.encoded
+    let address = WebAddress(url)
+    let encoded = address.encoded
     set(CURLOPT_URL, encoded)
     set(CURLOPT_PROXY, proxyRules.address(for: encoded) ?? "")
-    isDigest = AddressParts(url).map { session.digestOrigins.contains($0.origin) } ?? false
+    let isDigest = AddressParts(url).map { session.digestOrigins.contains($0.origin) } ?? false
+    asked = (address, isDigest)
     set(CURLOPT_HTTPAUTH, isDigest ? podcastfs_curl_digest : podcastfs_curl_basic)
   }
 

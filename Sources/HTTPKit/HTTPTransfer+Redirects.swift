@@ -16,8 +16,7 @@ extension HTTPTransfer {
     if head.redirects.count > request.maximumRedirects {
       return refuse(.tooManyRedirects(request.maximumRedirects, at: host))
     }
-    self.next = next
-    ignored = 0
+    redirect = (next, 0)
     return true
   }
 
@@ -25,29 +24,28 @@ extension HTTPTransfer {
   /// else and the address has a password. The same address is asked again; libcurl itself answers the challenge that
   /// comes then. Should that fail, the head is delivered with the body or at the end.
   func answersChallenge() -> Bool {
-    guard head.status == 401, let parts = asked.parts, parts.userinfo != nil, head.offers("digest"),
+    guard head.status == 401, let parts = asked.address.parts, parts.userinfo != nil, head.offers("digest"),
       !head.offers("basic")
     else { return false }
-    if !isDigest {
+    if !asked.isDigest {
       session.digestOrigins.insert(parts.origin)
-      next = asked.forRequest
-      ignored = 0
+      redirect = (asked.address.forRequest, 0)
     }
     return true
   }
 
   /// A piece of a redirect's body.
   func ignore(_ count: Int) -> HTTPFlow {
-    ignored += count
-    return ignored > Self.ignoredBody ? .abort : .proceed
+    redirect?.ignored += count
+    return redirect?.ignored ?? 0 > Self.ignoredBody ? .abort : .proceed
   }
 
   /// Asks where the response has led, however its body has ended; to be given to libcurl again.
   /// - Returns: false where it led nowhere.
   func follow(after ending: Ending) -> Bool {
     if case .cancelled = ending { return false }
-    guard verdict == nil, !isOverdue, let next else { return false }
-    self.next = nil
+    guard verdict == nil, !isOverdue, let next = redirect?.next else { return false }
+    redirect = nil
     (head.status, head.headers) = (0, [])
     hasRefused = false
     waitingSince = nil

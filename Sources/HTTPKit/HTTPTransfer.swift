@@ -17,20 +17,16 @@ final class HTTPTransfer {
   let proxyRules: ProxyRules
   private let receiver: any HTTPResponseReceiver
   unowned let session: HTTPSession
-  /// The address that is being asked.
-  var asked: WebAddress
-  /// Whether it is asked with Digest authentication, else with Basic.
-  var isDigest = false
+  /// The address that is being asked; and whether with Digest authentication, else with Basic.
+  var asked: (address: WebAddress, isDigest: Bool)
 
   /// The head that has come last: the final response's in the end. Its status is 0 before the first.
   var head = HTTPResponseHead(status: 0, headers: [], effectiveURL: "", redirects: [])
   /// Bytes of all heads and trailers.
   private var headSize = 0
   private var isHeadDelivered = false
-  /// Where the last head leads, until that is asked.
-  var next: String?
-  /// Bytes of its body, which are of no use.
-  var ignored = 0
+  /// Where the last head leads, until that is asked; and bytes of its body, which are of no use.
+  var redirect: (next: String, ignored: Int)?
   let began = MonotonicTime.now
   private var received: Int64 = 0
   /// Whether nothing more is taken from the host.
@@ -58,7 +54,7 @@ final class HTTPTransfer {
     self.request = request
     self.receiver = receiver
     self.session = session
-    asked = WebAddress(request.url.trimmed)
+    asked = (WebAddress(request.url.trimmed), false)
     proxyRules = ProxyRules(proxy: request.proxy, variables: request.proxyVariables)
     words = .allocate(capacity: Int(CURL_ERROR_SIZE))
     words.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
@@ -100,7 +96,7 @@ extension HTTPTransfer {
   var stallDeadline: MonotonicTime? {
     if isHeld { return nil }
     return waitingSince?.adding(
-      next == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
+      redirect == nil ? request.stallTimeout : min(request.stallTimeout, Self.redirectPatience))
   }
 
   /// Seconds that a redirect's body may take from its head on: that its connection stays is not worth more.
@@ -152,7 +148,7 @@ extension HTTPTransfer {
     if headSize > Self.headLimit { return refuse(.headTooLong(host)) }
     let isBlank = line.allSatisfy { $0 == 13 || $0 == 10 }
     let status = number(CURLINFO_RESPONSE_CODE)
-    guard isBlank, status >= 200, !isHeadDelivered, next == nil else { return true }
+    guard isBlank, status >= 200, !isHeadDelivered, redirect == nil else { return true }
     head.status = status
     head.headers = fields
     if head.hasTwoLengths { return refuse(.twoLengths(host)) }
@@ -163,7 +159,7 @@ extension HTTPTransfer {
 
   /// A piece of the final response's body.
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
-    if next != nil { return ignore(body.count) }
+    if redirect != nil { return ignore(body.count) }
     waitingSince = .now
     if deliverHead() == .abort { return .abort }
     if body.isEmpty { return .proceed }

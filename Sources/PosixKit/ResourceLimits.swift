@@ -27,7 +27,7 @@ package enum ResourceLimits {
   package static func saveMemory() {
     mallopt(M_ARENA_MAX, 2)
     mallopt(M_MMAP_THRESHOLD, 128 * 1024)
-    mallopt(M_TRIM_THRESHOLD, 512 * 1024)
+    mallopt(M_TRIM_THRESHOLD, 4096 * 1024)
   }
 
   /// Has threads share their heaps (mallopt(3)): one of its own for each keeps what that thread has once needed. Large

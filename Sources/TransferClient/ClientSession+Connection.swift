@@ -7,29 +7,29 @@ internal import TransferProtocol
 extension ClientSession {
   /// Joins a daemon that runs already; starts none.
   func connectIfRunning() {
-    guard connection == nil, !isStopped, !isResting, let socket = launcher.connect() else { return }
+    guard connection == nil, !isStopped, !tries.isResting, let socket = launcher.connect() else { return }
     use(socket)
   }
 
   /// Joins the daemon, and starts it where none runs.
   func connect() {
-    guard connection == nil, !isStopped, !isResting else { return }
+    guard connection == nil, !isStopped, !tries.isResting else { return }
     if let socket = launcher.connect() { return use(socket) }
     if let socket = launcher.activate() { return use(socket) }
-    launcher.launch(again: tries > 0 && tries % 8 == 0)
+    launcher.launch(again: tries.count > 0 && tries.count % 8 == 0)
     restAfterTry()
   }
 
   /// Connects later, where that is needed then. A daemon that has been started listens within milliseconds; one that
   /// cannot start, or hangs up, is tried ever more seldom.
   private func restAfterTry() {
-    tries += 1
-    isResting = true
-    loop.schedule(at: .after(min(0.005 * Double(1 << min(tries, 11)), 10))) {
-      self.isResting = false
+    tries.count += 1
+    tries.isResting = true
+    loop.schedule(at: .after(min(0.005 * Double(1 << min(tries.count, 11)), 10))) {
+      self.tries.isResting = false
       if self.isNeeded { return self.connect() }
       // A command that only asks for the state hears whether a daemon answers.
-      if !self.currentWaiters.isEmpty { self.connectIfRunning() }
+      if !self.snapshot.waiters.isEmpty { self.connectIfRunning() }
       if self.connection == nil { self.becameCurrent() }
     }
   }
@@ -55,10 +55,10 @@ extension ClientSession {
   private func lost() {
     connection = nil
     readiness.withLock { $0.isServed = false }
-    snapshot = nil
-    if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries = 0 }
+    snapshot.coming = nil
+    if let welcomed, MonotonicTime.now > welcomed.adding(1) { tries.count = 0 }
     welcomed = nil
-    if !wantsAll { becameCurrent() }
+    if !snapshot.isWanted { becameCurrent() }
     launcher.reap()
     restAfterTry()
   }
@@ -67,7 +67,7 @@ extension ClientSession {
   func isServed(by version: UInt32) -> Bool {
     if version > Frames.version {
       failAll("the transfer daemon is of a newer podcastfs than this mount: unmount and mount it again")
-      tries = 11
+      tries.count = 11
     }
     return version == Frames.version
   }
@@ -87,6 +87,6 @@ extension ClientSession {
   private var isNeeded: Bool {
     !isStopped
       && (readiness.withLock { $0.expectedUntil > .now } || !orders.isEmpty || !waits.isEmpty
-        || opens.values.contains { $0.completion != nil } || wantsAll || mirror.hasUnfinished)
+        || opens.values.contains { $0.completion != nil } || snapshot.isWanted || mirror.hasUnfinished)
   }
 }

@@ -206,8 +206,8 @@ extension ClientSession {
         self.waits[number]?.received = received
         self.waits[number]?.since = .now
       } else if entry.since.adding(patience) <= .now {
-        self.vain = self.vain.filter { $0.value.until > .now }
-        self.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
+        self.failures.vain = self.failures.vain.filter { $0.value.until > .now }
+        self.failures.vain[entry.episode.request.key] = (entry.offset, .after(Self.vainTime))
         return self.finishWait(number, self.timeout(of: entry.episode), tells: true)
       }
       self.watch(number)
@@ -217,7 +217,7 @@ extension ClientSession {
   /// Whether a wait for about the same bytes ended a moment ago. Then these have been waited for already: the kernel
   /// reads once more what it could not read ahead, and then for each other reader of that page, one behind the other.
   private func isInVain(_ episode: RemoteEpisode, _ offset: Int64) -> Bool {
-    vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
+    failures.vain[episode.request.key].map { $0.until > .now && abs(offset - $0.offset) < 1 << 20 } ?? false
   }
 
   private static let vainTime = 0.25

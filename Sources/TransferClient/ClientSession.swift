@@ -28,27 +28,34 @@ final class ClientSession: @unchecked Sendable {
   var connection: FrameSocket<DaemonMessage>?
   /// Since when the daemon has been serving; nil before it has answered.
   var welcomed: MonotonicTime?
-  /// Whether no connection is tried for now.
-  var isResting = false
-  /// Tries in a row that found no daemon, or one that hung up at once.
-  var tries = 0
+  /// Tries in a row that found no daemon, or one that hung up at once; and whether none is made for now.
+  var tries = (count: 0, isResting: false)
   /// What has been said to the daemon and holds until it is closed.
   var opens: [UInt64: OpenEntry] = [:]
   var waits: [UInt64: WaitEntry] = [:]
   /// Orders that the daemon has not confirmed.
   var orders: [UInt64: (order: TransferOrder, completion: OrderCompletion, deadline: EventLoop.Timer)] = [:]
-  /// Where a wait for bytes of an episode has ended in vain a moment ago.
-  var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
-  /// Failures that the log has, and when they were last told.
-  var logged: [String: MonotonicTime] = [:]
-  var snapshot: [TransferStatus]?
+  var failures = Failures()
+  var snapshot = Snapshot()
   var isStopped = false
-  /// Whether the daemon's word on everything is wanted: the store could not be read.
-  var wantsAll = false
-  /// Who waits for the daemon's word on everything.
-  var currentWaiters: [@Sendable () -> Void] = []
-  private var cacheWatch: CacheWatch?
-  private var lockWatch: FileWatch?
+  private var watches: (cache: CacheWatch?, lock: FileWatch?)
+
+  struct Failures {
+    /// Where a wait for bytes of an episode has ended in vain a moment ago.
+    var vain: [MediaKey: (offset: Int64, until: MonotonicTime)] = [:]
+    /// Failures that the log has, and when they were last told.
+    var logged: [String: MonotonicTime] = [:]
+  }
+
+  /// How all downloads are, by the daemon's word.
+  struct Snapshot {
+    /// What has come of it; nil where it is not under way.
+    var coming: [TransferStatus]?
+    /// Whether it is wanted: the store could not be read.
+    var isWanted = false
+    /// Who waits for it.
+    var waiters: [@Sendable () -> Void] = []
+  }
 
   init(places: Places, settings: TransferSettings?, mirror: StatusMirror, daemon: String?) throws {
     loop = try EventLoop()
@@ -92,8 +99,8 @@ final class ClientSession: @unchecked Sendable {
   func askForAll() {
     loop.async {
       // What it has been told since is all.
-      if self.welcomed != nil && self.snapshot == nil { return }
-      self.wantsAll = true
+      if self.welcomed != nil && self.snapshot.coming == nil { return }
+      self.snapshot.isWanted = true
       self.connect()
     }
   }
@@ -132,7 +139,7 @@ final class ClientSession: @unchecked Sendable {
   var underWay: Int {
     let count = Monitor<Int?>(nil)
     let isAsked = loop.async {
-      let found = self.opens.count + self.waits.count + self.orders.count + self.currentWaiters.count
+      let found = self.opens.count + self.waits.count + self.orders.count + self.snapshot.waiters.count
       count.withLockNotifying { $0 = found }
     }
     return isAsked ? count.wait(until: .after(Self.orderTimeout)) { $0 } ?? 0 : 0
@@ -180,8 +187,8 @@ final class ClientSession: @unchecked Sendable {
     connection?.close()
     connection = nil
     launcher.stop()
-    cacheWatch = nil
-    lockWatch = nil
+    watches.cache = nil
+    watches.lock = nil
     becameCurrent()
     loop.stop()
   }
@@ -200,17 +207,17 @@ final class ClientSession: @unchecked Sendable {
       let layout = CacheLayout(cache: cache, runtime: runtime)
       sharedLayout.withLock { $0 = layout }
       mirror.use(layout)
-      snapshot = []
+      snapshot.coming = []
       welcomed = .now
       readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
       sayEverything()
     case .changed(let statuses):
-      cacheWatch?.renew()
-      if snapshot != nil { snapshot? += statuses } else { mirror.update(statuses) }
+      watches.cache?.renew()
+      if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:
       failure.withLock { $0 = nil }
-      if let snapshot { mirror.replace(with: snapshot) }
-      snapshot = nil
+      if let all = snapshot.coming { mirror.replace(with: all) }
+      snapshot.coming = nil
       becameCurrent()
     case .opened(let id, let generation, _): opened(id, generation)
     case .openFailed(let id, let failure): finishOpen(id, .failure(failure))
@@ -231,16 +238,16 @@ final class ClientSession: @unchecked Sendable {
   /// that another client starts: it tells what changes.
   private func watchFiles() {
     if let watch = try? CacheWatch(layout) {
-      cacheWatch = watch
+      watches.cache = watch
       loop.watch(watch.descriptor, .readable) { [mirror] _ in mirror.vanished(watch.vanished()) }
     }
     let lockFile = DaemonPlace.lockFile(in: places.state)
     guard let watch = try? FileWatch(), watch.add(lockFile, .writing) != nil else { return }
-    lockWatch = watch
+    watches.lock = watch
     loop.watch(watch.descriptor, .readable) { [weak self] _ in
       guard let self, !watch.events().isEmpty else { return }
       // Another one, perhaps.
-      isResting = false
+      tries.isResting = false
       connectIfRunning()
     }
   }
@@ -258,17 +265,17 @@ extension ClientSession {
   func whenCurrent(_ completion: @escaping @Sendable () -> Void) {
     loop.async {
       self.connectIfRunning()
-      let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot != nil)
-      if !isComing && !self.wantsAll { return completion() }
-      self.currentWaiters.append(completion)
+      let isComing = self.connection != nil && (self.welcomed == nil || self.snapshot.coming != nil)
+      if !isComing && !self.snapshot.isWanted { return completion() }
+      self.snapshot.waiters.append(completion)
     }
   }
 
   /// The daemon has told all, or has gone.
   func becameCurrent() {
-    wantsAll = false
-    let waiters = currentWaiters
-    currentWaiters = []
+    snapshot.isWanted = false
+    let waiters = snapshot.waiters
+    snapshot.waiters = []
     for waiter in waiters { waiter() }
   }
 
@@ -282,9 +289,9 @@ extension ClientSession {
     else { return }
     let line = "cannot \(doing) \(request.show) – \(request.title): \(failure.message)"
     let now = MonotonicTime.now
-    if let last = logged[line], now < last.adding(60) { return }
-    if logged.count >= Self.loggedLines { logged = [:] }
-    logged[line] = now
+    if let last = failures.logged[line], now < last.adding(60) { return }
+    if failures.logged.count >= Self.loggedLines { failures.logged = [:] }
+    failures.logged[line] = now
     LogFile(places.logFile).write(line)
   }
 

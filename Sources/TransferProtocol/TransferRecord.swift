@@ -1,5 +1,31 @@
 package import PodcastModel
 
+/// Why a download has failed, or waits.
+package struct TransferProblem: Hashable, Sendable, BinaryValue {
+  package enum Kind: UInt8, BinaryValue {
+    /// The host's or the network's; a download that the user has paused keeps none.
+    case host = 1
+    /// The cache's disk, or the runtime folder, has no room: the download goes on when there is some.
+    case noRoom
+    /// The disk cannot be read or written.
+    case disk
+  }
+  package var kind: Kind
+  /// One line for a person.
+  package var message: String
+
+  package init(_ kind: Kind, _ message: String) {
+    self.kind = kind
+    self.message = message
+  }
+
+  package func encode(into bytes: inout [UInt8]) { bytes.put(kind, message) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init(try reader.next(), try reader.next())
+  }
+}
+
 /// What is remembered of one download.
 package struct TransferRecord: Hashable, Sendable {
   package var request: TransferRequest
@@ -9,7 +35,7 @@ package struct TransferRecord: Hashable, Sendable {
   package var total: Int64?
   /// Bytes in the cache when the journal was last written.
   package var received: Int64 = 0
-  package var error: String?
+  package var problem: TransferProblem?
   package var isKept = false
   /// When it last changed, in seconds since 1970.
   package var changed: Int64 = 0
@@ -40,10 +66,10 @@ package struct TransferRecord: Hashable, Sendable {
   }
 
   /// Paused by podcastfs itself, for lack of room: to go on when there is room.
-  package var waitsForRoom: Bool { state == .paused && error != nil }
+  package var waitsForRoom: Bool { state == .paused && problem?.kind == .noRoom }
 
   /// Whether it is remembered for its size alone.
-  package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && error == nil }
+  package var holdsNothing: Bool { state == .remote && received == 0 && !isKept && problem == nil }
 
   /// Whether it may be evicted where nobody has it open.
   package var isEvictable: Bool {
@@ -68,13 +94,14 @@ package struct TransferRecord: Hashable, Sendable {
   /// It has failed no more. When it did is told by as long as the server wants to be left alone: without it nobody
   /// could say how long that is, once the clock has been set.
   package mutating func forgive() {
-    error = nil
+    problem = nil
     if notBefore == nil { failed = nil }
   }
 
   package var status: TransferStatus {
     TransferStatus(
-      key: key, state: state, generation: generation, total: total, received: received, error: error,
+      key: key, state: state, generation: generation, total: total, received: received,
+      error: problem?.message,
       isKept: isKept, changed: changed, order: order, url: request.url, title: request.title,
       show: request.show, fileName: request.fileName)
   }
@@ -86,7 +113,7 @@ extension TransferRecord: BinaryValue {
   private static let counts: ClosedRange<Int64> = 0...1 << 49
 
   package func encode(into bytes: inout [UInt8]) {
-    bytes.put(request, state, generation, total, received, error, isKept, changed, order)
+    bytes.put(request, state, generation, total, received, problem, isKept, changed, order)
     bytes.put(failed, attempts, doubts, doubted, notBefore)
   }
 
@@ -96,7 +123,7 @@ extension TransferRecord: BinaryValue {
     generation = try reader.next()
     total = try reader.next()
     received = try reader.next()
-    error = try reader.next()
+    problem = try reader.next()
     isKept = try reader.next()
     changed = try reader.next()
     order = try reader.next()

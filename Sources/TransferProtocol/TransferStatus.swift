@@ -78,12 +78,9 @@ extension TransferStatus: BinaryValue {
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
-    self.init(
-      key: try reader.next(), state: try reader.next(), generation: try reader.next(),
-      total: try reader.next(), received: try reader.next(), rate: try reader.next(), eta: try reader.next(),
-      error: try reader.next(), isKept: try reader.next(), changed: try reader.next(),
-      order: try reader.next(), url: try reader.next(), title: try reader.next(), show: try reader.next(),
-      fileName: try reader.next())
+    self = try reader.make(
+      Self.init(
+        key:state:generation:total:received:rate:eta:error:isKept:changed:order:url:title:show:fileName:))
     moment = try reader.next()
     let numbers = [total, received, rate, eta, changed, order]
     guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }

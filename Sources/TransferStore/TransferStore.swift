@@ -71,7 +71,7 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 2
+  private static let version = 3
 
   private static let tables = """
     CREATE TABLE transfer (

@@ -181,6 +181,18 @@ import Testing
     #expect(try EpisodeWriter(continuing: layout, key, 1).present.ranges == [0..<1 << 20])
   }
 
+  /// A body without a length has ended, and the daemon is killed before its journal says so.
+  @Test func aTotalThatWasLearntJustBeforeAKillCounts() throws {
+    do {
+      let writer = try writer(total: nil)
+      try write(0..<5000, writer)
+      try writer.synchronize()
+      try writer.set(CacheWorld.representation(5000))
+    }
+    #expect(try EpisodeWriter(continuing: layout, key, 1).isComplete)
+    #expect(read(try EpisodeReader(layout, key, 1), 4096..<8192) == body.bytes(4096..<5000))
+  }
+
   @Test func storedBytesAreCompared() throws {
     let writer = try writer()
     try write(0..<50_000, writer)

@@ -127,4 +127,23 @@ import TransferProtocol
     world.say { .order(id: $0, .replace(key, generation: generation)) }
     #expect(world.state(0) == .downloading)
   }
+  /// The files tell the next daemon that they are gone, not that the episode was forgotten.
+  @Test func whatCanNotBeForgottenOnTheDiskIsRefused() {
+    let world = worldWithAnEpisode()
+    world.refusesRows = true
+    world.say { .order(id: $0, .forget(world.requests[0].key)) }
+    guard case .refused = world.sent.last?.message else {
+      Issue.record("\(String(describing: world.sent.last))")
+      return
+    }
+  }
+
+  /// A complete file that was found by its name has no address.
+  @Test func whatHasNoAddressIsNotAskedForAgain() {
+    let key = EngineWorld(1, hosts: 1).requests[0].key
+    let file = FoundFile(key: key, generation: 7, size: 1000, written: 1)
+    let world = EngineWorld(1, hosts: 1, found: [file])
+    world.say { .order(id: $0, .replace(key, generation: 7)) }
+    #expect(world.removed == [7] && world.asked == 0 && world.state(0) ?? .remote == .remote)
+  }
 }

@@ -5,7 +5,7 @@ import TransferProtocol
 
 /// Somebody deletes what is in the cache.
 @Suite struct DeletedFilesTests {
-  /// An episode that is here and open, and whose file is being looked for.
+  /// An episode that is here and open, and whose file has been deleted.
   private func world() -> EngineWorld {
     let world = EngineWorld(1, hosts: 1)
     world.say { .order(id: $0, .start(world.requests[0])) }
@@ -13,55 +13,42 @@ import TransferProtocol
     world.bring(30_000)
     world.end(nil)
     world.say { .open(id: $0, world.requests[0], .downloadAtRead, generation: nil) }
-    world.looksAtOnce = false
-    world.handle(.vanished([world.requests[0].key]))
+    #expect(world.state(0) == .cached && world.asked == 1)
+    world.files = [:]
     return world
   }
 
-  /// The order comes before the answer to the look.
   @Test func whatIsOrderedAfterItsFileWasDeletedComesAgain() {
     let world = world()
-    #expect(world.state(0) == .cached && world.asked == 1)
-    let name = world.copy(0)
-    world.files = [:]
     world.say { .order(id: $0, .start(world.requests[0])) }
-    world.handle(.missing([name]))
-    world.wait(1)
-    #expect(world.state(0) == .downloading)
-    #expect(world.asked == 2)
+    #expect(world.state(0) == .downloading && world.asked == 2)
   }
 
-  /// The file was there after all; when it goes a day later it is gone.
-  @Test func anOrderIsForWhatWasLookedForThen() {
+  /// A client that cannot open what it was told of says its open again.
+  @Test func whoeverOpensWhatWasDeletedHasItComeAgain() {
     let world = world()
-    world.say { .order(id: $0, .start(world.requests[0])) }
-    world.handle(.missing([]))
-    world.wait(86_400)
-    world.files = [:]
-    world.handle(.vanished([world.requests[0].key]))
-    world.handle(.missing([world.copy(0)]))
-    world.wait(1)
-    #expect(world.state(0) == .remote)
-    #expect(world.asked == 1)
+    for _ in 0..<2 {
+      world.handle(
+        .said(ClientID(1), .open(id: 100, world.requests[0], .download, generation: nil)))
+    }
+    #expect(world.state(0) == .downloading && world.asked == 2)
   }
 
-  /// A part of an episode is here and read; somebody looks for its file.
+  /// A part of an episode is here and read, and its file has been deleted.
   private func worldOfAPart() -> EngineWorld {
     let world = EngineWorld(1, hosts: 1)
     world.say { .open(id: $0, world.requests[0], .fetchOnly, generation: nil) }
     world.say { .wait(id: $0, open: 1, offset: 0, count: 12_288) }
     world.answer(30_000)
     world.bring(12_288)
-    world.looksAtOnce = false
-    world.handle(.vanished([world.requests[0].key]))
+    world.files = [:]
     return world
   }
 
   /// Those who read the deleted file are not the only ones who get what is ordered.
-  @Test func whatIsOrderedWhileItsPartIsLookedForComesForAll() {
+  @Test func whatIsOrderedOfADeletedPartComesForAll() {
     let world = worldOfAPart()
     world.say { .order(id: $0, .start(world.requests[0])) }
-    world.handle(.missing([world.copy(0)]))
     // First for those who read on in the deleted file.
     for _ in 0..<2 {
       world.wait(1)
@@ -69,35 +56,7 @@ import TransferProtocol
       world.bring(30_000)
       world.end(nil)
     }
-    #expect(world.state(0) == .cached)
-  }
-
-  /// Who orders it, and thinks better of it at once.
-  @Test(arguments: [TransferState.paused, .remote])
-  func whatIsNotWantedAnyMoreDoesNotCome(_ state: TransferState) {
-    let world = worldOfAPart()
-    world.say { .order(id: $0, .start(world.requests[0])) }
-    world.say {
-      state == .paused
-        ? .order(id: $0, .pause(world.requests[0])) : .order(id: $0, .drop(world.requests[0].key))
-    }
-    world.handle(.missing([world.copy(0)]))
-    world.wait(1)
-    #expect(world.state(0) == state && world.running.isEmpty)
-  }
-
-  /// Its reader goes while its file is looked for, and another one has the only slot.
-  @Test func whatHasNoSlotEndsAlsoWhileItsFileIsLookedFor() {
-    let world = EngineWorld(2, hosts: 2) { $0.downloads = 1 }
-    world.say { .open(id: $0, world.requests[0], .download, generation: nil) }
-    world.say { .order(id: $0, .start(world.requests[1])) }
-    world.answer(5_000_000)
-    world.bring(100_000)
-    #expect(world.running.count == 2)
-    world.looksAtOnce = false
-    world.handle(.vanished(Set(world.requests.map(\.key))))
-    world.say { _ in .close(id: 1) }
-    #expect(world.running.count == 1)
+    #expect(world.state(0) == .cached && world.files[world.requests[0].key] != nil)
   }
 
   /// Who reads a deleted file to its end has it all; the order is for the cache, and goes on there.
@@ -109,10 +68,8 @@ import TransferProtocol
     world.answer(30_000)
     world.bring(12_288)
     world.say { .wait(id: $0, open: isKept ? 3 : 2, offset: 20_000, count: 10_000) }
-    world.looksAtOnce = false
-    world.handle(.vanished(nil))
     world.files = [:]
-    world.handle(.missing([world.copy(0)]))
+    world.wait(1.5)
     world.bring(30_000 - 12_288)
     world.end(nil)
     world.wait(1)
@@ -141,10 +98,8 @@ import TransferProtocol
     world.bring(30_000)
     world.end(nil)
     #expect(world.state(0) == .cached)
-    world.looksAtOnce = false
-    world.handle(.vanished([world.requests[0].key]))
     world.files = [:]
-    world.handle(.missing([world.copy(0)]))
+    world.flushFiles()
     world.wait(1)
     #expect(world.state(0) == .downloading && world.asked == 2)
   }

@@ -1,7 +1,8 @@
 import PodcastModel
 import Testing
-import TransferEngine
 import TransferProtocol
+
+@testable import TransferEngine
 
 /// A seek goes straight to the address that answered before.
 @Suite struct DirectRequestTests {

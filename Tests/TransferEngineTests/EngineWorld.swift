@@ -61,10 +61,9 @@ final class EngineWorld {
   private var undescribed: [Event] = []
   /// How often a file was to be brought to the disk.
   private(set) var flushes = 0
-  /// Whether what is written is brought to the disk when that is asked for; else never.
+  /// Whether what is written is brought to the disk when that is asked for; else a test has it done (`flushFiles`).
   var flushesAtOnce = true
-  /// Whether the cache is looked at when it is asked for; else a test answers.
-  var looksAtOnce = true
+  private var unflushed: [StoreID] = []
   private var settings: TransferSettings
   private var number: UInt64 = 0
   private let client = ClientID(1)
@@ -166,6 +165,17 @@ final class EngineWorld {
     for answer in answers { handle(answer) }
   }
 
+  /// The disk has what it was to have.
+  func flushFiles() {
+    let stores = unflushed
+    unflushed = []
+    for store in stores { handle(flush(store)) }
+  }
+
+  private func flush(_ store: StoreID) -> Event {
+    .disk(store, open[store].flatMap { files[$0] } == nil ? .missing : .flushed)
+  }
+
   private func take(_ effects: [Effect]) {
     var answers: [Event] = []
     for effect in effects {
@@ -179,12 +189,11 @@ final class EngineWorld {
       case .store(let store, let order): if let answer = perform(order, on: store) { answers.append(answer) }
       case .flush(let store):
         flushes += 1
-        if flushesAtOnce { answers.append(.disk(store, .flushed)) }
+        if flushesAtOnce { answers.append(flush(store)) } else { unflushed.append(store) }
       case .remove(let key, let generation):
         removed.insert(generation)
         if generations[key] == generation { files[key] = nil }
         if removesAtOnce { answers.append(.removed(key)) }
-      case .check: if looksAtOnce { answers.append(.missing([])) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):
         let gone = letsGo ? candidates : []

@@ -1,5 +1,6 @@
 import Testing
-import TransferEngine
+
+@testable import TransferEngine
 
 @Suite struct FreeSpaceTests {
   private let now = Instant(nanoseconds: 1_000_000_000)

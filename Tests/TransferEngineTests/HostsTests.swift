@@ -1,6 +1,7 @@
 import Testing
-import TransferEngine
 import TransferProtocol
+
+@testable import TransferEngine
 
 /// Hosts that are left alone for a while.
 @Suite struct HostsTests {

@@ -1,6 +1,7 @@
 import PodcastModel
 import Testing
-import TransferEngine
+
+@testable import TransferEngine
 
 /// Where a response's bytes go.
 @Suite struct IntakeTests {

@@ -1,6 +1,7 @@
 import PodcastModel
 import Testing
-import TransferEngine
+
+@testable import TransferEngine
 
 /// The cheapest way to what is missing.
 @Suite struct RequestPlannerTests {

@@ -1,6 +1,7 @@
 import PodcastModel
 import Testing
-import TransferEngine
+
+@testable import TransferEngine
 
 /// What Documentation/Transfers.md says of representations.
 @Suite struct ResponseJudgeTests {

@@ -1,5 +1,6 @@
 import Testing
-import TransferEngine
+
+@testable import TransferEngine
 
 /// The account that holds the background to `limit_rate`.
 @Suite struct ThrottleTests {

@@ -14,11 +14,15 @@ struct PlayedEpisode: Hashable {
   private(set) var stored: Double
   /// Whether the player has been asked to go on where the episode was left.
   private var hasResumed = false
+  /// Until then the player may still say where it was before it was sent.
+  private var settles: MonotonicTime?
 
   /// So near its end, in seconds, players end an episode, and positions that are so close are the same.
   static let (margin, least) = (2.0, 1.0)
   /// A player that is so near the start has just opened the episode.
   private static let start = 5.0
+  /// Seconds that a player has to go where it is sent.
+  private static let settling = 3.0
 
   init(_ path: String, length: Double?, stored: Double, at now: MonotonicTime) {
     (self.path, self.length, self.stored, time) = (path, length, stored, now)
@@ -27,6 +31,7 @@ struct PlayedEpisode: Hashable {
 
   /// The player says where it is.
   mutating func moved(to seconds: Double, at now: MonotonicTime) {
+    if let settles, now < settles, seconds < Self.start { return }
     (position, time) = (max(seconds, 0), now)
   }
 
@@ -48,6 +53,7 @@ struct PlayedEpisode: Hashable {
     hasResumed = true
     guard stored > Self.start, place(at: now) < Self.start else { return nil }
     moved(to: stored, at: now)
+    settles = now.adding(Self.settling)
     return stored
   }
 

@@ -10,7 +10,7 @@ enum PlayersCommand: Command {
     podcastfs players
 
     Stores how far media players are in episodes: all that can be controlled by the desktop (MPRIS), such as VLC,
-    Celluloid, Rhythmbox, Audacious, and mpv with mpv-mpris. A player that opens an episode goes on where it was left.
+    Celluloid, Rhythmbox, Audacious, and mpv with mpv-mpris. A player that opens an episode resumes where you stopped.
     Runs until the session ends, and sleeps while no episode plays.
 
     systemctl --user enable --now podcastfs-players has it run at each login.

@@ -16,7 +16,6 @@
 
 #ifndef _GNU_SOURCE
 int accept4(int listener, void *_Nullable address, void *_Nullable size, int flags);
-int fallocate(int descriptor, int mode, off_t offset, off_t length);
 pid_t gettid(void);
 int memfd_create(const char *name, unsigned flags);
 int pipe2(int ends[_Nonnull 2], int flags);

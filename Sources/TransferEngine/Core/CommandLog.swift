@@ -133,7 +133,9 @@ extension Download {
       withdraw()
       record.forgive()
       if case .forget = order.order { record = record.forgotten }
-    case .replace: if demand == .none { want(by: nil, place: order.place, at: now) }
+    // What was found by its name has no address.
+    case .replace:
+      if demand == .none && !record.request.url.isEmpty { want(by: nil, place: order.place, at: now) }
     }
   }
 }

@@ -240,7 +240,8 @@ struct Download: Hashable {
 
   /// Whether nothing is lost where it is forgotten.
   var isForgettable: Bool {
-    demand == .none && received == 0 && content != .whole && !record.isKept && record.error == nil && !isBusy
+    demand == .none && received == 0 && content != .whole && !record.isKept && record.problem == nil
+      && !isBusy
   }
 
   /// Seconds: a rate that would take longer says nothing of the end.
@@ -299,7 +300,7 @@ struct Download: Hashable {
     if isForgotten { return told.row != nil }
     let row = row
     if told.row == nil {
-      return demand != .none || row.isKept || row.error != nil || row.generation > 0 || row.total != nil
+      return demand != .none || row.isKept || row.problem != nil || row.generation > 0 || row.total != nil
     }
     return told.row != row
   }
@@ -358,7 +359,7 @@ extension Download {
   mutating func withdraw() {
     demand = .none
     search = .none
-    record.error = nil
+    record.problem = nil
     retry.until = retry.forbiddenUntil
   }
 }

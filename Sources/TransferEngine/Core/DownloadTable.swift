@@ -12,7 +12,7 @@ package struct StoredRows: Hashable, Sendable {
     case surplus
   }
   package var record: @Sendable (MediaKey) -> TransferRecord? = { _ in nil }
-  package var names: @Sendable (Choice) -> [EvictionCandidate] = { _ in [] }
+  package var names: @Sendable (Choice) -> [GenerationName] = { _ in [] }
   /// Bytes of all together.
   package var bytes: Int64 = 0
 
@@ -55,7 +55,7 @@ struct DownloadTable: Hashable {
   }
 
   /// What is only in the store.
-  private func stored(_ choice: StoredRows.Choice) -> [EvictionCandidate] {
+  private func stored(_ choice: StoredRows.Choice) -> [GenerationName] {
     rows.names(choice).filter {
       active[$0.key] == nil && resting[$0.key] == nil && !forgotten.contains($0.key)
     }
@@ -153,22 +153,18 @@ struct DownloadTable: Hashable {
   }
 
   /// What may be evicted: nothing that is open, kept, wanted or paused.
-  var evictable: [EvictionCandidate] {
-    var result = stored(.evictable)
-    func add(_ record: TransferRecord, _ state: TransferState, _ received: Int64) {
-      guard state == .cached || state == .remote, received > 0, !record.isKept, record.generation > 0 else {
-        return
-      }
-      result.append(EvictionCandidate(key: record.key, generation: record.generation, size: received))
+  var evictable: [GenerationName] {
+    let idle = active.values.filter {
+      $0.demand == .none && $0.readers.isEmpty && $0.fetches.isEmpty && $0.files == nil
     }
-    for entry in resting.values { add(entry.record, entry.record.state, entry.record.received) }
-    for download in active.values
-    where download.demand == .none && download.readers.isEmpty && download.fetches.isEmpty
-      && download.files == nil
-    {
-      add(download.record, download.state, download.received)
+    let records = idle.map { download in
+      var record = download.record
+      record.state = download.state
+      return record
     }
-    return result.sorted { $0.key < $1.key }
+    let known = (resting.values.map(\.record) + records).filter(\.isEvictable)
+      .map { GenerationName(key: $0.key, generation: $0.generation, size: $0.received) }
+    return (stored(.evictable) + known).sorted { $0.key < $1.key }
   }
 
   /// Those at rest of which nothing need be remembered: all without even a size, and of too many the oldest.
@@ -186,22 +182,14 @@ struct DownloadTable: Hashable {
       .sorted { $0.0 < $1.0 }
   }
 
-  /// Keys with files, as far as is known.
-  var stored: [GenerationName] {
-    let names =
-      resting.values.map(\.record).filter { $0.received > 0 || $0.state == .cached }
-      .map { GenerationName(key: $0.key, generation: $0.generation) }
-      + active.values.compactMap(\.storedName)
-      + stored(.cached).map { GenerationName(key: $0.key, generation: $0.generation) }
-    return names.sorted { $0.key < $1.key }
-  }
-
   func storedName(of key: MediaKey) -> GenerationName? {
     if let download = active[key] { return download.storedName }
-    return rest(of: key).flatMap { entry in
-      entry.record.received > 0 || entry.record.state == .cached
-        ? GenerationName(key: key, generation: entry.record.generation) : nil
-    }
+    return rest(of: key).flatMap { Self.storedName($0.record) }
+  }
+
+  private static func storedName(_ record: TransferRecord) -> GenerationName? {
+    let isHere = record.received > 0 || record.state == .cached
+    return isHere ? GenerationName(key: record.key, generation: record.generation) : nil
   }
 }
 

@@ -72,7 +72,6 @@ struct OpenFiles: Hashable {
   }
 
   mutating func described() {
-    pending -= 1
     undescribed = max(undescribed - 1, 0)
     if undescribed == 0 { shownTotal = representation.total }
   }
@@ -83,7 +82,6 @@ struct OpenFiles: Hashable {
   }
 
   mutating func wrote(_ range: Range<Int64>) {
-    pending -= 1
     let before = received
     present.insert(range)
     received = present.count
@@ -99,7 +97,6 @@ struct OpenFiles: Hashable {
 
   /// The disk has refused something, perhaps a description.
   mutating func refused() {
-    pending -= 1
     undescribed = 0
     setPresent(present)
   }

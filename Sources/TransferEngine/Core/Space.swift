@@ -17,13 +17,13 @@ struct Space: Hashable {
 
   /// What may go of `candidates`: `sure` without what another process had open when it was to go. That must have gone
   /// before anything begins in its place, or each try would write a little more.
-  func split(_ candidates: [EvictionCandidate], at now: Instant) -> (sure: Int64, due: [EvictionCandidate]) {
+  func split(_ candidates: [GenerationName], at now: Instant) -> (sure: Int64, due: [GenerationName]) {
     let sure = candidates.filter { heldElsewhere[$0.key] == nil && !evicting.contains($0.key) }
     let due = candidates.filter { heldElsewhere[$0.key].map { $0 <= now } ?? true }
     return (sure.reduce(0) { $0 + $1.size }, due)
   }
 
-  mutating func evict(_ candidates: [EvictionCandidate], goal: Int64) {
+  mutating func evict(_ candidates: [GenerationName], goal: Int64) {
     evicting = Set(candidates.map(\.key))
     self.goal = goal
   }
@@ -96,7 +96,7 @@ extension TransferCore {
     var admitted: Set<MediaKey> = []
     var promised: Int64 = 0
     var promisedOnDisk: Int64 = 0
-    var evictable: (sure: Int64, due: [EvictionCandidate])?
+    var evictable: (sure: Int64, due: [GenerationName])?
     for download in wanted.compactMap({ downloads.active[$0] }) {
       let isKnown = download.record.total != nil
       let need =
@@ -153,23 +153,26 @@ extension TransferCore {
     reconsider()
   }
 
+  private enum Room { case there, later, none }
+
+  /// Whether the disk has room for `need` bytes. `later`: the download is looked at again when that may have changed.
+  private mutating func room(for need: Int64, of key: MediaKey) -> Room {
+    let isFresh = space.free.isFresh(at: now.instant)
+    if settings.minimumFree <= 0 || hasPlenty || left >= need && (isFresh || isRoomBeingSeen) {
+      return .there
+    }
+    if !isFresh || space.free.isLooking { measureRoom() } else if !evict(need - left) { return .none }
+    space.waiting.insert(key)
+    return .later
+  }
+
   /// Whether a reader's download may begin or go on: beyond `cache_size`, but not into `min_free`.
   mutating func hasRoom(for download: inout Download) -> Bool {
-    if download.isBackground || !download.fetches.isEmpty || settings.minimumFree <= 0 { return true }
+    if download.isBackground || !download.fetches.isEmpty { return true }
     let need = download.record.total == nil ? Self.least : min(download.unclaimed, Self.least)
-    if need == 0 || hasPlenty { return true }
-    if !space.free.isFresh(at: now.instant) {
-      space.waiting.insert(download.key)
-      measureRoom()
-      return false
-    }
-    if left >= need { return true }
-    if evict(need - left) {
-      space.waiting.insert(download.key)
-      return false
-    }
-    handle(Fault(.noRoom, Self.noSpaceLeft), of: &download)
-    return false
+    let room = need == 0 ? .there : room(for: need, of: download.key)
+    if room == .none { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
+    return room == .there
   }
 
   /// The disk had no room where there was to be some: `min_free` is 0, or a quota ends before the disk does.
@@ -188,17 +191,12 @@ extension TransferCore {
   /// Takes room for a piece that is to be written.
   /// - Returns: whether there is any; else the download is looked at again when that may have changed.
   mutating func takeRoom(for range: Range<Int64>, of download: inout Download) -> Bool {
-    let cost = FreeSpace.cost(of: range)
-    let isFresh = space.free.isFresh(at: now.instant)
-    if settings.minimumFree <= 0 || hasPlenty || left >= cost && (isFresh || isRoomBeingSeen) {
+    switch room(for: FreeSpace.cost(of: range), of: download.key) {
+    case .there:
       space.free.take(range)
       return true
-    }
-    space.waiting.insert(download.key)
-    if !isFresh || space.free.isLooking {
-      measureRoom()
-    } else if !evict(cost - left) {
-      space.waiting.remove(download.key)
+    case .later: return false
+    case .none:
       // What is on its way is shown before anybody hears that there is no more.
       if download.openFiles?.pending ?? 0 > 0 { return false }
       // A reader hears of it; without one it waits in the queue.
@@ -206,8 +204,8 @@ extension TransferCore {
       endFetches(of: &download, losing: true)
       touch(&download)
       if isAwaited { handle(Fault(.noRoom, Self.noSpaceLeft), of: &download) }
+      return false
     }
-    return false
   }
 
   /// Keeps to the bounds while bytes come: with every so many written, and once a second.
@@ -253,7 +251,7 @@ extension TransferCore {
       left -= need
       change(download.key) { _, download in
         download.demand = .wanted(by: nil)
-        download.record.error = nil
+        download.record.problem = nil
         download.retry.until = nil
       }
     }

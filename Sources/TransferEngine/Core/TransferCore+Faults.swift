@@ -15,11 +15,11 @@ extension TransferCore {
     download.record.notBefore = download.retry.forbiddenUntil.flatMap { until in
       until > now.instant ? now.wall + Int64(until.seconds(since: now.instant).rounded(.up)) : nil
     }
-    if fault.needsUser && download.record.error != fault.message {
+    if fault.needsUser && download.record.problem?.message != fault.message {
       let request = download.record.request
       emit(.log("waiting with \(request.show) – \(request.title): \(fault.message)"))
     }
-    download.record.error = fault.message
+    download.record.problem = TransferProblem(fault.cause, fault.message)
     download.retry.refusal = fault.readerErrno.map {
       Retry.Refusal(failure: TransferFailure($0, fault.message), at: now.instant)
     }

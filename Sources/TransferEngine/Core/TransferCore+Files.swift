@@ -94,26 +94,34 @@ extension TransferCore {
 
   private mutating func answered(_ answer: DiskAnswer, _ download: inout Download) {
     switch answer {
+    case .flushed, .notFlushed, .missing: break
+    default: download.files?.pending -= 1
+    }
+    switch answer {
     case .opened(let representation, let present):
-      download.files?.pending -= 1
       opened(&download, representation, present)
+    case .missing where download.openFiles != nil:
+      download.files?.flushed()
+      touch(&download)
+      if download.isHeldByReaders, download.openFiles?.isComplete == false {
+        download.files?.isLinked = false
+      } else {
+        vanished(&download)
+      }
     case .missing:
       detach(&download)
       vanished(&download)
       judgeWaiting(of: &download)
     case .created:
-      download.files?.pending -= 1
       created(&download)
     case .wrote(let fetch, let range): wrote(range, of: fetch, &download)
     case .notWritten(_, _, let failure, let present):
-      download.files?.pending -= 1
       // Others may have been on their way behind the first.
       let isFirst = !download.fetches.isEmpty || download.isWanted && download.retry.until == nil
       endFetches(of: &download, losing: true)
       download.files?.setPresent(present)
       if isFirst { handle(failure, of: &download) }
     case .compared(let fetch, let range, let agreed):
-      download.files?.pending -= 1
       compared(range, agreed: agreed, of: fetch, &download)
     case .described:
       download.files?.described()
@@ -249,28 +257,6 @@ extension TransferCore {
     let new = download.files?.generation
     detach(&download)
     for generation in Set([stored, new].compactMap(\.self)).sorted() { remove(download.key, generation) }
-  }
-
-  /// Somebody may have deleted files of the cache: of these downloads, or (nil) of any.
-  mutating func lookForVanished(_ keys: Set<MediaKey>?) {
-    let names = keys.map { $0.sorted().compactMap(downloads.storedName) } ?? downloads.stored
-    if !names.isEmpty { emit(.check(names)) }
-  }
-
-  /// A data file is gone.
-  mutating func missing(_ name: GenerationName) {
-    change(name.key) { core, download in
-      guard download.record.generation == name.generation, download.content != .nothing,
-        download.files.map({ $0.phase == .open }) ?? true
-      else {
-        return
-      }
-      if let open = download.files, !open.isComplete, download.isHeldByReaders {
-        download.files?.isLinked = false
-      } else {
-        core.vanished(&download)
-      }
-    }
   }
 
   /// All that was here is gone. Before its last bytes are on the disk a download is not done: it comes again.

@@ -33,11 +33,11 @@ extension TransferCore {
       return reply(.done(id: name.id), to: name.client)
     }
     var isToldByFiles = false
+    if case .drop = order { isToldByFiles = !log.isPending(order.key) }
     if order.takesFiles {
-      let isStored = !log.isPending(order.key)
       change(order.key) { core, download in
-        isToldByFiles =
-          isStored && download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
+        let isAtRest = download.told.row.map { $0.state == .cached || $0.state == .remote } ?? true
+        isToldByFiles = isToldByFiles && isAtRest
         core.removeFiles(of: &download)
       }
     }
@@ -66,6 +66,11 @@ extension TransferCore {
     change(request) { [lastOrder] core, download in
       download.readers.append(Reader(name, intent, generation: generation, begun: core.now.instant))
       let now = core.now.instant
+      // The client could not open what it was told of: somebody may have deleted that.
+      if isRepeated && download.files != nil {
+        core.endFetches(of: &download, losing: true)
+        core.detach(&download)
+      }
       // One that is said again, to a new daemon, wants no more than the store says.
       if intent == .download && generation == nil {
         download.want(by: name.client, place: lastOrder, at: now)
@@ -79,8 +84,6 @@ extension TransferCore {
       }
       download.retry.hurry(at: now)
     }
-    // The client could not open what it was told of: somebody may have deleted that.
-    if isRepeated { lookForVanished([request.key]) }
   }
 
   private mutating func close(_ name: HandleName) {

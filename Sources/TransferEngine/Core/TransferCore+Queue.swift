@@ -120,7 +120,7 @@ extension TransferCore {
         return
       }
       download.content = .whole
-      download.record.error = nil
+      download.record.problem = nil
       download.record.failed = nil
       download.record.notBefore = nil
       download.record.total = files.representation.total

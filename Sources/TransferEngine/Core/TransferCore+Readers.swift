@@ -94,8 +94,9 @@ extension TransferCore {
     // Forgotten.
     if download.record.request.url.isEmpty && download.content == .nothing { return .gone }
     return switch download.demand {
-    case .failed where download.content != .whole: .lasting(download.record.error ?? "failed")
-    case .starved where download.content != .whole: .noRoom(download.record.error ?? Self.noSpaceLeft)
+    case .failed where download.content != .whole: .lasting(download.record.problem?.message ?? "failed")
+    case .starved where download.content != .whole:
+      .noRoom(download.record.problem?.message ?? Self.noSpaceLeft)
     case .none, .wanted, .paused, .starved, .failed: nil
     }
   }

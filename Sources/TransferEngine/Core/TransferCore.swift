@@ -144,8 +144,6 @@ package struct TransferCore: Hashable {
     case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
-    case .vanished(let keys): lookForVanished(keys)
-    case .missing(let names): for name in names { missing(name) }
     case .found(let found): sweep(found)
     case .networkChanged: networkChanged()
     case .background(let rest): letBackground(rest)

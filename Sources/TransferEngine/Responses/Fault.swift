@@ -29,12 +29,15 @@ package struct Fault: Hashable {
   var readerErrno: Errno?
   /// Whether it heals only by the user's doing: the log has it.
   var needsUser = false
+  /// What is remembered of it.
+  var cause = TransferProblem.Kind.host
 
   package init(_ kind: Kind, _ message: String, retryAfter: Double? = nil) {
     self.kind = kind
     self.message = message
     self.retryAfter = retryAfter
     readerErrno = kind == .doubtful ? .EIO : nil
+    if kind == .noRoom { cause = .noRoom }
   }
 
   init(_ failure: ResponseFailure) {
@@ -55,6 +58,7 @@ package struct Fault: Hashable {
       readerErrno = .EROFS
     case .broken: self.init(.lasting, failure.message)
     }
+    if kind != .noRoom { cause = .disk }
   }
 
   /// A status that is neither 200 nor 206 (RFC 9110 §15).

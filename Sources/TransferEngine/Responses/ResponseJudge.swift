@@ -1,43 +1,30 @@
-package import PodcastModel
+internal import PodcastModel
 
 /// Whether a response's bytes may go into what is stored (Documentation/Transfers.md). Pure rules.
-package enum ResponseJudge {
+enum ResponseJudge {
   /// Bytes that must agree where nothing else tells two representations apart.
-  package static let overlap: Int64 = 64 << 10
+  static let overlap: Int64 = 64 << 10
 
   /// What was asked.
-  package struct Question {
+  struct Question {
     /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
-    package var start: Int64
+    var start: Int64
     /// Behind the last byte asked for; nil for all from `start` on.
-    package var end: Int64?
+    var end: Int64?
     /// The representation that the stored bytes are of; nil where there are none.
-    package var known: Representation?
-    package var stored: ByteRanges
+    var known: Representation?
+    var stored: ByteRanges
     /// Whether it was asked for with leave to compress, and comes decoded.
-    package var decodes: Bool
+    var decodes: Bool
     /// Whether another response is feeding the same generation: it goes on, whatever this one brings.
-    package var isBeside: Bool
+    var isBeside: Bool
     /// Whether that one brings what follows the stored beginning.
-    package var extendsBeginning: Bool
-
-    package init(
-      start: Int64, end: Int64?, known: Representation?, stored: ByteRanges, decodes: Bool, isBeside: Bool,
-      extendsBeginning: Bool = false
-    ) {
-      self.start = start
-      self.end = end
-      self.known = known
-      self.stored = stored
-      self.decodes = decodes
-      self.isBeside = isBeside
-      self.extendsBeginning = extendsBeginning
-    }
+    var extendsBeginning = false
 
     var isWhole: Bool { start == 0 && end == nil }
   }
 
-  package enum Verdict: Hashable {
+  enum Verdict: Hashable {
     /// A new generation, of which this response gives the bytes from `at` on.
     case begin(Representation, at: Int64)
     /// Goes on with what is stored, from byte `at` on. Nothing may be written before `agreeing` bytes have
@@ -58,7 +45,7 @@ package enum ResponseJudge {
     case fault(Fault)
   }
 
-  package static func judge(_ question: Question, _ head: ResponseHead, firstBytes: [UInt8]) -> Verdict {
+  static func judge(_ question: Question, _ head: ResponseHead, firstBytes: [UInt8]) -> Verdict {
     let places = [head.length, head.partTotal, head.part?.upperBound]
     if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > Limits.largestFile }) {
       return .fault(Fault(.lasting, "\(head.host) has too large a file"))

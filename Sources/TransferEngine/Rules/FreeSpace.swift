@@ -1,34 +1,32 @@
 /// The bytes of the disk that may still be written: their one owner. Who is to write takes them here first; what is on
 /// its way to the disk counts as used, also where a look at the disk may have missed it.
-package struct FreeSpace: Hashable, Sendable {
+struct FreeSpace: Hashable, Sendable {
   /// Bytes that may be taken, negative where too many are used; nil where that is not known.
-  package private(set) var left: Int64?
+  private(set) var left: Int64?
   private var seen = Instant(nanoseconds: .min / 2)
   /// Whether the disk is being looked at; and whether what it tells will be old, because room was made meanwhile.
-  package private(set) var isLooking = false
+  private(set) var isLooking = false
   private var isOutdated = false
   /// Bytes taken that the disk has not answered for.
-  package private(set) var onTheWay: Int64 = 0
+  private(set) var onTheWay: Int64 = 0
   /// What the look under way may have missed: what was on its way when it began, and what has been taken since.
   private var unseen: Int64 = 0
 
   /// Seconds for which a look is believed, because others write to the disk too.
   private static let freshness = 0.5
 
-  package init() {}
-
   /// What a piece may take of the disk: whole blocks.
-  package static func cost(of range: Range<Int64>) -> Int64 { Limits.blocks(of: range).length }
+  static func cost(of range: Range<Int64>) -> Int64 { Limits.blocks(of: range).length }
 
-  package func isFresh(at now: Instant) -> Bool { isKnown(at: now, for: Self.freshness) }
+  func isFresh(at now: Instant) -> Bool { isKnown(at: now, for: Self.freshness) }
 
   /// Whether it was looked at within so many seconds.
-  package func isKnown(at now: Instant, for seconds: Double) -> Bool {
+  func isKnown(at now: Instant, for seconds: Double) -> Bool {
     left != nil && now < seen.adding(seconds)
   }
 
   /// A piece goes to the disk, which answers for it exactly once.
-  package mutating func take(_ range: Range<Int64>) {
+  mutating func take(_ range: Range<Int64>) {
     let cost = Self.cost(of: range)
     left = left.map { $0 - cost }
     onTheWay += cost
@@ -36,10 +34,10 @@ package struct FreeSpace: Hashable, Sendable {
   }
 
   /// The disk has written a piece, or has refused to: either is seen by the next look.
-  package mutating func answered(_ range: Range<Int64>) { onTheWay -= Self.cost(of: range) }
+  mutating func answered(_ range: Range<Int64>) { onTheWay -= Self.cost(of: range) }
 
   /// - Returns: whether the disk is to be looked at: not where it is being looked at.
-  package mutating func look() -> Bool {
+  mutating func look() -> Bool {
     if isLooking { return false }
     isLooking = true
     isOutdated = false
@@ -49,7 +47,7 @@ package struct FreeSpace: Hashable, Sendable {
 
   /// What a look has found.
   /// - Returns: whether that says what is there now; else it must be looked at once more.
-  package mutating func looked(_ available: Int64, at now: Instant) -> Bool {
+  mutating func looked(_ available: Int64, at now: Instant) -> Bool {
     isLooking = false
     left = available - unseen
     unseen = 0
@@ -59,7 +57,7 @@ package struct FreeSpace: Hashable, Sendable {
   }
 
   /// Something has been let go of, or other bounds hold: what a look under way tells is not all.
-  package mutating func outdate() {
+  mutating func outdate() {
     isOutdated = true
     seen = Instant(nanoseconds: .min / 2)
   }

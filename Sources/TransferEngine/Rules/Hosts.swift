@@ -1,6 +1,6 @@
 /// What is known of hosts: which give parts of their files, and which did not answer at all. Of a thousand downloads that wait, one or two ask such a host at a time, later
 /// and later, not all of them.
-package struct Hosts: Hashable, Sendable {
+struct Hosts: Hashable, Sendable {
   private struct Rest: Hashable, Sendable {
     /// When it failed.
     var since: Instant
@@ -17,16 +17,14 @@ package struct Hosts: Hashable, Sendable {
   /// Seconds that a host may ask for in the name of all its files.
   private static let longestWish = 3600.0
 
-  package init() {}
-
-  package func isResting(_ host: String, at now: Instant) -> Bool {
+  func isResting(_ host: String, at now: Instant) -> Bool {
     rests[host].map { $0.until > now } ?? false
   }
 
   /// It has not answered, or wants to be left alone.
   /// - Parameter retryAfter: for so many seconds, as it says.
   /// - Returns: until when that is; nil where that was known.
-  package mutating func failed(
+  mutating func failed(
     _ host: String, retryAfter: Double?, at now: Instant, _ random: inout SplitMix
   ) -> Instant? {
     if isResting(host, at: now) && retryAfter == nil { return nil }
@@ -39,28 +37,28 @@ package struct Hosts: Hashable, Sendable {
   }
 
   /// When the next one ends.
-  package func nextEnd(after now: Instant) -> Instant? {
+  func nextEnd(after now: Instant) -> Instant? {
     rests.values.lazy.map(\.until).filter { $0 > now }.min()
   }
 
   /// Somebody wants something of it now: it is asked all the same, unless it has only just failed. Of a thousand who want
   /// something one after the other, one or two ask a host that is dead.
   /// - Returns: whether it was left alone, and is no longer.
-  package mutating func hurry(_ host: String, at now: Instant) -> Bool {
+  mutating func hurry(_ host: String, at now: Instant) -> Bool {
     guard let rest = rests[host], now >= rest.since.adding(Self.justNow) else { return false }
     return end(host)
   }
 
   /// It has answered.
   /// - Returns: whether it was left alone.
-  package mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
+  mutating func end(_ host: String) -> Bool { rests.removeValue(forKey: host) != nil }
 
-  package mutating func endAll() { rests = [:] }
+  mutating func endAll() { rests = [:] }
 
   /// Whether `host` sends parts itself, and has never refused to send the end of a file.
-  package func givesParts(_ host: String) -> Bool { parts[host] ?? false }
+  func givesParts(_ host: String) -> Bool { parts[host] ?? false }
 
-  package mutating func learn(_ host: String, givesParts gives: Bool) {
+  mutating func learn(_ host: String, givesParts gives: Bool) {
     if parts.count >= Limits.hosts { parts = [:] }
     parts[host] = gives && parts[host] ?? true
   }

@@ -1,26 +1,26 @@
-package import PodcastModel
+internal import PodcastModel
 
 /// Where a response's bytes go: which are compared with what is stored, which are written, and when.
 ///
 /// `position` is what has been given to the disk, `arrived` what has come; what lies between is held.
-package struct Intake: Hashable, Sendable {
-  package private(set) var position: Int64
-  package private(set) var arrived: Int64
+struct Intake: Hashable, Sendable {
+  private(set) var position: Int64
+  private(set) var arrived: Int64
   /// Bytes given to the disk and not answered yet.
-  package private(set) var inFlight: Int64 = 0
+  private(set) var inFlight: Int64 = 0
   /// Whether the disk compares: nothing more is given before it has answered.
-  package private(set) var isComparing = false
+  private(set) var isComparing = false
   /// Bytes that must still agree with stored ones before any may be written.
-  package private(set) var agreeing: Int64
+  private(set) var agreeing: Int64
   /// Whether to end where the next bytes are stored, because another request can skip them.
-  package let mayStop: Bool
+  let mayStop: Bool
   /// Where what it may bring ends, by its head's word or that of those before.
-  package let end: Int64
+  let end: Int64
 
   /// Stored bytes up to this many are read through, not skipped by a new request.
-  package static let island: Int64 = RequestPlanner.nearby / 8
+  static let island: Int64 = RequestPlanner.nearby / 8
 
-  package init(at position: Int64, end: Int64 = .max, agreeing: Int64 = 0, mayStop: Bool) {
+  init(at position: Int64, end: Int64 = .max, agreeing: Int64 = 0, mayStop: Bool) {
     self.position = position
     self.end = end
     arrived = position
@@ -28,7 +28,7 @@ package struct Intake: Hashable, Sendable {
     self.mayStop = mayStop
   }
 
-  package enum Step: Hashable, Sendable {
+  enum Step: Hashable, Sendable {
     case write(Range<Int64>)
     case compare(Range<Int64>)
     /// The rest that it would bring is stored already.
@@ -38,7 +38,7 @@ package struct Intake: Hashable, Sendable {
   }
 
   /// How soon what is held goes to the disk.
-  package enum Urgency: Hashable, Sendable {
+  enum Urgency: Hashable, Sendable {
     /// In large pieces, at their places.
     case none
     /// Someone waits for it: in whole blocks.
@@ -48,10 +48,10 @@ package struct Intake: Hashable, Sendable {
   }
 
   /// Bytes that are neither written nor dropped.
-  package var held: Int64 { arrived - position + inFlight }
+  var held: Int64 { arrived - position + inFlight }
 
   /// - Returns: false where it was more than may come: the rest counts for nothing.
-  package mutating func came(_ count: Int64) -> Bool {
+  mutating func came(_ count: Int64) -> Bool {
     let isTooMuch = count > end - arrived
     arrived = isTooMuch ? end : arrived + count
     return !isTooMuch
@@ -62,7 +62,7 @@ package struct Intake: Hashable, Sendable {
   ///   - stored: what is written, or on its way.
   ///   - fed: where other responses of the same episode go on.
   ///   - room: bytes that the disk has for it: a piece is no larger than that, but a block at the least.
-  package mutating func next(
+  mutating func next(
     stored: ByteRanges, total: Int64?, _ urgency: Urgency, fed: [Int64] = [], room: Int64 = .max
   ) -> Step? {
     if isComparing || position >= arrived { return nil }
@@ -109,11 +109,11 @@ package struct Intake: Hashable, Sendable {
   }
 
   /// The disk has written that.
-  package mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
+  mutating func wrote(_ range: Range<Int64>) { inFlight -= range.length }
 
   /// The disk has compared that.
   /// - Returns: whether all agreed; and whether that was enough to show that it is the same representation.
-  package mutating func compared(_ range: Range<Int64>, agreed: Int64) -> (isSame: Bool, isShown: Bool) {
+  mutating func compared(_ range: Range<Int64>, agreed: Int64) -> (isSame: Bool, isShown: Bool) {
     isComparing = false
     inFlight -= range.length
     guard agreed == range.length else { return (false, false) }
@@ -123,9 +123,4 @@ package struct Intake: Hashable, Sendable {
   }
 
   private static func aligned(_ offset: Int64, _ step: Int64) -> Int64 { offset / step * step }
-}
-
-extension Range<Int64> {
-  /// How many bytes it has.
-  package var length: Int64 { upperBound - lowerBound }
 }

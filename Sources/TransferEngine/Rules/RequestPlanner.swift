@@ -1,29 +1,29 @@
-package import PodcastModel
+internal import PodcastModel
 
 /// Which requests bring what is missing the cheapest way (a seek costs one round trip, small gaps are
 /// read through, nothing is fetched twice). Pure rules.
-package struct RequestPlanner {
+struct RequestPlanner {
   /// Reading on through this much costs less than a new request, where it takes no longer than `patience`.
-  package static let nearby: Int64 = 1 << 20
+  static let nearby: Int64 = 1 << 20
   /// Seconds.
   static let patience: Int64 = 1
   /// Seconds that a single byte is waited for: it is the first of a player's read, and the player may skip what lies
   /// before it.
-  package static let playersPatience = 0.25
+  static let playersPatience = 0.25
   /// A gap that who reads on may have left, in bytes.
   static let smallGap: Int64 = 32 << 10
   /// What a seek beside a running response asks for at first; twice what it has had each time it goes on, up
   /// to the most.
-  package static let window: Int64 = 1 << 20
+  static let window: Int64 = 1 << 20
   static let longestWindow: Int64 = 32 << 20
   /// On a slow host a player's seek asks for what comes in a second, and for this at the least: players look at a place
   /// and go back to the beginning, which would come at half the speed meanwhile.
   static let shortestWindow: Int64 = 16 << 10
   /// Responses at once for one episode.
-  package static let most = 4
+  static let most = 4
 
   /// A response under way: it has given all before `position`, and ends before `end` (nil: with the file).
-  package struct Running: Hashable {
+  struct Running: Hashable {
     var position: Int64
     /// Behind what has come of it: the rest of that is on its way to the disk.
     var arrived: Int64
@@ -31,7 +31,7 @@ package struct RequestPlanner {
     /// Bytes per second, of late or since it began; nil while not known.
     var rate: Int64?
 
-    package init(position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil) {
+    init(position: Int64, arrived: Int64? = nil, end: Int64?, rate: Int64? = nil) {
       self.position = position
       self.arrived = arrived ?? position
       self.end = end
@@ -39,35 +39,23 @@ package struct RequestPlanner {
     }
   }
 
-  package struct Request: Hashable {
-    package var start: Int64
+  struct Request: Hashable {
+    var start: Int64
     /// nil: to the end of the file.
-    package var end: Int64?
+    var end: Int64?
     /// Whether a reader waits for it.
-    package var isUrgent: Bool
+    var isUrgent: Bool
   }
 
   var have: ByteRanges
   var total: Int64?
-  var running: [Running]
+  var running: [Running] = []
   /// Whether requests may begin elsewhere than at 0, and beside a running one.
-  var canSeek: Bool
+  var canSeek = true
   /// Whether the whole file is wanted, not just what is waited for.
-  var wantsWhole: Bool
+  var wantsWhole = true
   /// Where the latest reader is: the whole is filled from there on first.
   var focus: Int64 = 0
-
-  package init(
-    have: ByteRanges, total: Int64?, running: [Running] = [], canSeek: Bool = true, wantsWhole: Bool = true,
-    focus: Int64 = 0
-  ) {
-    self.have = have
-    self.total = total
-    self.running = running
-    self.canSeek = canSeek
-    self.wantsWhole = wantsWhole
-    self.focus = focus
-  }
 
   /// Those of `waits` that no response under way will soon end.
   private func uncovered(_ waits: [Range<Int64>]) -> [Range<Int64>] {
@@ -78,13 +66,13 @@ package struct RequestPlanner {
   }
 
   /// How many responses more than there may be `waits` would need.
-  package func surplus(of waits: [Range<Int64>]) -> Int {
+  func surplus(of waits: [Range<Int64>]) -> Int {
     canSeek && running.count >= Self.most ? min(uncovered(waits).count, Self.most) : 0
   }
 
   /// What to ask for, so that `waits` end and, where wanted, the file fills.
   /// - Parameter waits: where there are too many, the first of them come first.
-  package func requests(for waits: [Range<Int64>]) -> [Request] {
+  func requests(for waits: [Range<Int64>]) -> [Request] {
     var result: [Request] = []
     let next = uncovered(waits).prefix(max(Self.most - running.count, 0))
     for wait in next.sorted(by: { $0.lowerBound < $1.lowerBound }) {

@@ -1,6 +1,6 @@
 /// Holds all background downloads together to `limit_rate`: an account that fills with time; while it is
 /// overdrawn nothing more is taken from a host.
-package struct Throttle: Hashable, Sendable {
+struct Throttle: Hashable, Sendable {
   private var rate: Double?
   private var balance = 0.0
   private var time = Instant(nanoseconds: 0)
@@ -8,10 +8,8 @@ package struct Throttle: Hashable, Sendable {
   /// What an account may save up, in seconds of the rate.
   private static let burst = 0.25
 
-  package init() {}
-
   /// Bytes per second; nil for no bound.
-  package mutating func set(rate: Int64?, at now: Instant) {
+  mutating func set(rate: Int64?, at now: Instant) {
     fill(now)
     let new = rate.map { Double(max($0, 1)) }
     if new != self.rate { balance = max(balance, 0) }
@@ -19,14 +17,14 @@ package struct Throttle: Hashable, Sendable {
   }
 
   /// Takes `count` bytes, that have come, from the account.
-  package mutating func spend(_ count: Int, at now: Instant) {
+  mutating func spend(_ count: Int, at now: Instant) {
     guard rate != nil else { return }
     fill(now)
     balance -= Double(count)
   }
 
   /// When more may be taken from a host; nil for now.
-  package mutating func opens(at now: Instant) -> Instant? {
+  mutating func opens(at now: Instant) -> Instant? {
     guard let rate else { return nil }
     fill(now)
     return balance < 0 ? now.adding(-balance / rate + 0.000_001) : nil

@@ -21,11 +21,9 @@ package enum Effect: Hashable, Sendable {
 
   /// Takes the names of a generation's files away; who has it open keeps its bytes.
   case remove(MediaKey, generation: UInt32)
-  /// Which of these have no data file?
-  case check([GenerationName])
   case measureRoom
   /// Lets go of the least recently read of these that nobody has open, until `count` bytes are free.
-  case evict([EvictionCandidate], count: Int64)
+  case evict([GenerationName], count: Int64)
   /// Which files does the cache have?
   case listFiles
 
@@ -57,22 +55,13 @@ package enum StoreOrder: Hashable, Sendable {
   case close(isComplete: Bool)
 }
 
+/// A generation, and how many bytes of it are here where that counts.
 package struct GenerationName: Hashable, Sendable {
-  package var key: MediaKey
-  package var generation: UInt32
-
-  package init(key: MediaKey, generation: UInt32) {
-    self.key = key
-    self.generation = generation
-  }
-}
-
-package struct EvictionCandidate: Hashable, Sendable {
   package var key: MediaKey
   package var generation: UInt32
   package var size: Int64
 
-  package init(key: MediaKey, generation: UInt32, size: Int64) {
+  package init(key: MediaKey, generation: UInt32, size: Int64 = 0) {
     self.key = key
     self.generation = generation
     self.size = size

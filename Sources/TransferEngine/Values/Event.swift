@@ -26,10 +26,6 @@ package enum Event: Sendable {
   case room(Int64?)
   /// The generations that `evict` has removed.
   case evicted([GenerationName])
-  /// Data files may have been deleted: of these, or (nil) of any.
-  case vanished(Set<MediaKey>?)
-  /// Of those that `check` asked for, these have no data file.
-  case missing([GenerationName])
   /// The cache's files.
   case found([FoundFile])
   /// The machine's addresses or routes have changed.
@@ -45,7 +41,7 @@ package enum Event: Sendable {
 /// What the disk answers about the files of a generation, in the order that it was asked.
 package enum DiskAnswer: Hashable, Sendable {
   case opened(Representation, present: ByteRanges)
-  /// There is no data file, or none that says what it is of.
+  /// There is no data file, or none that says what it is of. Of a flush: it has no name any more.
   case missing
   case created
   case wrote(FlowID, Range<Int64>)

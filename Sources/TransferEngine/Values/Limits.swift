@@ -34,3 +34,8 @@ package enum Limits {
     return range.lowerBound / block * block..<(last > .max - block ? .max : last + block)
   }
 }
+
+extension Range<Int64> {
+  /// How many bytes it has.
+  package var length: Int64 { upperBound - lowerBound }
+}

@@ -79,7 +79,6 @@ package final class TransferDaemon: @unchecked Sendable {
     let number = listener.rawValue
     self.listener = number
     loop.watch(number, .readable) { [weak self] _ in self?.accept(on: number) }
-    watchCache(layout, driver)
     watchNetwork(driver)
     watchSocket(path)
     driver.start()
@@ -113,13 +112,6 @@ package final class TransferDaemon: @unchecked Sendable {
     // Clients find nobody, and start the next daemon, which waits for the lock.
     if configuration.inheritedSocket == nil { unlink(DaemonPlace.socket(runtime: configuration.runtime)) }
     driver?.stop { [loop] in loop.stop() }
-  }
-
-  /// Hears of files that somebody deletes.
-  private func watchCache(_ layout: CacheLayout, _ driver: EngineDriver) {
-    guard let watch = try? CacheWatch(layout) else { return }
-    driver.cacheWatch = watch
-    loop.watch(watch.descriptor, .readable) { _ in driver.lookForVanished() }
   }
 
   /// Ends where its socket is deleted (the runtime directory goes when the user logs out): nobody could reach
@@ -186,7 +178,6 @@ package final class TransferDaemon: @unchecked Sendable {
       if version < Frames.version { return connection.close() }
       if observes { driver.tellAll(connection) }
     } else {
-      driver.lookForVanished()
       driver.post(.said(connection.id, message))
     }
     if isIdle {

@@ -5,10 +5,9 @@ internal import TransferEngine
 // What the engine asks of the cache's folder.
 extension CacheLayout {
   /// Lets go of the least recently read of `candidates` that nobody has open, until `count` bytes are free.
-  func evict(_ candidates: [EvictionCandidate], count: Int64) -> [GenerationName] {
-    let known = candidates.compactMap { candidate in
-      lastRead(candidate.key, candidate.generation).map { (candidate, read: $0) }
-    }
+  func evict(_ candidates: [GenerationName], count: Int64) -> [GenerationName] {
+    // What somebody has deleted goes first.
+    let known = candidates.map { ($0, read: lastRead($0.key, $0.generation) ?? 0) }
     var evicted: [GenerationName] = []
     var left = count
     for (candidate, _) in known.sorted(by: { $0.read < $1.read }) where left > 0 {
@@ -19,13 +18,8 @@ extension CacheLayout {
     return evicted
   }
 
-  /// Which of these have no data file.
-  func look(for names: [GenerationName]) -> Event {
-    .missing(names.filter { !hasData($0.key, $0.generation) })
-  }
-
   /// Data files of episodes that the store, which knows `known`, does not know as they are here.
-  func foundFiles(besides known: [EvictionCandidate]) -> [FoundFile] {
+  func foundFiles(besides known: [GenerationName]) -> [FoundFile] {
     let known = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
     let found = sweep()
     let odd = Set(found.lazy.filter { known[$0.key] != $0.generation }.map(\.key))

@@ -22,31 +22,25 @@ final class EpisodeFiles: Sendable {
     }
   }
 
-  func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
+  private func begin(_ answer: DiskAnswer? = nil, _ make: () throws -> EpisodeWriter) -> DiskAnswer {
     do {
-      let writer = try EpisodeWriter(continuing: layout, key, generation)
+      let writer = try make()
       state.withLock { $0 = writer }
-      return .opened(writer.representation, present: writer.present)
+      return answer ?? .opened(writer.representation, present: writer.present)
     } catch let error as PosixError where error.errno == .ENOENT {
+      // Perhaps somebody deletes the cache just now.
       return .missing
     } catch {
       return .failed(DiskFailure(error))
     }
   }
 
+  func open(_ key: MediaKey, _ generation: UInt32) -> DiskAnswer {
+    begin { try EpisodeWriter(continuing: layout, key, generation) }
+  }
+
   func create(_ key: MediaKey, _ generation: UInt32, _ representation: Representation) -> DiskAnswer {
-    for isLast in [false, false, true] {
-      do {
-        let writer = try EpisodeWriter(creating: layout, key, generation, representation)
-        state.withLock { $0 = writer }
-        return .created
-      } catch let error as PosixError where error.errno == .ENOENT && !isLast {
-        // Somebody deletes the cache: its folder was made, and has gone before there was anything in it.
-      } catch {
-        return .failed(DiskFailure(error))
-      }
-    }
-    return .missing
+    begin(.created) { try EpisodeWriter(creating: layout, key, generation, representation) }
   }
 
   func write(_ pieces: [HeldBytes.Piece], _ flow: FlowID, _ range: Range<Int64>) -> DiskAnswer {
@@ -87,7 +81,7 @@ final class EpisodeFiles: Sendable {
     guard let writer else { return .flushed }
     do throws(PosixError) {
       try writer.synchronize()
-      return .flushed
+      return writer.hasName ? .flushed : .missing
     } catch {
       return .notFlushed(DiskFailure(error), present: writer.present)
     }

@@ -67,17 +67,6 @@ struct HeldBytes {
         break
       }
     }
-    moveSmallRest()
     return taken
   }
-
-  /// A few bytes must not keep a whole chunk from being used for others.
-  private mutating func moveSmallRest() {
-    guard let rest = pieces.first, pieces.count == 1, rest.range.count <= Self.small else { return }
-    let chunk = Chunk()
-    chunk.fill(rest.bytes, at: rest.range.lowerBound)
-    pieces = [Piece(chunk: chunk, range: rest.range, offset: rest.offset)]
-  }
-
-  private static let small = 8192
 }

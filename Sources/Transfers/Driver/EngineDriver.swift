@@ -34,8 +34,6 @@ final class EngineDriver: @unchecked Sendable {
   private var timer: EventLoop.Timer?
   /// Called when there is nothing to do any more, and when there is again.
   var idlenessChanged: (Bool) -> Void = { _ in }
-  /// Hears of files that are deleted or written to; the folder may have been deleted and made again.
-  var cacheWatch: CacheWatch?
 
   init(
     loop: EventLoop, layout: CacheLayout, store: consuming sending TransferStore, log: LogFile
@@ -91,7 +89,8 @@ final class EngineDriver: @unchecked Sendable {
       if telling.time <= time { return }
       loop.cancel(telling.timer)
     }
-    let timer = loop.schedule(at: time) { [unowned self] in
+    let timer = loop.schedule(at: MonotonicTime(nanoseconds: UInt64(max(time.nanoseconds, 0)))) {
+      [unowned self] in
       telling = nil
       scheduleDrain()
     }
@@ -143,19 +142,6 @@ final class EngineDriver: @unchecked Sendable {
     scheduleDrain()
   }
 
-  /// Files that somebody has deleted, or written to, are known before what is ordered next.
-  func lookForVanished() {
-    guard let keys = cacheWatch?.vanished() else { return post(.vanished(nil)) }
-    if !keys.isEmpty { post(.vanished(keys)) }
-  }
-
-  /// What another thread tells.
-  private func take(_ event: Event) {
-    post(event)
-    // The cache folder may have been deleted, and is there again.
-    if case .disk(_, .created) = event, cacheWatch?.renew() == true { post(.vanished(nil)) }
-  }
-
   private func perform(_ effects: [Effect]) { for effect in effects { perform(effect) } }
 
   private func perform(_ effect: Effect) {
@@ -180,9 +166,6 @@ final class EngineDriver: @unchecked Sendable {
           .map { TransferFailure($0, "cannot remove it from the cache: \($0)") }
         return .removed(key, failure)
       }
-    case .check(let names):
-      let layout = layout
-      answer(.cache) { layout.look(for: names) }
     case .measureRoom:
       let layout = layout
       answer(.cache) { .room(DiskSpace.available(at: layout.cache)) }
@@ -210,9 +193,7 @@ final class EngineDriver: @unchecked Sendable {
       let log = log
       run(.log) { log.write(line) }
     case .wake(let time): wake(at: time)
-    case .idle(let isIdle):
-      Chunk.spare.setNeeded(!isIdle)
-      idlenessChanged(isIdle)
+    case .idle(let isIdle): idlenessChanged(isIdle)
     }
   }
 
@@ -220,7 +201,7 @@ final class EngineDriver: @unchecked Sendable {
   private func answer(_ lane: DiskPool.Lane, _ job: @escaping @Sendable () -> Event) {
     run(lane) { [self] in
       let event = job()
-      loop.async { self.take(event) }
+      loop.async { self.post(event) }
     }
   }
 
@@ -346,7 +327,7 @@ extension StoredRows {
             + " ORDER BY surplus DESC LIMIT \(Limits.restingRows))"
         }
       let found = reader.withLock { (try? $0.names(where: condition)) ?? [] }
-      return found.map { EvictionCandidate(key: $0.key, generation: $0.generation, size: $0.received) }
+      return found.map { GenerationName(key: $0.key, generation: $0.generation, size: $0.received) }
     }
   }
 }

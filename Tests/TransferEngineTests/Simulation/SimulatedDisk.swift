@@ -293,11 +293,11 @@ extension Simulation {
       let lies = disk.lies
       if lies { count("flushes that lied") }
       disk.change(id) { $0.flush(isTrue: !lies) }
-      return .disk(id, .flushed)
+      return .disk(id, disk.unlinked[id] == nil ? .flushed : .missing)
     }
   }
 
-  func evict(_ candidates: [EvictionCandidate], _ count: Int64) -> Event {
+  func evict(_ candidates: [GenerationName], _ count: Int64) -> Event {
     var left = count
     var gone: [GenerationName] = []
     for candidate in candidates where left > 0 {

@@ -23,6 +23,9 @@ struct SimulatedEpisode {
   var delivered = ByteRanges()
   var again: Int64 = 0
   var mayComeAgain: Int64 = 0
+  /// Requests, and bytes that they have brought, since somebody last did anything.
+  var asked: Int64 = 0
+  var brought: Int64 = 0
   /// When its host or its file last changed, and until when the host wants to be left alone.
   var troubled: Int64 = 0
   var forbiddenUntil: Int64 = 0

@@ -68,6 +68,7 @@ extension Simulation {
   }
 
   func act(_ action: Action) throws {
+    stir()
     switch action {
     case .order(let client, let episode, let promise): order(client, episode, promise)
     case .keep(let client, let episode, let isKept): keep(client, episode, isKept)
@@ -166,7 +167,6 @@ extension Simulation {
     kept = kept.subtracting(keys)
     // Also of an order that has been obeyed, and not confirmed.
     for key in keys { forgetPromises(of: key) }
-    tell(.vanished(keys))
   }
 
   /// What all episodes need beside what they have, with what stays free, what journals take, and what is kept for a
@@ -186,6 +186,7 @@ extension Simulation {
   /// Everybody behaves from now on: all that is wanted must come, and all that waits must end.
   func finish() throws {
     note("calm")
+    stir()
     isCalm = true
     death = nil
     for flow in responses.keys { responses[flow]?.rate = 1_000_000 }

@@ -1,6 +1,7 @@
 import PodcastModel
-import TransferEngine
 import TransferProtocol
+
+@testable import TransferEngine
 
 // What the hosts answer.
 extension Simulation {
@@ -14,6 +15,7 @@ extension Simulation {
       )
     }
     episodes[index].mayComeAgain += Self.again
+    checkManners(of: index)
     count("requests")
     var response = SimulatedResponse(flow: flow, episode: index, version: episodes[index].version)
     response.start = request.range?.start ?? 0

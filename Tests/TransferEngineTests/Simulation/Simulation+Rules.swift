@@ -52,8 +52,22 @@ extension Simulation {
     }
   }
 
+  /// A host is not asked without end: a few times at once, then ever more seldom, or for what it brings.
+  func checkManners(of index: Int) {
+    episodes[index].asked += 1
+    let most = 30 + (time - stirred) / 3_000_000_000 + episodes[index].brought / 65_536
+    if episodes[index].asked > most { fail("episode \(index) was asked for \(episodes[index].asked) times") }
+  }
+
+  /// Somebody has done something: that may be a reason to ask.
+  func stir() {
+    stirred = time
+    for index in episodes.indices { (episodes[index].asked, episodes[index].brought) = (0, 0) }
+  }
+
   /// Some of a response's bytes have come.
   func delivered(_ range: Range<Int64>, by response: SimulatedResponse) {
+    episodes[response.episode].brought += range.length
     guard response.version == episodes[response.episode].version, response.sender != nil else { return }
     let new = episodes[response.episode].delivered.missing(in: range).reduce(0) { $0 + $1.length }
     episodes[response.episode].again += range.length - new

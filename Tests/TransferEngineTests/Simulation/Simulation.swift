@@ -56,6 +56,8 @@ final class Simulation {
   var ballastMoved: Int64 = 0
   /// When something last happened that may keep any read waiting.
   var troubled: Int64 = 0
+  /// When somebody last did anything.
+  var stirred: Int64 = 0
   /// Of all effects so far: the same in each process (FNV-1a); and of the core after each step: in this one.
   private(set) var trace: UInt64 = 0xcbf2_9ce4_8422_2325
   private(set) var states = 0
@@ -240,10 +242,6 @@ final class Simulation {
         forgive(key)
         return .removed(key)
       }
-    case .check(let names):
-      job("cache", 0.001) { [self] in
-        .missing(names.filter { disk.file($0.key, $0.generation)?.isLinked != true })
-      }
     case .measureRoom:
       count("looks at the disk")
       job("cache", 0.001) { [self] in .room(disk.free) }
@@ -297,6 +295,7 @@ final class Simulation {
   func kill(losingPower: Bool) {
     count(losingPower ? "power losses" : "kills")
     troubled = time
+    stir()
     for index in episodes.indices { episodes[index].forbiddenUntil = 0 }
     note(losingPower ? "power loss" : "kill")
     let wasSound = isDiskSound

@@ -1,0 +1,66 @@
+/// The custom actions that podcastfs adds to Thunar's (uca.xml of thunar-uca).
+package enum ThunarActions {
+  private struct Action {
+    var key: String
+    var name: String
+    var icon: String
+    var command: String
+  }
+
+  private static let actions = [
+    Action(key: "download", name: "Download", icon: "folder-download", command: "podcastfs resume -- %F"),
+    Action(
+      key: "pause", name: "Pause download", icon: "media-playback-pause", command: "podcastfs pause -- %F"),
+    Action(key: "drop", name: "Drop download", icon: "edit-clear", command: "podcastfs cancel -- %F"),
+    Action(
+      key: "played", name: "Mark as played", icon: "emblem-default",
+      command: "setfattr -n user.podcastfs.played -v 1 -- %F"),
+    Action(
+      key: "keep", name: "Keep", icon: "emblem-favorite",
+      command: "setfattr -n user.podcastfs.keep -v 1 -- %F"),
+    Action(key: "queue", name: "Add to queue", icon: "list-add", command: "podcastfs queue add -- %F"),
+  ]
+
+  /// What a file of none has.
+  package static let empty = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<actions>\n</actions>\n"
+
+  private static let (start, end, list) = ("<action>", "</action>", "</actions>")
+  private static let mark = "<unique-id>podcastfs-"
+
+  /// The text with ours behind the user's; nil where it is no list of actions.
+  package static func added(to text: String) -> String? {
+    guard let place = text.ranges(of: list).last else { return nil }
+    return String(text[..<place.lowerBound]) + actions.map(xml).joined() + text[place.lowerBound...]
+  }
+
+  /// The text without ours.
+  package static func removed(from text: String) -> String {
+    var (rest, kept) = (text[...], "")
+    while let first = rest.firstRange(of: start), let last = rest[first.upperBound...].firstRange(of: end) {
+      let isOurs = rest[first.upperBound..<last.lowerBound].contains(mark)
+      kept += rest[..<(isOurs ? first.lowerBound : last.upperBound)]
+      rest = rest[last.upperBound...]
+      // The line's end is part of what is removed.
+      if isOurs, rest.first == "\n" { rest = rest.dropFirst() }
+    }
+    return kept + rest
+  }
+
+  private static func xml(_ action: Action) -> String {
+    """
+    <action>
+    \t<icon>\(action.icon)</icon>
+    \t<name>\(action.name)</name>
+    \t<submenu>Podcast</submenu>
+    \(mark)\(action.key)</unique-id>
+    \t<command>\(action.command)</command>
+    \t<description>An episode of podcastfs</description>
+    \t<range>*</range>
+    \t<patterns>*</patterns>
+    \t<audio-files/>
+    \t<video-files/>
+    </action>
+
+    """
+  }
+}
