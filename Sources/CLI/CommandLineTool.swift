@@ -23,8 +23,12 @@ package enum CommandLineTool {
           (
             [ImportCommand.self, ExportCommand.self, SyncCommand.self],
             "read and write lists (OPML); synchronize devices"
+          ),
+          (
+            [NewCommand.self, FindCommand.self, QueueCommand.self],
+            "what is new; find episodes; what comes next"
           ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
-          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+          ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
         ]
       ),
       (

@@ -26,7 +26,7 @@ package final class PodcastTree: Sendable {
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
-  let state = Monitor(TreeState())
+  let state: Monitor<TreeState>
   /// When a first look into a podcast last ended.
   let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
@@ -52,6 +52,7 @@ package final class PodcastTree: Sendable {
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     self.settings = settings
+    state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places
     self.owner = owner
     self.programs = programs
@@ -71,6 +72,8 @@ package final class PodcastTree: Sendable {
       loader.async { self.takeInCommits() }
     }
     loadDownloads()
+    try? readQueue()
+    try? downloadAhead()
   }
 
   /// Whether a program has an episode open.
