@@ -52,7 +52,7 @@ package enum ThunarActions {
     \t<icon>\(action.icon)</icon>
     \t<name>\(action.name)</name>
     \t<submenu>Podcast</submenu>
-    \(mark)\(action.key)</unique-id>
+    \t\(mark)\(action.key)</unique-id>
     \t<command>\(action.command)</command>
     \t<description>An episode of podcastfs</description>
     \t<range>*</range>
