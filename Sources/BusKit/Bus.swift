@@ -44,7 +44,7 @@ package final class Bus {
   private var isWatched = false
 
   /// Begins to connect.
-  /// - Parameter ended: called once when the daemon has gone, or refuses the connection; not by `close`.
+  /// - Parameter ended: called once when the daemon ends or refuses the connection; `close` does not call it.
   /// - Throws: where the library is not there, or nobody listens at the address.
   package init(_ which: Which, loop: EventLoop, ended: @escaping () -> Void) throws(BusError) {
     if let missing = Self.missing { throw missing }

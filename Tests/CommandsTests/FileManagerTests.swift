@@ -83,7 +83,7 @@ struct FileManagerTests {
     let file = mount.environment.home.path("song.mp3")
     try Directories.replace(file, with: [1])
     #expect(try look(mount, file) == ["|||", "", "", ""])
-    // To look at what is there downloads nothing.
+    // Browsing downloads nothing.
     for episode in try mount.episodes { _ = try look(mount, episode) }
     #expect(try mount.run("status").output.hasPrefix("0 episodes downloaded"))
   }

@@ -40,7 +40,7 @@ package enum ThunarActions {
       let isOurs = rest[first.upperBound..<last.lowerBound].contains(mark)
       kept += rest[..<(isOurs ? first.lowerBound : last.upperBound)]
       rest = rest[last.upperBound...]
-      // The line's end is part of what is removed.
+      // With the end of its line.
       if isOurs, rest.first == "\n" { rest = rest.dropFirst() }
     }
     return kept + rest
