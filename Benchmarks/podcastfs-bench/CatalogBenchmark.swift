@@ -29,7 +29,7 @@ enum CatalogBenchmark {
     print("memory: \(Memory.now() / 1_048_576) MiB")
     try measureListings(catalog, subscriptions, file)
     let latest = MonotonicTime.now
-    _ = try catalog.latest(limit: 100)
+    _ = try catalog.episodes(selectedBy: .latest(100, days: 0), limit: 100)
     print("latest 100: \(milliseconds(since: latest))")
     try measureSearch(catalog)
     print("memory: \(Memory.now() / 1_048_576) MiB, at its peak \(Memory.peak() / 1_048_576) MiB")
@@ -64,8 +64,8 @@ enum CatalogBenchmark {
     let start = MonotonicTime.now
     let _: MergedAnswer = try wait { catalog.find("foghorn source:local", completion: $0) }
     print("first full-text search of a process: \(milliseconds(since: start))")
-    let isFilled = catalog.waitForTexts(seconds: 3600)
-    print("index filled: \(isFilled), after \(milliseconds(since: start))")
+    try catalog.fillTexts()
+    print("index filled after \(milliseconds(since: start))")
     let words = WordSource()
     let queries = [
       words.word(0), words.word(20), words.word(2000), words.word(20_000), "zzzzzz", "a", "b", "th",

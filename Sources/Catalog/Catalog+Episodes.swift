@@ -9,14 +9,13 @@ extension Catalog {
     try store.read { try EpisodeRow.all(ofPodcast: id, EpisodeRow.columns, in: $0) { EpisodeRow.read($0) } }
   }
 
-  /// What `make` makes of what directories show of each of them: a large podcast's are never in memory together.
-  package func summaries<Made: Sendable>(
-    ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
+  /// What `make` makes of each of them, of which only what directories show is read: a large podcast's are never in memory
+  /// together.
+  package func listedEpisodes<Made: Sendable>(
+    ofPodcast id: Int64, as make: (Episode) -> Made
   ) throws(CatalogError) -> [Made] {
     try store.read {
-      try EpisodeRow.all(ofPodcast: id, EpisodeRow.summaryColumns, in: $0) {
-        make(EpisodeRow.readSummary($0))
-      }
+      try EpisodeRow.all(ofPodcast: id, EpisodeRow.listedColumns, in: $0) { make(EpisodeRow.readListed($0)) }
     }
   }
 
@@ -30,6 +29,11 @@ extension Catalog {
     try episodes(from: id, count: 1).first { $0.id == id }
   }
 
+  /// The newest that is not hidden, without its notes.
+  package func newestEpisode(ofPodcast id: Int64) throws(CatalogError) -> Episode? {
+    try store.read { try EpisodeRow.newest(ofPodcast: id, after: .min, limit: 1, in: $0).first }
+  }
+
   /// Some episodes of one podcast from a number on, by number, with their notes.
   package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
     try store.read { try EpisodeRow.episodes(from: id, count: count, in: $0) }
@@ -40,33 +44,6 @@ extension Catalog {
   package func entries(forKeys keys: [MediaKey]) throws(CatalogError) -> [MediaKey: EpisodeEntry] {
     let entries = try store.read { try EpisodeRow.entries(forKeys: keys, in: $0) }
     return Dictionary(entries.map { ($0.episode.mediaKey, $0) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// The newest episodes of all subscriptions that are neither hidden nor played, the newest first, without notes.
-  /// - Parameter since: seconds since 1970; older episodes are left out.
-  package func latest(limit: Int, since: Int64 = .min) throws(CatalogError) -> [EpisodeEntry] {
-    try store.read { database in
-      var oldest = since == .min ? since : since - 1
-      let subscribed = try database.all(
-        "SELECT id, newest FROM podcast WHERE is_followed = 1 AND newest > ? ORDER BY newest DESC", oldest
-      ) { (id: $0.int64(0), newest: $0.int64(1)) }
-      var latest: [EpisodeEntry] = []
-      // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-      for (id, newest) in subscribed where latest.count < limit || newest > oldest {
-        let episodes = try EpisodeRow.newest(
-          ofPodcast: id, after: oldest, isUnplayed: true, limit: limit, in: database)
-        if episodes.isEmpty { continue }
-        let podcast = try database.first(
-          "SELECT \(PodcastRecord.shownColumns) FROM shown p WHERE p.id = ?", id
-        ) { PodcastRecord.readPodcast($0) }
-        guard let podcast else { continue }
-        latest += episodes.map { EpisodeEntry(episode: $0, podcast: podcast) }
-        latest.sort { ($0.episode.published, $0.episode.id) > ($1.episode.published, $1.episode.id) }
-        latest.removeLast(max(latest.count - limit, 0))
-        if latest.count == limit { oldest = latest.last?.episode.published ?? .min }
-      }
-      return latest
-    }
   }
 }
 
@@ -105,10 +82,7 @@ extension Catalog {
   package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       try EpisodeRow.check(episode, in: database)
-      try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
-      if database.changedRows == 0 { return }
-      try EpisodeMarks.hiddenChanged(EpisodeID.podcast(of: episode), in: database)
-      changes.append(.episode(episode))
+      if try EpisodeMarks.setHidden(hidden, episode, in: database) { changes.append(.episode(episode)) }
     }
   }
 
@@ -141,6 +115,14 @@ enum EpisodeMarks {
       try database.run(
         "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
     }
+    return true
+  }
+
+  /// - Returns: whether it was the other way before.
+  static func setHidden(_ hidden: Bool, _ episode: Int64, in database: Database) throws -> Bool {
+    try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
+    if database.changedRows == 0 { return false }
+    try hiddenChanged(EpisodeID.podcast(of: episode), in: database)
     return true
   }
 

@@ -12,8 +12,8 @@ extension Catalog {
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
-  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next. The full-text
-  /// index begins anew, so that its words leave the file, and is filled behind.
+  /// everybody when this returns. This process or the next one deletes the rows in the background. The full-text index is
+  /// emptied, so that the words leave the file, and filled again in the background.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
@@ -37,7 +37,7 @@ extension Catalog {
   /// Bytes of the catalogue's file that are in use.
   package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
 
-  /// Forgets what nobody follows, sees in a search, keeps or has in the cache, when it is a while ago that it was
+  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
   /// looked at, and more of it where the catalogue is larger than it may be; then gives room back to the disk.
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
@@ -101,6 +101,7 @@ struct Upkeep: Sendable {
       try $0.all(
         """
         SELECT p.id FROM shown p WHERE p.is_followed = 0 AND coalesce(p.last_refresh, p.created) < ?
+          AND p.id NOT IN (SELECT episode_id >> \(EpisodeID.bits) FROM queue)
           AND \(condition) ORDER BY coalesce(p.last_refresh, p.created)
         """, now - seconds
       ) { $0.int64(0) }
@@ -134,6 +135,10 @@ enum Forgetting {
       $0.int64(0)
     }
     try FullText.removePodcast(podcast, in: database)
+    try database.run(
+      "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
+      EpisodeID.last(ofPodcast: podcast))
+    if database.changedRows > 0 { changes.append(.queue) }
     for table in ["subscription", "former_address", "result", "feed", "archive"] {
       try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
     }
@@ -161,7 +166,7 @@ enum Forgetting {
       try deleteEpisodes(of: podcast, store)
       try store.change(.refresh) { database, changes in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
-        // Together, so that whoever goes on after a process that has ended knows of it.
+        // In one transaction: a process that continues after this one has died must not forget to do both.
         if withWords, try next(in: database) == nil {
           try FullText.reset(in: database)
           // Whoever fills the index hears of it.
@@ -201,6 +206,7 @@ enum Forgetting {
         guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
         for (id, text) in rows {
           if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
+          try PersonRows.remove(id, in: database)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
         try database.run(

@@ -76,6 +76,10 @@ extension Settings {
     .init("latest_days", "DAYS", "60", "Latest/ shows no older episodes; 0: of any age") {
       $0.latestDays = try SettingValue.number($1, $2, 0...36_500)
     },
+    .init("queue_ahead", "N", "3", "the first episodes of Queue/ that are downloaded before they are opened")
+    {
+      $0.queueAhead = try SettingValue.number($1, $2, 0...999)
+    },
     .init("played_margin", "SECONDS", "30", "a position so near the end marks an episode as played") {
       $0.playedMargin = try SettingValue.number($1, $2, 0...3600)
     },
@@ -96,6 +100,11 @@ extension Settings {
       $0.certificateAuthorities = try SettingValue.line($1, $2)
     },
   ]
+
+  /// Bytes per second as the option `limit_rate` takes them; 0 for no bound, nil for anything else.
+  package static func rate(_ text: String) -> Int64? {
+    do throws(SettingsError) { return try SettingValue.rate("limit_rate", text) ?? 0 } catch { return nil }
+  }
 
   /// The keys that `-o` and the configuration file share.
   package static var keys: [String] { options.map(\.help).filter { $0.place == .anywhere }.map(\.key) }

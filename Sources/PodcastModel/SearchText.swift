@@ -1,6 +1,6 @@
 /// Text as the full-text index holds it.
 ///
-/// The index keeps no copy of the texts: to take one out, it must be told exactly what went in. A change of
+/// The index keeps no copy of the texts: to take one out, exactly the same text must be given to it. A change of
 /// these rules, or of `PlainText`, `TitleText`, `LatinLetters`, therefore needs another `Schema.version`.
 package enum SearchText {
   /// What of a long text is indexed, in bytes.
@@ -58,6 +58,13 @@ package enum SearchText {
     words.map { forms in
       either(forms.map { $0.count <= indexedBeginnings ? "\"\($0)\" *" : "\"\($0)\"" })
     }.joined(separator: " AND ")
+  }
+
+  /// A query for all words of `terms`, each perhaps the beginning of one, that the index of episodes answers too; nil where
+  /// there is no word.
+  package static func everyWord(_ terms: String) -> String? {
+    let words = episodeWords(terms)
+    return words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
   }
 
   private static func separated(_ text: String) -> String {

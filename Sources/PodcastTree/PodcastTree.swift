@@ -26,13 +26,12 @@ package final class PodcastTree: Sendable {
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
-  let state = Monitor(TreeState())
-  /// When a first look into a podcast last ended.
-  let firstLookEnded = Monitor<MonotonicTime?>(nil)
+  let state: Monitor<TreeState>
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let listReaders = RecentPrograms()
   let events = EventLog()
+  let reads = ReadMeter()
   /// The last commit that was taken in.
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
@@ -52,6 +51,7 @@ package final class PodcastTree: Sendable {
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     self.settings = settings
+    state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places
     self.owner = owner
     self.programs = programs
@@ -71,6 +71,8 @@ package final class PodcastTree: Sendable {
       loader.async { self.takeInCommits() }
     }
     loadDownloads()
+    try? readQueue()
+    try? downloadAhead()
   }
 
   /// Whether a program has an episode open.
@@ -98,6 +100,7 @@ package final class PodcastTree: Sendable {
   func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
+  var observerMetrics: [MetricFamily] { observer.withLock { $0.kernel }?.metrics ?? [] }
 
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
@@ -134,4 +137,6 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// rename(2) moves a directory in the kernel only: it is still in its place, where the kernel has to find it anew.
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
+  /// Of the requests of the kernel.
+  var metrics: [MetricFamily] { get }
 }

@@ -13,7 +13,7 @@ final class ClientSession: @unchecked Sendable {
 
   let loop: EventLoop
   let places: Places
-  let settings: TransferSettings?
+  var settings: TransferSettings?
   let mirror: StatusMirror
   let launcher: DaemonLauncher
   /// Why no daemon serves; nil while one does, or none was needed.

@@ -102,6 +102,13 @@ package final class TransferClient: TransferService {
 
   package var underWay: Int { session.underWay }
 
+  package var steering: Steering { Steering(runtime: session.places.runtime) }
+
+  package func steer(_ steering: Steering) throws {
+    try steering.store(runtime: session.places.runtime)
+    session.saySettings()
+  }
+
   package var isReady: Bool { session.isReady }
   package func makeReady() { session.makeReady() }
 
@@ -130,6 +137,15 @@ package final class TransferClient: TransferService {
   @discardableResult
   package func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(.leave(key), completion)
+  }
+
+  package func protect(_ keys: [MediaKey]) {
+    session.loop.async { [session] in
+      guard var settings = session.settings, settings.queued != keys else { return }
+      settings.queued = keys
+      session.settings = settings
+      session.connection?.send(ClientMessage.settings(settings))
+    }
   }
 
   @discardableResult

@@ -78,7 +78,7 @@ struct FeedMerge: Sendable {
         var merged = merged
         let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        try AwaitedReports.apply(
+        try AwaitedReport.apply(
           toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)
@@ -170,7 +170,7 @@ private struct MergePiece {
     }
   }
 
-  /// To the byte: the index must be told exactly what went in.
+  /// Byte by byte: to take a text out of the index, exactly the same text must be given to it.
   private static func isSame(_ text: String?, _ other: String?) -> Bool {
     guard let text, let other else { return text == nil && other == nil }
     return text.utf8.elementsEqual(other.utf8)
@@ -219,6 +219,9 @@ private struct MergePiece {
       row.add(addition.plan.stem)
       row.add(addition.plan.item.parsed.fileExtension)
     }
+    for (id, addition) in zip(ids, additions) {
+      try PersonRows.add(id, addition.plan.item.parsed.people, in: database)
+    }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     try EpisodeRow.addNotes(
       zip(ids, additions).compactMap { id, addition in addition.plan.item.parsed.notes.map { (id, $0) } },
@@ -229,6 +232,7 @@ private struct MergePiece {
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
     let id = change.plan.known.id
+    try PersonRows.remove(id, in: database)
     // Its address is its own again.
     try database.run(Database.change(of: "episode", IncomingEpisode.columns + ["is_replaced"]), rows: 1) {
       _, row in
@@ -237,6 +241,7 @@ private struct MergePiece {
       row.add(false)
       row.add(id)
     }
+    try PersonRows.add(id, change.plan.item.parsed.people, in: database)
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(id, texts.old, in: database) }
     try database.run("DELETE FROM notes WHERE episode_id = ?", id)

@@ -26,62 +26,58 @@ enum EpisodeRow {
   enum Column: Int, ColumnList {
     // What directories show of it.
     case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
-      transcripts, chaptersURL, hidden, played
-    case title, published, enclosureURL, guid, isDated, season, number, explicit, link, imageURL,
-      position, lastPlayed, listeningChanged, isReplaced
+      transcripts, chaptersURL, hidden, played, published, season, position
+    case title, enclosureURL, guid, isDated, number, explicit, link, imageURL, lastPlayed, listeningChanged,
+      isReplaced
   }
 
   /// For a `FROM episode e`.
   static let columns = Column.list(of: "e")
   static let count = Column.count
 
+  /// The first columns: all that directories show of an episode.
+  static let listedColumns = Column.allCases[...Column.position.rawValue].map { "e.\($0.name)" }
+    .joined(separator: ", ")
+
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Episode {
-    var episode = Episode(
-      id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
-      mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
-      fileExtension: row.string(Column.extension, from: first),
-      title: TitleText.plain(row.string(Column.title, from: first)),
-      published: row.int64(Column.published, from: first),
-      enclosureURL: WebAddress(row.string(Column.enclosureURL, from: first)))
+    var episode = readListed(row, from: first)
+    episode.title = TitleText.plain(row.string(Column.title, from: first))
+    episode.enclosureURL = WebAddress(row.string(Column.enclosureURL, from: first))
     episode.guid = row.stringIfPresent(Column.guid, from: first)
     episode.isDated = row.bool(Column.isDated, from: first)
-    episode.mediaType = row.stringIfPresent(Column.mediaType, from: first)
-    episode.feedLength = row.int64IfPresent(Column.feedLength, from: first)
-    episode.duration = row.intIfPresent(Column.duration, from: first)
-    episode.season = row.intIfPresent(Column.season, from: first)
     episode.episode = row.intIfPresent(Column.number, from: first)
     episode.explicit = row.boolIfPresent(Column.explicit, from: first)
     episode.link = row.stringIfPresent(Column.link, from: first).map { WebAddress($0) }
     episode.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
-    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
-    episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
     episode.listening = ListeningState(
       position: row.int64(Column.position, from: first), isPlayed: row.bool(Column.played, from: first),
       lastPlayed: row.int64IfPresent(Column.lastPlayed, from: first),
       changed: row.int64IfPresent(Column.listeningChanged, from: first))
-    episode.hidden = row.bool(Column.hidden, from: first)
-    episode.notesLength = row.int(Column.notesLength, from: first)
     episode.isReplaced = row.bool(Column.isReplaced, from: first)
-    episode.modified = row.int64(Column.modified, from: first)
     return episode
   }
 
-  /// The first columns.
-  static let summaryColumns = Column.allCases[...Column.played.rawValue].map { "e.\($0.name)" }
-    .joined(separator: ", ")
-
-  static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
-    EpisodeSummary(
-      id: row.int64(Column.id), podcastID: row.int64(Column.podcastID),
-      mediaKey: mediaKey(row.blob(Column.mediaKey)), stem: row.string(Column.stem),
-      fileExtension: row.string(Column.extension), modified: row.int64(Column.modified),
-      mediaType: row.stringIfPresent(Column.mediaType),
-      feedLength: row.int64IfPresent(Column.feedLength),
-      duration: row.intIfPresent(Column.duration), notesLength: row.int(Column.notesLength),
-      transcripts: row.stringIfPresent(Column.transcripts).map(transcripts) ?? [],
-      chaptersURL: row.stringIfPresent(Column.chaptersURL).map { WebAddress($0) },
-      hidden: row.bool(Column.hidden), played: row.bool(Column.played))
+  /// Reads `listedColumns`: the rest of the episode is empty.
+  static func readListed(_ row: borrowing Row, from first: Int = 0) -> Episode {
+    var episode = Episode(
+      id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
+      mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
+      fileExtension: row.string(Column.extension, from: first), title: "",
+      published: row.int64(Column.published, from: first), enclosureURL: "")
+    episode.modified = row.int64(Column.modified, from: first)
+    episode.mediaType = row.stringIfPresent(Column.mediaType, from: first)
+    episode.feedLength = row.int64IfPresent(Column.feedLength, from: first)
+    episode.duration = row.intIfPresent(Column.duration, from: first)
+    episode.season = row.intIfPresent(Column.season, from: first)
+    episode.notesLength = row.int(Column.notesLength, from: first)
+    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
+    episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
+    episode.hidden = row.bool(Column.hidden, from: first)
+    episode.listening = ListeningState(
+      position: row.int64(Column.position, from: first), isPlayed: row.bool(Column.played, from: first),
+      lastPlayed: nil, changed: nil)
+    return episode
   }
 
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
@@ -152,12 +148,12 @@ extension EpisodeRow {
 
   /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
   static func newest(
-    ofPodcast id: Int64, after time: Int64, isUnplayed: Bool = false, limit: Int, in database: Database
+    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
   ) throws -> [Episode] {
     try database.all(
       """
       SELECT \(columns) FROM episode e INDEXED BY episode_by_date
-      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? \(isUnplayed ? "AND e.played = 0" : "")
+      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ?
       ORDER BY e.published DESC LIMIT ?
       """, id, time, limit
     ) { read($0) }

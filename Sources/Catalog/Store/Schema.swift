@@ -11,30 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 120
-
-  /// The version of a file's tables; nil for a file without any.
-  static func version(of database: Database) throws(DatabaseError) -> Int64? {
-    guard try database.exists("SELECT 1 FROM sqlite_schema") else { return nil }
-    return try database.first("PRAGMA user_version") { $0.int64(0) }
-  }
-
-  /// Whether a file's tables are of another version.
-  static func isOther(_ database: Database) throws(DatabaseError) -> Bool {
-    let found = try version(of: database)
-    return found != nil && found != version
-  }
-
-  /// Makes the tables of an empty file. Several processes may do so at once.
-  /// - Returns: whether this one did.
-  static func make(in database: Database) throws -> Bool {
-    if try version(of: database) != nil { return false }
-    return try database.transaction {
-      if try version(of: database) != nil { return false }
-      try database.script(tables + "PRAGMA user_version = \(version)")
-      return true
-    }
-  }
+  static let version = 140
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -44,7 +21,7 @@ enum Schema {
     // A process that has the lock renames three files.
     while !gate.tryLock(.exclusive) { usleep(1000) }
     defer { gate.unlock() }
-    guard let found = try version(of: try Database(path: path)), found != version else { return nil }
+    guard let found = try Database(path: path).version(), found != version else { return nil }
     let name = "\(path).version-\(found)"
     var free = name
     var number = 2
@@ -57,7 +34,7 @@ enum Schema {
     return free
   }
 
-  private static let tables = """
+  static let tables = """
     CREATE TABLE podcast (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL,                        -- in `Downloaded/`
@@ -65,7 +42,7 @@ enum Schema {
       is_provisional INTEGER NOT NULL DEFAULT 0, -- the name was made of a host: it lasts until the feed says its title
       title TEXT NOT NULL,
       has_title INTEGER NOT NULL DEFAULT 1,
-      author TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
+      author TEXT, people TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
       explicit INTEGER,
       guid TEXT,                                 -- podcast:guid
       created INTEGER NOT NULL DEFAULT (unixepoch()),
@@ -153,11 +130,18 @@ enum Schema {
       type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
       notes_length INTEGER NOT NULL DEFAULT 0,
+      people TEXT,                               -- `podcast:person`, a name a line
       ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
     CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
+    -- For queries of all episodes: it has all that they look at.
+    CREATE INDEX episode_facts
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id);
+    CREATE INDEX episode_heard
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id)
+      WHERE played = 1 OR position > 0;
     CREATE INDEX episode_listened ON episode (listening_changed) WHERE listening_changed IS NOT NULL;
     -- To count what is unplayed.
     CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
@@ -167,6 +151,21 @@ enum Schema {
 
     -- Apart, so that a listing reads past no long texts.
     CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
+
+    -- Words of `people` of episodes: see `PersonRows`.
+    CREATE TABLE person (
+      word TEXT NOT NULL, episode_id INTEGER NOT NULL, PRIMARY KEY (word, episode_id)
+    ) WITHOUT ROWID;
+
+    -- What is played next: see `QueueRows`.
+    CREATE TABLE queue (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+      place INTEGER NOT NULL UNIQUE
+    );
+
+    CREATE TRIGGER episode_is_played AFTER UPDATE OF played ON episode WHEN new.played = 1 BEGIN
+      DELETE FROM queue WHERE episode_id = new.id;
+    END;
 
     CREATE TABLE search (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -229,11 +228,12 @@ enum Schema {
       position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL
     );
 
-    -- What other devices and programs say of episodes that are not known yet: `AwaitedReports`.
+    -- What other devices and programs say of episodes that are not known yet: `AwaitedReport`.
     CREATE TABLE awaited_report (
-      feed_key TEXT NOT NULL, address TEXT NOT NULL, guid TEXT,
-      state INTEGER NOT NULL, position INTEGER, length INTEGER, time INTEGER NOT NULL,
-      is_exchanged INTEGER NOT NULL,
+      feed_key TEXT NOT NULL, address TEXT NOT NULL, feed_url TEXT NOT NULL, guid TEXT,
+      state INTEGER, position INTEGER, length INTEGER, time INTEGER NOT NULL,
+      last_played INTEGER, is_exchanged INTEGER NOT NULL,
+      keep INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0, queue_place INTEGER NOT NULL DEFAULT 0,
       kept INTEGER NOT NULL,                     -- since when
       PRIMARY KEY (feed_key, address)
     ) WITHOUT ROWID;
@@ -245,6 +245,9 @@ enum Schema {
       value TEXT NOT NULL,
       PRIMARY KEY (podcast_id, key)
     ) WITHOUT ROWID;
+
+    -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
+    CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (

@@ -21,6 +21,7 @@ package final class RuleKeeper: Sendable {
   private let transfers: any TransferService
   private let request: @Sendable (EpisodeEntry) -> TransferRequest
   private let isOpen: @Sendable (_ episode: Int64) -> Bool
+  private let announce: @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   private let queue = WorkQueue(name: "rules", courtesy: 5)
   private let state = Monitor(State())
 
@@ -32,15 +33,18 @@ package final class RuleKeeper: Sendable {
   /// - Parameters:
   ///   - request: the facts that the transfers need of an episode.
   ///   - isOpen: whether a program of this mount has it open.
+  ///   - announce: called with new episodes of a podcast whose rules announce them.
   package init(
     _ catalog: Catalog, _ transfers: any TransferService,
     request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
-    isOpen: @escaping @Sendable (Int64) -> Bool
+    isOpen: @escaping @Sendable (Int64) -> Bool,
+    announce: @escaping @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   ) {
     self.catalog = catalog
     self.transfers = transfers
     self.request = request
     self.isOpen = isOpen
+    self.announce = announce
   }
 
   /// From now on, until `stop`.
@@ -56,14 +60,25 @@ package final class RuleKeeper: Sendable {
     for change in commit.changes {
       switch change {
       case .everything, .subscriptions: return queue.async { [self] in lookAtAll() }
-      case .subscription(_, let podcast), .podcast(let podcast), .newEpisodes(let podcast, _, _),
-        .refreshed(let podcast, _):
+      case .newEpisodes(let podcast, let first, let last):
+        podcasts.insert(podcast)
+        queue.async { [self] in episodesCame(Array(first...last), of: podcast) }
+      case .subscription(_, let podcast), .podcast(let podcast), .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .synchronized: break
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts,
+        .synchronized:
+        break
       }
     }
     look(at: podcasts)
+  }
+
+  private func episodesCame(_ ids: [Int64], of podcast: Int64) {
+    guard (try? catalog.effectiveRules(ofPodcast: podcast))?.notify == true,
+      let episodes = try? catalog.episodes(ids), !episodes.isEmpty
+    else { return }
+    announce(podcast, episodes)
   }
 
   private func lookAtAll() {
@@ -121,17 +136,17 @@ package final class RuleKeeper: Sendable {
     var isInUse = false
     for (episode, decision) in zip(podcast.episodes, decisions) {
       switch decision.verdict {
-      case .download where episode.facts.download == .none && [.none, .wanted].contains(episode.mark):
+      case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
         wanted.append(episode)
       // Somebody had it downloaded before the rules wanted it.
-      case .download where episode.facts.download != .none && episode.mark == .none:
+      case .download where episode.facts.download != .absent && episode.mark == .none:
         try catalog.setRuleMark(.byHand, episode: episode.facts.id)
       case .download: break
       case .drop where isOpen(episode.facts.id): isInUse = true
       case .drop: drop(episode)
       // It was dropped by others: should the rules want it once more, it comes.
       case .leave(let reason)
-      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .none:
+      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .absent:
         try catalog.setRuleMark(.none, episode: episode.facts.id)
       case .leave: break
       }
@@ -174,14 +189,7 @@ package final class RuleKeeper: Sendable {
 extension RuledEpisode {
   /// Takes in what the transfers know of it.
   package mutating func take(_ status: TransferStatus?) {
-    facts.download =
-      switch status?.state ?? .remote {
-      case .remote: .none
-      case .queued, .downloading: .running
-      case .paused: .paused
-      case .failed: .failed
-      case .cached: .complete
-      }
+    facts.download = status?.state.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }
   }
 }
