@@ -21,13 +21,13 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           (
-            [ImportCommand.self, ExportCommand.self],
-            "read and write lists of subscriptions (OPML)"
+            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
+            "read and write lists (OPML); synchronize devices"
           ),
           (
             [NewCommand.self, FindCommand.self, QueueCommand.self],
             "what is new; find episodes; what comes next"
-          ), ([SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"),
+          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
           ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
         ]
       ),
@@ -42,9 +42,8 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self, DemoCommand.self], "what the desktop calls; try it without a network"),
+          ([OpenCommand.self], nil), ([DemoCommand.self], nil),
           ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
-          ([PlayersCommand.self], nil),
         ]
       ),
       (
