@@ -29,6 +29,11 @@ extension Catalog {
     try episodes(from: id, count: 1).first { $0.id == id }
   }
 
+  /// The newest that is not hidden, without its notes.
+  package func newestEpisode(ofPodcast id: Int64) throws(CatalogError) -> Episode? {
+    try store.read { try EpisodeRow.newest(ofPodcast: id, after: .min, limit: 1, in: $0).first }
+  }
+
   /// Some episodes of one podcast from a number on, by number, with their notes.
   package func episodes(from id: Int64, count: Int) throws(CatalogError) -> [Episode] {
     try store.read { try EpisodeRow.episodes(from: id, count: count, in: $0) }
@@ -77,10 +82,7 @@ extension Catalog {
   package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       try EpisodeRow.check(episode, in: database)
-      try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
-      if database.changedRows == 0 { return }
-      try EpisodeMarks.hiddenChanged(EpisodeID.podcast(of: episode), in: database)
-      changes.append(.episode(episode))
+      if try EpisodeMarks.setHidden(hidden, episode, in: database) { changes.append(.episode(episode)) }
     }
   }
 
@@ -113,6 +115,14 @@ enum EpisodeMarks {
       try database.run(
         "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
     }
+    return true
+  }
+
+  /// - Returns: whether it was the other way before.
+  static func setHidden(_ hidden: Bool, _ episode: Int64, in database: Database) throws -> Bool {
+    try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
+    if database.changedRows == 0 { return false }
+    try hiddenChanged(EpisodeID.podcast(of: episode), in: database)
     return true
   }
 

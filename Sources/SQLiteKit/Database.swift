@@ -105,6 +105,32 @@ package final class Database {
     _ = try first("PRAGMA user_version") { $0.int64(0) }
   }
 
+  /// Opens a copy of a database's bytes in memory, to be read.
+  package init(copyOf bytes: UnsafeRawBufferPointer) throws(DatabaseError) {
+    _ = SQLiteLibrary.isConfigured
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      ":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let opened, let base = bytes.baseAddress,
+      let copy = sqlite3_malloc64(UInt64(bytes.count))
+    else {
+      sqlite3_close_v2(opened)
+      throw DatabaseError(code: SQLITE_NOMEM, message: "out of memory")
+    }
+    handle = opened
+    busyTimeout = 0
+    copy.copyMemory(from: base, byteCount: bytes.count)
+    // A write-ahead log is a file beside the database, of which there is none (https://sqlite.org/fileformat2.html).
+    for place in [18, 19] where place < bytes.count {
+      copy.storeBytes(of: 1, toByteOffset: place, as: UInt8.self)
+    }
+    let count = Int64(bytes.count)
+    let result = sqlite3_deserialize(
+      opened, "main", copy.assumingMemoryBound(to: UInt8.self), count, count,
+      UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY))
+    guard result == SQLITE_OK else { throw DatabaseError(code: result, message: "it cannot be opened") }
+  }
+
   deinit {
     statements = [:]
     sqlite3_close_v2(handle)

@@ -78,7 +78,7 @@ struct FeedMerge: Sendable {
         var merged = merged
         let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        try AwaitedReports.apply(
+        try AwaitedReport.apply(
           toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)

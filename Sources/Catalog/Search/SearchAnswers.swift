@@ -15,6 +15,9 @@ package struct FoundPodcast: Hashable, Sendable {
   package var explicit: Bool?
   /// Its number at Apple.
   package var appleID: Int64?
+  package var episodeCount: Int?
+  /// When its newest episode was published, in seconds since 1970.
+  package var newest: Int64?
   /// Whether a public directory named it: its addresses are shown whole.
   package var isListed = true
 
@@ -43,6 +46,8 @@ package struct FoundPodcast: Hashable, Sendable {
     description = description ?? other.description
     if categories.isEmpty { categories = other.categories }
     explicit = explicit ?? other.explicit
+    episodeCount = episodeCount ?? other.episodeCount
+    newest = newest ?? other.newest
   }
 }
 

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 121
+  static let version = 140
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -228,11 +228,12 @@ enum Schema {
       position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL
     );
 
-    -- What other devices and programs say of episodes that are not known yet: `AwaitedReports`.
+    -- What other devices and programs say of episodes that are not known yet: `AwaitedReport`.
     CREATE TABLE awaited_report (
-      feed_key TEXT NOT NULL, address TEXT NOT NULL, guid TEXT,
-      state INTEGER NOT NULL, position INTEGER, length INTEGER, time INTEGER NOT NULL,
-      is_exchanged INTEGER NOT NULL,
+      feed_key TEXT NOT NULL, address TEXT NOT NULL, feed_url TEXT NOT NULL, guid TEXT,
+      state INTEGER, position INTEGER, length INTEGER, time INTEGER NOT NULL,
+      last_played INTEGER, is_exchanged INTEGER NOT NULL,
+      keep INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0, queue_place INTEGER NOT NULL DEFAULT 0,
       kept INTEGER NOT NULL,                     -- since when
       PRIMARY KEY (feed_key, address)
     ) WITHOUT ROWID;
@@ -244,6 +245,9 @@ enum Schema {
       value TEXT NOT NULL,
       PRIMARY KEY (podcast_id, key)
     ) WITHOUT ROWID;
+
+    -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
+    CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (

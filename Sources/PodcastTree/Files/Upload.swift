@@ -14,7 +14,7 @@ final class Upload: OpenFile {
     var closed: MonotonicTime?
   }
   /// In bytes; longer lists are refused with EFBIG.
-  static let limit = 16 << 20
+  static let limit = 192 << 20
   /// How long its name stays after the last close, in seconds: programs look at what they have copied.
   static let lifetime = 10.0
 
