@@ -53,7 +53,7 @@ let package = Package(
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("BusKit", ["CSystemd", "PosixKit"]),
     library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit", "SQLiteKit"]),
-    library("SQLiteKit", ["CSQLite", "PosixKit"]),
+    library("SQLiteKit", ["CSQLite", "PosixKit", "WebValues"]),
 
     // Values and rules.
     library("WebValues"),

@@ -28,13 +28,21 @@ package enum CommandLineTool {
             [NewCommand.self, FindCommand.self, QueueCommand.self],
             "what is new; find episodes; what comes next"
           ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
-          ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
+          ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
+          (
+            [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
+            "notes and chapters; a feed; forget a podcast"
+          ),
         ]
       ),
       (
         "Downloads",
         [
-          ([GetCommand.self], nil), ([StatusCommand.self], nil),
+          ([GetCommand.self], nil),
+          (
+            [StatusCommand.self, LimitCommand.self, MetricsCommand.self],
+            "show and limit downloads; measurements"
+          ),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
         ]
       ),
@@ -42,7 +50,7 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], nil), ([DemoCommand.self], nil),
+          ([OpenCommand.self, DemoCommand.self], "open the folder of podcasts; try a demonstration"),
           ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
         ]
       ),

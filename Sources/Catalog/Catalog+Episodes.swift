@@ -9,14 +9,13 @@ extension Catalog {
     try store.read { try EpisodeRow.all(ofPodcast: id, EpisodeRow.columns, in: $0) { EpisodeRow.read($0) } }
   }
 
-  /// What `make` makes of what directories show of each of them: a large podcast's are never in memory together.
-  package func summaries<Made: Sendable>(
-    ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
+  /// What `make` makes of each of them, of which only what directories show is read: a large podcast's are never in memory
+  /// together.
+  package func listedEpisodes<Made: Sendable>(
+    ofPodcast id: Int64, as make: (Episode) -> Made
   ) throws(CatalogError) -> [Made] {
     try store.read {
-      try EpisodeRow.all(ofPodcast: id, EpisodeRow.summaryColumns, in: $0) {
-        make(EpisodeRow.readSummary($0))
-      }
+      try EpisodeRow.all(ofPodcast: id, EpisodeRow.listedColumns, in: $0) { make(EpisodeRow.readListed($0)) }
     }
   }
 
@@ -28,6 +27,11 @@ extension Catalog {
   /// One episode, with its notes.
   package func episode(_ id: Int64) throws(CatalogError) -> Episode? {
     try episodes(from: id, count: 1).first { $0.id == id }
+  }
+
+  /// The newest that is not hidden, without its notes.
+  package func newestEpisode(ofPodcast id: Int64) throws(CatalogError) -> Episode? {
+    try store.read { try EpisodeRow.newest(ofPodcast: id, after: .min, limit: 1, in: $0).first }
   }
 
   /// Some episodes of one podcast from a number on, by number, with their notes.

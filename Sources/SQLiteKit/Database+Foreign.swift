@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import WebValues
 
 // Databases that strangers have made, and that are only read.
 extension Database {
@@ -32,16 +33,7 @@ extension Database {
 
   /// An address of a file that does not change (https://sqlite.org/uri.html).
   static func immutableAddress(of path: String) -> String {
-    var address = "file:"
-    for byte in path.utf8 {
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-      if isPlain || "/._-".utf8.contains(byte) {
-        address.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        address += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }
-    }
-    return address + "?immutable=1"
+    let names = path.split(separator: "/", omittingEmptySubsequences: false)
+    return "file:\(names.map { PercentEncoding.encode(String($0)) }.joined(separator: "/"))?immutable=1"
   }
 }

@@ -10,8 +10,6 @@ package final class Database {
   package struct Options: Sendable {
     /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false
-    /// A missing file is not created.
-    package var mustExist = false
     /// What reaches the disk before a commit returns.
     package var synchronous = Synchronous.full
     /// Seconds to wait for another connection's write transaction.
@@ -63,8 +61,7 @@ package final class Database {
 
   private init(opening path: String, _ options: Options) throws(DatabaseError) {
     _ = SQLiteLibrary.isConfigured
-    let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
-    var access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
+    var access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     if options.isImmutable { access |= SQLITE_OPEN_URI }
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
@@ -155,9 +152,7 @@ package final class Database {
       if error.errno == .ENOENT { return }
       // The next fdatasync(2) would succeed and do nothing: the system takes those pages for written. A checkpoint
       // writes them once more, into the file itself.
-      var options = Options()
-      options.mustExist = true
-      guard try Database(path: path, options: options).checkpoint() else { throw error }
+      guard try Database(path: path).checkpoint() else { throw error }
     }
   }
 
@@ -173,33 +168,21 @@ package final class Database {
   /// Whether a transaction is open.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// How a checkpoint treats others (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
-  package enum Checkpoint: String, Sendable {
-    /// Nobody waits for it.
-    case passive
-    /// Writers wait until nobody needs the log any more, which is then emptied.
-    case truncate
-  }
-
-  /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was.
+  /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was, and empties the
+  /// log (https://sqlite.org/c3ref/wal_checkpoint_v2.html, TRUNCATE).
   /// - Parameter seconds: to wait for readers, and for another one that is at it; nil for as long as for other connections.
   /// - Returns: whether all of it is in the file.
   @discardableResult
-  package func checkpoint(_ kind: Checkpoint = .truncate, waiting seconds: Double? = nil)
-    throws(DatabaseError)
-    -> Bool
-  {
+  package func checkpoint(waiting seconds: Double? = nil) throws(DatabaseError) -> Bool {
     if let seconds { waitWhenBusy(seconds) }
     defer { if seconds != nil { waitWhenBusy(busyTimeout) } }
     let deadline = MonotonicTime.after(seconds ?? busyTimeout)
     while true {
-      let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
+      let result = try first("PRAGMA wal_checkpoint(truncate)") { ($0.int(0), $0.int(1), $0.int(2)) }
       guard let (busy, pages, written) = result else { return false }
       // No count of pages: another one is under way, for which SQLite does not wait.
       let isKeptOut = busy != 0 && pages < 0
-      if !isKeptOut || kind == .passive || MonotonicTime.now >= deadline {
-        return busy == 0 && pages == written
-      }
+      if !isKeptOut || MonotonicTime.now >= deadline { return busy == 0 && pages == written }
       sqlite3_sleep(5)
     }
   }

@@ -171,7 +171,7 @@ private struct MergePiece {
     }
   }
 
-  /// To the byte: the index must be told exactly what went in.
+  /// Byte by byte: to take a text out of the index, exactly the same text must be given to it.
   private static func isSame(_ text: String?, _ other: String?) -> Bool {
     guard let text, let other else { return text == nil && other == nil }
     return text.utf8.elementsEqual(other.utf8)

@@ -4,7 +4,7 @@ package import PodcastModel
 /// podcastfs or of another program; or a file that holds one link.
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?
-  /// In the document's order; an address that comes twice is here twice.
+  /// In the document's order. An address that comes twice is listed twice.
   package var feeds: [Feed] = []
   /// What could not be used or was repaired, one line each.
   package var warnings: [String] = []

@@ -27,7 +27,7 @@ final class ListedEpisode: Sendable {
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
-  init(_ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
+  init(_ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
     id = episode.id
     mediaKey = episode.mediaKey
     name = episode.fileName
@@ -37,7 +37,7 @@ final class ListedEpisode: Sendable {
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
     isPlayed = episode.played
-    isBegun = episode.isBegun
+    isBegun = episode.listening.position > 0
     published = episode.published
     duration = episode.duration.map { Int32(clamping: max($0, 0)) } ?? -1
     season = episode.season.map { Int32(clamping: max($0, 0)) } ?? -1

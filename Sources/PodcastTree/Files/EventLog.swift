@@ -74,7 +74,7 @@ final class EventLog: Sendable {
   // MARK: What happens
 
   func record(_ status: TransferStatus, of entry: EpisodeEntry) {
-    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode.summary))
+    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode))
     record(
       "state",
       [

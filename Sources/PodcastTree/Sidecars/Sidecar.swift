@@ -92,7 +92,7 @@ extension Sidecar {
   }
 
   /// Those that share the stem of an episode.
-  static func all(of episode: EpisodeSummary, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>)
+  static func all(of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>)
     -> [Sidecar]
   {
     var list: [Sidecar] = []
@@ -118,7 +118,7 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of episode: EpisodeSummary, in podcast: Podcast) -> [Sidecar] {
+  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
     let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,

@@ -55,7 +55,7 @@ extension PodcastTree {
     let kinds = settings.sidecars
     let episodes =
       try withEpisodes
-      ? catalog.summaries(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
+      ? catalog.listedEpisodes(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
     return try readEntries([podcast], episodes: episodes)[0]
   }
 
@@ -73,7 +73,7 @@ extension PodcastTree {
       let podcast = try readEntry(entry.podcast, withEpisodes: false)
       state.withLock { $0.podcasts[podcast.id] = podcast }
     }
-    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars)
+    return ListedEpisode(entry.episode, of: entry.podcast, settings.sidecars)
   }
 
   func loadCopies() {
@@ -84,7 +84,7 @@ extension PodcastTree {
   }
 
   /// The same of many.
-  func loadListed(_ summaries: [EpisodeSummary]) throws -> [ListedEpisode] {
+  func loadListed(_ summaries: [Episode]) throws -> [ListedEpisode] {
     let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
     let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
@@ -119,7 +119,7 @@ extension PodcastTree {
     let changed = state.withLock { state in
       Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
     }
-    let new = try catalog.episodes(changed.sorted()).map(\.summary)
+    let new = try catalog.episodes(changed.sorted())
     try noteTexts(of: changed.sorted())
     apply(.queue(entries, episodes: try loadListed(new)))
     transfers.protect(
@@ -156,7 +156,7 @@ extension PodcastTree {
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
     return detail(id).map {
-      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
+      ListedEpisode($0.entry.episode, of: $0.entry.podcast, self.settings.sidecars)
     }
   }
 
