@@ -119,6 +119,7 @@ import Testing
     #expect(try episode(4).listening.position == 5000)
     #expect(try episode(5).listening.changed == nil)
     #expect(try world.catalog.keepOrders().map(\.episode.guid) == ["g3"])
+    #expect(try world.catalog.queueEntries().map(\.episode) == [episode(4).id, episode(2).id])
     let again = try world.catalog.importOPML(backup)
     #expect(again.added == 0 && again.rules == 0 && again.awaited == 0)
     try world.catalog.removeKeepOrder(episode(3).mediaKey)
@@ -129,7 +130,7 @@ import Testing
     try refresh()
     try world.catalog.setPosition(60_000, episode: episode(2).id, margin: 30)
     let outcome = try world.catalog.importOPML(antennaPodBackup())
-    #expect(outcome.episodes == 3 && outcome.awaited == 0)
+    #expect(outcome.episodes == 4 && outcome.awaited == 0)
     #expect(try episode(2).listening.position == 60_000 && episode(1).played)
   }
 
@@ -246,6 +247,10 @@ import Testing
     let episodes = try other.catalog.episodes(ofPodcast: copy.podcast.id)
     #expect(episodes.filter(\.hidden).map(\.guid) == ["g4"])
     #expect(episodes.first { $0.guid == "g5" }?.listening == (try episode(5).listening))
+    let queue = try other.catalog.queueEntries().map { entry in
+      episodes.first { $0.id == entry.episode }?.guid
+    }
+    #expect(queue == ["g4", "g2"])
     #expect(Set(try other.catalog.keepOrders().map(\.episode.guid)) == ["g2", "g3"])
     let again = try other.catalog.exportState(kept: [])
     #expect(again == state, "\(String(decoding: again, as: UTF8.self))\n\(text)")

@@ -62,6 +62,9 @@ extension Catalog {
 /// The episodes of an export, in an order of their own: the same on each machine.
 private enum ExportedEpisodes {
   static func all(kept: Set<MediaKey>, in database: Database) throws -> [StateFile.Episode] {
+    let queue = Dictionary(
+      try QueueRows.all(in: database).enumerated().map { ($0.element.episode, $0.offset + 1) },
+      uniquingKeysWith: { first, _ in first })
     let orders = Set(try database.all("SELECT episode_id FROM keep_order") { $0.int64(0) })
     let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
     let marked = try database.all(
@@ -69,7 +72,9 @@ private enum ExportedEpisodes {
     ) { $0.int64(0) }
     var feeds: [Int64: WebAddress] = [:]
     var episodes: [StateFile.Episode] = []
-    for episode in try EpisodeRow.episodes(Array(Set(marked).union(orders).union(held)), in: database) {
+    for episode in try EpisodeRow.episodes(
+      Array(Set(marked).union(orders).union(held).union(queue.keys)), in: database)
+    {
       let feed = try feeds[episode.podcastID] ?? FeedRecord.load(episode.podcastID, in: database)?.feedURL
       feeds[episode.podcastID] = feed
       guard let feed else { continue }
@@ -77,7 +82,7 @@ private enum ExportedEpisodes {
         StateFile.Episode(
           podcast: feed, address: episode.enclosureURL, guid: episode.guid, listening: episode.listening,
           isHidden: episode.hidden, isKept: kept.contains(episode.mediaKey) || orders.contains(episode.id),
-          queuePlace: 0))
+          queuePlace: queue[episode.id] ?? 0))
     }
     episodes += try AwaitedReport.all(in: database).map(\.exported)
     return episodes.sorted {

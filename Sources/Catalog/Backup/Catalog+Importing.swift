@@ -130,6 +130,10 @@ private struct Importing {
     for (key, episodes) in Dictionary(grouping: list.episodes, by: { FeedKey.text($0.podcast) }) {
       try take(episodes, ofFeed: key)
     }
+    // Once, however many have come into it.
+    let isQueued = changes.contains(.queue)
+    changes.removeAll { $0 == .queue }
+    if isQueued { changes.append(.queue) }
     let known = Set(try database.all("SELECT name FROM search") { $0.string(0) })
     result.searches = list.searches.filter { !known.contains($0) }
   }
@@ -167,9 +171,9 @@ private struct Importing {
     for episode in episodes {
       let report = AwaitedReport(episode)
       if let id = lookup?.episode(guid: episode.guid, address: episode.address) {
-        guard try report.apply(to: id, now: now, in: database) else { continue }
-        result.episodes += 1
-        changes.append(.episode(id))
+        let told = try report.apply(to: id, now: now, in: database)
+        if !told.isEmpty { result.episodes += 1 }
+        changes += told
       } else {
         try report.save(now: now, in: database)
         result.awaited += 1

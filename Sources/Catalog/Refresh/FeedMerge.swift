@@ -78,8 +78,9 @@ struct FeedMerge: Sendable {
         var merged = merged
         let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        try AwaitedReport.apply(
-          toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
+        let arrived = Array(merged.outcome.newEpisodes[before...])
+        let told = try AwaitedReport.apply(toPodcast: podcast, new: arrived, now: now, in: database)
+        if told.contains(.queue) { changes.append(.queue) }
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)
       }

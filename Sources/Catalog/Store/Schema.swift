@@ -249,6 +249,11 @@ enum Schema {
     -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
     CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
 
+    -- Places of episodes in the queues of backups: see `ImportedQueue`.
+    CREATE TABLE imported_place (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, place INTEGER NOT NULL
+    );
+
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (
       title, author, rest, prefix = '1 2 3', content = '', tokenize = 'unicode61 remove_diacritics 2');

@@ -105,10 +105,12 @@ extension AwaitedReport {
 
   /// Gives episodes of a podcast what was told of them; within the transaction that adds them, or that follows it.
   /// - Parameter new: these only; nil for all that are known.
+  /// - Returns: what has changed.
   static func apply(
     toPodcast podcast: Int64, new: [Int64]? = nil, now: Int64, in database: Database
-  ) throws {
-    if new?.isEmpty == true { return }
+  ) throws -> [CatalogChange] {
+    if new?.isEmpty == true { return [] }
+    var changes: [CatalogChange] = []
     for key in try FormerAddresses.keys(of: podcast, in: database) {
       let reports = try database.all(
         "SELECT \(Column.list(of: "r")) FROM awaited_report r WHERE r.feed_key = ? ORDER BY r.queue_place",
@@ -120,17 +122,18 @@ extension AwaitedReport {
       for report in reports {
         guard let id = lookup.episode(guid: report.guid, address: report.address), isNew?.contains(id) ?? true
         else { continue }
-        _ = try report.apply(to: id, now: now, in: database)
+        changes += try report.apply(to: id, now: now, in: database)
         try database.run(
           "DELETE FROM awaited_report WHERE feed_key = ? AND address = ?", key, report.address.forRequest)
       }
     }
+    return changes
   }
 
   /// Gives an episode what this says, unless its state here is newer.
-  /// - Returns: whether anything has changed.
-  func apply(to id: Int64, now: Int64, in database: Database) throws -> Bool {
-    guard let episode = try SyncRows(database).episodes([id]).first else { return false }
+  /// - Returns: what has changed.
+  func apply(to id: Int64, now: Int64, in database: Database) throws -> [CatalogChange] {
+    guard let episode = try SyncRows(database).episodes([id]).first else { return [] }
     var hasChanged = false
     if let state, episode.listening.changed.map({ $0 < time }) ?? true {
       // A backup that does not say when is of some time before.
@@ -148,7 +151,8 @@ extension AwaitedReport {
       hasChanged = true
     }
     if isHidden, try EpisodeMarks.setHidden(true, id, in: database) { hasChanged = true }
-    return hasChanged
+    let isQueued = try queuePlace > 0 && ImportedQueue.insert(id, at: queuePlace, in: database)
+    return (hasChanged ? [.episode(id)] : []) + (isQueued ? [.queue] : [])
   }
 }
 
