@@ -103,7 +103,7 @@ let package = Package(
     library(
       "MountService",
       [
-        "BusKit", "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "BusKit", "Catalog", "Configuration", "Directory", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
         "PodcastMount", "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel",
         "PosixKit",
       ]),

@@ -27,6 +27,10 @@ extension Settings {
     {
       $0.directoryFile = try SettingValue.line($1, $2)
     },
+    .init(
+      "directory_every", "off|DAYS", "off",
+      "after how many days the offline directory is fetched again, like 30d; not on metered networks"
+    ) { $0.directoryEvery = try SettingValue.days($1, $2) },
     .init("downloads", "N", "3", "background downloads at once, 1 to 64") {
       $0.downloads = try SettingValue.number($1, $2, 1...64)
     },

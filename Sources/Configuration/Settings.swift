@@ -42,6 +42,8 @@ package struct Settings: Hashable, Sendable {
   package var directoryURL: String?
   /// A file that all users share; nil for the user's own.
   package var directoryFile: String?
+  /// Days after which the directory is fetched again; nil for never.
+  package var directoryEvery: Int?
 
   // Mount
   package var trigger = Trigger.open

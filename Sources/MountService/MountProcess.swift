@@ -87,6 +87,8 @@ package struct MountProcess {
     rules.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
+    let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)
+    renewal.begin()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -101,6 +103,7 @@ package struct MountProcess {
     schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
+    renewal.stop()
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
