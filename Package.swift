@@ -80,6 +80,7 @@ let package = Package(
     // What is known, and how it is shown.
     library("Identity", ["PodcastModel"]),
     library("Directory", ["Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+    library("Transcripts", ["SQLiteKit", "PodcastModel", "PosixKit"]),
     library(
       "Catalog",
       [
@@ -91,7 +92,8 @@ let package = Package(
     // Another process takes a mount over: its connection, the kernel's greeting, what is open.
     library("MountHandover", ["CLinux", "PosixKit"]),
     library(
-      "PodcastTree", ["Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit"]),
+      "PodcastTree",
+      ["Catalog", "Configuration", "Sync", "TransferProtocol", "Transcripts", "PodcastModel", "PosixKit"]),
     library("PodcastMount", ["FuseKit", "MountHandover", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
@@ -115,6 +117,7 @@ let package = Package(
         "HTTPKit",
         "MountHandover",
         "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
+        "Transcripts",
         "PodcastModel",
         "PosixKit",
       ]),
@@ -133,7 +136,7 @@ let package = Package(
       name: "podcastfs-bench",
       dependencies: [
         "CLibXML2", "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit",
-        "PodcastModel", "PosixKit", "TestSupport", "TransferClient", "TransferProtocol",
+        "PodcastModel", "PosixKit", "TestSupport", "TransferClient", "TransferProtocol", "Transcripts",
       ],
       path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
 
@@ -163,6 +166,7 @@ let package = Package(
         "SQLiteKit",
         "TestSupport", "podcastfs",
       ]),
+    tests("TranscriptsTests", ["Transcripts", "SQLiteKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests(
       "SyncTests",
       [

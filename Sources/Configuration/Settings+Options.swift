@@ -74,6 +74,10 @@ extension Settings {
       "sidecars", "KINDS", "cover:transcript",
       "files beside the episodes: cover, transcript, chapters, notes, or none"
     ) { $0.sidecars = try SettingValue.sidecars($1, $2) },
+    .init(
+      "transcripts", "none|followed", "none",
+      "followed: transcripts of downloaded episodes of subscriptions are fetched, to be found by transcript:"
+    ) { $0.transcripts = try SettingValue.choice($1, $2, Settings.FetchedTranscripts.self) },
     .init("latest", "N", "100", "episodes in Latest/, up to 10000") {
       $0.latest = try SettingValue.number($1, $2, 0...10_000)
     },

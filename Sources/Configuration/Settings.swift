@@ -50,6 +50,7 @@ package struct Settings: Hashable, Sendable {
   /// Names of processes whose open starts nothing.
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
+  package var transcripts = FetchedTranscripts.none
   package var latest = 100
   /// `Latest/` shows no episode that is older, in days; 0 for no bound.
   package var latestDays = 60
@@ -87,6 +88,13 @@ package struct Settings: Hashable, Sendable {
 
   /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
+
+  /// Whose transcripts are fetched though nobody has opened them.
+  package enum FetchedTranscripts: String, CaseIterable, Sendable {
+    case none
+    /// Those of downloaded episodes of subscriptions.
+    case followed
+  }
 
   package enum Sidecar: String, Sendable, CaseIterable { case cover, transcript, chapters, notes }
 

@@ -85,6 +85,7 @@ package struct MountProcess {
     let rules = RuleKeeper(
       catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
     rules.begin()
+    tree.indexTranscripts()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
     let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)

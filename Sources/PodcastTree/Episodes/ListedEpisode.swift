@@ -1,5 +1,6 @@
 internal import Configuration
 internal import PodcastModel
+internal import Transcripts
 internal import TransferProtocol
 
 /// What a listing needs of an episode. All else that the catalogue knows is read when somebody asks for it, so
@@ -21,7 +22,9 @@ final class ListedEpisode: Sendable {
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
-  init(_ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
+  init(
+    _ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
+  ) {
     id = episode.id
     self.podcast = episode.podcastID
     mediaKey = episode.mediaKey
@@ -32,7 +35,7 @@ final class ListedEpisode: Sendable {
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
     isPlayed = episode.played
-    sidecars = Sidecar.all(of: episode, in: podcast, kinds)
+    sidecars = Sidecar.all(of: episode, in: podcast, kinds, own: own)
   }
 
   var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }

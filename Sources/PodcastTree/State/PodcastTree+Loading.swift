@@ -2,6 +2,7 @@ internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
+internal import Transcripts
 internal import TransferProtocol
 
 /// Reads into memory what directories need. On the loader's thread.
@@ -50,9 +51,12 @@ extension PodcastTree {
   func readEntry(_ podcast: Podcast, withEpisodes: Bool) throws -> PodcastEntry {
     loadCopies()
     let kinds = settings.sidecars
+    let own = state.withLock { $0.own ?? [:] }
     let episodes =
       try withEpisodes
-      ? catalog.summaries(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
+      ? catalog.summaries(ofPodcast: podcast.id) {
+        ListedEpisode($0, of: podcast, kinds, own: own[$0.mediaKey] ?? [])
+      } : nil
     return PodcastEntry(podcast, results: try readResults(showing: podcast.id), episodes: episodes, kinds)
   }
 
@@ -68,10 +72,19 @@ extension PodcastTree {
       let podcast = try readEntry(entry.podcast, withEpisodes: false)
       state.withLock { $0.podcasts[podcast.id] = podcast }
     }
-    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars)
+    return listed(entry)
+  }
+
+  private func listed(_ entry: EpisodeEntry) -> ListedEpisode {
+    let own = state.withLock { $0.own?[entry.episode.mediaKey] ?? [] }
+    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars, own: own)
   }
 
   func loadCopies() {
+    if state.withLock({ $0.own == nil }) {
+      let own = Dictionary(grouping: ownTranscripts.all(), by: \.key)
+      state.withLock { $0.own = own }
+    }
     if state.withLock({ $0.copies == nil }) {
       let copies = sidecars.copies()
       state.withLock { $0.copies = copies }
@@ -125,9 +138,7 @@ extension PodcastTree {
   /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
-    return detail(id).map {
-      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
-    }
+    return detail(id).map { self.listed($0.entry) }
   }
 
   /// An episode with all that is known of it.

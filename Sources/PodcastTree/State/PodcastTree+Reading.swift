@@ -134,7 +134,7 @@ extension PodcastTree {
     try recordNew(ids, of: podcast)
   }
 
-  private func readEpisodes(_ ids: [Int64]) throws {
+  func readEpisodes(_ ids: [Int64]) throws {
     guard let first = ids.first, let podcast = try catalog.podcast(EpisodeID.podcast(of: first)) else {
       return
     }
@@ -194,6 +194,7 @@ extension PodcastTree {
     let old = state.withLock { $0.statuses[key] }
     apply(.transfer(key, status, episode))
     if let status { report(status, before: old) }
+    if status?.state == .cached, old?.state != .cached, let episode { fetchTranscript(of: episode) }
     if let episode { removeSoonIfEmpty(episode.podcast) }
   }
 
