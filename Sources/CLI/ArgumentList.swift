@@ -29,6 +29,13 @@ package struct ArgumentList {
     try takeAll(names).last
   }
 
+  /// Takes out words that begin with a dash and are no options.
+  mutating func takeWords(beginningWith prefix: String) -> [String] {
+    let taken = optionWords.filter { $0.hasPrefix(prefix) }
+    words.removeAll { taken.contains($0) }
+    return taken
+  }
+
   /// The same for one that means something each time, in their order.
   package mutating func takeValues(_ name: String) throws -> [String] { try takeAll([name]) }
 

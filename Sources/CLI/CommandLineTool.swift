@@ -21,10 +21,10 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           (
-            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
-            "read and write lists (OPML); synchronize devices"
-          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
-          ([FeedCommand.self], nil), ([ForgetCommand.self], nil),
+            [NewCommand.self, FindCommand.self, QueueCommand.self],
+            "what is new; find episodes; what comes next"
+          ), ([SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"),
+          ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
         ]
       ),
       (
@@ -38,8 +38,9 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self], nil), ([DemoCommand.self], nil),
+          ([OpenCommand.self, DemoCommand.self], "what the desktop calls; try it without a network"),
           ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
+          ([PlayersCommand.self], nil),
         ]
       ),
       (

@@ -41,33 +41,6 @@ extension Catalog {
     let entries = try store.read { try EpisodeRow.entries(forKeys: keys, in: $0) }
     return Dictionary(entries.map { ($0.episode.mediaKey, $0) }, uniquingKeysWith: { first, _ in first })
   }
-
-  /// The newest episodes of all subscriptions that are neither hidden nor played, the newest first, without notes.
-  /// - Parameter since: seconds since 1970; older episodes are left out.
-  package func latest(limit: Int, since: Int64 = .min) throws(CatalogError) -> [EpisodeEntry] {
-    try store.read { database in
-      var oldest = since == .min ? since : since - 1
-      let subscribed = try database.all(
-        "SELECT id, newest FROM podcast WHERE is_followed = 1 AND newest > ? ORDER BY newest DESC", oldest
-      ) { (id: $0.int64(0), newest: $0.int64(1)) }
-      var latest: [EpisodeEntry] = []
-      // From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-      for (id, newest) in subscribed where latest.count < limit || newest > oldest {
-        let episodes = try EpisodeRow.newest(
-          ofPodcast: id, after: oldest, isUnplayed: true, limit: limit, in: database)
-        if episodes.isEmpty { continue }
-        let podcast = try database.first(
-          "SELECT \(PodcastRecord.shownColumns) FROM shown p WHERE p.id = ?", id
-        ) { PodcastRecord.readPodcast($0) }
-        guard let podcast else { continue }
-        latest += episodes.map { EpisodeEntry(episode: $0, podcast: podcast) }
-        latest.sort { ($0.episode.published, $0.episode.id) > ($1.episode.published, $1.episode.id) }
-        latest.removeLast(max(latest.count - limit, 0))
-        if latest.count == limit { oldest = latest.last?.episode.published ?? .min }
-      }
-      return latest
-    }
-  }
 }
 
 // Marks: each survives the process when it returns, and is on the disk half a second later.

@@ -37,7 +37,7 @@ extension Catalog {
   /// Bytes of the catalogue's file that are in use.
   package func usedBytes() throws(CatalogError) -> Int64 { try store.usedBytes() }
 
-  /// Forgets what nobody follows, sees in a search, keeps or has in the cache, when it is a while ago that it was
+  /// Forgets what nobody follows, sees in a search, keeps, has queued or has in the cache, when it is a while ago that it was
   /// looked at, and more of it where the catalogue is larger than it may be; then gives room back to the disk.
   /// - Parameter cached: what the cache has, or is to have.
   package func forgetUnused(keeping cached: [MediaKey]) throws(CatalogError) {
@@ -101,6 +101,7 @@ struct Upkeep: Sendable {
       try $0.all(
         """
         SELECT p.id FROM shown p WHERE p.is_followed = 0 AND coalesce(p.last_refresh, p.created) < ?
+          AND p.id NOT IN (SELECT episode_id >> \(EpisodeID.bits) FROM queue)
           AND \(condition) ORDER BY coalesce(p.last_refresh, p.created)
         """, now - seconds
       ) { $0.int64(0) }
@@ -134,6 +135,10 @@ enum Forgetting {
       $0.int64(0)
     }
     try FullText.removePodcast(podcast, in: database)
+    try database.run(
+      "DELETE FROM queue WHERE episode_id BETWEEN ? AND ?", EpisodeID.first(ofPodcast: podcast),
+      EpisodeID.last(ofPodcast: podcast))
+    if database.changedRows > 0 { changes.append(.queue) }
     for table in ["subscription", "former_address", "result", "feed", "archive"] {
       try database.run("DELETE FROM \(table) WHERE podcast_id = ?", podcast)
     }
@@ -201,6 +206,7 @@ enum Forgetting {
         guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
         for (id, text) in rows {
           if id <= first + indexed { try FullText.removeEpisode(id, text, in: database) }
+          try PersonRows.remove(id, in: database)
           try database.run("DELETE FROM episode WHERE id = ?", id)
         }
         try database.run(

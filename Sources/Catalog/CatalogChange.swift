@@ -27,6 +27,10 @@ package enum CatalogChange: Hashable, Sendable {
   case subscription(Int64, podcast: Int64)
   /// One episode's marks (played, hidden) or what its feed says of it.
   case episode(Int64)
+  /// What the queue holds, or in which order.
+  case queue
+  /// The full-text index has caught up with many new texts.
+  case texts
   /// A file beside an episode, or a cover, has come into the cache or left it: by its node's number.
   case sidecar(Int64)
   /// This device has synchronized: subscriptions that came and went, and episodes that got another state.
@@ -72,6 +76,8 @@ extension CatalogChange {
     case .subscription(let id, let podcast): "subscription \(id) \(podcast)"
     case .episode(let id): "episode \(id)"
     case .sidecar(let node): "sidecar \(node)"
+    case .queue: "queue"
+    case .texts: "texts"
     case .synchronized(let added, let removed, let episodes): "synchronized \(added) \(removed) \(episodes)"
     case .everything: "everything"
     }
@@ -101,6 +107,8 @@ extension CatalogChange {
       case ("subscription", 2): .subscription(numbers[0], podcast: numbers[1])
       case ("episode", 1): .episode(numbers[0])
       case ("sidecar", 1): .sidecar(numbers[0])
+      case ("queue", 0): .queue
+      case ("texts", 0): .texts
       case ("synchronized", 3):
         .synchronized(added: Int(numbers[0]), removed: Int(numbers[1]), episodes: Int(numbers[2]))
       default: .everything

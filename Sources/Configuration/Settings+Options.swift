@@ -84,6 +84,10 @@ extension Settings {
     .init("latest_days", "DAYS", "60", "Latest/ shows no older episodes; 0: of any age") {
       $0.latestDays = try SettingValue.number($1, $2, 0...36_500)
     },
+    .init("queue_ahead", "N", "3", "the first episodes of Queue/ that are downloaded before they are opened")
+    {
+      $0.queueAhead = try SettingValue.number($1, $2, 0...999)
+    },
     .init("played_margin", "SECONDS", "30", "a position so near the end marks an episode as played") {
       $0.playedMargin = try SettingValue.number($1, $2, 0...3600)
     },

@@ -54,6 +54,8 @@ package struct Settings: Hashable, Sendable {
   package var latest = 100
   /// `Latest/` shows no episode that is older, in days; 0 for no bound.
   package var latestDays = 60
+  /// So many episodes of the queue are downloaded before anybody opens them.
+  package var queueAhead = 3
   /// Seconds before the end of an episode that count as its end: a position there marks it as played.
   package var playedMargin = 30
   package var notifies = true

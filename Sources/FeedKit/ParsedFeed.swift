@@ -12,6 +12,8 @@ package struct ParsedFeed: Hashable, Sendable {
   package var categories: [String] = []
   package var explicit: Bool?
   package var owner: String?
+  /// `podcast:person`.
+  package var people: [String] = []
   /// `podcast:guid`.
   package var guid: String?
   /// `itunes:type`: "episodic" or "serial".
@@ -76,6 +78,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var explicit: Bool?
   package var transcripts: [Transcript] = []
   package var chaptersURL: WebAddress?
+  /// `podcast:person`.
+  package var people: [String] = []
 
   package init(index: Int) { self.index = index }
 
@@ -117,6 +121,7 @@ extension ParsedFeed: Recordable {
     try categories.code(&record)
     try explicit.code(&record)
     try owner.code(&record)
+    try people.code(&record)
     try guid.code(&record)
     try type.code(&record)
     try newFeedURL.code(&record)
@@ -149,6 +154,7 @@ extension ParsedEpisode: Recordable {
     try explicit.code(&record)
     try transcripts.code(&record)
     try chaptersURL.code(&record)
+    try people.code(&record)
   }
 }
 

@@ -12,10 +12,11 @@ package protocol FuseFileSystem: AnyObject, Sendable {
   func makeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
   func removeDirectory(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
   func unlink(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
+  func link(node: UInt64, parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
   func rename(
     parent: UInt64, name: String, newParent: UInt64, newName: String, flags: UInt32, caller: FuseCaller,
     reply: consuming FuseReply)
-  /// mknod, symlink and link.
+  /// mknod and symlink.
   func makeOther(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
   func create(parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply)
 

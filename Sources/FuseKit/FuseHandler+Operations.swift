@@ -83,7 +83,11 @@ extension FuseHandler {
     }
     operations.mknod = { request, parent, name, _, _ in FuseHandler.makeOther(request, parent, name) }
     operations.symlink = { request, _, parent, name in FuseHandler.makeOther(request, parent, name) }
-    operations.link = { request, _, parent, name in FuseHandler.makeOther(request, parent, name) }
+    operations.link = { request, node, parent, name in
+      FuseHandler.serve(request, name, or: .EILSEQ) {
+        $0.link(node: node, parent: parent, name: $1, caller: $2, reply: $3)
+      }
+    }
     operations.create = { request, parent, name, _, _ in
       FuseHandler.serve(request, name, or: .EILSEQ) {
         $0.create(parent: parent, name: $1, caller: $2, reply: $3)

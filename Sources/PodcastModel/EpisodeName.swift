@@ -57,12 +57,25 @@ package enum EpisodeName {
   ///   - podcast: the podcast's directory name.
   ///   - stem: the episode's name in its podcast's directory.
   package static func viewStem(podcast: String, stem: String) -> String {
-    // The date, perhaps with an hour or a number.
+    let (date, episode) = splitDate(stem)
+    return viewStem(of: episode, podcast: podcast, behind: String(date))
+  }
+
+  /// An episode's name in the queue: "001 - Harbour Lights - A quiet harbour".
+  package static func queueStem(place: Int, podcast: String, stem: String) -> String {
+    viewStem(of: splitDate(stem).episode, podcast: podcast, behind: CivilTime.padded(place, 3))
+  }
+
+  /// - Returns: the date, perhaps with an hour or a number; and what follows it.
+  private static func splitDate(_ stem: String) -> (date: Substring, episode: String) {
     let date = stem.firstRange(of: separator).map { stem[..<$0.lowerBound] } ?? stem.prefix(10)
-    let episode = String(stem.dropFirst(date.count + separator.count))
+    return (date, String(stem.dropFirst(date.count + separator.count)))
+  }
+
+  private static func viewStem(of episode: String, podcast: String, behind mark: String) -> String {
     // Half of the bytes at most: a title remains also where the podcast's characters are long.
     let short = FileNameText.cut(podcast, toBytes: byteLimit / 2, characters: podcastLimit)
-    let prefix = date + separator + (short.isEmpty ? untitled : short) + separator
+    let prefix = mark + separator + (short.isEmpty ? untitled : short) + separator
     let (title, number) = splitNumber(episode)
     return withinLimit(prefix, title, suffix: number)
   }

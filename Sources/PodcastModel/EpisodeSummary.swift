@@ -16,11 +16,16 @@ package struct EpisodeSummary: Hashable, Sendable {
   package var chaptersURL: WebAddress?
   package var hidden: Bool
   package var played: Bool
+  /// Seconds since 1970.
+  package var published: Int64
+  package var season: Int?
+  /// Whether the listener is behind its start.
+  package var isBegun: Bool
 
   package init(
     id: Int64, podcastID: Int64, mediaKey: MediaKey, stem: String, fileExtension: String, modified: Int64,
     mediaType: String?, feedLength: Int64?, duration: Int?, notesLength: Int, transcripts: [Transcript],
-    chaptersURL: WebAddress?, hidden: Bool, played: Bool
+    chaptersURL: WebAddress?, hidden: Bool, played: Bool, published: Int64, season: Int?, isBegun: Bool
   ) {
     self.id = id
     self.podcastID = podcastID
@@ -36,6 +41,9 @@ package struct EpisodeSummary: Hashable, Sendable {
     self.chaptersURL = chaptersURL
     self.hidden = hidden
     self.played = played
+    self.published = published
+    self.season = season
+    self.isBegun = isBegun
   }
 
   /// The file's name in its podcast's directory.
@@ -48,6 +56,6 @@ extension Episode {
       id: id, podcastID: podcastID, mediaKey: mediaKey, stem: stem, fileExtension: fileExtension,
       modified: modified, mediaType: mediaType, feedLength: feedLength, duration: duration,
       notesLength: notesLength, transcripts: transcripts, chaptersURL: chaptersURL, hidden: hidden,
-      played: played)
+      played: played, published: published, season: season, isBegun: listening.position > 0)
   }
 }

@@ -73,6 +73,13 @@ package enum SearchText {
     }.joined(separator: " AND ")
   }
 
+  /// A query for all words of `terms`, each perhaps the beginning of one, that the index of episodes answers too; nil where
+  /// there is no word.
+  package static func everyWord(_ terms: String) -> String? {
+    let words = episodeWords(terms)
+    return words.isEmpty ? nil : words.map { "\"\($0)\" *" }.joined(separator: " AND ")
+  }
+
   private static func separated(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: isWrittenWithoutBlanks) else { return text }
     var result = String.UnicodeScalarView()

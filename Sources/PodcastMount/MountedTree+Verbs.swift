@@ -56,6 +56,17 @@ extension MountedTree {
     fulfil(reply, verb(operation, answer)) { reply, _ in reply.succeed() }
   }
 
+  package func link(
+    node: UInt64, parent: UInt64, name: String, caller: FuseCaller, reply: consuming FuseReply
+  ) {
+    if emitter.isOwn(caller) { return reply.fail(.EIO) }
+    let parent = numbers.node(parent)
+    let answer = tree.link(numbers.node(node), name, in: parent, for: self.caller(caller))
+    fulfil(reply, verb(.making(name, in: parent), answer)) { reply, attributes in
+      reply.entry(self.entry(attributes))
+    }
+  }
+
   /// A verb's answer, with the verb in the table of what is under way; a success ends when the kernel has been told what
   /// the verb has changed.
   func verb<Value: Sendable>(

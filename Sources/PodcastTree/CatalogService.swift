@@ -29,11 +29,18 @@ package protocol CatalogService: AnyObject, Sendable {
   func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) throws -> [Made]
   func episode(_ id: Int64) throws -> Episode?
   func episodes(from id: Int64, count: Int) throws -> [Episode]
-  func hiddenEpisodes(ofSearchResult id: Int64) throws -> Set<Int64>
-  /// The results, over all searches, that show a podcast.
-  func results(showing podcast: Int64) throws -> [Int64]
+  func podcasts(_ ids: [Int64]) throws -> [Podcast]
+  /// By podcast: the results, over all searches, that show it, each with the episodes that are hidden there.
+  func results(showing podcasts: [Int64]) throws -> [Int64: [Int64: Set<Int64>]]
   func entries(forKeys keys: [MediaKey]) throws -> [MediaKey: EpisodeEntry]
-  func latest(limit: Int, since: Int64) throws -> [EpisodeEntry]
+  func episodes(
+    selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>], limit: Int
+  ) throws -> [EpisodeSummary]
+  func matching(_ query: EpisodeQuery, among ids: [Int64]) throws -> Set<Int64>
+  func queueEntries() throws -> [QueueEntry]
+  func appendToQueue(_ ids: [Int64]) throws
+  func moveInQueue(_ id: Int64, to place: Int) throws
+  func removeFromQueue(_ ids: [Int64]) throws
 
   func search(
     _ name: String, replacing old: Int64?,

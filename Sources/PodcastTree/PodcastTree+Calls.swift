@@ -115,6 +115,9 @@ extension PodcastTree {
     if flags & exchange != 0 { return .failure(.EINVAL) }
     if parent == newParent && name == newName { return .value(()) }
     return find(name, in: parent, for: caller).then { target in
+      if case .episode(let episode) = target {
+        return self.move(episode, name, in: parent, to: newName, in: newParent, for: caller)
+      }
       let isMovable = target.isDirectory || target.identity.kind == .upload
       guard isMovable else { return .failure(.EPERM) }
       return self.folder(parent)?.move(name, target, to: newName, in: newParent) ?? .failure(.EPERM)

@@ -30,7 +30,7 @@ package final class PodcastTree: Sendable {
 
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
-  let state = Monitor(TreeState())
+  let state: Monitor<TreeState>
   /// When a first look into a podcast last ended.
   let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
@@ -58,6 +58,7 @@ package final class PodcastTree: Sendable {
     ownTranscripts = OwnTranscripts(data: places.data)
     transcripts = TranscriptsOfMount(places)
     self.settings = settings
+    state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places
     self.owner = owner
     self.programs = programs
@@ -77,6 +78,8 @@ package final class PodcastTree: Sendable {
       loader.async { self.takeInCommits() }
     }
     loadDownloads()
+    try? readQueue()
+    try? downloadAhead()
   }
 
   /// Whether a program has an episode open.

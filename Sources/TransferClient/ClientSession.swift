@@ -13,7 +13,7 @@ final class ClientSession: @unchecked Sendable {
 
   let loop: EventLoop
   let places: Places
-  let settings: TransferSettings?
+  var settings: TransferSettings?
   let mirror: StatusMirror
   let launcher: DaemonLauncher
   private let sharedLayout: Monitor<CacheLayout>

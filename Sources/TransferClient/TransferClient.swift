@@ -133,6 +133,15 @@ package final class TransferClient: TransferService {
     session.order(.leave(key), completion)
   }
 
+  package func protect(_ keys: [MediaKey]) {
+    session.loop.async { [session] in
+      guard var settings = session.settings, settings.queued != keys else { return }
+      settings.queued = keys
+      session.settings = settings
+      session.connection?.send(ClientMessage.settings(settings))
+    }
+  }
+
   @discardableResult
   package func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion

@@ -37,6 +37,9 @@ package protocol TransferService: AnyObject, Sendable {
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
 
+  /// What is in the queue: never evicted. Replaces what was said before.
+  func protect(_ keys: [MediaKey])
+
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }
 

@@ -23,6 +23,8 @@ package struct TransferSettings: Hashable, Sendable {
   package var proxyVariables: [String: String]?
   package var userAgent: String?
   package var certificateAuthorities: String?
+  /// What is in the queue of its user and so is never evicted; nil for what was said last.
+  package var queued: [MediaKey]?
 
   package init() {}
 }
@@ -32,7 +34,7 @@ extension TransferSettings: BinaryValue {
     bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
     bytes.put(restsOnMetered, restsBelowCharge, hours.map { Int64($0.start) }, hours.map { Int64($0.end) })
     bytes.put(proxy, userAgent, certificateAuthorities)
-    bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] })
+    bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }, queued)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
@@ -55,5 +57,6 @@ extension TransferSettings: BinaryValue {
       let pairs = stride(from: 0, to: names.count - 1, by: 2).map { (names[$0], names[$0 + 1]) }
       return Dictionary(pairs, uniquingKeysWith: { _, last in last })
     }
+    queued = try reader.next()
   }
 }

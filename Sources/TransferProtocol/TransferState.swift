@@ -1,4 +1,4 @@
-internal import PodcastModel
+package import PodcastModel
 
 /// Where an episode's download stands: the attribute `user.podcastfs.state`.
 package enum TransferState: String, BinaryValue, CaseIterable {
@@ -14,14 +14,14 @@ package enum TransferState: String, BinaryValue, CaseIterable {
   /// All of it is here.
   case cached
 
-  /// Where views show it: what changes within one of these moves no episode.
-  package enum Stage: Sendable { case remote, underWay, cached }
-
-  package var stage: Stage {
+  /// What changes within one of these moves no episode from one folder to another.
+  package var stage: DownloadStage {
     switch self {
-    case .remote: .remote
-    case .queued, .downloading, .paused, .failed: .underWay
-    case .cached: .cached
+    case .remote: .absent
+    case .queued, .downloading: .running
+    case .paused: .paused
+    case .failed: .failed
+    case .cached: .complete
     }
   }
 

@@ -8,6 +8,15 @@ import SQLiteKit
 import TestSupport
 import Testing
 
+extension Catalog {
+  /// What `Latest/` shows, in its order.
+  func latest(limit: Int) throws -> [Episode] {
+    let ids = try episodes(selectedBy: .latest(limit, days: 0), limit: limit).map(\.id)
+    let byID = Dictionary(uniqueKeysWithValues: try episodes(ids).map { ($0.id, $0) })
+    return ids.compactMap { byID[$0] }
+  }
+}
+
 /// A catalogue of a new user, with a directory service and feeds on loopback.
 final class CatalogWorld: Sendable {
   let web: FakeWeb

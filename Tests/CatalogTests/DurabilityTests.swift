@@ -27,7 +27,7 @@ import Testing
     world.web.set("/feed", TestFeed(items: [.init("One", guid: "1")]).page)
     let podcast = try world.podcast()
     try world.refresh(podcast)
-    let result = try #require(try world.catalog.results(showing: podcast).first)
+    let result = try #require(try world.catalog.results(showing: [podcast])[podcast]?.keys.first)
     _ = try world.catalog.subscribe(result: result, name: "Lights")
     let episode = try #require(try world.catalog.episodes(ofPodcast: podcast).first)
     try world.catalog.setPlayed(true, episode: episode.id)

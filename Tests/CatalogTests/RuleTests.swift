@@ -320,6 +320,7 @@ private final class InstantTransfers: TransferService {
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable { Nothing() }
   var failure: String? { nil }
+  func protect(_ keys: [MediaKey]) {}
   func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}
   var underWay: Int { 0 }
 }

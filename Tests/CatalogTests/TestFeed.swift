@@ -33,7 +33,7 @@ struct TestFeed {
     return """
       <?xml version="1.0" encoding="UTF-8"?>
       <rss version="2.0" xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"
-        xmlns:atom="http://www.w3.org/2005/Atom"><channel>
+        xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel>
       <title>\(title)</title>\(channel)
       \(items.joined(separator: "\n"))
       </channel></rss>

@@ -31,9 +31,9 @@ import Testing
     let second = try modified(folder, fixture)
     try fixture.set("state", "paused", "\(folder)/\(MountFixture.names[0])")
     #expect(isSame(try modified(folder, fixture), second))
-    let downloading = try modified(fixture.root + "/Downloading", fixture)
+    let downloading = try modified(fixture.root + "/Downloading/Paused", fixture)
     try fixture.set("state", "remote", "\(folder)/\(MountFixture.names[0])")
-    #expect(isLater(try modified(fixture.root + "/Downloading", fixture), downloading))
+    #expect(isLater(try modified(fixture.root + "/Downloading/Paused", fixture), downloading))
     // A subscription's time is its newest episode's date: shows sort by news.
     let newest = 1_704_067_200 + 2 * 86_400
     #expect(second.tv_sec == newest && second.tv_nsec == 0)
@@ -60,7 +60,8 @@ import Testing
     try fixture.set("state", "paused", "\(other)\(podcast)/\(MountFixture.names[1])")
     #expect(unlink("\(other)\(podcast)/\(MountFixture.names[2])") == 0)
     let folders = [
-      "/Search", "/Search/\(MountFixture.search)", "/Subscriptions", podcast, "/Latest", "/Downloading",
+      "/Search", "/Search/\(MountFixture.search)", "/Subscriptions", podcast, "/Latest",
+      "/Downloading/Paused",
       "/Downloaded", "/Downloaded/Harbour Lights",
     ]
     func times(_ root: String) throws -> [String] {

@@ -8,7 +8,9 @@ import Testing
     let fixture = try MountFixture()
     try fixture.mount()
     #expect(
-      try fixture.list(fixture.root) == ["Downloaded", "Downloading", "Latest", "Search", "Subscriptions"])
+      try fixture.list(fixture.root) == [
+        "Downloaded", "Downloading", "Latest", "Queue", "Search", "Subscriptions",
+      ])
     let process = try #require(fixture.mountProcess)
     #expect(try Directories.read("/proc/\(process)/comm") == Array("podcastfs\n".utf8))
     try fixture.unmount()
@@ -53,7 +55,7 @@ import Testing
     var status = stat()
     #expect(eventually { stat(fixture.root, &status) != 0 })
     try fixture.mount()
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
   }
 
   /// Only root may mount without fusermount3, which would not let a mount without its process be.

@@ -47,7 +47,10 @@ import Testing
         let next = try fixture.attribute("bytes_received", episode).flatMap { Int($0) } ?? 0
         return next > first && next < 1_500_000
       })
-    #expect(try fixture.list(fixture.root + "/Downloading") == ["2024-01-01 - Harbour Lights - Part 1.mp3"])
+    #expect(
+      try fixture.list(fixture.root + "/Downloading") == [
+        "2024-01-01 - Harbour Lights - Part 1.mp3", "Failed", "Paused",
+      ])
     #expect(try fixture.attribute("active", fixture.root) == "1")
     try fixture.unmount()
     #expect(fixture.origin.wait { $0.last?.sent ?? 0 >= 1_500_000 })

@@ -70,7 +70,7 @@ import Testing
     #expect(eventually { watcher.output.contains("CREATE,ISDIR Harbour Lights") }, "\(watcher.output)")
     // It may have been complete before anybody could be told that it was queued.
     #expect(eventually { watcher.output.contains("ATTRIB \(MountFixture.names[0])") }, "\(watcher.output)")
-    #expect(try fixture.list(fixture.root + "/Downloading").isEmpty)
+    #expect(try fixture.list(fixture.root + "/Downloading") == ["Failed", "Paused"])
     if watcher.output.contains("CREATE \(downloading)") {
       #expect(eventually { watcher.output.contains("DELETE \(downloading)") }, "\(watcher.output)")
     }
@@ -111,7 +111,7 @@ import Testing
   @Test func whoWatchesHearsOfEachNameInTurn() throws {
     let fixture = try subscribed(3)
     let folder = fixture.root + "/Subscriptions/Harbour Lights"
-    let watcher = try watcher([fixture.root + "/Downloading"], fixture)
+    let watcher = try watcher([fixture.root + "/Downloading/Paused"], fixture)
     let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
     for _ in 0..<30 {
       for state in ["paused", "remote", "paused", "remote"] {
@@ -131,7 +131,7 @@ import Testing
   /// what is there. A short run here, a long one by PODCASTFS_WATCH_TURNS.
   @Test func whoWatchesHearsOfEachNameOnceBesideOthersWhoLook() throws {
     let fixture = try subscribed(3)
-    let folder = fixture.root + "/Downloading"
+    let folder = fixture.root + "/Downloading/Paused"
     let name = "2024-01-01 - Harbour Lights - Part 1.mp3"
     let file = "\(folder)/\(name)"
     let looks = ["ls -l '\(folder)'", "stat '\(file)'", "test -e '\(file)'", "find '\(fixture.root)'"]
@@ -162,7 +162,7 @@ import Testing
     mkdir(second, 0o755)
     try fixture.mount(at: second)
     #expect(try fixture.list(fixture.root + "/Search") == [MountFixture.search])
-    let watcher = try watcher(["Search", "Downloading"].map { "\(fixture.root)/\($0)" }, fixture)
+    let watcher = try watcher(["Search", "Downloading/Paused"].map { "\(fixture.root)/\($0)" }, fixture)
     fixture.directory.behave(.with { $0.latency = 30 })
     let asked = fixture.origin.requests.count
     let search = try RunningProcess(

@@ -116,7 +116,7 @@ struct SubscriptionRulesTests {
     #expect(downloaded(two, played) == [5, 6])
     let started = episodes(6) {
       if $0.facts.id == 3 {
-        $0.facts.position = 60
+        $0.facts.marks.insert(.begun)
         $0.lastPlayed = now - 10
       }
     }
@@ -157,7 +157,7 @@ struct SubscriptionRulesTests {
     let again = episodes(1) {
       $0.facts.download = .complete
       $0.facts.marks = .played
-      $0.facts.position = 10
+      $0.facts.marks.insert(.begun)
       $0.lastPlayed = now - 86_400
     }
     let drop = try rules([.afterPlayed: "drop"])
@@ -191,7 +191,7 @@ struct SubscriptionRulesTests {
         case .download:
           all[place].facts.download = .complete
           all[place].mark = .ordered
-        case .drop: all[place].facts.download = .none
+        case .drop: all[place].facts.download = .absent
         case .leave: break
         }
       }

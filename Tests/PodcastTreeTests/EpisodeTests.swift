@@ -227,7 +227,8 @@ import TransferProtocol
     var status = TransferStatus(key: TreeFixture.key, state: .paused)
     status.moment = wallClockNanoseconds()
     let changes: [(TransferState, NodeID)] = [
-      (.paused, .downloading), (.cached, .downloaded), (.remote, .downloaded), (.paused, .downloading),
+      (.paused, .paused), (.cached, .downloaded), (.remote, .downloaded), (.queued, .downloading),
+      (.failed, .failed),
     ]
     for (state, view) in changes {
       status.state = state
@@ -235,7 +236,7 @@ import TransferProtocol
       fixture.transfers.set(status)
       #expect(try time(view, fixture) == status.moment)
     }
-    #expect(try time(.downloading, TreeFixture(after: fixture)) == status.moment)
+    #expect(try time(.failed, TreeFixture(after: fixture)) == status.moment)
   }
 
   @Test func aNewRepresentationIsANewNodeOfTheSameInode() throws {
@@ -345,9 +346,10 @@ import TransferProtocol
     #expect(try fixture.attribute("user.podcastfs.state", node) == "queued")
     #expect(set("state", "paused") == nil)
     #expect(try fixture.attribute("user.podcastfs.state", node) == "paused")
-    #expect(try fixture.list(.downloading) == ["2024-01-01 - Harbour Lights - Part 1.mp3"])
+    #expect(try fixture.list(.downloading) == ["Failed", "Paused"])
+    #expect(try fixture.list(.paused) == ["2024-01-01 - Harbour Lights - Part 1.mp3"])
     #expect(set("state", "remote") == nil)
-    #expect(try fixture.list(.downloading) == [])
+    #expect(try fixture.list(.paused) == [])
     for value in ["cached", "queued", "", "paused\n", "x"] { #expect(set("state", value) == .EINVAL) }
     #expect(set("progress", "1") == .EPERM)
     #expect(set("keep", "1") == nil)

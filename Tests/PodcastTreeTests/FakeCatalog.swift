@@ -16,6 +16,7 @@ final class FakeCatalog: CatalogService {
     var episodes: [Int64: [Episode]] = [:]
     var folderTimes = FolderTimes()
     var hiddenInSearch: [Int64: Set<Int64>] = [:]
+    var queue: [Int64] = []
     var observer: Callback<Void>?
     var commits: [CatalogCommit] = []
     /// What the directory service knows: podcasts by number, which every search finds.
@@ -35,9 +36,9 @@ final class FakeCatalog: CatalogService {
     var importProblems: [String] = []
   }
   let state = Monitor(State())
-  /// How many rows were read, and how often the newest episodes were asked for.
+  /// How many rows were read, and how often episodes were selected.
   let rowsRead = Monitor(0)
-  let latestAsked = Monitor(0)
+  let selections = Monitor(0)
 
   final class Task: Cancellable {
     let onCancel: Monitor<Callback<Void>?>
@@ -95,12 +96,14 @@ final class FakeCatalog: CatalogService {
       Array((state.episodes[id >> 20] ?? []).filter { $0.id >= id }.sorted { $0.id < $1.id }.prefix(count))
     }
   }
-  func hiddenEpisodes(ofSearchResult id: Int64) -> Set<Int64> {
-    state.withLock { $0.hiddenInSearch[id] ?? [] }
-  }
-  func results(showing podcast: Int64) -> [Int64] {
+  func podcasts(_ ids: [Int64]) -> [Podcast] { ids.compactMap { podcast($0) } }
+  func results(showing podcasts: [Int64]) -> [Int64: [Int64: Set<Int64>]] {
     state.withLock { state in
-      state.results.values.flatMap { $0 }.filter { $0.podcast.id == podcast }.map(\.id)
+      var found: [Int64: [Int64: Set<Int64>]] = [:]
+      for result in state.results.values.flatMap({ $0 }) where podcasts.contains(result.podcast.id) {
+        found[result.podcast.id, default: [:]][result.id] = state.hiddenInSearch[result.id] ?? []
+      }
+      return found
     }
   }
   func entries(forKeys keys: [MediaKey]) -> [MediaKey: EpisodeEntry] {
@@ -113,17 +116,56 @@ final class FakeCatalog: CatalogService {
       return entries
     }
   }
-  func latest(limit: Int, since: Int64) -> [EpisodeEntry] {
-    latestAsked.withLock { $0 += 1 }
+  func episodes(
+    selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>], limit: Int
+  ) -> [EpisodeSummary] {
+    selections.withLock { $0 += 1 }
+    let texts = matching(query, among: state.withLock { $0.episodes.values.flatMap { $0 }.map(\.id) })
     return state.withLock { state in
-      let entries = state.subscriptions.flatMap { entry in
-        (state.episodes[entry.podcast.id] ?? []).filter { !$0.hidden && !$0.played && $0.published >= since }
-          .map {
-            EpisodeEntry(episode: $0, podcast: state.podcasts[entry.podcast.id] ?? entry.podcast)
-          }
+      let followed = Set(state.subscriptions.map(\.podcast.id))
+      let rows = state.episodes.values.flatMap { $0 }.filter { texts.contains($0.id) }.map { episode in
+        var facts = EpisodeFacts(
+          id: episode.id, title: EpisodeQuery.titleKey(ofStem: episode.stem),
+          show: state.podcasts[episode.podcastID]?.title ?? "", published: episode.published)
+        facts.duration = episode.duration
+        facts.season = episode.season
+        facts.queuePlace = state.queue.firstIndex(of: episode.id).map { $0 + 1 }
+        if episode.played { facts.marks.insert(.played) }
+        if episode.hidden { facts.marks.insert(.hidden) }
+        if episode.listening.position > 0 { facts.marks.insert(.begun) }
+        if followed.contains(episode.podcastID) { facts.marks.insert(.followed) }
+        if downloads[.kept]?.contains(episode.id) ?? false { facts.marks.insert(.kept) }
+        if downloads[.cached]?.contains(episode.id) ?? false { facts.download = .complete }
+        return (facts, episode.summary)
       }
-      return Array(entries.sorted { $0.episode.published > $1.episode.published }.prefix(limit))
+      let selected = rows.filter { query.matches($0.0, now: wallClockSeconds()) }
+        .sorted { query.isOrdered($0.0, before: $1.0) }
+      return Array(selected.prefix(limit).map(\.1))
     }
+  }
+  func matching(_ query: EpisodeQuery, among ids: [Int64]) -> Set<Int64> {
+    Set(
+      episodes(ids).filter { episode in
+        query.words.split(separator: " ").allSatisfy { episode.title.contains($0) }
+      }.map(\.id))
+  }
+  func queueEntries() -> [QueueEntry] {
+    state.withLock { $0.queue.enumerated().map { QueueEntry(episode: $1, place: $0 + 1) } }
+  }
+  func appendToQueue(_ ids: [Int64]) {
+    state.withLock { state in state.queue += ids.filter { !state.queue.contains($0) } }
+    announce(.queue)
+  }
+  func moveInQueue(_ id: Int64, to place: Int) {
+    state.withLock { state in
+      state.queue.removeAll { $0 == id }
+      state.queue.insert(id, at: min(max(place - 1, 0), state.queue.count))
+    }
+    announce(.queue)
+  }
+  func removeFromQueue(_ ids: [Int64]) {
+    state.withLock { $0.queue.removeAll { ids.contains($0) } }
+    announce(.queue)
   }
 
   func search(
@@ -247,6 +289,7 @@ final class FakeCatalog: CatalogService {
     announce(.subscription(id, podcast: podcast))
   }
   func setPlayed(_ played: Bool, episode: Int64) {
+    if played { state.withLock { $0.queue.removeAll { $0 == episode } } }
     change(episode) { $0.listening.setPlayed(played, now: 1) }
   }
   func setPosition(_ milliseconds: Int64, episode: Int64, margin: Int) {

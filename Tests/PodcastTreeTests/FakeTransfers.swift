@@ -12,6 +12,7 @@ final class FakeTransfers: TransferService {
     var opened: [(request: TransferRequest, intent: OpenIntent)] = []
     var dropped: [MediaKey] = []
     var left: [MediaKey] = []
+    var protected: [MediaKey] = []
     /// What an open gives; nil keeps it waiting.
     var outcome: Result<FakeEpisode, TransferFailure>?
     var waiting: [FakeWait] = []
@@ -90,6 +91,8 @@ final class FakeTransfers: TransferService {
     completion(nil)
     return FakeWait {}
   }
+
+  func protect(_ keys: [MediaKey]) { state.withLock { $0.protected = keys } }
 
   func setKept(_ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion)
     -> any Cancellable

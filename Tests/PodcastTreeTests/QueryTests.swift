@@ -1,3 +1,4 @@
+import Catalog
 import PodcastModel
 import TestSupport
 import Testing
@@ -7,48 +8,68 @@ import TransferProtocol
 
 @Suite struct QueryTests {
   private func row(
-    _ id: Int64, podcast name: String = "Harbour", published: Int64 = 0, isFollowed: Bool = true
-  ) -> Query.Row {
+    _ id: Int64, podcast name: String = "Harbour", title: String = "One", published: Int64 = 0,
+    duration: Int? = nil, _ change: (inout EpisodeFacts) -> Void = { _ in }
+  ) -> QueryResult.Row {
     let address = WebAddress("http://media.example/\(id).mp3")
     let record = Podcast(id: id >> 20, feedURL: "http://feeds.example/", title: name, name: name)
-    let episode = Episode(
-      id: id, podcastID: id >> 20, mediaKey: MediaKey(address: address), stem: "2024-01-01 - One",
-      fileExtension: ".mp3", title: "One", published: published, enclosureURL: address)
-    return Query.Row(
-      episode: ListedEpisode(episode.summary, of: record, []), podcastName: name, isFollowed: isFollowed,
-      stage: .underWay)
+    var episode = Episode(
+      id: id, podcastID: id >> 20, mediaKey: MediaKey(address: address), stem: "2024-01-01 - \(title)",
+      fileExtension: ".mp3", title: title, published: published, enclosureURL: address)
+    episode.duration = duration
+    let listed = ListedEpisode(episode.summary, of: record, [])
+    var facts = listed.facts(show: name, isFollowed: true)
+    change(&facts)
+    return QueryResult.Row(episode: listed, podcastName: name, facts: facts)
   }
 
   /// Their podcasts' names may differ only behind the place where they are cut.
   @Test func `Episodes of the same name are numbered`() throws {
-    let (first, second) = (row(1 << 20 | 1), row(2 << 20 | 1))
-    var result = QueryResult(.downloading, name: "Downloading")
-    _ = result.update(first.episode.id, to: first)
+    let (first, second) = (
+      row(1 << 20 | 1) { $0.download = .running }, row(2 << 20 | 1) { $0.download = .running }
+    )
+    var result = QueryResult(.downloading)
+    _ = result.update(first.episode.id, to: first, now: 0)
     let name = try #require(result.name(of: first.episode.id))
     #expect(name.hasSuffix(" - One.mp3"))
-    _ = result.update(second.episode.id, to: second)
+    _ = result.update(second.episode.id, to: second, now: 0)
     #expect(result.name(of: second.episode.id) == name.dropLast(4) + " (2).mp3")
-    _ = result.update(first.episode.id, to: first)
+    _ = result.update(first.episode.id, to: first, now: 0)
     #expect(result.name(of: first.episode.id) == name && result.count == 2)
-    _ = result.update(first.episode.id, to: nil)
-    _ = result.update(second.episode.id, to: nil)
-    _ = result.update(second.episode.id, to: second)
+    _ = result.update(first.episode.id, to: nil, now: 0)
+    _ = result.update(second.episode.id, to: nil, now: 0)
+    _ = result.update(second.episode.id, to: second, now: 0)
     #expect(result.name(of: second.episode.id) == name)
   }
 
+  @Test func `Names in the queue begin with the place`() {
+    var result = QueryResult(.queue)
+    let first = row(1 << 20 | 1, podcast: String(repeating: "long ", count: 20)) { $0.queuePlace = 12 }
+    _ = result.update(first.episode.id, to: first, now: 0)
+    #expect(result.name(of: first.episode.id) == "012 - long long long long long long - One.mp3")
+  }
+
+  private static let queries = [
+    "is:followed", "is:followed sort:oldest", "is:followed sort:title", "is:followed sort:shortest",
+    "-is:followed",
+    "shorter:5s", "newer:1970-01-01 older:1970-01-02 is:followed",
+  ]
+
   /// Rows come, change and go at random; a query that is run anew each time says what is right.
-  @Test(arguments: 1...20) func `A limited query shows what a query of all rows would`(_ seed: UInt64) {
+  @Test(arguments: 1...30) func `A limited query shows what a query of all rows would`(_ seed: UInt64) throws
+  {
     var random = SeededGenerator(seed: seed)
-    let limit = Int.random(in: 0...6, using: &random)
-    let query = Query.latest(limit)
-    var all: [Int64: Query.Row] = [:]
-    func newest() -> [Query.Row] {
-      let selected = all.values.filter(query.selects).sorted {
-        ($0.episode.modified, $0.episode.id) > ($1.episode.modified, $1.episode.id)
-      }
-      return Array(selected.prefix(query.capacity))
+    let text = Self.queries[Int(seed) % Self.queries.count]
+    var query = try #require(try EpisodeQuery(parsing: text))
+    query.limit = Int.random(in: 0...6, using: &random)
+    let limit = query.limit
+    var all: [Int64: QueryResult.Row] = [:]
+    func selected() -> [QueryResult.Row] {
+      let rows = all.values.filter { query.matches($0.facts, now: 0) }
+        .sorted { query.isOrdered($0.facts, before: $1.facts) }
+      return Array(rows.prefix(QueryResult.capacity(of: query)))
     }
-    var result = QueryResult(query, name: "Latest", [])
+    var result = QueryResult(query, [], now: 0)
     for _ in 0..<500 {
       let id = Int64.random(in: 1...30, using: &random) << 20
       let isGone = Int.random(in: 0..<3, using: &random) == 0
@@ -56,16 +77,38 @@ import TransferProtocol
         isGone
         ? nil
         : row(
-          id, published: Int64.random(in: 0...9, using: &random),
-          isFollowed: Bool.random(using: &random))
+          id, title: ["a", "B", "c"][Int.random(in: 0..<3, using: &random)],
+          published: Int64.random(in: 0...9, using: &random), duration: Int.random(in: 0...9, using: &random)
+        ) { $0.marks = Bool.random(using: &random) ? [.followed] : [] }
       let before = Set(result.shown.map(\.episode.id))
-      let other = result.update(id, to: all[id])
+      let other = result.update(id, to: all[id], now: 0)
       let after = Set(result.shown.map(\.episode.id))
       #expect(
         before.symmetricDifference(after).subtracting([id]) == Set([other?.episode.id].compactMap(\.self)))
-      if result.isShort { result = QueryResult(query, name: "Latest", newest()) }
-      #expect(result.shown.map(\.episode.id) == newest().prefix(limit).map(\.episode.id), "seed \(seed)")
+      if result.isStale(now: 0) { result = QueryResult(query, selected(), now: 0) }
+      #expect(result.shown.map(\.episode.id) == selected().prefix(limit).map(\.episode.id), "seed \(seed)")
       #expect(Set(result.shown.compactMap { result.name(of: $0.episode.id) }).count == result.count)
     }
+  }
+
+  @Test func `The clock makes a result stale when it selects others`() throws {
+    let query = try #require(try EpisodeQuery(parsing: "newer:1h"))
+    let result = QueryResult(query, [row(1 << 20, published: 10_000) { _ in }], now: 10_000)
+    #expect(!result.isStale(now: 13_600) && result.isStale(now: 13_601))
+    let fed = try #require(try EpisodeQuery(parsing: "older:1h"))
+    #expect(QueryResult(fed, [], now: 0).isStale(now: 60))
+  }
+
+  @Test func `A query of words shows only what the index has found`() throws {
+    let query = try #require(try EpisodeQuery(parsing: "episode:fog"))
+    var result = QueryResult(query, [], now: 0)
+    let (one, two) = (row(1 << 20 | 1), row(1 << 20 | 2))
+    result.note([one.episode.id, two.episode.id], matching: [two.episode.id])
+    _ = result.update(one.episode.id, to: one, now: 0)
+    _ = result.update(two.episode.id, to: two, now: 0)
+    #expect(result.shown.map(\.episode.id) == [two.episode.id])
+    result.note([two.episode.id], matching: [])
+    _ = result.update(two.episode.id, to: two, now: 0)
+    #expect(result.shown.isEmpty)
   }
 }

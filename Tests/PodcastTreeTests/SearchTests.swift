@@ -9,7 +9,7 @@ import Testing
   @Test func theRootListsItsViewsButNotTheControlDirectory() throws {
     let fixture = try TreeFixture()
     #expect(
-      try fixture.list(.root) == ["Downloaded", "Downloading", "Latest", "Search", "Subscriptions"])
+      try fixture.list(.root) == ["Downloaded", "Downloading", "Latest", "Queue", "Search", "Subscriptions"])
     let control = try wait(fixture.tree.lookup(".podcastfs", in: .root, for: fixture.me))
     #expect(control.isDirectory && control.permissions == 0o700)
     #expect(try fixture.list(control.node) == ["events", "gauges", "log", "status.json"])

@@ -28,7 +28,17 @@ import TransferProtocol
     /// By podcast: what is hidden in its result.
     var hidden: [Int64: Set<Int64>] = [:]
     static let search: Int64 = 900
+    var queue: [Int64] = []
     static let limit = 5
+    static let latest = EpisodeQuery.latest(limit, days: 0)
+    /// Searches for episodes.
+    static let texts = [
+      "is:cached -is:followed", "is:unplayed sort:oldest limit:3", "-is:cached is:queued", "show:\"show 2\"",
+    ]
+    static let queries: [NodeID: EpisodeQuery] = Dictionary(
+      uniqueKeysWithValues: texts.enumerated().compactMap { place, text in
+        (try? EpisodeQuery(parsing: text)).flatMap(\.self).map { (NodeID(.search, 901 + Int64(place)), $0) }
+      })
 
     static func result(_ podcast: Int64) -> NodeID { NodeID(.result, 100 + podcast) }
     static func subscription(_ podcast: Int64) -> NodeID { NodeID(.subscription, 200 + podcast) }
@@ -49,11 +59,19 @@ import TransferProtocol
     func folder(_ node: NodeID, _ podcast: Int64) -> Folder {
       Folder(ListedPodcast(id: node.row, name: "Show \(podcast)", podcast: podcasts[Int(podcast) - 1]))
     }
-    func rows(_ state: TreeState) -> [Query.Row] {
-      let shown = items.keys.filter {
-        followed.contains(EpisodeID.podcast(of: $0)) && items[$0]?.episode.hidden == false
-      }
-      return newest(shown, Self.limit * 2).compactMap { listed($0) }.compactMap { state.row(of: $0) }
+    /// What the catalogue selects for a view.
+    func rows(_ view: NodeID, _ query: EpisodeQuery) -> [ListedEpisode] {
+      let shown = items.keys.filter { id in facts(id).map { query.matches($0, now: 1) } ?? false }
+      let sorted = shown.compactMap { facts($0) }.sorted { query.isOrdered($0, before: $1) }
+      return sorted.prefix(QueryResult.capacity(of: query)).compactMap { listed($0.id) }
+    }
+    func facts(_ id: Int64) -> EpisodeFacts? {
+      guard let item = items[id], let listed = listed(id) else { return nil }
+      let podcast = podcast(of: id)
+      var facts = listed.facts(show: podcast.title, isFollowed: followed.contains(podcast.id))
+      facts.download = item.state.stage
+      facts.queuePlace = queue.firstIndex(of: id).map { $0 + 1 }
+      return facts
     }
     private func newest(_ ids: [Int64], _ count: Int) -> [Int64] {
       let sorted = ids.sorted { a, b in
@@ -82,7 +100,20 @@ import TransferProtocol
       case .subscription: return own { EpisodeID.podcast(of: $0) == number && !$1.episode.hidden }
       case .downloadedPodcast: return own { EpisodeID.podcast(of: $0) == number && $1.state == .cached }
       case _ where folder == .downloading:
-        return mixed(items.filter { $0.value.state.stage == .underWay }.map(\.key))
+        return mixed(items.filter { $0.value.state.stage == .running }.map(\.key)).union(["Failed", "Paused"])
+      case _ where folder == .paused: return mixed(items.filter { $0.value.state == .paused }.map(\.key))
+      case _ where folder == .failed: return mixed(items.filter { $0.value.state == .failed }.map(\.key))
+      case _ where folder == .queue:
+        return Set(
+          queue.enumerated().compactMap { place, id in
+            items[id].map {
+              EpisodeName.queueStem(
+                place: place + 1, podcast: self.podcast(of: id).name, stem: $0.episode.stem) + ".mp3"
+            }
+          })
+      case .search where folder != NodeID(.search, Self.search):
+        guard let query = Self.queries[folder] else { return [] }
+        return mixed(rows(folder, query).prefix(query.limit).map(\.id))
       case _ where folder == .latest:
         let ids = items.filter {
           followed.contains(EpisodeID.podcast(of: $0.key)) && !$0.value.episode.hidden
@@ -95,7 +126,8 @@ import TransferProtocol
     }
 
     var folders: [NodeID] {
-      [.latest, .downloading, .subscriptions, NodeID(.search, Self.search)]
+      [.latest, .queue, .downloading, .paused, .failed, .subscriptions, NodeID(.search, Self.search)]
+        + Array(Self.queries.keys)
         + found.map { Self.result($0) } + followed.map { Self.subscription($0) }
     }
   }
@@ -107,7 +139,15 @@ import TransferProtocol
   private func change(_ model: inout Model, _ random: inout SeededGenerator) -> TreeEvent? {
     let podcast = Int64.random(in: 1...4, using: &random)
     let id = podcast << 20 | Int64.random(in: 0..<8, using: &random)
-    switch Int.random(in: 0..<10, using: &random) {
+    switch Int.random(in: 0..<11, using: &random) {
+    case 10:
+      model.queue = model.queue.filter { $0 != id }
+      if model.items[id] != nil, Bool.random(using: &random) {
+        model.queue.insert(id, at: Int.random(in: 0...model.queue.count, using: &random))
+      }
+      return .queue(
+        model.queue.enumerated().map { QueueEntry(episode: $1, place: $0 + 1) },
+        episodes: model.queue.compactMap { model.listed($0) })
     case 0:
       model.followed =
         model.followed.contains(podcast)
@@ -152,11 +192,15 @@ import TransferProtocol
 
   @Test(arguments: 1...40) func `Directories list what a scan of all rows gives`(_ seed: UInt64) {
     var random = SeededGenerator(seed: seed)
-    var (model, state) = (Model(), TreeState())
-    state.searches = [Search(id: Model.search, name: "shows", resultCount: 0, source: "test", searched: 0)]
+    var (model, state) = (Model(), TreeState(latest: Model.latest))
+    let named = [(Model.search, "shows")] + Model.texts.enumerated().map { (901 + Int64($0), $1) }
+    let searches = named.map { Search(id: $0, name: $1, resultCount: 0, source: "test", searched: 0) }
+    _ = state.apply(.searches(searches, FolderTimes()))
     _ = state.apply(.results(search: Model.search, nil, [], shown: [:]))
     _ = state.apply(.subscriptions([], FolderTimes()))
-    _ = state.apply(.latest([], Query.latest(Model.limit)))
+    for view in state.readViews {
+      if let query = state.query(of: view) { _ = state.apply(.view(view, [], query)) }
+    }
     for step in 0..<400 {
       // As the reading side does before it applies an event.
       for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
@@ -165,11 +209,12 @@ import TransferProtocol
       let before = state.listings.mapValues { Set($0.items.map(\.name)) }
       guard let event = change(&model, &random) else { continue }
       var difference = state.apply(event)
-      if state.isLatestStale || state.views[.latest]?.isShort == true {
+      for view in state.readViews where state.isStale(view) ?? true {
         for podcast in Int64(1)...4 where state.podcasts[podcast]?.episodes == nil {
           state.podcasts[podcast] = model.entry(podcast)
         }
-        difference.add(state.apply(.latest(model.rows(state), Query.latest(Model.limit))))
+        guard let query = state.query(of: view) else { continue }
+        difference.add(state.apply(.view(view, model.rows(view, query), query)))
       }
       for (folder, old) in before {
         guard let new = names(state, folder) else { continue }
@@ -194,9 +239,8 @@ import TransferProtocol
           folder.row % 100 == episode.podcast && folder.kind != .fixed && folder.kind != .search
             && model.names(in: folder).contains(episode.name)
         }
-        let isLatest = state.views[.latest]?.name(of: id) != nil
-        let isUnderWay = item.state.stage == .underWay
-        #expect(state.linkCount(of: episode) == count + (isLatest ? 1 : 0) + (isUnderWay ? 1 : 0))
+        let mixed = state.mixedViews.count { state.views[$0]?.name(of: id) != nil }
+        #expect(state.linkCount(of: episode) == count + mixed)
       }
     }
   }

@@ -16,6 +16,7 @@ import TransferProtocol
     fileName: "f")
   private static var settings: TransferSettings {
     var settings = TransferSettings()
+    settings.queued = [MediaKey(address: "http://media.example/1.mp3")]
     settings.limitRate = 5
     settings.restsOnMetered = false
     settings.restsBelowCharge = 30

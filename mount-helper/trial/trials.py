@@ -197,7 +197,7 @@ def sweeps(origin, shows):
         origin.forget()
         run("sh", "-c", script, cwd=shows["sweep"], timeout=60)
         time.sleep(3)
-        listed = os.listdir(MOUNT + "/Downloading")
+        listed = set(os.listdir(MOUNT + "/Downloading")) - {"Failed", "Paused"}
         row(name, package, "an album of 20",
             f"{origin.count(r'/[0-9]+/')} requests, {len(listed)} still downloading")
         for path in glob.glob(shows["sweep"] + "/*.mp3"):

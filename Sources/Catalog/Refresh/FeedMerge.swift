@@ -219,6 +219,9 @@ private struct MergePiece {
       row.add(addition.plan.stem)
       row.add(addition.plan.item.parsed.fileExtension)
     }
+    for (id, addition) in zip(ids, additions) {
+      try PersonRows.add(id, addition.plan.item.parsed.people, in: database)
+    }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
     try EpisodeRow.addNotes(
       zip(ids, additions).compactMap { id, addition in addition.plan.item.parsed.notes.map { (id, $0) } },
@@ -229,6 +232,7 @@ private struct MergePiece {
   /// Everything but its name, its media key and its marks.
   private func write(_ change: Change, isIndexed: Bool, in database: Database) throws {
     let id = change.plan.known.id
+    try PersonRows.remove(id, in: database)
     // Its address is its own again.
     try database.run(Database.change(of: "episode", IncomingEpisode.columns + ["is_replaced"]), rows: 1) {
       _, row in
@@ -237,6 +241,7 @@ private struct MergePiece {
       row.add(false)
       row.add(id)
     }
+    try PersonRows.add(id, change.plan.item.parsed.people, in: database)
     guard let texts = change.texts else { return }
     if isIndexed { try FullText.removeEpisode(id, texts.old, in: database) }
     try database.run("DELETE FROM notes WHERE episode_id = ?", id)

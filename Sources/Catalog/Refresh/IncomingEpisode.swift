@@ -43,10 +43,11 @@ final class IncomingEpisode: Sendable {
       published, enclosure.length, parsed.duration.map(Int64.init), parsed.season.map(Int64.init),
       parsed.episode.map(Int64.init), parsed.explicit.map { $0 ? 1 : 0 },
     ]
+    let people = PersonRows.text(parsed.people)
     let texts: [String?] = [
       parsed.guid, parsed.title, enclosure.url.forRequest, enclosure.type, parsed.link?.forRequest, notes,
       parsed.imageURL?.forRequest, parsed.chaptersURL?.forRequest, EpisodeRow.text(parsed.transcripts),
-      parsed.episodeType,
+      parsed.episodeType, people,
     ]
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for text in texts + numbers.map({ $0.map { String($0) } }) {
@@ -73,7 +74,7 @@ final class IncomingEpisode: Sendable {
     "guid", "title", "published", "is_dated", "fingerprint", "enclosure_url", "media_type", "feed_length",
     "duration",
     "season", "number", "type", "explicit", "link", "image_url", "transcripts", "chapters_url",
-    "notes_length", "modified",
+    "notes_length", "modified", "people",
   ]
 
   /// Gives a row what the feed says, in the order of `columns`.
@@ -100,5 +101,6 @@ final class IncomingEpisode: Sendable {
     row.add(parsed.chaptersURL?.forRequest)
     row.add(notesLength)
     row.add(modified)
+    row.add(PersonRows.text(parsed.people))
   }
 }

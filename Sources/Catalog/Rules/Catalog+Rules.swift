@@ -136,7 +136,9 @@ enum RuleRows {
 
   /// Those whose address still is their own.
   static func episodes(ofPodcast id: Int64, show: String, in database: Database) throws -> [RuledEpisode] {
-    try database.all(
+    let queue = try QueueRows.all(in: database).map { ($0.episode, $0.place) }
+    let places = Dictionary(queue, uniquingKeysWith: { first, _ in first })
+    return try database.all(
       "SELECT \(Column.list(of: "e")) FROM episode e WHERE e.id BETWEEN ? AND ? AND e.is_replaced = 0 ORDER BY e.id",
       EpisodeID.first(ofPodcast: id), EpisodeID.last(ofPodcast: id)
     ) { row in
@@ -144,8 +146,9 @@ enum RuleRows {
         id: row.int64(Column.id), title: row.string(Column.title), show: show,
         published: row.int64(Column.published))
       facts.duration = row.intIfPresent(Column.duration)
-      facts.position = Double(row.int64(Column.position)) / 1000
+      facts.queuePlace = places[facts.id]
       facts.marks = .followed
+      if row.int64(Column.position) > 0 { facts.marks.insert(.begun) }
       if row.bool(Column.hidden) { facts.marks.insert(.hidden) }
       if row.bool(Column.played) { facts.marks.insert(.played) }
       var episode = RuledEpisode(facts, key: EpisodeRow.mediaKey(row.blob(Column.mediaKey)))

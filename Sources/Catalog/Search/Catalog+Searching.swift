@@ -23,23 +23,38 @@ extension Catalog {
   ) -> any Cancellable {
     begin(name, completion) { [self] task in
       try store.read { try SearchRows.checkFree(name, except: old, in: $0) }
+      if try episodeQuery(name) != nil {
+        return try keep(
+          name, MergedAnswer([SearchAnswer(source: "local", found: [])], limit: 1), replacing: old, task)
+      }
       let query = SearchQuery(parsing: name)
       let limit = query.limit ?? settings.searchLimit
       let index = query.sources.isEmpty ? try directoryAnswer(query, limit: limit) : nil
       let answer = try index.map { MergedAnswer([$0], limit: limit) } ?? answer(query, for: task)
-      try task.beginCommit()
-      // The words of the one that it takes the place of are forgotten.
-      defer { if old != nil { store.emptyLog() } }
-      let search = try store.change { [now = store.now] database, changes in
-        try SearchRows.checkFree(name, except: old, in: database)
-        let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
-        changes += [.search(id), .results(search: id)]
-        guard let search = try SearchRows.search(id, in: database) else {
-          throw CatalogError.unknown("search")
-        }
-        return search
-      }
+      let search = try keep(name, answer, replacing: old, task)
       if index != nil, query.appleID == nil { complete(search.id, name: name, query) }
+      return search
+    }
+  }
+
+  /// The query for episodes that a search's name is; nil where it searches for podcasts.
+  private func episodeQuery(_ name: String) throws(CatalogError) -> EpisodeQuery? {
+    do { return try EpisodeQuery(parsing: name) } catch { throw CatalogError(.EINVAL, "\(error)") }
+  }
+
+  private func keep(
+    _ name: String, _ answer: MergedAnswer, replacing old: Int64?, _ task: CatalogWork<Search>
+  ) throws -> Search {
+    try task.beginCommit()
+    // The words of the one that it takes the place of are forgotten.
+    defer { if old != nil { store.emptyLog() } }
+    return try store.change { [now = store.now] database, changes in
+      try SearchRows.checkFree(name, except: old, in: database)
+      let id = try SearchRows.record(name, answer, replacing: old, now: now, in: database)
+      changes += [.search(id), .results(search: id)]
+      guard let search = try SearchRows.search(id, in: database) else {
+        throw CatalogError.unknown("search")
+      }
       return search
     }
   }

@@ -26,9 +26,9 @@ enum EpisodeRow {
   enum Column: Int, ColumnList {
     // What directories show of it.
     case id, podcastID, mediaKey, stem, `extension`, modified, mediaType, feedLength, duration, notesLength,
-      transcripts, chaptersURL, hidden, played
-    case title, published, enclosureURL, guid, isDated, season, number, explicit, link, imageURL,
-      position, lastPlayed, listeningChanged, isReplaced
+      transcripts, chaptersURL, hidden, played, published, season, position
+    case title, enclosureURL, guid, isDated, number, explicit, link, imageURL, lastPlayed, listeningChanged,
+      isReplaced
   }
 
   /// For a `FROM episode e`.
@@ -68,7 +68,7 @@ enum EpisodeRow {
   }
 
   /// The first columns.
-  static let summaryColumns = Column.allCases[...Column.played.rawValue].map { "e.\($0.name)" }
+  static let summaryColumns = Column.allCases[...Column.position.rawValue].map { "e.\($0.name)" }
     .joined(separator: ", ")
 
   static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
@@ -81,7 +81,9 @@ enum EpisodeRow {
       duration: row.intIfPresent(Column.duration), notesLength: row.int(Column.notesLength),
       transcripts: row.stringIfPresent(Column.transcripts).map(transcripts) ?? [],
       chaptersURL: row.stringIfPresent(Column.chaptersURL).map { WebAddress($0) },
-      hidden: row.bool(Column.hidden), played: row.bool(Column.played))
+      hidden: row.bool(Column.hidden), played: row.bool(Column.played),
+      published: row.int64(Column.published), season: row.intIfPresent(Column.season),
+      isBegun: row.int64(Column.position) > 0)
   }
 
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.
@@ -152,12 +154,12 @@ extension EpisodeRow {
 
   /// The newest of a podcast that are not hidden and were published after `time`, the newest first.
   static func newest(
-    ofPodcast id: Int64, after time: Int64, isUnplayed: Bool = false, limit: Int, in database: Database
+    ofPodcast id: Int64, after time: Int64, limit: Int, in database: Database
   ) throws -> [Episode] {
     try database.all(
       """
       SELECT \(columns) FROM episode e INDEXED BY episode_by_date
-      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ? \(isUnplayed ? "AND e.played = 0" : "")
+      WHERE e.podcast_id = ? AND e.hidden = 0 AND e.published > ?
       ORDER BY e.published DESC LIMIT ?
       """, id, time, limit
     ) { read($0) }

@@ -14,6 +14,8 @@ struct PodcastRecord: Hashable, Sendable {
   var isProvisional = false
   /// `podcast:guid`: names the podcast wherever it is.
   var guid: String?
+  /// `podcast:person` of the channel, a name a line.
+  var people: String?
   /// When its directories last listed other things, in nanoseconds since 1970.
   var changed: Int64 = 0
 
@@ -26,7 +28,7 @@ struct PodcastRecord: Hashable, Sendable {
     case id, feedURL, title, name, author, link, language, categories, description, imageURL, explicit
     case episodeCount, lastRefresh, nextRefresh, error, isPrivate, isListed, created, unplayedCount
     // What is not shown.
-    case hasTitle, isProvisional, guid, changed
+    case hasTitle, isProvisional, guid, changed, people
   }
 
   /// How many columns `readPodcast` reads, and those for a `FROM shown p`.
@@ -58,7 +60,7 @@ struct PodcastRecord: Hashable, Sendable {
 
   private static let names = [
     "name", "name_key", "is_provisional", "title", "has_title", "author", "link", "language", "categories",
-    "description", "image_url", "explicit", "guid", "changed", "is_listed",
+    "description", "image_url", "explicit", "guid", "changed", "is_listed", "people",
   ]
 
   /// In the order of `names`.
@@ -66,7 +68,7 @@ struct PodcastRecord: Hashable, Sendable {
     [
       podcast.name, UniqueNames.key(podcast.name), isProvisional, podcast.title, hasTitle, podcast.author,
       podcast.link?.forRequest, podcast.language, categories, podcast.description,
-      podcast.imageURL?.forRequest, podcast.explicit, guid, changed, podcast.isListed,
+      podcast.imageURL?.forRequest, podcast.explicit, guid, changed, podcast.isListed, people,
     ]
   }
 
@@ -82,7 +84,7 @@ struct PodcastRecord: Hashable, Sendable {
       PodcastRecord(
         podcast: readPodcast(row), hasTitle: row.bool(Column.hasTitle),
         isProvisional: row.bool(Column.isProvisional), guid: row.stringIfPresent(Column.guid),
-        changed: row.int64(Column.changed))
+        people: row.stringIfPresent(Column.people), changed: row.int64(Column.changed))
     }
   }
 
@@ -169,6 +171,7 @@ extension PodcastRecord {
       (podcast.title, hasTitle) = (title, true)
     }
     podcast.author = said((feed.author ?? feed.owner).map(TitleText.line).flatMap(filled), podcast.author)
+    people = said(PersonRows.text(feed.people.map(TitleText.line)), people)
     podcast.link = said(feed.link, podcast.link)
     podcast.language = said(feed.language.flatMap(filled), podcast.language)
     if isWhole || !feed.categories.isEmpty { podcast.categories = feed.categories }

@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 120
+  static let version: Int64 = 121
 
   /// The version of a file's tables; nil for a file without any.
   static func version(of database: Database) throws(DatabaseError) -> Int64? {
@@ -65,7 +65,7 @@ enum Schema {
       is_provisional INTEGER NOT NULL DEFAULT 0, -- the name was made of a host: it lasts until the feed says its title
       title TEXT NOT NULL,
       has_title INTEGER NOT NULL DEFAULT 1,
-      author TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
+      author TEXT, people TEXT, link TEXT, language TEXT, categories TEXT, description TEXT, image_url TEXT,
       explicit INTEGER,
       guid TEXT,                                 -- podcast:guid
       created INTEGER NOT NULL DEFAULT (unixepoch()),
@@ -153,11 +153,18 @@ enum Schema {
       type TEXT,                                 -- `itunes:episodeType`
       explicit INTEGER, link TEXT, image_url TEXT, transcripts TEXT, chapters_url TEXT,
       notes_length INTEGER NOT NULL DEFAULT 0,
+      people TEXT,                               -- `podcast:person`, a name a line
       ruled INTEGER NOT NULL DEFAULT 0           -- RuleMark
     );
     CREATE INDEX episode_media_key ON episode (media_key);
     -- For listings by date, and for the foreign key: an index of some rows only would not serve that.
     CREATE INDEX episode_by_date ON episode (podcast_id, hidden, published DESC);
+    -- For queries of all episodes: it has all that they look at.
+    CREATE INDEX episode_facts
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id);
+    CREATE INDEX episode_heard
+      ON episode (published DESC, hidden, played, position, duration, season, podcast_id)
+      WHERE played = 1 OR position > 0;
     CREATE INDEX episode_listened ON episode (listening_changed) WHERE listening_changed IS NOT NULL;
     -- To count what is unplayed.
     CREATE INDEX episode_played ON episode (podcast_id, hidden) WHERE played = 1;
@@ -167,6 +174,21 @@ enum Schema {
 
     -- Apart, so that a listing reads past no long texts.
     CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
+
+    -- Words of `people` of episodes: see `PersonRows`.
+    CREATE TABLE person (
+      word TEXT NOT NULL, episode_id INTEGER NOT NULL, PRIMARY KEY (word, episode_id)
+    ) WITHOUT ROWID;
+
+    -- What is played next: see `QueueRows`.
+    CREATE TABLE queue (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+      place INTEGER NOT NULL UNIQUE
+    );
+
+    CREATE TRIGGER episode_is_played AFTER UPDATE OF played ON episode WHEN new.played = 1 BEGIN
+      DELETE FROM queue WHERE episode_id = new.id;
+    END;
 
     CREATE TABLE search (
       id INTEGER PRIMARY KEY AUTOINCREMENT,

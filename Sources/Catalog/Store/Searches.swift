@@ -169,21 +169,21 @@ extension Catalog {
     try store.read { try ListedRow.results("r.id = ?", id, in: $0).first }
   }
 
-  /// The results, over all searches, that show a podcast.
-  package func results(showing podcast: Int64) throws(CatalogError) -> [Int64] {
-    try store.read {
-      try $0.all("SELECT id FROM result WHERE podcast_id = ? AND state = 0 ORDER BY id", podcast) {
-        $0.int64(0)
-      }
+  /// By podcast: the results, over all searches, that show it, each with the episodes that are hidden there.
+  package func results(showing podcasts: [Int64]) throws(CatalogError) -> [Int64: [Int64: Set<Int64>]] {
+    let rows = try store.read {
+      try $0.all(
+        """
+        SELECT r.podcast_id, r.id, h.episode_id FROM result r LEFT JOIN hidden_in_search h ON h.result_id = r.id
+        WHERE r.podcast_id IN (SELECT value FROM json_each(?)) AND r.state = 0
+        """, EpisodeRow.list(podcasts)
+      ) { (podcast: $0.int64(0), result: $0.int64(1), hidden: $0.int64IfPresent(2)) }
     }
-  }
-
-  /// The episodes that `rm` has hidden from one result of a search.
-  package func hiddenEpisodes(ofSearchResult id: Int64) throws(CatalogError) -> Set<Int64> {
-    Set(
-      try store.read {
-        try $0.all("SELECT episode_id FROM hidden_in_search WHERE result_id = ?", id) { $0.int64(0) }
-      })
+    var results: [Int64: [Int64: Set<Int64>]] = [:]
+    for row in rows {
+      results[row.podcast, default: [:]][row.result, default: []].formUnion([row.hidden].compactMap(\.self))
+    }
+    return results
   }
 
   /// Its results go with it; the podcasts stay for a while.

@@ -6,8 +6,6 @@ internal import SQLiteKit
 // `source:local`: what the catalogue itself knows. The same words give the same answer, however busy the machine is:
 // what bounds the work are counts.
 extension TextIndex {
-  /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
-  private static let indexing = 0.1
   /// Podcasts of whose episodes some match that are compared, for each that is wanted.
   private static let candidates = 4
   /// Episodes of one podcast that are counted.
@@ -18,7 +16,7 @@ extension TextIndex {
   /// Podcasts whose own texts match, those with the words in their titles first, then those of whose episodes most match.
   /// Empty where the index can't be read.
   func answer(_ query: SearchQuery, limit: Int) -> SearchAnswer {
-    if !isFilledHere { _ = try? fill(until: .after(Self.indexing)) }
+    fillBriefly()
     let found = try? store.read { database in
       var ids = try Self.localMatches(query, limit: limit, in: database)
       if ids.isEmpty, let other = SearchText.respelled(query.terms) {

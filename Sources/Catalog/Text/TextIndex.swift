@@ -134,11 +134,22 @@ final class TextIndex: Sendable {
   /// - Parameter deadline: when to stop, done or not.
   /// - Returns: false where something is left.
   func fill(until deadline: MonotonicTime) throws(CatalogError) -> Bool {
+    var isChanged = false
     while let podcast = try next() {
       if MonotonicTime.now >= deadline || state.withLock({ $0.isStopped }) { return false }
       try indexPiece(of: podcast)
+      isChanged = true
     }
+    if isChanged { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
     return true
+  }
+
+  /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
+  private static let indexing = 0.1
+
+  /// Puts a little into it, where no other process does that.
+  func fillBriefly() {
+    if !isFilledHere { _ = try? fill(until: .after(Self.indexing)) }
   }
 
   private func next() throws(CatalogError) -> Int64? {

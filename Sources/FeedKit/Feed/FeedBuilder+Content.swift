@@ -80,8 +80,14 @@ extension FeedBuilder {
     case .itunesNewFeedURL: state.feed.newFeedURL = state.feed.newFeedURL ?? absolute(text)
     case .itunesComplete: state.feed.isComplete = FeedText.explicit(text) ?? false
     case .podcastGuid: state.feed.guid = state.feed.guid ?? FeedText.collapsed(text)
+    case .podcastPerson: addPerson(text, to: &state.feed.people)
     default: break
     }
+  }
+
+  private func addPerson(_ text: Bytes, to people: inout [String]) {
+    let name = FeedText.title(text)
+    if people.count < 50, !people.contains(name) { people.append(name) }
   }
 
   /// A title whose type attribute says whether it holds HTML.
@@ -168,6 +174,7 @@ extension FeedBuilder {
       draft.episode.season = draft.episode.season ?? FeedText.smallNumber(text)
     case .itunesEpisode, .podcastEpisode:
       draft.episode.episode = draft.episode.episode ?? FeedText.smallNumber(text)
+    case .podcastPerson: addPerson(text, to: &draft.episode.people)
     case .itunesEpisodeType: draft.episode.episodeType = FeedText.collapsed(text).lowercased()
     case .itunesExplicit:
       draft.episode.explicit = draft.episode.explicit ?? FeedText.explicit(text)

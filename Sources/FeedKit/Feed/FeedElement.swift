@@ -13,7 +13,7 @@ enum FeedElement: UInt8 {
   case itunesType, itunesNewFeedURL, itunesComplete
   // Podcasting 2.0
   case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
-  case podcastSeason, podcastEpisode
+  case podcastSeason, podcastEpisode, podcastPerson
   // Media RSS
   case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
   // content and Dublin Core
@@ -116,7 +116,7 @@ struct FeedNamespace {
   private static let podcast = FeedNamespace(names: [
     "guid": .podcastGuid, "transcript": .podcastTranscript, "chapters": .podcastChapters,
     "alternateenclosure": .podcastAlternateEnclosure, "source": .podcastSource, "season": .podcastSeason,
-    "episode": .podcastEpisode,
+    "episode": .podcastEpisode, "person": .podcastPerson,
   ])
 
   private static let media = FeedNamespace(names: [

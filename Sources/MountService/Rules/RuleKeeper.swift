@@ -60,7 +60,9 @@ package final class RuleKeeper: Sendable {
         .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .synchronized: break
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts,
+        .synchronized:
+        break
       }
     }
     look(at: podcasts)
@@ -121,17 +123,17 @@ package final class RuleKeeper: Sendable {
     var isInUse = false
     for (episode, decision) in zip(podcast.episodes, decisions) {
       switch decision.verdict {
-      case .download where episode.facts.download == .none && [.none, .wanted].contains(episode.mark):
+      case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
         wanted.append(episode)
       // Somebody had it downloaded before the rules wanted it.
-      case .download where episode.facts.download != .none && episode.mark == .none:
+      case .download where episode.facts.download != .absent && episode.mark == .none:
         try catalog.setRuleMark(.byHand, episode: episode.facts.id)
       case .download: break
       case .drop where isOpen(episode.facts.id): isInUse = true
       case .drop: drop(episode)
       // It was dropped by others: should the rules want it once more, it comes.
       case .leave(let reason)
-      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .none:
+      where reason != .isPlayed && episode.cameByRule && episode.facts.download == .absent:
         try catalog.setRuleMark(.none, episode: episode.facts.id)
       case .leave: break
       }
@@ -174,14 +176,7 @@ package final class RuleKeeper: Sendable {
 extension RuledEpisode {
   /// Takes in what the transfers know of it.
   package mutating func take(_ status: TransferStatus?) {
-    facts.download =
-      switch status?.state ?? .remote {
-      case .remote: .none
-      case .queued, .downloading: .running
-      case .paused: .paused
-      case .failed: .failed
-      case .cached: .complete
-      }
+    facts.download = status?.state.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }
   }
 }

@@ -100,7 +100,7 @@ extension SubscriptionRules {
   {
     let facts = episode.facts
     guard let reason else { return .download }
-    guard facts.download != .none, !facts.marks.contains(.kept), facts.queuePlace == nil else {
+    guard facts.download != .absent, !facts.marks.contains(.kept), facts.queuePlace == nil else {
       return .leave(reason)
     }
     if let due = dropTime(of: episode), due <= now, let played = episode.lastPlayed {
@@ -113,7 +113,7 @@ extension SubscriptionRules {
   /// When `after_played` drops the download; nil where it does not. Who plays an episode again still needs it.
   private func dropTime(of episode: RuledEpisode) -> Int64? {
     guard case .drop(let delay) = afterPlayed, episode.facts.marks.contains(.played),
-      episode.facts.position == 0
+      !episode.facts.marks.contains(.begun)
     else { return nil }
     return episode.lastPlayed.map { $0 + delay }
   }
@@ -121,7 +121,7 @@ extension SubscriptionRules {
   /// When the clock alone will change a decision: the next such moment after `now`, in seconds since 1970.
   package func nextChange(of episodes: [RuledEpisode], after now: Int64) -> Int64? {
     var moments: [Int64] = []
-    for episode in episodes where episode.facts.download != .none {
+    for episode in episodes where episode.facts.download != .absent {
       if let due = dropTime(of: episode) { moments.append(due) }
       if case .age(let seconds) = autoDownload, episode.cameByRule {
         moments.append(episode.facts.published + seconds + 1)

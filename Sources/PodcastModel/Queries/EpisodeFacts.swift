@@ -2,6 +2,7 @@
 package struct EpisodeFacts: Hashable, Sendable {
   /// The catalogue's number.
   package var id: Int64
+  /// For queries, as titles are ordered (`EpisodeQuery.titleKey`).
   package var title: String
   /// The title of the podcast.
   package var show: String
@@ -10,15 +11,10 @@ package struct EpisodeFacts: Hashable, Sendable {
   /// In seconds; nil where the feed does not say it.
   package var duration: Int?
   package var season: Int?
-  /// How far the listener is, in seconds; 0 at the start.
-  package var position: Double = 0
   /// Its place in the queue, from 1; nil where it is not in the queue.
   package var queuePlace: Int?
-  package var download: Download = .none
+  package var download = DownloadStage.absent
   package var marks: Marks = []
-
-  /// The state of the episode's download, as far as queries distinguish it.
-  package enum Download: Hashable, Sendable { case none, running, paused, failed, complete }
 
   package struct Marks: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
@@ -30,6 +26,8 @@ package struct EpisodeFacts: Hashable, Sendable {
     package static let followed = Marks(rawValue: 4)
     /// Removed from its subscription by the user.
     package static let hidden = Marks(rawValue: 8)
+    /// The listener is behind its start.
+    package static let begun = Marks(rawValue: 16)
   }
 
   package init(id: Int64, title: String, show: String, published: Int64) {
@@ -38,4 +36,28 @@ package struct EpisodeFacts: Hashable, Sendable {
     self.show = show
     self.published = published
   }
+
+  package func has(_ state: EpisodeQuery.State) -> Bool {
+    switch state {
+    case .unplayed: !marks.contains(.played)
+    case .started: !marks.contains(.played) && marks.contains(.begun)
+    case .played: marks.contains(.played)
+    case .cached: download == .complete
+    case .kept: marks.contains(.kept)
+    case .followed: marks.contains(.followed)
+    case .queued: queuePlace != nil
+    case .downloading: download == .running
+    case .paused: download == .paused
+    case .failed: download == .failed
+    case .hidden: marks.contains(.hidden)
+    }
+  }
+}
+
+/// Where an episode's download stands, as far as folders distinguish it.
+package enum DownloadStage: Hashable, Sendable {
+  case absent
+  /// Queued or downloading.
+  case running
+  case paused, failed, complete
 }

@@ -39,6 +39,8 @@ extension EpisodeQuery {
     }
     if !isForEpisodes { return nil }
     self.words = words.joined(separator: " ")
+    // What the user has removed from its subscription is shown nowhere of its own accord.
+    excludedStates.insert(.hidden)
   }
 
   private enum Key: String {

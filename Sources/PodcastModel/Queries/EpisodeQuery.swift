@@ -34,8 +34,16 @@ package struct EpisodeQuery: Hashable, Sendable {
 
   package enum State: String, CaseIterable, Hashable, Sendable {
     case unplayed, started, played, cached, kept, followed, queued
-    /// Of `Downloading/`; users do not write these.
-    case downloading, paused, failed
+    /// Users do not write these.
+    case downloading, paused, failed, hidden
+
+    /// Whether the state of its download decides, not the catalogue.
+    package var isOfDownload: Bool {
+      switch self {
+      case .cached, .kept, .downloading, .paused, .failed: true
+      default: false
+      }
+    }
   }
 
   package enum Order: String, Hashable, Sendable {
@@ -69,6 +77,16 @@ package struct EpisodeQuery: Hashable, Sendable {
     }
   }
 
+  /// Whether it looks at a state.
+  package func concerns(_ state: State) -> Bool { states.contains(state) || excludedStates.contains(state) }
+
+  /// By what titles are ordered: the title in an episode's name, without regard to the case of ASCII letters.
+  /// - Parameter stem: the episode's name in its podcast's folder.
+  package static func titleKey(ofStem stem: String) -> String {
+    let title = stem.firstRange(of: " - ").map { stem[$0.upperBound...] } ?? stem[...]
+    return String(decoding: title.utf8.map { (65...90).contains($0) ? $0 | 32 : $0 }, as: UTF8.self)
+  }
+
   /// Whether an index of texts must select the candidates; the rows alone do not tell who matches.
   package var needsIndex: Bool { !words.isEmpty || !people.isEmpty || !transcript.isEmpty }
 }
@@ -84,6 +102,12 @@ extension EpisodeQuery {
     if let season, facts.season != season { return false }
     return states.allSatisfy(facts.has) && !excludedStates.contains(where: facts.has)
       && shows.allSatisfy { WordMatch.contains($0, in: facts.show) }
+  }
+
+  /// Whether the clock alone lets further rows match.
+  package var isFedByClock: Bool {
+    if case .ago = older { return true }
+    return false
   }
 
   /// When the clock alone will change whether the row matches: the next such moment after `now`, in seconds since 1970.
@@ -107,19 +131,35 @@ extension EpisodeQuery {
   }
 }
 
-extension EpisodeFacts {
-  package func has(_ state: EpisodeQuery.State) -> Bool {
-    switch state {
-    case .unplayed: !marks.contains(.played)
-    case .started: !marks.contains(.played) && position > 0
-    case .played: marks.contains(.played)
-    case .cached: download == .complete
-    case .kept: marks.contains(.kept)
-    case .followed: marks.contains(.followed)
-    case .queued: queuePlace != nil
-    case .downloading: download == .running
-    case .paused: download == .paused
-    case .failed: download == .failed
-    }
+// The folders that are always there.
+extension EpisodeQuery {
+  package static let downloading = ofStage(.downloading)
+  package static let paused = ofStage(.paused)
+  package static let failed = ofStage(.failed)
+  package static let downloaded = ofStage(.cached)
+
+  package static let queue: EpisodeQuery = {
+    var query = ofStage(.queued)
+    query.order = .queue
+    return query
+  }()
+
+  /// - Parameters:
+  ///   - limit: the most episodes that it shows.
+  ///   - days: how old they are at most; 0 for any age.
+  package static func latest(_ limit: Int, days: Int) -> EpisodeQuery {
+    var query = EpisodeQuery()
+    query.states = [.unplayed, .followed]
+    query.excludedStates = [.hidden]
+    query.newer = days == 0 ? nil : .ago(Int64(days) * 86_400)
+    query.limit = limit
+    return query
+  }
+
+  private static func ofStage(_ state: State) -> EpisodeQuery {
+    var query = EpisodeQuery()
+    query.states = [state]
+    query.limit = .max
+    return query
   }
 }

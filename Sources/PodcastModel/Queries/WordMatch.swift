@@ -2,7 +2,7 @@
 package enum WordMatch {
   /// Letters as they are compared: "Łódź Straße" as "lodz strasse".
   package static func folded(_ text: String) -> String {
-    LatinLetters.simple(text.withoutMarks).lowercased()
+    LatinLetters.simple(text.withoutAnyMarks).lowercased()
   }
 
   /// Whether the words of `phrase` stand in `text` one after the other, as whole words.
@@ -14,7 +14,8 @@ package enum WordMatch {
     return (0...(all.count - wanted.count)).contains { all[$0..<($0 + wanted.count)].elementsEqual(wanted) }
   }
 
-  private static func words(_ text: String) -> [Substring] {
-    folded(text).split(whereSeparator: { !$0.isLetter && !$0.isNumber })
+  /// As they are compared.
+  package static func words(_ text: String) -> [String] {
+    folded(text).split(whereSeparator: { !$0.isLetter && !$0.isNumber }).map(String.init)
   }
 }

@@ -25,12 +25,13 @@ enum EpisodeAttributes {
   /// column for them.
   static let tags = "user.xdg.tags"
 
-  static func tags(_ listening: ListeningState, _ status: TransferStatus?) -> String? {
+  static func tags(_ listening: ListeningState, _ status: TransferStatus?, isQueued: Bool) -> String? {
     var words: [String] = []
     if !listening.isPlayed { words.append("unplayed") }
     if !listening.isPlayed && listening.position > 0 { words.append("started") }
     if status?.state == .cached { words.append("cached") }
     if status?.isKept ?? false { words.append("kept") }
+    if isQueued { words.append("queued") }
     return words.isEmpty ? nil : words.joined(separator: ",")
   }
 
@@ -39,11 +40,11 @@ enum EpisodeAttributes {
 
   /// All of them, in order.
   static func list(
-    _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?
+    _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?, isQueued: Bool
   ) -> AttributeList {
     var list = AttributeList()
     for name in transferNames { list.add(plain: name, value(name, episode, status: status)) }
-    list.add(plain: tags, tags(detail.entry.episode.listening, status))
+    list.add(plain: tags, tags(detail.entry.episode.listening, status, isQueued: isQueued))
     list.add(detail.facts)
     return list.bounded()
   }

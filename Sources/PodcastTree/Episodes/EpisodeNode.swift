@@ -43,7 +43,7 @@ struct EpisodeNode: TreeNode {
       tree.noteByHand(episode.id)
     }
     if !caller.comesAgain, intent.startsDownload {
-      tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .remote == .remote)
+      tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .absent == .absent)
     }
     // It counts as open from here: a drop at the last close of others does not end what this open waits for.
     tree.state.withLock { $0.open.take(episode.id) }
@@ -157,7 +157,7 @@ struct EpisodeNode: TreeNode {
   func extendedAttributes() -> Answer<AttributeList> {
     tree.detail(id.row).then { detail in
       tree.listed(id.row).map { episode in
-        EpisodeAttributes.list(episode, detail, status: status(of: episode))
+        EpisodeAttributes.list(episode, detail, status: status(of: episode), isQueued: isQueued)
       }
     }
   }
@@ -170,7 +170,7 @@ struct EpisodeNode: TreeNode {
     return tree.detail(id.row).then { detail in
       if name == EpisodeAttributes.tags {
         return tree.listed(id.row).map {
-          EpisodeAttributes.tags(detail.entry.episode.listening, status(of: $0))
+          EpisodeAttributes.tags(detail.entry.episode.listening, status(of: $0), isQueued: isQueued)
         }
       }
       // Long texts may be cut by what else there is.
@@ -178,6 +178,8 @@ struct EpisodeNode: TreeNode {
         ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
     }
   }
+
+  private var isQueued: Bool { tree.state.withLock { $0.queue[id.row] != nil } }
 
   /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import Transcripts
@@ -7,7 +8,6 @@ internal import TransferProtocol
 /// that a hundred thousand listed episodes take little room.
 final class ListedEpisode: Sendable {
   let id: Int64
-  let podcast: Int64
   let mediaKey: MediaKey
   /// The file's name in its podcast's directory.
   let name: String
@@ -17,8 +17,14 @@ final class ListedEpisode: Sendable {
   /// The feed's length where it may be one, and what such an episode usually takes; in bytes.
   let feedLength: Int64?
   let estimate: Int64
+  /// Seconds since 1970.
+  let published: Int64
+  /// In seconds, and the season; below 0 where the feed has none.
+  private let duration: Int32
+  private let season: Int32
   let isHidden: Bool
   let isPlayed: Bool
+  let isBegun: Bool
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
@@ -26,7 +32,6 @@ final class ListedEpisode: Sendable {
     _ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
   ) {
     id = episode.id
-    self.podcast = episode.podcastID
     mediaKey = episode.mediaKey
     name = episode.fileName
     stemLength = Int32(episode.stem.utf8.count)
@@ -35,7 +40,27 @@ final class ListedEpisode: Sendable {
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
     isPlayed = episode.played
+    isBegun = episode.isBegun
+    published = episode.published
+    duration = episode.duration.map { Int32(clamping: max($0, 0)) } ?? -1
+    season = episode.season.map { Int32(clamping: max($0, 0)) } ?? -1
     sidecars = Sidecar.all(of: episode, in: podcast, kinds, own: own)
+  }
+
+  var podcast: Int64 { EpisodeID.podcast(of: id) }
+
+  /// What queries look at, but for its download and the queue.
+  /// - Parameter show: its podcast's title.
+  func facts(show: String, isFollowed: Bool) -> EpisodeFacts {
+    var facts = EpisodeFacts(
+      id: id, title: EpisodeQuery.titleKey(ofStem: stem), show: show, published: published)
+    facts.duration = duration < 0 ? nil : Int(duration)
+    facts.season = season < 0 ? nil : Int(season)
+    if isHidden { facts.marks.insert(.hidden) }
+    if isPlayed { facts.marks.insert(.played) }
+    if isBegun { facts.marks.insert(.begun) }
+    if isFollowed { facts.marks.insert(.followed) }
+    return facts
   }
 
   var stem: String { String(decoding: name.utf8.prefix(Int(stemLength)), as: UTF8.self) }

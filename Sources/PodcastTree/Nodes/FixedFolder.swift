@@ -13,7 +13,7 @@ struct FixedFolder: FolderNode {
   static let names: [NodeID: [(String, NodeID)]] = [
     .root: [
       ("Discover", .discover), ("Downloaded", .downloaded), ("Downloading", .downloading),
-      ("Latest", .latest), ("Search", .search),
+      ("Latest", .latest), ("Queue", .queue), ("Search", .search),
       ("Subscriptions", .subscriptions),
     ],
     .control: [("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status)],

@@ -62,14 +62,20 @@ struct DiscoverFolder: FolderNode {
   }
 }
 
-/// `Search/QUERY/`: the podcasts that it has found. `Discover/CATEGORY/` and `Discover/CATEGORY/LANGUAGE/`: the best of a
+/// `Search/QUERY/`: the podcasts that it has found, or the episodes that it selects. `Discover/CATEGORY/` and `Discover/CATEGORY/LANGUAGE/`: the best of a
 /// category.
 struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
+  /// Where it lists episodes.
+  private var view: ViewFolder? {
+    tree.state.withLock { $0.episodeSearches[id] != nil } ? ViewFolder(tree: tree, id: id) : nil
+  }
+
   func load() throws {
     try tree.loadSearches()
+    if let view { return try view.load() }
     if try tree.catalog.fillCategory(id.row) { tree.takeInCommits() }
     try tree.loadResults(ofSearch: id.row)
   }
@@ -81,6 +87,7 @@ struct SearchFolder: FolderNode {
   /// Nothing tells a mount that another directory was installed: each listing of a category looks. A chart is fetched by
   /// its first listing, which waits for it; a day later, behind one.
   func listing(for caller: Caller) -> Answer<Listing> {
+    if let view { return view.listing(for: caller) }
     let found = isCategory ? Answer.on(tree.loader) { try load() } : .value(())
     return found.then { readChart(for: caller) }.then { tree.listing(of: id) { try load() } }.map { listing in
       var listing = listing
@@ -121,15 +128,21 @@ struct SearchFolder: FolderNode {
 
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
+      try load()
       guard let search = try tree.catalog.search(id.row) else { throw Errno.ENOENT }
+      let episodes = tree.state.withLock { $0.views[id]?.count }
       var list = AttributeList()
       if search.category == nil { list.add("query", search.name) }
       if let language = search.language { list.add(search.isChart ? "country" : "language", language) }
-      list.add("result_count", String(search.resultCount))
+      list.add("result_count", String(episodes ?? search.resultCount))
       list.add("source", search.source)
       if search.searched > 0 { list.add("searched", CivilTime.iso8601(search.searched)) }
       return list.bounded()
     }
+  }
+
+  func remove(_ name: String, _ target: Target) -> Answer<Void> {
+    view?.remove(name, target) ?? .failure(.EPERM)
   }
 
   /// Hides the result; of a language, takes it from the listing until somebody asks for it again.

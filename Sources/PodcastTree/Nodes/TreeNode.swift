@@ -46,7 +46,11 @@ protocol FolderNode: TreeNode {
   func remove(_ name: String, _ target: Target) -> Answer<Void>
   /// rmdir(2) of one of its names.
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void>
-  /// rename(2) of one of its names.
+  /// What an episode's rename(2) or link(2) to it orders.
+  func take(_ episode: ListedEpisode, for caller: Caller) -> Answer<Void>
+  /// rename(2) of one of its episodes within it.
+  func reorder(_ episode: ListedEpisode, to newName: String) -> Answer<Void>
+  /// rename(2) of one of its other names.
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void>
 }
 
@@ -80,6 +84,8 @@ extension FolderNode {
   func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> { .failure(.EROFS) }
   func remove(_ name: String, _ target: Target) -> Answer<Void> { .failure(.EPERM) }
   func removeDirectory(_ name: String, _ target: Target) -> Answer<Void> { .failure(.EPERM) }
+  func take(_ episode: ListedEpisode, for caller: Caller) -> Answer<Void> { .failure(.EROFS) }
+  func reorder(_ episode: ListedEpisode, to newName: String) -> Answer<Void> { .failure(.EPERM) }
   func move(_ name: String, _ target: Target, to newName: String, in parent: NodeID) -> Answer<Void> {
     .failure(.EPERM)
   }
@@ -105,7 +111,7 @@ extension PodcastTree {
     case .search: SearchesFolder(tree: self)
     case .discover: DiscoverFolder(tree: self)
     case .subscriptions: SubscriptionsFolder(tree: self)
-    case .latest, .downloading: ViewFolder(tree: self, id: id)
+    case .latest, .downloading, .paused, .failed, .queue: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)
     case .root, .control: FixedFolder(tree: self, id: id)
     case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)

@@ -1,16 +1,21 @@
 internal import PodcastModel
 internal import PosixKit
+internal import TransferProtocol
 
-/// A directory of episodes that a query selects: `Latest/`, `Downloading/`, and each podcast's in `Downloaded/`.
+/// A folder of episodes that a query selects: `Latest/`, `Queue/`, `Downloading/` with its folders, each podcast's in
+/// `Downloaded/`, and searches for episodes.
 struct ViewFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
 
   /// What it is made of decides when it last changed.
-  func load() throws { if id == .latest { try tree.loadLatest() } }
+  func load() throws { if isRead { try tree.loadView(id) } }
+
+  /// Whether its rows are read from the catalogue.
+  private var isRead: Bool { id == .latest || id.kind == .search }
 
   func listing(for caller: Caller) -> Answer<Listing> {
-    let isStale = id == .latest && tree.state.withLock { tree.isLatestStale($0) ?? true }
+    let isStale = isRead && tree.state.withLock { $0.isStale(id) ?? true }
     return (isStale ? Answer.on(tree.loader) { try load() } : .value(())).then {
       tree.listing(of: id) { try load() }
     }
@@ -37,11 +42,31 @@ struct ViewFolder: FolderNode {
 
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
-    case .episode(let episode):
-      id == .latest ? tree.markPlayedAndDrop(episode) : tree.dropDownload(of: episode)
+    case .episode(let episode) where isRead: tree.markPlayedAndDrop(episode)
+    case .episode(let episode) where id == .queue:
+      tree.commit { try tree.catalog.removeFromQueue([episode.id]) }
+    case .episode(let episode): tree.dropDownload(of: episode)
     case .sidecar(let sidecar): tree.removeCopy(of: sidecar)
     case .node: .failure(.EPERM)
     }
+  }
+
+  func take(_ episode: ListedEpisode, for caller: Caller) -> Answer<Void> {
+    let node = EpisodeNode(tree: tree, id: NodeID(.episode, episode.id))
+    return switch id {
+    case .downloading: node.set("state", to: TransferState.downloading.name, for: caller)
+    case .paused: node.set("state", to: TransferState.paused.name, for: caller)
+    case .queue: tree.commit { try tree.catalog.appendToQueue([episode.id]) }
+    default: .failure(.EROFS)
+    }
+  }
+
+  /// The number at the beginning of the new name is the episode's new place.
+  func reorder(_ episode: ListedEpisode, to newName: String) -> Answer<Void> {
+    guard id == .queue, let place = Int(newName.prefix { $0.isASCII && $0.isNumber }) else {
+      return .failure(.EPERM)
+    }
+    return tree.commit { try tree.catalog.moveInQueue(episode.id, to: place) }
   }
 }
 

@@ -6,6 +6,7 @@ struct PodcastEntry: Sendable {
   let id: Int64
   /// Its directory's name, unique in the catalogue.
   let name: String
+  let title: String
   let cover: Sidecar?
   /// Whether its feed has been fetched: else its episodes are not known yet.
   let isFetched: Bool
@@ -23,6 +24,7 @@ struct PodcastEntry: Sendable {
   ) {
     id = podcast.id
     name = podcast.name
+    title = podcast.title
     cover = kinds.contains(.cover) ? Sidecar.cover(of: podcast) : nil
     isFetched = podcast.isFetched
     nextRefresh = podcast.nextRefresh

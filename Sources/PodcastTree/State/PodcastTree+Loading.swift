@@ -22,8 +22,12 @@ extension PodcastTree {
     try readSubscriptions()
   }
 
+  /// Reads what a search lists: podcasts, or episodes.
   func loadResults(ofSearch id: Int64) throws {
     try loadSearches()
+    if state.withLock({ $0.episodeSearches[NodeID(.search, id)] != nil }) {
+      return try loadView(NodeID(.search, id))
+    }
     if state.withLock({ $0.results[id] == nil }) { try readResults(ofSearch: id) }
   }
 
@@ -57,13 +61,15 @@ extension PodcastTree {
       ? catalog.summaries(ofPodcast: podcast.id) {
         ListedEpisode($0, of: podcast, kinds, own: own[$0.mediaKey] ?? [])
       } : nil
-    return PodcastEntry(podcast, results: try readResults(showing: podcast.id), episodes: episodes, kinds)
+    return try readEntries([podcast], episodes: episodes)[0]
   }
 
-  func readResults(showing podcast: Int64) throws -> [Int64: Set<Int64>] {
-    let results = try catalog.results(showing: podcast)
-    return try Dictionary(
-      results.map { ($0, try catalog.hiddenEpisodes(ofSearchResult: $0)) }, uniquingKeysWith: { a, _ in a })
+  private func readEntries(_ podcasts: [Podcast], episodes: [ListedEpisode]? = nil) throws -> [PodcastEntry] {
+    loadCopies()
+    let results = try catalog.results(showing: podcasts.map(\.id))
+    return podcasts.map {
+      PodcastEntry($0, results: results[$0.id] ?? [:], episodes: episodes, settings.sidecars)
+    }
   }
 
   /// An episode as it is listed, with its podcast's row in memory.
@@ -91,35 +97,64 @@ extension PodcastTree {
     }
   }
 
-  /// Reads the rows of `Latest/`, where that never happened or there may be newer ones.
-  func loadLatest() throws {
-    if !state.withLock({ isLatestStale($0) ?? true }) { return }
-    try loadSubscriptions()
-    let since = oldestInLatest
-    let query = Query.latest(settings.latest, since: since)
-    let listed = try catalog.latest(limit: query.capacity, since: since).map { try loadListed($0) }
-    apply(.latest(state.withLock { state in listed.compactMap { state.row(of: $0) } }, query))
-  }
-
-  /// In seconds since 1970.
-  private var oldestInLatest: Int64 {
-    settings.latestDays == 0
-      ? .min : FileTime.now.sinceEpoch / 1_000_000_000 - Int64(settings.latestDays) * 86_400
-  }
-
-  /// Whether the rows of `Latest/` are to be read again; nil before they have been read.
-  func isLatestStale(_ state: TreeState) -> Bool? {
-    state.views[.latest].map { latest in
-      let isTooOld = latest.shown.last.map { $0.episode.modified < oldestInLatest } ?? false
-      return latest.isShort || state.isLatestStale || isTooOld
+  /// The same of many.
+  func loadListed(_ summaries: [EpisodeSummary]) throws -> [ListedEpisode] {
+    let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
+    let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
+    for entry in try readEntries(unknown) { state.withLock { $0.podcasts[entry.id] = entry } }
+    loadCopies()
+    let own = state.withLock { $0.own ?? [:] }
+    return summaries.compactMap { summary in
+      byID[summary.podcastID].map {
+        ListedEpisode(summary, of: $0, settings.sidecars, own: own[summary.mediaKey] ?? [])
+      }
     }
   }
 
-  /// Ends when `Latest/` has been read: an episode has a link for each directory that shows it. The first look at an episode
-  /// pays for that, not the start.
+  /// Reads the rows that a folder of episodes selects, where that never happened or they may be others.
+  func loadView(_ view: NodeID) throws {
+    try loadSubscriptions()
+    try loadSearches()
+    guard state.withLock({ $0.isStale(view) ?? true }), let query = state.withLock({ $0.query(of: view) })
+    else { return }
+    let selected = try catalog.episodes(
+      selectedBy: query, downloads: state.withLock { $0.downloads(for: query) },
+      limit: QueryResult.capacity(of: query))
+    apply(.view(view, try loadListed(selected), query))
+  }
+
+  /// Has the index say whether the texts of some episodes match the queries that need it.
+  func noteTexts(of ids: [Int64]) throws {
+    for (view, query) in state.withLock({ state in state.indexedViews.map { ($0, state.query(of: $0)) } }) {
+      guard let matching = try query.map({ try catalog.matching($0, among: ids) }) else { continue }
+      state.withLock { $0.views[view]?.note(ids, matching: matching) }
+    }
+  }
+
+  func readQueue() throws {
+    let entries = try catalog.queueEntries()
+    let changed = state.withLock { state in
+      Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
+    }
+    let new = try catalog.episodes(changed.sorted()).map(\.summary)
+    try noteTexts(of: changed.sorted())
+    apply(.queue(entries, episodes: try loadListed(new)))
+    transfers.protect(
+      state.withLock { state in entries.compactMap { state.views[.queue]?.episode($0.episode)?.mediaKey } })
+  }
+
+  /// Ends when all folders of episodes have been read: an episode has a link for each that shows it. The first look at an
+  /// episode pays for that, not the start.
   var linksKnown: Answer<Void> {
-    if state.withLock({ $0.views[.latest] != nil }) { return .value(()) }
-    return .on(loader) { try? self.loadLatest() }
+    let areKnown = state.withLock { state in
+      state.searches != nil && state.readViews.allSatisfy { state.views[$0] != nil }
+    }
+    if areKnown { return .value(()) }
+    return .on(loader) {
+      try? self.loadSearches()
+      for view in self.state.withLock({ $0.readViews }) { try? self.loadView(view) }
+    }
   }
 
   /// Reads the states of all downloads, once, before anything is listed.

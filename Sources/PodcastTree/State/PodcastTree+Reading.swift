@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol
@@ -40,15 +41,20 @@ extension PodcastTree {
     case .episode(let id):
       details.forget(id)
       try readEpisodes([id])
+      // What is played has left the queue.
+      if state.withLock({ $0.queue[id] != nil }) { try queueChanged() }
       try readRows(state.withLock { $0.folders(showing: EpisodeID.podcast(of: id)) })
+    case .queue: try queueChanged()
+    case .texts: state.withLock { $0.staleViews.formUnion($0.indexedViews) }
     case .synchronized(let added, let removed, let episodes):
       events.recordSynchronized(added: added, removed: removed, episodes: episodes)
     case .sidecar(let number): sidecarChanged(NodeID(rawValue: UInt64(number)))
     }
-    freshenLatestSoon()
+    freshenViewsSoon()
   }
 
   private func everythingChanged() throws {
+    try readQueue()
     try readSearches()
     for id in state.withLock({ Array($0.results.keys) }) { try readResults(ofSearch: id) }
     try readSubscriptions()
@@ -63,8 +69,11 @@ extension PodcastTree {
     let old = state.withLock { $0.results[id] ?? [] }
     let podcasts = Set((old + new).map(\.podcast)).filter { id in state.withLock { $0.podcasts[id] != nil } }
     var shown: [Int64: [Int64: Set<Int64>]] = [:]
-    for podcast in podcasts { shown[podcast] = try readResults(showing: podcast) }
+    let found = try catalog.results(showing: Array(podcasts))
+    for podcast in podcasts { shown[podcast] = found[podcast] ?? [:] }
     apply(.results(search: id, try catalog.search(id), new, shown: shown))
+    let view = NodeID(.search, id)
+    if state.withLock({ $0.episodeSearches[view] != nil && $0.listings[view] != nil }) { try loadView(view) }
     let gone = Set(old.map(\.id)).subtracting(new.map(\.id)).map { NodeID(.result, $0) }
     if gone.isEmpty { return }
     loader.async(after: Self.lifetimeOfRemoved) { [weak self] in
@@ -141,6 +150,7 @@ extension PodcastTree {
     let episodes = try catalog.episodes(ids).map {
       try loadListed(EpisodeEntry(episode: $0, podcast: podcast))
     }
+    try noteTexts(of: ids)
     apply(.episodes(episodes))
     // A lost catalogue knows them again: they may have been downloaded before.
     transfersChanged(
@@ -167,9 +177,10 @@ extension PodcastTree {
   }
 
   /// A burst of changes costs one query. A listing before that queries at once.
-  private func freshenLatestSoon() {
-    let isNeeded = state.withLock { isLatestStale($0) ?? false }
-    if isNeeded { loader.async(after: 0.2) { [weak self] in try? self?.loadLatest() } }
+  private func freshenViewsSoon() {
+    let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
+    if stale.isEmpty { return }
+    loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
   }
 
   // MARK: Downloads
@@ -192,6 +203,7 @@ extension PodcastTree {
 
   private func take(_ status: TransferStatus?, _ key: MediaKey, _ episode: ListedEpisode?) {
     let old = state.withLock { $0.statuses[key] }
+    if let episode, old?.state.stage != status?.state.stage { try? noteTexts(of: [episode.id]) }
     apply(.transfer(key, status, episode))
     if let status { report(status, before: old) }
     if status?.state == .cached, old?.state != .cached, let episode { fetchTranscript(of: episode) }
@@ -216,6 +228,21 @@ extension PodcastTree {
     else { return }
     if isChange { events.record(status, of: entry) }
     handler?((entry, status))
+  }
+
+  private func queueChanged() throws {
+    try readQueue()
+    try downloadAhead()
+  }
+
+  /// Downloads what is played next.
+  func downloadAhead() throws {
+    let next = try catalog.queueEntries().prefix(settings.queueAhead).map(\.episode)
+    for episode in try catalog.episodes(next)
+    where state.withLock({ $0.statuses[episode.mediaKey]?.state.stage ?? .absent }) == .absent {
+      guard let podcast = try catalog.podcast(episode.podcastID), !episode.isReplaced else { continue }
+      transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { _ in }
+    }
   }
 
   /// The last reader has closed what was to be dropped then.

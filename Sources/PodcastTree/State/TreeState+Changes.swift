@@ -1,3 +1,5 @@
+internal import PodcastModel
+
 /// Changes rows, and makes new values of the listings that show them. The one place where differences are made.
 extension TreeState {
   /// Changes the rows of some episodes. Costs what changes, however many there are beside them.
@@ -20,11 +22,14 @@ extension TreeState {
     change(&self)
     let given = Dictionary(new.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     var moved: [(view: NodeID, episode: ListedEpisode)] = []
+    let now = FileTime.now.seconds
     for id in ids {
       let row = (given[id] ?? self.episode(id)).flatMap { self.row(of: $0) }
       makeDownloadedFolder(row, &after)
-      for view in Self.views(ofEpisode: id) {
-        guard let other = views[view]?.update(id, to: row), !ids.contains(other.episode.id) else { continue }
+      for view in views(ofEpisode: id) {
+        guard let other = views[view]?.update(id, to: row, now: now), !ids.contains(other.episode.id) else {
+          continue
+        }
         if let name = other.oldName, !moved.contains(where: { $0.episode.id == other.episode.id }) {
           before.add(name, in: view, Shown(.episode(other.episode), node(of: other.episode)))
         }
@@ -47,8 +52,8 @@ extension TreeState {
   }
 
   /// `Downloaded/` has a directory for each podcast of which something is wholly here.
-  private mutating func makeDownloadedFolder(_ row: Query.Row?, _ names: inout Names) {
-    guard let row, Query.downloaded.selects(row) else { return }
+  private mutating func makeDownloadedFolder(_ row: QueryResult.Row?, _ names: inout Names) {
+    guard let row, row.facts.download == .complete else { return }
     let folder = NodeID(.downloadedPodcast, row.episode.podcast)
     if views[folder] != nil { return }
     views[folder] = QueryResult(.downloaded, name: row.podcastName)
@@ -68,7 +73,7 @@ extension TreeState {
     for folder in folders(showing: episode.podcast) where shows(episode, in: folder) {
       add(episode.name, in: folder) { isListed($0) }
     }
-    for view in Self.views(ofEpisode: episode.id) {
+    for view in views(ofEpisode: episode.id) {
       guard let name = views[view]?.name(of: episode.id) else { continue }
       add(name, in: view) { view.kind == .downloadedPodcast && isHere($0) }
     }
@@ -114,7 +119,7 @@ extension TreeState {
     return difference
   }
 
-  private mutating func noteTime(_ time: FileTime, of folder: NodeID) {
+  mutating func noteTime(_ time: FileTime, of folder: NodeID) {
     viewTimes[folder] = max(viewTimes[folder] ?? time, time)
     if folder.kind == .downloadedPodcast { noteTime(time, of: .downloaded) }
   }

@@ -18,8 +18,10 @@ enum TreeEvent: Sendable {
   case refreshed(podcast: Int64, next: Int64?)
   /// Episodes that are new or have changed.
   case episodes([ListedEpisode])
-  /// The rows of `Latest/` have been read.
-  case latest([Query.Row], Query)
+  /// The rows of a folder of episodes have been read.
+  case view(NodeID, [ListedEpisode], EpisodeQuery)
+  /// - Parameter episodes: those that are new in the queue.
+  case queue([QueueEntry], episodes: [ListedEpisode])
   case transfer(MediaKey, TransferStatus?, ListedEpisode?)
   /// An empty directory of `Downloaded/` goes.
   case emptied(NodeID)
@@ -55,10 +57,8 @@ extension TreeState {
       podcasts[podcast]?.nextRefresh = next
       return Difference()
     case .episodes(let episodes): return apply(episodes)
-    case .latest(let rows, let query):
-      isLatestStale = false
-      let old = views.updateValue(QueryResult(query, name: "Latest", rows), forKey: .latest)
-      return old == nil ? Difference() : remake([.latest])
+    case .view(let view, let episodes, let query): return apply(view, episodes, query)
+    case .queue(let entries, let episodes): return apply(entries, episodes)
     case .transfer(let key, let status, let episode): return apply(key, status, episode)
     case .emptied(let folder):
       guard let name = views[folder]?.name, views[folder]?.count == 0 else { return Difference() }
@@ -85,7 +85,9 @@ extension TreeState {
     let old = self.searches ?? []
     listTimes = times
     self.searches = searches
+    noteEpisodeSearches(searches)
     let (ids, oldIDs) = (Set(searches.map(\.id)), Set(old.map(\.id)))
+    for id in oldIDs.subtracting(ids) { forget(NodeID(.search, id)) }
     let languages = old.filter { !ids.contains($0.id) } + searches.filter { !oldIDs.contains($0.id) }
     for id in results.keys where !ids.contains(id) {
       for folder in results.removeValue(forKey: id) ?? [] {
@@ -112,9 +114,11 @@ extension TreeState {
       changed += now.keys.filter { before[$0] != now[$0] }.map { NodeID(.result, $0) }
       podcasts[podcast]?.results = now
     }
-    if old == nil { return remake(changed) }
-    var difference = remake([NodeID(.search, id)] + changed)
-    difference.attributes.append(NodeID(.search, id))
+    let node = NodeID(.search, id)
+    if old == nil && listings[node] == nil { return remake(changed) }
+    // The folder of a search for episodes is made when its rows have been read.
+    var difference = remake((episodeSearches[node] == nil ? [node] : []) + changed)
+    difference.attributes.append(node)
     return difference
   }
 
@@ -139,9 +143,11 @@ extension TreeState {
     // Its time may have changed although it lists the same.
     difference.attributes += [.subscriptions, .subscriptionList]
     let new = Set(followed.keys)
-    if views[.latest] != nil, !new.subtracting(old).isEmpty { isLatestStale = true }
+    if old != new { staleViews.formUnion(readViews.filter { query(of: $0)?.concerns(.followed) ?? false }) }
+    // What is no longer followed leaves at once.
     for podcast in old.subtracting(new) {
-      difference.add(changing(views[.latest]?.episodes(ofPodcast: podcast) ?? []) { _ in })
+      let shown = Set(mixedViews.flatMap { views[$0]?.episodes(ofPodcast: podcast) ?? [] })
+      difference.add(changing(shown.sorted()) { _ in })
     }
     if old != new { forgetUnshown() }
     return difference
@@ -158,7 +164,8 @@ extension TreeState {
     let folders = folders(showing: id)
     if old?.episodes != nil { difference.add(remake(folders)) }
     difference.attributes += folders + (changed ?? []).map { node(of: $0) }
-    if followed[id] != nil, views[.latest] != nil { isLatestStale = true }
+    staleViews.formUnion(
+      readViews.filter { followed[id] != nil || query(of: $0)?.states.contains(.followed) == false })
     return difference
   }
 

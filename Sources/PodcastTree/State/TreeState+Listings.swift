@@ -27,6 +27,7 @@ extension TreeState {
     case (.downloaded, _):
       return views.filter { $0.key.kind == .downloadedPodcast }.map { Listing.Item($1.name, .node($0)) }
     case (_, .search):
+      if episodeSearches[folder] != nil { return views[folder].map { items(of: $0) } }
       let languages = (searches ?? []).filter { $0.language != nil && category(of: $0) == folder }
       return results[folder.row].map { results in
         results.map { Listing.Item($0.name, .node(NodeID(.result, $0.id))) }
@@ -40,10 +41,18 @@ extension TreeState {
     case (_, .downloadedPodcast):
       guard let view = views[folder], let podcast = podcasts[folder.row] else { return [] }
       return items(of: view.shown.map(\.episode), podcast) { isHere($0) }
-    default:
-      return views[folder]?.shown.compactMap { row in
-        views[folder]?.name(of: row.episode.id).map { Listing.Item($0, .episode(row.episode)) }
-      }
+    case (.downloading, _):
+      return views[folder].map { items(of: $0) + Self.downloadFolders.map { Listing.Item($0, .node($1)) } }
+    default: return views[folder].map { items(of: $0) }
+    }
+  }
+
+  /// In `Downloading/`.
+  static let downloadFolders = [("Failed", NodeID.failed), ("Paused", NodeID.paused)]
+
+  private func items(of view: QueryResult) -> [Listing.Item] {
+    view.shown.compactMap { row in
+      view.name(of: row.episode.id).map { Listing.Item($0, .episode(row.episode)) }
     }
   }
 
@@ -105,7 +114,8 @@ extension TreeState {
   /// Forgets podcasts that nothing in memory shows any more.
   mutating func forgetUnshown() {
     let listed = Set(listings.keys.compactMap { podcast(shownBy: $0) })
-    let needed = Set(downloads.values.map(\.podcast)).union(views[.latest]?.podcasts ?? []).union(listed)
+    let needed = Set(downloads.values.map(\.podcast)).union(mixedViews.flatMap { views[$0]?.podcasts ?? [] })
+      .union(listed)
     for id in podcasts.keys {
       if !needed.contains(id) {
         podcasts[id] = nil

@@ -10,6 +10,8 @@ struct TreeState: Sendable {
 
   /// With the categories of `Discover/` and their languages.
   var searches: [Search]?
+  /// The searches that list episodes.
+  var episodeSearches: [NodeID: EpisodeQuery] = [:]
   var hasDirectory = false
   /// By search.
   var results: [Int64: [Folder]] = [:]
@@ -43,12 +45,20 @@ struct TreeState: Sendable {
 
   // MARK: Queries
 
-  /// `Latest/`, where its rows have been read, `Downloading/`, and the directories of `Downloaded/`.
-  var views: [NodeID: QueryResult] = [.downloading: QueryResult(.downloading, name: "Downloading")]
+  /// What `Latest/` shows.
+  let latest: EpisodeQuery
+  /// `Downloading/` with its folders, the queue, the folders of `Downloaded/`; `Latest/` and searches for episodes where
+  /// their rows have been read.
+  var views: [NodeID: QueryResult] = [
+    .downloading: QueryResult(.downloading), .paused: QueryResult(.paused), .failed: QueryResult(.failed),
+    .queue: QueryResult(.queue),
+  ]
   /// When what a view lists last changed.
   var viewTimes: [NodeID: FileTime] = [:]
-  /// Whether the rows of `Latest/` are to be read again.
-  var isLatestStale = false
+  /// Views whose rows are to be read again.
+  var staleViews: Set<NodeID> = []
+  /// Places in the queue, from 1, by episode.
+  var queue: [Int64: Int] = [:]
 
   // MARK: What is open
 
@@ -71,27 +81,18 @@ struct TreeState: Sendable {
 
   /// From memory; nil where it would have to be read.
   func episode(_ id: Int64) -> ListedEpisode? {
-    podcasts[EpisodeID.podcast(of: id)]?.episode(id) ?? downloads[id] ?? views[.latest]?.episode(id)
+    podcasts[EpisodeID.podcast(of: id)]?.episode(id) ?? downloads[id]
+      ?? mixedViews.lazy.compactMap { views[$0]?.episode(id) }.first
   }
 
   func status(of episode: ListedEpisode) -> TransferStatus? { statuses[episode.mediaKey] }
   func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }
 
   /// Whether it has no download, or one that was dropped and goes when the last reader closes it.
-  func isRemote(_ episode: ListedEpisode) -> Bool { stage(of: episode) == .remote }
+  func isRemote(_ episode: ListedEpisode) -> Bool { stage(of: episode) == .absent }
 
-  func stage(of episode: ListedEpisode) -> TransferState.Stage {
-    open.dropsAtClose.contains(episode.id) ? .remote : status(of: episode)?.state.stage ?? .remote
-  }
-
-  /// What queries select by; nil where its podcast is not in memory.
-  func row(of episode: ListedEpisode) -> Query.Row? {
-    guard let podcast = podcasts[episode.podcast] else { return nil }
-    // Two episodes may have one address: views show the one that the download belongs to.
-    let isOwner = downloadOfKey[episode.mediaKey] == episode.id
-    return Query.Row(
-      episode: episode, podcastName: podcast.name, isFollowed: followed[podcast.id] != nil,
-      stage: isOwner ? stage(of: episode) : .remote)
+  func stage(of episode: ListedEpisode) -> DownloadStage {
+    open.dropsAtClose.contains(episode.id) ? .absent : status(of: episode)?.state.stage ?? .absent
   }
 
   /// The podcast that a directory or a cover shows.
@@ -117,17 +118,12 @@ struct TreeState: Sendable {
     return podcasts[episode.podcast]?.results[folder.row]?.contains(episode.id) != true
   }
 
-  /// The views that may show an episode.
-  static func views(ofEpisode id: Int64) -> [NodeID] {
-    [.latest, .downloading, NodeID(.downloadedPodcast, EpisodeID.podcast(of: id))]
-  }
-
   /// How many directories show an episode.
   func linkCount(of episode: ListedEpisode) -> Int {
     let hidden = podcasts[episode.podcast]?.results.values
     let isListed = followed[episode.podcast] != nil && !episode.isHidden
     return (hidden?.count { !$0.contains(episode.id) } ?? 0) + (isListed ? 1 : 0)
-      + Self.views(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
+      + views(ofEpisode: episode.id).count { views[$0]?.name(of: episode.id) != nil }
   }
 
   // MARK: Sidecars
@@ -163,13 +159,15 @@ struct TreeState: Sendable {
 
   func presence(of folder: NodeID) -> Presence {
     switch (folder, folder.kind) {
-    case (.search, _): return .there(changed: time(listTimes.searches))
+    case (.search, _): return searches == nil ? .unread : .there(changed: time(listTimes.searches))
     case (.subscriptions, _):
+      if subscriptions == nil { return .unread }
       return .there(changed: time(max(listTimes.subscriptions, listTimes.uploads)))
     case (.latest, _): return subscriptions == nil ? .unread : .there(changed: latestTime)
     case (_, .search):
       guard let searches else { return .unread }
-      return searches.first { $0.id == folder.row }.map { .there(changed: time($0.changed)) } ?? .gone
+      let made = searches.first { $0.id == folder.row }.map { time($0.changed) }
+      return made.map { .there(changed: [$0, viewTimes[folder]].compactMap(\.self).max()) } ?? .gone
     case (_, .result), (_, .subscription):
       // Shows sort by news.
       return folders[folder].map {
@@ -197,6 +195,7 @@ struct TreeState: Sendable {
     case .fixed:
       if node == .control { return (.root, ".podcastfs") }
       if node == .subscriptionList { return (.subscriptions, SubscriptionsFolder.listName) }
+      if let name = Self.downloadFolders.first(where: { $0.1 == node })?.0 { return (.downloading, name) }
       for (folder, names) in FixedFolder.names {
         if let name = names.first(where: { $0.1 == node })?.0 { return (folder, name) }
       }

@@ -35,7 +35,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package var isDirectory: Bool {
     switch kind {
     case .search, .result, .subscription, .downloadedPodcast: true
-    case .fixed: (1...7).contains(row) || self == .discover
+    case .fixed: (1...7).contains(row) || (13...16).contains(row)
     default: false
     }
   }
@@ -75,4 +75,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package static let subscriptionList = NodeID(.fixed, 11)
   package static let gauges = NodeID(.fixed, 12)
   package static let discover = NodeID(.fixed, 13)
+  package static let paused = NodeID(.fixed, 14)
+  package static let failed = NodeID(.fixed, 15)
+  package static let queue = NodeID(.fixed, 16)
 }

@@ -109,7 +109,7 @@ extension TransferCore {
       let disk = settings.minimumFree > 0 && !isTaking ? promisedOnDisk + onDisk - left : 0
       let excess = max(downloads.bytes + promised + need - settings.cacheSize, disk)
       if excess > 0 {
-        let bytes = evictable ?? space.split(downloads.evictable, at: now.instant)
+        let bytes = evictable ?? space.split(self.evictable, at: now.instant)
         evictable = bytes
         if bytes.sure < excess {
           evict(excess)
@@ -123,6 +123,11 @@ extension TransferCore {
     return admitted
   }
 
+  private var evictable: [EvictionCandidate] {
+    let queued = Set(settings.queued ?? [])
+    return downloads.evictable.filter { !queued.contains($0.key) }
+  }
+
   /// Evicts the least recently read episodes that together hold at least `count` bytes. Where all together hold less, it
   /// evicts none.
   /// - Parameter partly: evicts them also where they hold less.
@@ -130,7 +135,7 @@ extension TransferCore {
   @discardableResult
   private mutating func evict(_ count: Int64, partly: Bool = false) -> Bool {
     if !space.evicting.isEmpty { return true }
-    let candidates = space.split(downloads.evictable, at: now.instant).due
+    let candidates = space.split(evictable, at: now.instant).due
     guard !candidates.isEmpty, partly || candidates.reduce(0, { $0 + $1.size }) >= count else { return false }
     space.evict(candidates, goal: count)
     emit(.evict(candidates, count: count + min(settings.cacheSize, downloads.bytes) / Self.lowWater))

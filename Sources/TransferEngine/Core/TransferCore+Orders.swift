@@ -47,8 +47,10 @@ extension TransferCore {
   }
 
   private mutating func use(_ new: TransferSettings) {
+    var new = new
+    new.queued = new.queued ?? settings.queued
     if new == settings { return }
-    if new.minimumFree != settings.minimumFree { roomHasChanged() }
+    if new.minimumFree != settings.minimumFree || new.queued != settings.queued { roomHasChanged() }
     settings = new
     throttle.set(rate: new.limitRate, at: now.instant)
     letGoOfThrottled()

@@ -27,7 +27,7 @@ extension TransferCore {
     guard !status.isSame(as: before) || download.told.isProgressDue || isCountDue else { return false }
     if status.isNews(after: before) {
       download.record.changed = now.wall
-      if status.state.stage != before?.state.stage ?? .remote { download.told.moment = now.wallNanoseconds }
+      if status.state.stage != before?.state.stage ?? .absent { download.told.moment = now.wallNanoseconds }
       if let line = status.logLine(after: before) { emit(.log(line)) }
     }
     download.told.status = download.status

@@ -132,7 +132,7 @@ struct CatalogModel {
     stems = stems.filter { id, _ in episodes.contains { $0.id == id } }
     numbers = numbers.filter { id, _ in episodes.contains { $0.id == id } }
     let newest = episodes.filter { !$0.hidden }.map(\.published).max()
-    #expect(try catalog.latest(limit: 1).first?.episode.published == newest, "\(where_): latest")
+    #expect(try catalog.latest(limit: 1).first?.published == newest, "\(where_): latest")
   }
 
   /// At the end, with nothing failing any more, all is there, and the index knows each word that is in the tables.

@@ -1,0 +1,126 @@
+internal import Catalog
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// Episodes of the catalogue as commands show them: with where they are in a mount, and how far their downloads are.
+struct KnownEpisodes {
+  struct One {
+    let entry: EpisodeEntry
+    /// In the mount; nil where nothing is mounted, or no folder shows the episode.
+    let path: String?
+    let state: TransferState
+
+    /// "2024-01-03  Harbour Lights — A quiet harbour", with how long it is.
+    var text: String {
+      let date = CivilDate(secondsSinceEpoch: entry.episode.published)
+      let duration = entry.episode.duration.map { "  \(HumanText.duration(Int64($0)))" } ?? ""
+      return PrintableText.line("\(date)  \(entry.podcast.title) — \(entry.episode.title)\(duration)")
+    }
+
+    func json(_ more: [(String, JSONValue)] = []) -> JSONValue {
+      let episode = entry.episode
+      return .object(
+        more + [
+          ("path", .optional(path)), ("show", .string(entry.podcast.title)),
+          ("title", .string(episode.title)),
+          ("published", .optional(episode.isDated ? CivilTime.iso8601(episode.published) : nil)),
+          ("duration", episode.duration.map { .integer(Int64($0)) } ?? .null),
+          ("played", .bool(episode.played)),
+          ("position", .number(Double(episode.listening.position) / 1000)), ("state", .string(state.name)),
+        ])
+    }
+  }
+
+  let session: CatalogSession
+  private let statuses: [MediaKey: TransferStatus]
+  /// The mount that shows the catalogue; nil where there is none.
+  private let root: String?
+
+  init(_ session: CatalogSession) throws {
+    self.session = session
+    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
+    client.waitUntilCurrent(until: .after(2))
+    statuses = Dictionary(client.allStatuses().map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    client.stop()
+    root = MountServer.mountPoints(places: session.places).min()
+  }
+
+  /// Those that a query selects, in its order.
+  func selected(by query: EpisodeQuery) throws -> [One] {
+    let entries = try session.catalog.entries(forKeys: Array(statuses.keys))
+    var downloads: [EpisodeQuery.State: Set<Int64>] = [:]
+    for state in EpisodeQuery.State.allCases where state.isOfDownload && query.concerns(state) {
+      downloads[state] = Set(
+        entries.filter { key, _ in statuses[key]?.has(state) ?? false }.map(\.value.episode.id))
+    }
+    return try all(
+      session.catalog.episodes(selectedBy: query, downloads: downloads, limit: query.limit).map(\.id))
+  }
+
+  /// In this order.
+  func all(_ ids: [Int64]) throws -> [One] {
+    let episodes = try session.catalog.episodes(ids)
+    let byID = Dictionary(episodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let podcasts = try session.catalog.podcasts(Array(Set(episodes.map(\.podcastID))))
+    let podcast = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    let folders = try folders(of: Array(podcast.keys))
+    return ids.compactMap { id in
+      guard let episode = byID[id], let podcast = podcast[episode.podcastID] else { return nil }
+      let state = statuses[episode.mediaKey]?.state ?? .remote
+      return One(
+        entry: EpisodeEntry(episode: episode, podcast: podcast),
+        path: path(of: episode, podcast, state, in: folders), state: state)
+    }
+  }
+
+  /// By podcast: the folder that shows its episodes, a subscription's before a search's.
+  private func folders(of podcasts: [Int64]) throws -> [Int64: (path: String, hidden: Set<Int64>?)] {
+    let catalog = session.catalog
+    var folders: [Int64: (path: String, hidden: Set<Int64>?)] = [:]
+    for listed in try catalog.subscriptions() {
+      folders[listed.podcast.id] = ("Subscriptions/\(listed.name)", nil)
+    }
+    let results = try catalog.results(showing: podcasts.filter { folders[$0] == nil })
+    if results.isEmpty { return folders }
+    for search in try catalog.searches() {
+      for listed in try catalog.results(ofSearch: search.id) where folders[listed.podcast.id] == nil {
+        let above = search.category.map {
+          ["Discover", $0, search.language].compactMap(\.self).joined(separator: "/")
+        }
+        folders[listed.podcast.id] = (
+          "\(above ?? "Search/\(search.name)")/\(listed.name)", results[listed.podcast.id]?[listed.id] ?? []
+        )
+      }
+    }
+    return folders
+  }
+
+  private func path(
+    of episode: Episode, _ podcast: Podcast, _ state: TransferState,
+    in folders: [Int64: (path: String, hidden: Set<Int64>?)]
+  ) -> String? {
+    guard let root else { return nil }
+    if let folder = folders[podcast.id], !(folder.hidden?.contains(episode.id) ?? episode.hidden) {
+      return "\(root)/\(folder.path)/\(episode.fileName)"
+    }
+    return state == .cached ? "\(root)/Downloaded/\(podcast.name)/\(episode.fileName)" : nil
+  }
+}
+
+extension TransferStatus {
+  fileprivate func has(_ state: EpisodeQuery.State) -> Bool {
+    switch state {
+    case .cached: self.state == .cached
+    case .kept: isKept
+    case .downloading: self.state.stage == .running
+    case .paused: self.state == .paused
+    case .failed: self.state == .failed
+    default: false
+    }
+  }
+}

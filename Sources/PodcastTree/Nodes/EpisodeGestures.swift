@@ -1,0 +1,54 @@
+internal import PosixKit
+
+/// rename(2) and link(2) of an episode to a folder: an order, as setfattr(1) gives it. The episode stays listed where it
+/// was, and the folder lists it under the name that it has there.
+extension PodcastTree {
+  func move(
+    _ episode: ListedEpisode, _ name: String, in parent: NodeID, to newName: String, in newParent: NodeID,
+    for caller: Caller
+  ) -> Answer<Void> {
+    guard let folder = folder(newParent) else { return .failure(.ENOTDIR) }
+    let done =
+      parent == newParent
+      ? folder.reorder(episode, to: newName)
+      : folder.take(episode, for: caller).recover { .failure($0 == .EROFS ? .EPERM : $0) }
+    return done.then { self.settle(episode, was: (parent, name), becomes: (newParent, newName)) }
+  }
+
+  package func link(_ node: NodeID, _ name: String, in parent: NodeID, for caller: Caller) -> Answer<
+    NodeAttributes
+  > {
+    guard owner.admits(caller) else { return .failure(.EACCES) }
+    guard node.kind == .episode, let folder = folder(parent) else { return .failure(.EROFS) }
+    return listed(node.row).then { episode in
+      folder.take(episode, for: caller).then { self.settle(episode, was: nil, becomes: (parent, name)) }
+    }.then { self.attributes(of: node) }.map { attributes in
+      var attributes = attributes
+      // The folder may list it under another name.
+      attributes.timeout = 0
+      return attributes
+    }
+  }
+
+  /// The kernel has a name that the folder may not have, and has lost one that the other folder still has: it looks again,
+  /// and those who watch hear what is true.
+  private func settle(
+    _ episode: ListedEpisode, was old: (folder: NodeID, name: String)?,
+    becomes new: (folder: NodeID, name: String)
+  ) -> Answer<Void> {
+    .on(loader) {
+      let shown = self.state.withLock { $0.names(of: $0.episode(episode.id) ?? episode) }.byFolder
+      var difference = Difference()
+      func add(_ name: (folder: NodeID, name: String), _ event: Difference.Event) {
+        difference.names.append(
+          Difference.Name(
+            name: name.name, directory: name.folder, event: event, isDirectory: false,
+            node: NodeID(.episode, episode.id)))
+        difference.listings.append(name.folder)
+      }
+      if let old, shown[old.folder]?[old.name] != nil { add(old, .appeared) }
+      if shown[new.folder]?[new.name] == nil { add(new, .vanished) }
+      self.tell(difference)
+    }
+  }
+}
