@@ -85,7 +85,7 @@ let package = Package(
       "Catalog",
       [
         "Configuration", "Directory", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel",
-        "PosixKit",
+        "PosixKit", "Transcripts",
       ]),
     // Other devices, by a server: how far one is, and what is followed.
     library("Sync", ["Catalog", "Configuration", "HTTPKit", "PodcastModel", "PosixKit"]),

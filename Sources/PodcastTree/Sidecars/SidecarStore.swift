@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 internal import Glibc
 package import PodcastModel
@@ -84,7 +85,7 @@ struct SidecarStore: Sendable {
 
 /// The copies of sidecars in the cache, for commands.
 package enum SidecarCopies {
-  package static func directory(in places: Places) -> String { places.cache + "/sidecars" }
+  package static func directory(in places: Places) -> String { Catalog.sidecarCopies(in: places) }
 
   /// Deletes the copies of a podcast's cover and of all that was beside its episodes.
   package static func remove(ofPodcast podcast: Int64, in places: Places) {

@@ -90,7 +90,25 @@ extension PodcastTree {
   }
 
   /// Folders that look for what was said may list others now. On the loader's thread.
-  func transcriptsChanged() {}
+  func transcriptsChanged() {
+    state.withLock { state in
+      state.staleViews.formUnion(
+        state.indexedViews.filter { state.query(of: $0)?.transcript.isEmpty == false })
+    }
+    freshenViewsSoon()
+  }
+
+  /// Where an episode says what the newest search that shows it looks for; nil where none looks for that.
+  func hits(of episode: Int64, _ key: MediaKey) -> [TranscriptHit]? {
+    let query = state.withLock { state -> EpisodeQuery? in
+      let showing = state.episodeSearches.filter {
+        !$0.value.transcript.isEmpty && state.views[$0.key]?.name(of: episode) != nil
+      }
+      return showing.max { $0.key.row < $1.key.row }?.value
+    }
+    guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
+    return try? transcripts.index()?.hits(of: key, words)
+  }
 }
 
 /// Transcripts that are fetched though nobody has opened them.
@@ -99,25 +117,15 @@ struct TranscriptsToFetch: Sendable {
   var isRunning = false
 }
 
-/// The index, opened when it is first needed.
+/// The index of what was said, and the thread that fills it.
 final class TranscriptsOfMount: Sendable {
   /// Others have more of a processor than this.
   let queue = WorkQueue(name: "transcripts", courtesy: 10)
-  private let opened = Monitor<TranscriptIndex?>(nil)
-  private let path: String
-  private let folders: TranscriptIndex.Folders
+  private let lazy: LazyTranscriptIndex
 
   init(_ places: Places) {
-    path = TranscriptIndex.path(data: places.data)
-    folders = TranscriptIndex.Folders(
-      own: OwnTranscripts(data: places.data).folder, copies: SidecarCopies.directory(in: places))
+    lazy = LazyTranscriptIndex(data: places.data, copies: SidecarCopies.directory(in: places))
   }
 
-  /// Nil where it cannot be opened: what was said is not found then.
-  func index() -> TranscriptIndex? {
-    opened.withLock { index in
-      if index == nil { index = try? TranscriptIndex(path: path, folders: folders) }
-      return index
-    }
-  }
+  func index() -> TranscriptIndex? { lazy.index() }
 }

@@ -177,7 +177,7 @@ extension PodcastTree {
   }
 
   /// A burst of changes costs one query. A listing before that queries at once.
-  private func freshenViewsSoon() {
+  func freshenViewsSoon() {
     let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
     if stale.isEmpty { return }
     loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }

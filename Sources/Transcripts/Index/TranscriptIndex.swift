@@ -78,8 +78,18 @@ package final class TranscriptIndex: Sendable {
     }
   }
 
+  /// To close a file takes the process's locks from it (fcntl(2)), those of other connections too: who makes the file closes
+  /// it before anybody connects.
+  private static let making = Monitor(())
+
   private static func open(_ path: String) throws -> Database {
-    _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: 0o600)
+    try making.withLock { _ in try connect(path) }
+  }
+
+  private static func connect(_ path: String) throws -> Database {
+    do { _ = try FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL, mode: 0o600) } catch {
+      if error.errno != .EEXIST { throw error }
+    }
     var options = Database.Options()
     options.synchronous = .normal
     options.placeVariable = "XDG_DATA_HOME"

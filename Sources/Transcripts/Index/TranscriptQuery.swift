@@ -1,4 +1,4 @@
-internal import PodcastModel
+package import PodcastModel
 
 /// What `transcript:` asks for: words and phrases that are said within the same half minute.
 package struct TranscriptQuery: Hashable, Sendable {
@@ -10,6 +10,14 @@ package struct TranscriptQuery: Hashable, Sendable {
   package init?(_ texts: [String]) {
     terms = texts.map { SpokenWords.list($0) }.filter { !$0.isEmpty }
     if terms.isEmpty { return nil }
+  }
+
+  /// Of a query for episodes.
+  package init?(_ phrases: [EpisodeQuery.Phrase]) {
+    self.init(
+      phrases.flatMap { phrase in
+        phrase.isExact ? [phrase.text] : phrase.text.split(whereSeparator: \.isWhitespace).map(String.init)
+      })
   }
 
   /// Whether the index alone tells what matches: it does not know in which order words come.
@@ -114,6 +122,8 @@ package struct TranscriptHit: Hashable, Sendable {
   /// Milliseconds from which on a cue is long: a hit in it has a time of its own then.
   static let span = 20_000
   private static let characters = 160
+  /// Milliseconds: what is said later is not shown.
+  private static let reach = 30_000
 
   /// - Parameter share: of the first cue's words, those before the hit.
   fileprivate init(at start: Int, in cues: ArraySlice<Cue>, from share: Double) {
@@ -122,7 +132,8 @@ package struct TranscriptHit: Hashable, Sendable {
     var words: [Substring] = []
     var length = 0
     let first = cues.first?.text.split(whereSeparator: \.isWhitespace) ?? []
-    let rest = cues.dropFirst().lazy.flatMap { $0.text.split(whereSeparator: \.isWhitespace) }
+    let near = cues.dropFirst().prefix { $0.start - start < Self.reach }
+    let rest = near.lazy.flatMap { $0.text.split(whereSeparator: \.isWhitespace) }
     let skipped = max(Int(Double(first.count) * share) - 2, 0)
     for word in first.dropFirst(skipped) + rest.prefix(Self.characters) {
       length += word.count + 1

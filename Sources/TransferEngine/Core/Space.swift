@@ -123,7 +123,7 @@ extension TransferCore {
     return admitted
   }
 
-  private var evictable: [EvictionCandidate] {
+  private var evictable: [GenerationName] {
     let queued = Set(settings.queued ?? [])
     return downloads.evictable.filter { !queued.contains($0.key) }
   }
