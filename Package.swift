@@ -52,8 +52,8 @@ let package = Package(
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("BusKit", ["CSystemd", "PosixKit"]),
-    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit"]),
-    library("SQLiteKit", ["CSQLite", "PosixKit"]),
+    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit", "SQLiteKit"]),
+    library("SQLiteKit", ["CSQLite", "PosixKit", "WebValues"]),
 
     // Values and rules.
     library("WebValues"),

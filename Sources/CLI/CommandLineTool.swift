@@ -21,16 +21,28 @@ package enum CommandLineTool {
           ([SubscribeCommand.self, UnsubscribeCommand.self], "follow podcasts, stop following them"),
           ([ListCommand.self, RefreshCommand.self], "show what is followed; fetch its feeds now"),
           (
+            [ImportCommand.self, ExportCommand.self, SyncCommand.self],
+            "read and write lists (OPML); synchronize devices"
+          ),
+          (
             [NewCommand.self, FindCommand.self, QueueCommand.self],
             "what is new; find episodes; what comes next"
-          ), ([SyncCommand.self, PositionCommand.self], "synchronize devices; show or set a position"),
-          ([FeedCommand.self, ForgetCommand.self], "examine a feed; remove a podcast"),
+          ), ([PositionCommand.self, PlayersCommand.self], "show or set a position; those of players"),
+          ([RulesCommand.self, UnhideCommand.self], "what is downloaded by itself; show removed episodes"),
+          (
+            [InfoCommand.self, FeedCommand.self, ForgetCommand.self],
+            "notes and chapters; a feed; forget a podcast"
+          ),
         ]
       ),
       (
         "Downloads",
         [
-          ([GetCommand.self], nil), ([StatusCommand.self], nil),
+          ([GetCommand.self], nil),
+          (
+            [StatusCommand.self, LimitCommand.self, MetricsCommand.self],
+            "show and limit downloads; measurements"
+          ),
           ([PauseCommand.self, ResumeCommand.self, CancelCommand.self], "pause, resume or drop downloads"),
         ]
       ),
@@ -38,9 +50,8 @@ package enum CommandLineTool {
         "Mount",
         [
           ([MountCommand.self, UnmountCommand.self], "mount podcasts on a directory (~/Podcasts)"),
-          ([OpenCommand.self, DemoCommand.self], "what the desktop calls; try it without a network"),
+          ([OpenCommand.self, DemoCommand.self], "open the folder of podcasts; try a demonstration"),
           ([RestartCommand.self, DesktopCommand.self], "let the new program serve; menus of file managers"),
-          ([PlayersCommand.self], nil),
         ]
       ),
       (

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -105,6 +106,9 @@ void podcastfs_note_faults(uint64_t *word) {
 }
 
 _Thread_local uint64_t podcastfs_served_request;
+_Thread_local uint32_t podcastfs_served_operation;
+
+const char *podcastfs_errno_name(int number) { return strerrorname_np(number); }
 
 static int netlink_events(int family, unsigned groups) {
   int events = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, family);

@@ -109,6 +109,11 @@ extension Settings {
     },
   ]
 
+  /// Bytes per second as the option `limit_rate` takes them; 0 for no bound, nil for anything else.
+  package static func rate(_ text: String) -> Int64? {
+    do throws(SettingsError) { return try SettingValue.rate("limit_rate", text) ?? 0 } catch { return nil }
+  }
+
   /// The keys that `-o` and the configuration file share.
   package static var keys: [String] { options.map(\.help).filter { $0.place == .anywhere }.map(\.key) }
 

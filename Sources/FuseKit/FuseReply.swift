@@ -8,19 +8,24 @@ package import PosixKit
 /// Sendable, because libfuse lets any thread answer, and a reply has one owner.
 package struct FuseReply: ~Copyable, @unchecked Sendable {
   let request: fuse_req_t
+  private let measure = FuseMeter.Measure()
 
   init(_ request: fuse_req_t) { self.request = request }
 
-  deinit { fuse_reply_err(request, EIO) }
+  deinit {
+    measure.end(EIO)
+    fuse_reply_err(request, EIO)
+  }
 
   /// Gives the request away unanswered.
-  private consuming func take() -> fuse_req_t {
+  private consuming func take(_ errno: Int32 = 0) -> fuse_req_t {
     let request = request
+    measure.end(errno)
     discard self
     return request
   }
 
-  package consuming func fail(_ errno: Errno) { fuse_reply_err(take(), errno.rawValue) }
+  package consuming func fail(_ errno: Errno) { fuse_reply_err(take(errno.rawValue), errno.rawValue) }
 
   package consuming func succeed() { fuse_reply_err(take(), 0) }
 

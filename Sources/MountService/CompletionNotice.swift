@@ -17,10 +17,16 @@ final class CompletionNotice: Sendable {
   private let log: LogFile
   private let claims = WorkQueue(name: "completion")
   private let notifications: Notifications
+  /// The rule `notify` of a podcast; nil where it has none.
+  private let rule: @Sendable (_ podcast: Int64) -> Bool?
   /// Each runs one command at a time; further completions wait.
   private let commands = WorkQueue(name: "on-complete", threads: 2)
 
-  init(settings: Settings, mountPoint: String, places: Places, log: LogFile) {
+  init(
+    settings: Settings, mountPoint: String, places: Places, log: LogFile,
+    rule: @escaping @Sendable (_ podcast: Int64) -> Bool?
+  ) {
+    self.rule = rule
     self.settings = settings
     self.mountPoint = mountPoint
     marks = places.runtime + "/completed"
@@ -41,7 +47,7 @@ final class CompletionNotice: Sendable {
           Self.run("on_complete", "/bin/sh", ["-c", script], environment(of: entry, status), log)
         }
       }
-      if notifies {
+      if notifies, rule(entry.podcast.id) != false {
         let folder = "\(mountPoint)/Downloaded/\(entry.podcast.name)"
         notifications.add(
           .init(
@@ -85,10 +91,25 @@ final class CompletionNotice: Sendable {
     claims.async { [self] in
       guard notifies, claim(status) else { return }
       let entry = KnownEntries.all(forKeys: [status.key], inFile: catalogue).first
+      if let entry, rule(entry.podcast.id) == false { return }
       let show = entry.map { folder(of: $0.podcast) } ?? status.show
       notifications.add(.init(title: status.title, show: show, error: status.error ?? "it failed"))
     }
   }
+
+  /// New episodes of a podcast whose rules announce them.
+  func appeared(_ episodes: [Episode], ofPodcast podcast: Int64) {
+    claims.async { [self] in
+      guard notifies, let last = episodes.last, claim("new-\(last.id)") else { return }
+      let folder = KnownEntries.folderNames(ofPodcasts: [podcast], inFile: catalogue)[podcast] ?? ""
+      let titles = episodes.suffix(Self.mostTitles).reversed().map(\.title)
+      let rest = episodes.count - titles.count
+      Notifications.show(
+        "New in \(folder)", titles.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : ""))
+    }
+  }
+
+  private static let mostTitles = 3
 
   private func folder(of podcast: Podcast) -> String {
     KnownEntries.folderNames(ofPodcasts: [podcast.id], inFile: catalogue)[podcast.id] ?? podcast.title
@@ -131,17 +152,20 @@ final class CompletionNotice: Sendable {
   /// Whether this mount is the one that acts: the daemon tells all mounts the same of a completion, and the
   /// first to make its mark has it.
   private func claim(_ status: TransferStatus) -> Bool {
+    claim("\(status.key.text)-\(status.generation)-\(status.changed)")
+  }
+
+  private func claim(_ name: String) -> Bool {
     do {
       try Directories.create(marks)
-      for name in try Directories.names(in: marks) {
+      for old in try Directories.names(in: marks) {
         var found = stat()
-        let path = marks + "/" + name
+        let path = marks + "/" + old
         if lstat(path, &found) == 0, Int64(found.st_mtim.tv_sec) < wallClockSeconds() - Self.lifetime {
           unlink(path)
         }
       }
-      let mark = "\(marks)/\(status.key.text)-\(status.generation)-\(status.changed)"
-      _ = try FileDescriptor(opening: mark, O_WRONLY | O_CREAT | O_EXCL)
+      _ = try FileDescriptor(opening: "\(marks)/\(name)", O_WRONLY | O_CREAT | O_EXCL)
       return true
     } catch {
       if error.errno != .EEXIST { log.write("cannot mark a completion: \(error)") }

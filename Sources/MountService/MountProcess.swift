@@ -5,6 +5,7 @@ internal import FuseKit
 internal import Glibc
 internal import HTTPKit
 package import MountHandover
+internal import PodcastModel
 internal import PodcastMount
 internal import PodcastTree
 internal import PosixKit
@@ -37,6 +38,7 @@ package struct MountProcess {
       request.log.write("the process that served \(request.mountPoint) has died\(death)")
     }
     memory.noteFaults()
+    if inheritance == nil { endSteering(besides: nil) }
     let transfers = try TransferClient(places: request.places, settings: request.settings, isMount: true)
     let http = HTTPClient(name: "catalog-http")
     let catalog = try Catalog(
@@ -49,7 +51,8 @@ package struct MountProcess {
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: request.settings,
       places: request.places, owner: request.owner)
     let notice = CompletionNotice(
-      settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log)
+      settings: request.settings, mountPoint: request.mountPoint, places: request.places, log: request.log
+    ) { (try? catalog.effectiveRules(ofPodcast: $0))?.notify }
     tree.onCompletion(notice.completed)
     notice.watch(transfers)
     let mounted = MountedTree(tree, at: request.mountPoint, isShared: request.isShared, memory: memory)
@@ -83,9 +86,12 @@ package struct MountProcess {
       return Dictionary(worths, uniquingKeysWith: max)
     }
     let rules = RuleKeeper(
-      catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) })
+      catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) },
+      announce: { notice.appeared($1, ofPodcast: $0) })
     rules.begin()
     tree.indexTranscripts()
+    let keepOrders = KeepOrders(catalog, transfers) { tree.request(for: $0) }
+    keepOrders.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
     let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)
@@ -105,10 +111,20 @@ package struct MountProcess {
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
     renewal.stop()
+    keepOrders.stop()
+    endSteering(besides: mount?.device)
+    try? transfers.steer(transfers.steering)
     transfers.stop()
     catalog.close()
     request.log.write("unmounted from \(request.mountPoint)")
     return 0
+  }
+
+  /// What the user has said of background downloads ends with the last of his mounts.
+  /// - Parameter device: of this mount.
+  private func endSteering(besides device: UInt64?) {
+    let others = MountServer.all(places: request.places).filter { $0.device != device }
+    if others.isEmpty { try? Steering().store(runtime: request.places.runtime) }
   }
 
   private func succession(_ memory: HandoverMemory, _ connection: Int32) -> Succession {

@@ -1,26 +1,26 @@
 internal import Catalog
-internal import Configuration
-internal import HTTPKit
-internal import PodcastModel
+package import Configuration
+package import HTTPKit
+package import PodcastModel
 internal import PodcastTree
-internal import PosixKit
+package import PosixKit
 internal import TransferProtocol
 
 /// Brings sidecars from their hosts, each as a whole.
-final class SidecarDownloads: SidecarFetcher {
+package final class SidecarDownloads: SidecarFetcher {
   private let http: HTTPClient
   private let settings: Settings
   private let log: LogFile
   /// In bytes: longer ones fail.
   private static let limit: Int64 = 16 << 20
 
-  init(http: HTTPClient, settings: Settings, log: LogFile) {
+  package init(http: HTTPClient, settings: Settings, log: LogFile) {
     self.http = http
     self.settings = settings
     self.log = log
   }
 
-  func fetch(
+  package func fetch(
     _ url: WebAddress, allowsPrivateHosts: Bool,
     completion: @escaping @Sendable (Result<[UInt8], Errno>) -> Void
   ) -> any Cancellable {

@@ -46,6 +46,16 @@ extension JSONValue {
     }
   }
 
+  /// A number, also one written as a string.
+  package var decimal: Double? {
+    switch self {
+    case .integer(let number): Double(number)
+    case .number(let number): number
+    case .string(let text): Double(text)
+    default: nil
+    }
+  }
+
   /// A truth value, also as 0 and 1.
   package var flag: Bool? {
     switch self {

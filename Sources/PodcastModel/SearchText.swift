@@ -1,6 +1,6 @@
 /// Text as the full-text index holds it.
 ///
-/// The index keeps no copy of the texts: to take one out, it must be told exactly what went in. A change of
+/// The index keeps no copy of the texts: to take one out, exactly the same text must be given to it. A change of
 /// these rules, or of `PlainText`, `TitleText`, `LatinLetters`, therefore needs another `Schema.version`.
 package enum SearchText {
   /// What of a long text is indexed, in bytes.

@@ -1,6 +1,6 @@
 package import FuseKit
 package import MountHandover
-internal import PodcastModel
+package import PodcastModel
 package import PodcastTree
 internal import PosixKit
 
@@ -85,6 +85,23 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       Gauge("unannounced names", emitter.count), Gauge("held folders", inFlight.count),
       Gauge("moved directories", numbers.count, limit: 1000),
     ]
+  }
+
+  package var metrics: [MetricFamily] {
+    var durations = MetricFamily(
+      "podcastfs_fuse_request_duration_seconds", .histogram, unit: "seconds",
+      "How long requests of the kernel took.")
+    var errors = MetricFamily(
+      "podcastfs_fuse_request_errors", .counter, "Requests of the kernel that failed.")
+    for operation in FuseMeter.all {
+      durations.add(
+        counts: operation.counts, bounds: FuseMeter.bounds, sum: Double(operation.nanoseconds) / 1e9,
+        ["op": operation.name])
+      for (errno, count) in operation.errors.sorted(by: { $0.key < $1.key }) {
+        errors.add(Int64(count), ["op": operation.name, "errno": Errno(rawValue: errno).name])
+      }
+    }
+    return [durations, errors]
   }
 
   /// Answers `reply` with what `answer` gives, by `respond`.

@@ -31,12 +31,11 @@ package final class PodcastTree: Sendable {
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
   let state: Monitor<TreeState>
-  /// When a first look into a podcast last ended.
-  let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let listReaders = RecentPrograms()
   let events = EventLog()
+  let reads = ReadMeter()
   /// The last commit that was taken in.
   let lastCommit = Monitor<Int64?>(nil)
   private let observer = Monitor(Observer())
@@ -107,6 +106,7 @@ package final class PodcastTree: Sendable {
   func stayed(_ node: NodeID) { observer.withLock { $0.kernel }?.stayed(node) }
 
   var observerGauges: [Gauge] { observer.withLock { $0.kernel }?.gauges ?? [] }
+  var observerMetrics: [MetricFamily] { observer.withLock { $0.kernel }?.metrics ?? [] }
 
   func tell(_ difference: Difference) {
     if difference.isEmpty { return }
@@ -143,4 +143,6 @@ package protocol ViewObserver: AnyObject, Sendable {
   /// rename(2) moves a directory in the kernel only: it is still in its place, where the kernel has to find it anew.
   func stayed(_ node: NodeID)
   var gauges: [Gauge] { get }
+  /// Of the requests of the kernel.
+  var metrics: [MetricFamily] { get }
 }

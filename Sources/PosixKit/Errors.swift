@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// An `errno` value of Linux (errno(3)), as system calls leave it and as FUSE replies carry it.
@@ -49,6 +50,9 @@ package struct Errno: RawRepresentable, Hashable, Error, CustomStringConvertible
   package static let EDQUOT = Errno(rawValue: Glibc.EDQUOT)
   package static let EILSEQ = Errno(rawValue: Glibc.EILSEQ)
   package static let ECANCELED = Errno(rawValue: Glibc.ECANCELED)
+
+  /// "ENOENT".
+  package var name: String { podcastfs_errno_name(rawValue).map { String(cString: $0) } ?? "\(rawValue)" }
 
   /// The system's words for it: "No such file or directory".
   package var description: String {

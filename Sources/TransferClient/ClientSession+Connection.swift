@@ -43,13 +43,22 @@ extension ClientSession {
 
   /// The daemon has answered: it hears all that holds.
   func sayEverything() {
-    if let settings { connection?.send(ClientMessage.settings(settings)) }
+    sendSettings()
     for (number, order) in orders.sorted(by: { $0.key < $1.key }) {
       connection?.send(ClientMessage.order(id: number, order.order))
     }
     for number in opens.keys.sorted() { sayOpen(number) }
     for number in waits.keys.sorted() { sayWait(number) }
   }
+
+  /// The options of the mount, with what the user has said since.
+  private func sendSettings() {
+    guard let settings else { return }
+    let steering = Steering(runtime: places.runtime)
+    connection?.send(ClientMessage.settings(steering.applied(to: settings)))
+  }
+
+  func saySettings() { loop.async { self.sendSettings() } }
 
   /// The daemon has gone: killed, or idle for long; or it is of another version.
   private func lost() {

@@ -37,6 +37,10 @@ package protocol TransferService: AnyObject, Sendable {
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable
 
+  /// What the user has said of all background downloads.
+  var steering: Steering { get }
+  /// - Throws: `PosixError` where it cannot be kept.
+  func steer(_ steering: Steering) throws
   /// What is in the queue: never evicted. Replaces what was said before.
   func protect(_ keys: [MediaKey])
 

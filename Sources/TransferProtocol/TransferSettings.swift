@@ -7,6 +7,8 @@ package struct TransferSettings: Hashable, Sendable {
   package var perHost: Int64 = 2
   /// Bytes per second for all background downloads together.
   package var limitRate: Int64?
+  /// The user lets all background downloads rest.
+  package var isPaused = false
   /// When background downloads rest: on metered networks; on battery below a charge in percent (101 for any, 0 for
   /// never); outside these hours of the day.
   package var restsOnMetered = true
@@ -32,6 +34,7 @@ package struct TransferSettings: Hashable, Sendable {
 extension TransferSettings: BinaryValue {
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(downloads, perHost, cacheSize, minimumFree, stallTimeout, connectTimeout, limitRate)
+    bytes.put(isPaused)
     bytes.put(restsOnMetered, restsBelowCharge, hours.map { Int64($0.start) }, hours.map { Int64($0.end) })
     bytes.put(proxy, userAgent, certificateAuthorities)
     bytes.put(proxyVariables?.sorted { $0.key < $1.key }.flatMap { [$0.key, $0.value] }, queued)
@@ -45,6 +48,7 @@ extension TransferSettings: BinaryValue {
     stallTimeout = try reader.next()
     connectTimeout = try reader.next()
     limitRate = try reader.next()
+    isPaused = try reader.next()
     restsOnMetered = try reader.next()
     restsBelowCharge = try reader.next()
     let (start, end): (Int64?, Int64?) = (try reader.next(), try reader.next())

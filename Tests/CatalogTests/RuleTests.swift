@@ -96,6 +96,7 @@ import TransferProtocol
     let transfers = InstantTransfers()
     let keeper: RuleKeeper
     let open = Monitor<Set<Int64>>([])
+    let announced = Monitor<[String]>([])
 
     init(_ world: CatalogWorld) {
       self.world = world
@@ -105,7 +106,8 @@ import TransferProtocol
           TransferRequest(
             key: entry.episode.mediaKey, url: entry.episode.enclosureURL.forRequest,
             title: entry.episode.title, show: entry.podcast.title, fileName: entry.episode.fileName)
-        }, isOpen: { [open] id in open.withLock { $0.contains(id) } })
+        }, isOpen: { [open] id in open.withLock { $0.contains(id) } },
+        announce: { [announced] _, episodes in announced.withLock { $0 += episodes.map(\.title) } })
       keeper.begin()
     }
 
@@ -198,6 +200,20 @@ import TransferProtocol
     #expect(kept.transfers.started.withLock { $0 } == ["Episode 0", "Episode 1"])
     try catalog.setPlayed(true, episode: episodes[0].id)
     #expect(kept.has(["Episode 1", "Episode 2"]))
+  }
+
+  @Test func `New episodes are announced where the rules say so`() throws {
+    let kept = Kept(try CatalogWorld())
+    let (world, catalog) = (kept.world, kept.world.catalog)
+    defer { kept.keeper.stop() }
+    let podcast = try follow(world).podcast.id
+    world.web.set("/feed", TestFeed(items: TestFeed.items(0..<7)).page)
+    try world.refresh(podcast)
+    try catalog.setRules([(.notify, "1"), (.autoDownload, "1")], ofPodcast: podcast)
+    #expect(kept.has(["Episode 6"]))
+    world.web.set("/feed", TestFeed(items: TestFeed.items(0..<9)).page)
+    try world.refresh(podcast)
+    #expect(eventually { kept.announced.withLock { $0 } == ["Episode 7", "Episode 8"] })
   }
 
   @Test func `An order that failed is given again`() throws {
@@ -319,6 +335,8 @@ private final class InstantTransfers: TransferService {
   func setKept(
     _ request: TransferRequest, _ kept: Bool, completion: @escaping OrderCompletion
   ) -> any Cancellable { Nothing() }
+  var steering: Steering { Steering() }
+  func steer(_ steering: Steering) {}
   var failure: String? { nil }
   func protect(_ keys: [MediaKey]) {}
   func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}

@@ -19,4 +19,15 @@ import Testing
   func durationsAreReadAsClocks(_ seconds: Int64, _ text: String) {
     #expect(HumanText.duration(seconds) == text)
   }
+
+  @Test(
+    arguments: [
+      (0, "just now"), (59, "just now"), (60, "1 minute ago"), (7199, "119 minutes ago"),
+      (7200, "2 hours ago"), (86_400, "24 hours ago"), (3 * 86_400, "3 days ago"),
+      (20 * 86_400, "2 weeks ago"),
+      (100 * 86_400, "3 months ago"), (800 * 86_400, "2 years ago"), (-600, "in 10 minutes"),
+    ] as [(Int64, String)])
+  func agesAreInTheUnitOfWhichThereAreTwo(_ seconds: Int64, _ text: String) {
+    #expect(HumanText.ago(seconds) == text)
+  }
 }

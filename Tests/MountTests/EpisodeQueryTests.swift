@@ -92,20 +92,20 @@ import Testing
     #expect(errnoOf { rename("\(folder)/\(MountFixture.names[0])", "\(fixture.root)/Latest/x") } == .EPERM)
     #expect(errnoOf { link("\(folder)/\(MountFixture.names[0])", "\(fixture.root)/Latest/x") } == .EROFS)
     #expect(errnoOf { rmdir(paused) } != nil)
-    // A failed one is tried again.
-    for name in try fixture.list(running) where name.hasSuffix(".mp3") {
-      #expect(unlink("\(running)/\(name)") == 0)
-    }
+  }
+
+  @Test func `Moving a failed download tries it again`() throws {
+    let (fixture, folder) = try subscribed()
+    let running = fixture.root + "/Downloading"
     var gone = OriginResource("gone", mediaType: "text/plain")
     gone.behaviour.status = 404
     fixture.origin.serve("/1.mp3", gone)
-    try fixture.set("state", "downloading", "\(folder)/\(MountFixture.names[0])")
-    let isFailed = try eventually { try fixture.list(running + "/Failed") == [Self.mixed[0]] }
-    let error = try fixture.attribute("error", "\(folder)/\(MountFixture.names[0])")
-    #expect(isFailed, "\(error ?? "no error")")
+    let episode = "\(folder)/\(MountFixture.names[0])"
+    try fixture.set("state", "downloading", episode)
+    #expect(try eventually { try fixture.list(running + "/Failed") == [Self.mixed[0]] })
     fixture.origin.serve("/1.mp3", OriginResource(fixture.bodies[0]))
-    try move("\(running)/Failed/\(Self.mixed[0])", running + "/")
-    #expect(try eventually { try state() == "cached" })
+    #expect(rename("\(running)/Failed/\(Self.mixed[0])", "\(running)/\(Self.mixed[0])") == 0)
+    #expect(try eventually { try fixture.attribute("state", episode) == "cached" })
     #expect(try fixture.list(running + "/Failed").isEmpty)
   }
 

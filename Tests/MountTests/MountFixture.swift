@@ -136,11 +136,22 @@ final class MountFixture {
 
   /// What the mount has open, parked or in memory beyond what may be where nothing is under way.
   func excess() throws -> [String] {
-    let text = String(decoding: try Directories.read("\(root)/.podcastfs/gauges"), as: UTF8.self)
-    return text.split(separator: "\n").map(String.init).filter { line in
-      let numbers = line.split(separator: " ", maxSplits: 2).prefix(2).compactMap { Int($0) }
-      return numbers.count < 2 || numbers[0] > numbers[1]
+    let held = try metrics("podcastfs_held{"), most = try metrics("podcastfs_held_limit{")
+    if held.isEmpty { return ["nothing is counted"] }
+    return held.filter { $0.value > most[$0.key] ?? 0 }.map { "\($0.key): \($0.value)" }
+  }
+
+  /// Values of `.podcastfs/metrics`, by what stands between a prefix and them.
+  func metrics(_ prefix: String) throws -> [String: Double] {
+    let text = String(decoding: try Directories.read("\(root)/.podcastfs/metrics"), as: UTF8.self)
+    let lines = text.split(separator: "\n").filter { $0.hasPrefix(prefix) }
+    let values = lines.compactMap { line -> (String, Double)? in
+      guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...]) else {
+        return nil
+      }
+      return (String(line[..<blank].dropFirst(prefix.count)), value)
     }
+    return Dictionary(values, uniquingKeysWith: { $1 })
   }
 
   /// Waits until nothing is open, parked or under way.

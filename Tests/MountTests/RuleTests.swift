@@ -78,6 +78,25 @@ import Testing
     #expect(try fixture.attribute("state", "\(podcast)/\(MountFixture.names[2])") == "remote")
   }
 
+  @Test func aMountCountsWhatItDoes() throws {
+    let fixture = try MountFixture(rate: 200_000)
+    try fixture.mount()
+    try fixture.makeSearch()
+    for _ in 0..<2 { #expect(try fixture.isWhole(fixture.episode(1), 1)) }
+    #expect(access(fixture.root + "/nothing", F_OK) != 0)
+    let metrics = try fixture.metrics("podcastfs_")
+    #expect(metrics["read_bytes_total{from=\"network\"}"] ?? 0 > 0)
+    #expect(metrics["downloads{state=\"cached\"}"] == 1)
+    #expect(metrics["cache_bytes"] == Double(fixture.bodies[0].size))
+    #expect(metrics["fuse_request_errors_total{op=\"lookup\",errno=\"ENOENT\"}"] ?? 0 > 0)
+    #expect(metrics["fuse_request_duration_seconds_count{op=\"lookup\"}"] ?? 0 > 3)
+    let printed = try fixture.run("metrics")
+    #expect(printed.end == .exit(0) && printed.output.hasSuffix("# EOF\n"), "\(printed.errors)")
+    #expect(try fixture.run("metrics", "--json", fixture.root).output.contains("\"podcastfs_cache_bytes\""))
+    try fixture.unmount()
+    #expect(try fixture.run("metrics").end == .exit(1))
+  }
+
   @Test func whatWasPlayedGoes() throws {
     let fixture = try MountFixture()
     try fixture.mount()

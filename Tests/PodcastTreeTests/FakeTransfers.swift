@@ -26,6 +26,9 @@ final class FakeTransfers: TransferService {
     state.withLock { $0.observer = observer }
   }
 
+  let steered = Monitor(Steering())
+  var steering: Steering { steered.withLock { $0 } }
+  func steer(_ steering: Steering) { steered.withLock { $0 = steering } }
   var failure: String? { nil }
   var underWay: Int { state.withLock { $0.waiting.count } }
 

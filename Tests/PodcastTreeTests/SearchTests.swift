@@ -12,7 +12,7 @@ import Testing
       try fixture.list(.root) == ["Downloaded", "Downloading", "Latest", "Queue", "Search", "Subscriptions"])
     let control = try wait(fixture.tree.lookup(".podcastfs", in: .root, for: fixture.me))
     #expect(control.isDirectory && control.permissions == 0o700)
-    #expect(try fixture.list(control.node) == ["events", "gauges", "log", "status.json"])
+    #expect(try fixture.list(control.node) == ["events", "log", "metrics", "status.json"])
   }
 
   @Test func aDirectoryMadeInSearchListsThePodcastsFoundWithoutFetchingAFeed() throws {

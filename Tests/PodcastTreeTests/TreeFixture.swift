@@ -131,6 +131,7 @@ final class FakeKernel: ViewObserver {
   func stayed(_ node: NodeID) {}
 
   var gauges: [Gauge] { [] }
+  var metrics: [MetricFamily] { [] }
 
   func await(_ condition: (Difference) -> Bool) -> Bool {
     told.wait(until: .after(patience)) { condition($0) ? true : nil } ?? false

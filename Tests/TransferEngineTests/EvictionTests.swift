@@ -29,6 +29,30 @@ import TransferProtocol
     #expect(world.asked == asked + 1)
   }
 
+  @Test func whatIsInTheQueueOfTheUserIsNotEvicted() {
+    let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.answer(700_000)
+    world.bring(700_000)
+    world.end(nil)
+    #expect(world.state(0) == .cached)
+    var settings = TransferSettings()
+    settings.cacheSize = 1_000_000
+    settings.queued = [world.requests[0].key]
+    world.say { _ in .settings(settings) }
+    // One that says nothing of the queue leaves it as it is.
+    settings.queued = nil
+    world.say { _ in .settings(settings) }
+    world.say { .order(id: $0, .start(world.requests[1])) }
+    world.answer(700_000)
+    world.wait(60)
+    #expect(world.state(0) == .cached && world.state(1) == .queued)
+    settings.queued = []
+    world.say { _ in .settings(settings) }
+    world.wait(60)
+    #expect(world.state(0) == .remote)
+  }
+
   /// The host had another file while the one before it was let go of.
   @Test func aGenerationThatBeganMeanwhileStays() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }

@@ -17,6 +17,7 @@ import Transfers
     var power = PowerSupply.mains
     var isSuspending = false
     var hour = 12
+    var isPaused = false
 
     init(_ what: String, _ rest: BackgroundRest?, _ change: (inout Case) -> Void = { _ in }) {
       (testDescription, self.rest) = (what, rest)
@@ -26,6 +27,7 @@ import Transfers
 
   private static let cases: [Case] = [
     Case("nothing is in the way", nil),
+    Case("the user wants it", .paused) { $0.isPaused = true },
     Case("a metered network", .metered) { $0.network = .metered },
     Case("a metered network that may be used", nil) { ($0.network, $0.onMetered) = (.metered, false) },
     Case("an unknown network", .asking) { $0.network = .asking },
@@ -55,6 +57,7 @@ import Transfers
     (settings.restsOnMetered, settings.restsBelowCharge, settings.hours) = (
       row.onMetered, row.charge, row.hours
     )
+    settings.isPaused = row.isPaused
     var conditions = BackgroundConditions()
     (conditions.network, conditions.power) = (row.network, row.power)
     (conditions.isSuspending, conditions.second) = (row.isSuspending, row.hour * 3600)

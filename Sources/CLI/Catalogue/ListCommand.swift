@@ -8,13 +8,13 @@ enum ListCommand: Command {
   static let usage = """
     podcastfs list [--json|--names]
 
-    Shows the podcasts that are followed, with how many episodes they have, when they were refreshed last, and their
-    feeds' addresses (without credentials).
+    Shows the podcasts that are followed: how many episodes are unplayed and downloaded, and the newest one. Where a feed
+    could not be read, a second line says why. podcastfs info shows more of one podcast.
 
       --names  nothing but the names, for scripts and completions
 
-      --json   [{"name", "title", "author", "feed_url", "episode_count", "last_refresh", "next_refresh",
-               "error"}]
+      --json   [{"name", "title", "author", "feed_url", "episode_count", "unplayed_count", "downloaded_count",
+               "newest": {"title", "published"}, "last_refresh", "next_refresh", "error"}]
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -22,37 +22,73 @@ enum ListCommand: Command {
     let isJSON = arguments.takeFlag("--json")
     let onlyNames = arguments.takeFlag("--names")
     guard try arguments.operands().isEmpty else { throw UsageError("list takes no arguments") }
-    let subscriptions = try CatalogSession().catalog.subscriptions()
-    if isJSON {
-      StandardStreams.print(JSONValue.array(subscriptions.map(json)).indentedText)
-    } else if onlyNames {
+    let session = try CatalogSession()
+    let subscriptions = try session.catalog.subscriptions()
+    if onlyNames {
       for listed in subscriptions { StandardStreams.print(listed.name) }
+      return 0
+    }
+    let downloads = subscriptions.isEmpty ? [:] : try DownloadCounts.all(session)
+    let lines = try subscriptions.map { listed in
+      Line(
+        listed: listed, downloaded: downloads[listed.podcast.id]?.episodes ?? 0,
+        newest: try session.catalog.newestEpisode(ofPodcast: listed.podcast.id))
+    }
+    if isJSON {
+      StandardStreams.print(JSONValue.array(lines.map(\.json)).indentedText)
     } else {
-      for listed in subscriptions { StandardStreams.tell(text(listed), hanging: 2) }
+      show(lines, now: session.catalog.now)
     }
     return 0
   }
 
-  private static func text(_ listed: ListedPodcast) -> String {
-    let podcast = listed.podcast
-    let refreshed = podcast.lastRefresh.map { "refreshed \(CivilTime.iso8601($0))" } ?? "not fetched yet"
-    let facts = "\(HumanText.count(podcast.episodeCount, "episode")), \(refreshed)"
-    let lines = [
-      facts, podcast.feedURL.shown(isListed: podcast.isListed), podcast.error.map(PrintableText.line),
-    ].compactMap { $0 }
-    return ([listed.name] + lines.map { "    " + $0 }).joined(separator: "\n")
+  private struct Line {
+    var listed: ListedPodcast
+    var downloaded: Int
+    var newest: Episode?
+
+    var json: JSONValue {
+      let podcast = listed.podcast
+      return .object([
+        ("name", .string(listed.name)), ("title", .string(podcast.title)),
+        ("author", .optional(podcast.author)),
+        ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
+        ("episode_count", .integer(Int64(podcast.episodeCount))),
+        ("unplayed_count", .integer(Int64(podcast.unplayedCount))),
+        ("downloaded_count", .integer(Int64(downloaded))), ("newest", PodcastInfo.json(of: newest)),
+        ("last_refresh", .optional(podcast.lastRefresh.map(CivilTime.iso8601))),
+        ("next_refresh", .optional(podcast.nextRefresh.map(CivilTime.iso8601))),
+        ("error", .optional(podcast.error)),
+      ])
+    }
   }
 
-  private static func json(_ listed: ListedPodcast) -> JSONValue {
-    let podcast = listed.podcast
-    return .object([
-      ("name", .string(listed.name)), ("title", .string(podcast.title)),
-      ("author", .optional(podcast.author)),
-      ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
-      ("episode_count", .integer(Int64(podcast.episodeCount))),
-      ("last_refresh", .optional(podcast.lastRefresh.map(CivilTime.iso8601))),
-      ("next_refresh", .optional(podcast.nextRefresh.map(CivilTime.iso8601))),
-      ("error", .optional(podcast.error)),
-    ])
+  /// A line for each podcast, and below it why its feed cannot be read.
+  private static func show(_ lines: [Line], now: Int64) {
+    let columns = Terminal.output.isTerminal ? Terminal.output.width : nil
+    if lines.isEmpty {
+      if columns != nil { StandardStreams.tell("nothing is followed yet: podcastfs search WORDS") }
+      return
+    }
+    let longest = lines.map { ColumnText.width(PrintableText.line($0.listed.name)) }.max() ?? 0
+    let width = max(columns.map { min(longest, $0 / 3) } ?? longest, 7)
+    func line(_ name: String, _ unplayed: String, _ downloaded: String, _ age: String, _ title: String) {
+      let text =
+        ColumnText.fitted(name, width) + "  " + ColumnText.right(unplayed, 8) + "  "
+        + ColumnText.right(downloaded, 10) + "  " + ColumnText.fitted(age, 13) + "  "
+        + PrintableText.line(title)
+      StandardStreams.print(columns.map { ColumnText.cut(text, $0) } ?? text)
+    }
+    if columns != nil { line("PODCAST", "UNPLAYED", "DOWNLOADED", "NEWEST", "") }
+    for one in lines {
+      let podcast = one.listed.podcast
+      let age =
+        podcast.isFetched ? one.newest.map { HumanText.ago(now - $0.published) } ?? "-" : "not fetched"
+      line(
+        one.listed.name, String(podcast.unplayedCount), String(one.downloaded), age, one.newest?.title ?? "")
+      if let error = podcast.error {
+        StandardStreams.tell("    " + PrintableText.line(error), hanging: 2, .red)
+      }
+    }
   }
 }

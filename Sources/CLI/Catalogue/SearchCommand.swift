@@ -9,11 +9,13 @@ enum SearchCommand: Command {
   static let usage = """
     podcastfs search [--json] [--limit N] [--country CC] WORDS…
 
-    Shows the podcasts found, numbered, the best first: podcastfs subscribe takes the numbers. Words like country:de, limit:20, lang:de and source:local
+    Shows the podcasts found, numbered, the best first: podcastfs subscribe takes the numbers. An asterisk marks those that
+    are followed. Words like country:de, limit:20, lang:de and source:local
     set those parameters, as in the name of a directory under Search/.
 
       --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
-                     "language", "description", "categories"}]}, null for what is not known
+                     "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is
+                     not known
       --limit N      the most results, 1 to 200
       --country CC   the country to search in, two letters
     """
@@ -44,28 +46,35 @@ enum SearchCommand: Command {
           title: podcast.title, shown: podcast.feedURL.shown(isListed: podcast.isListed),
           address: podcast.feedURL.forRequest)
       }, in: session.places)
+    let followed = try answer.podcasts.map {
+      try session.catalog.subscription(feedURL: $0.feedURL.forRequest) != nil
+    }
     if isJSON {
-      StandardStreams.print(json(answer, query).indentedText)
-    } else {
-      let width = String(answer.podcasts.count).count
-      for (number, podcast) in zip(1..., answer.podcasts) {
-        let number = ColumnText.right("\(number)", width)
-        StandardStreams.tell("\(number)  \(text(podcast, width + 2))", hanging: width + 2)
-      }
-      if answer.podcasts.isEmpty {
-        StandardStreams.complain("nothing found for \(PrintableText.line(query))")
-      }
+      StandardStreams.print(json(answer, followed, query).indentedText)
+      return 0
+    }
+    let width = String(answer.podcasts.count).count
+    for (place, podcast) in answer.podcasts.enumerated() {
+      let number = ColumnText.right("\(place + 1)", width) + (followed[place] ? "* " : "  ")
+      StandardStreams.tell(
+        number + text(podcast, width + 2, now: session.catalog.now), hanging: width + 2)
+    }
+    if answer.podcasts.isEmpty {
+      StandardStreams.complain("nothing found for \(PrintableText.line(query))")
+    } else if Terminal.output.isTerminal {
+      let mark = followed.contains(true) ? " (* is followed already)" : ""
+      StandardStreams.tell("podcastfs subscribe NUMBER follows a podcast\(mark)")
     }
     return 0
   }
 
-  private static func json(_ answer: MergedAnswer, _ query: String) -> JSONValue {
+  private static func json(_ answer: MergedAnswer, _ followed: [Bool], _ query: String) -> JSONValue {
     .object([
       ("query", .string(query)), ("source", .string(answer.source)),
       (
         "results",
         .array(
-          answer.podcasts.map { podcast in
+          zip(answer.podcasts, followed).map { podcast, isFollowed in
             .object([
               ("title", .string(podcast.title)), ("author", .optional(podcast.author)),
               ("feed_url", .string(podcast.feedURL.shown(isListed: podcast.isListed))),
@@ -73,16 +82,22 @@ enum SearchCommand: Command {
               ("image", .optional(podcast.imageURL?.shown(isListed: podcast.isListed))),
               ("language", .optional(podcast.language)), ("description", .optional(podcast.description)),
               ("categories", .strings(podcast.categories)),
+              ("episode_count", .optional(podcast.episodeCount)),
+              ("newest", .optional(podcast.newest.map(CivilTime.iso8601))), ("followed", .bool(isFollowed)),
             ])
           })
       ),
     ])
   }
 
-  private static func text(_ podcast: FoundPodcast, _ indent: Int) -> String {
+  private static func text(_ podcast: FoundPodcast, _ indent: Int, now: Int64) -> String {
     let author = podcast.author.map { " — \($0)" } ?? ""
-    return PrintableText.line(podcast.title + author) + "\n"
-      + String(repeating: " ", count: indent)
-      + podcast.feedURL.shown(isListed: podcast.isListed)
+    let facts = [
+      podcast.episodeCount.map { HumanText.count($0, "episode") },
+      podcast.newest.map { "newest \(HumanText.ago(now - $0))" },
+    ].compactMap(\.self)
+    return PrintableText.line(podcast.title + author)
+      + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))") + "\n"
+      + String(repeating: " ", count: indent) + podcast.feedURL.shown(isListed: podcast.isListed)
   }
 }

@@ -27,6 +27,22 @@ package enum HumanText {
     "\(number) \(noun)\(number == 1 ? "" : "s")"
   }
 
+  /// How long ago something was: "just now", "5 minutes ago", "3 days ago"; for what is still to come "in 5 minutes".
+  package static func ago(_ seconds: Int64) -> String {
+    if abs(seconds) < 60 { return "just now" }
+    return seconds < 0 ? "in \(span(-seconds))" : "\(span(seconds)) ago"
+  }
+
+  /// Seconds in the largest unit of which there are two or more: "90 seconds", "36 hours", "13 days", "8 months".
+  package static func span(_ seconds: Int64) -> String {
+    let units: [(length: Int64, name: String)] = [
+      (31_536_000, "year"), (2_592_000, "month"), (604_800, "week"), (86_400, "day"), (3600, "hour"),
+      (60, "minute"),
+    ]
+    let unit = units.first { seconds >= $0.length * 2 } ?? (60, "minute")
+    return count(Int(seconds / unit.length), unit.name)
+  }
+
   private static func padded(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   private static func fixed(_ value: Double, _ decimals: Int) -> String {

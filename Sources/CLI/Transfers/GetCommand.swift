@@ -7,25 +7,38 @@ enum GetCommand: Command {
   static let name = "get"
   static let summary = "download episodes and wait for them"
   static let usage = """
-    podcastfs get [--json] [--quiet] PATH…
+    podcastfs get [--newest N] [--since AGE|DATE] [--queue] [--json] [--quiet] PATH…
 
     Downloads episodes of a mount, or all episodes directly in a directory of it, the newest first: with progress
-    bars on a terminal, else with a line for each that is complete, and one for each reason to wait. Ends when all are
-    complete. Where one fails the others go on, and the status is 1. Covers and the like beside the episodes are skipped.
-    Ctrl-C ends the command, not the downloads.
+    bars and totals on a terminal, else with a line for each that is complete, and one for each reason to wait. PATH may
+    also be the name of a subscription. Ends when all are complete. Where one fails the others go on, and the status is 1.
+    Covers and the like beside the episodes are skipped. Ctrl-C ends the command, not the downloads. On a terminal it
+    asks before it downloads more than 20.
 
-      --json   [{"path", "state", "bytes_received", "bytes_total", "error"}], when it ends
+      --newest N    the newest N of each directory; of a directory of podcasts, of each podcast
+      --since WHEN  only those published since then: an age like 7d or a date like 2026-01-31
+      --queue       orders the downloads and ends at once
+      --json        [{"path", "state", "bytes_received", "bytes_total", "error"}], when it ends
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
+    let isQueued = arguments.takeFlag("--queue")
+    let newest = try arguments.takeNumber("--newest", in: 1...100_000)
+    let since = try arguments.takeValue("--since").map(moment)
     let paths = try arguments.operands()
     if paths.isEmpty { throw UsageError("get takes the paths of episodes") }
-    let operands = MountedEpisode.all(atEach: paths)
+    let choice = MountedEpisode.Choice(newest: newest, since: since)
+    let operands = MountedEpisode.all(atEach: paths.map(MountedPodcast.path), choice)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
     var wanted = operands.episodes.map { Wanted(episode: $0) }
+    if !isJSON {
+      if wanted.isEmpty, operands.failures.isEmpty { StandardStreams.report("no episodes to download") }
+      if try !isMeant(wanted) { return 1 }
+    }
     for index in wanted.indices { wanted[index].order() }
+    if isQueued { return report(queued: wanted, operands, isJSON) }
     let isShown = !isJSON && !StandardStreams.isQuiet
     var display = isShown && Terminal.errors.isTerminal && !wanted.isEmpty ? LiveDisplay(.errors) : nil
     var told: Set<Int> = []
@@ -33,7 +46,7 @@ enum GetCommand: Command {
     while true {
       for index in wanted.indices { wanted[index].look() }
       let lines = wanted.compactMap(\.line)
-      display?.draw { columns in
+      display?.draw(footer: wanted.count > 1 ? [DownloadTotals(lines).text] : []) { columns in
         lines.map { .init($0.lines(columns: columns), $0.state == .failed ? .red : nil) }
       }
       for (index, one) in wanted.enumerated() where display == nil && !StandardStreams.isQuiet {
@@ -48,14 +61,57 @@ enum GetCommand: Command {
       // Attributes announce nothing: they are looked at twice a second while this command runs.
       usleep(500_000)
     }
-    if isJSON {
-      let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
-      let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
-      StandardStreams.print(JSONValue.array(all + refused).indentedText)
+    if isJSON { printJSON(wanted, operands) }
+    if isShown, display == nil, wanted.count > 1 {
+      StandardStreams.report(DownloadTotals(wanted.compactMap(\.line)).text)
     }
     let failures = wanted.compactMap(\.outcome)
     for failure in failures { StandardStreams.complain(failure) }
     return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+  }
+
+  private static func printJSON(_ wanted: [Wanted], _ operands: MountedEpisode.Operands) {
+    let refused = operands.failures.map { json($0.path, nil, error: $0.failure.reason(of: $0.path)) }
+    let all = wanted.map { json($0.episode.path, $0.line, error: $0.failure ?? $0.line?.error) }
+    StandardStreams.print(JSONValue.array(all + refused).indentedText)
+  }
+
+  /// The answer to `--queue`.
+  private static func report(
+    queued: [Wanted], _ operands: MountedEpisode.Operands, _ isJSON: Bool
+  ) -> Int32 {
+    var queued = queued
+    for index in queued.indices { queued[index].look() }
+    if isJSON { printJSON(queued, operands) }
+    let failures = queued.compactMap { one in one.failure.map { "\(one.episode.path): \($0)" } }
+    for failure in failures { StandardStreams.complain(failure) }
+    if !isJSON { StandardStreams.report(DownloadTotals(queued.compactMap(\.line)).text) }
+    return failures.isEmpty && operands.failures.isEmpty ? 0 : 1
+  }
+
+  /// - Returns: seconds since 1970.
+  private static func moment(_ text: String) throws -> Int64 {
+    if let age = AgeText.seconds(text) { return wallClockSeconds() - age }
+    if let date = CivilDate(iso8601: text) { return Int64(date.daysSinceEpoch) * 86_400 }
+    throw UsageError("--since takes an age like 7d or a date like 2026-01-31, not \"\(text)\"")
+  }
+
+  /// More downloads are asked about on a terminal.
+  private static let mostUnasked = 20
+
+  /// Asks a person whether so many episodes are to be downloaded.
+  private static func isMeant(_ wanted: [Wanted]) throws -> Bool {
+    guard wanted.count > mostUnasked, isatty(STDIN_FILENO) == 1, Terminal.errors.isTerminal else {
+      return true
+    }
+    var missing = wanted
+    for index in missing.indices { missing[index].look() }
+    missing.removeAll { $0.line?.state == .cached }
+    if missing.count <= mostUnasked { return true }
+    let bytes = missing.reduce(Int64(0)) { $0 + (($1.line?.total ?? 0) - ($1.line?.received ?? 0)) }
+    let size = bytes > 0 ? " (\(HumanText.size(bytes)))" : ""
+    StandardStreams.write("download \(missing.count) episodes\(size)? [y/N] ", to: STDERR_FILENO)
+    return ["y", "yes"].contains((readLine() ?? "").lowercased())
   }
 
   /// One of the episodes: how far it is, or why nothing more can be known of it.

@@ -8,9 +8,26 @@ internal import TransferProtocol
 struct MountedEpisode {
   let path: String
 
-  /// The episodes that a path means: the file itself, or those directly in a directory, the newest first.
+  /// Which episodes of a directory are meant.
+  struct Choice {
+    /// At most so many of each podcast; nil for all.
+    var newest: Int?
+    /// Published since then, in seconds since 1970.
+    var since: Int64?
+
+    var isLimited: Bool { newest != nil || since != nil }
+
+    /// - Parameter episodes: the newest first.
+    func chosen(_ episodes: [MountedEpisode]) -> [MountedEpisode] {
+      let recent = since.map { since in episodes.filter { $0.published.map { $0 >= since } ?? false } }
+      return Array((recent ?? episodes).prefix(newest ?? .max))
+    }
+  }
+
+  /// The episodes that a path means: the file itself, or those directly in a directory, the newest first. With a choice
+  /// also those of the podcasts in a directory.
   /// - Throws: `CommandFailure` where the path is nothing of a mount.
-  static func all(at path: String) throws -> [MountedEpisode] {
+  static func all(at path: String, _ choice: Choice = Choice()) throws -> [MountedEpisode] {
     var status = stat()
     guard stat(path, &status) == 0 else { throw CommandFailure("\(path): \(Errno.current)") }
     guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -20,7 +37,13 @@ struct MountedEpisode {
       }
       return [episode]
     }
-    let episodes = try directly(in: path)
+    var episodes = try directly(in: path)
+    if choice.isLimited {
+      var folders = [episodes]
+      if episodes.isEmpty { folders = try MountedEpisode.folders(in: path).map { try directly(in: $0) } }
+      if folders.contains(where: { !$0.isEmpty }) { return folders.flatMap(choice.chosen) }
+      episodes = []
+    }
     if episodes.isEmpty {
       let mount = MountPoint.absolutePath(path).flatMap(MountTable.mount(holding:))
       throw CommandFailure(
@@ -42,6 +65,20 @@ struct MountedEpisode {
     return names.map { MountedEpisode(path: base + $0) }.filter { (try? $0.attribute("state")) ?? nil != nil }
   }
 
+  /// The podcasts' directories in a directory, by name.
+  private static func folders(in path: String) throws -> [String] {
+    let names = try Directories.names(in: path).sorted()
+    return names.map { path.hasSuffix("/") ? path + $0 : "\(path)/\($0)" }.filter { folder in
+      ((try? ExtendedAttributes.get("user.podcastfs.feed_url", of: folder)) ?? nil) != nil
+    }
+  }
+
+  /// The file's time: when the episode was published, in seconds since 1970.
+  var published: Int64? {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int64(status.st_mtim.tv_sec) : nil
+  }
+
   /// What the operands of a call mean.
   struct Operands {
     var episodes: [MountedEpisode] = []
@@ -51,13 +88,13 @@ struct MountedEpisode {
 
   /// The episodes that several paths mean. One that is none does not keep the others from being found. A cover, a
   /// transcript or another file beside an episode of the call is passed over: a shell's `*` names it, too.
-  static func all(atEach paths: [String]) -> Operands {
+  static func all(atEach paths: [String], _ choice: Choice = Choice()) -> Operands {
     var found = Operands()
     var folders: Set<Substring> = []
     func folder(_ path: String) -> Substring { path[...(path.lastIndex(of: "/") ?? path.startIndex)] }
     for path in paths {
       do {
-        let episodes = try all(at: path)
+        let episodes = try all(at: path, choice)
         if episodes.first?.path == path { folders.insert(folder(path)) }
         found.episodes += episodes
       } catch {

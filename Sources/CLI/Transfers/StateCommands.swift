@@ -66,6 +66,9 @@ private struct StateChange {
     let isAll = arguments.takeFlag("--all", "-a")
     let paths = try arguments.operands()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
+    if isAll && target == .downloading {
+      try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")
+    }
     let operands = isAll ? try Self.all() : MountedEpisode.all(atEach: paths)
     let failures = operands.failures.map(\.failure) + change(operands.episodes, named: Set(paths))
     guard let last = failures.last else { return 0 }
@@ -75,9 +78,7 @@ private struct StateChange {
 
   /// What `Downloading/` of a mount of the user shows: all of them show the same.
   private static func all() throws -> MountedEpisode.Operands {
-    guard let root = MountServer.mountPoints(places: try Places()).first else {
-      throw CommandFailure("nothing is mounted: podcastfs mount")
-    }
+    let root = try UserMount.root()
     let folders = ["Downloading", "Downloading/Paused", "Downloading/Failed"].map { "\(root)/\($0)" }
     var found = MountedEpisode.Operands()
     for folder in folders { found.episodes += try MountedEpisode.directly(in: folder) }

@@ -39,23 +39,23 @@ struct EpisodeSelection {
   }
 
   /// What folders show of the selected episodes, in the query's order.
-  func summaries() throws -> [EpisodeSummary] {
+  func episodes() throws -> [Episode] {
     if limit <= 0 { return [] }
     guard let texts = try textConditions() else { return [] }
     let conditions = bounds() + stateConditions() + texts
     switch try way(conditions) {
-    case .numbers: return try summaries("e NOT INDEXED", conditions)
-    case .index(let name): return try summaries("e INDEXED BY \(name)", conditions)
+    case .numbers: return try episodes("e NOT INDEXED", conditions)
+    case .index(let name): return try episodes("e INDEXED BY \(name)", conditions)
     case .podcasts(let podcasts):
       if query.order == .newest { return try newest(of: podcasts, conditions) }
       let ofPodcasts = Condition(
         sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)])
-      return try summaries("e INDEXED BY episode_by_date", [ofPodcasts] + conditions)
+      return try episodes("e INDEXED BY episode_by_date", [ofPodcasts] + conditions)
     }
   }
 
-  private func summaries(_ source: String, _ conditions: [Condition], limit: Int? = nil) throws
-    -> [EpisodeSummary]
+  private func episodes(_ source: String, _ conditions: [Condition], limit: Int? = nil) throws
+    -> [Episode]
   {
     // Numbers first: the index has all that selects and orders. The rows of those selected are read then.
     let chosen = """
@@ -63,13 +63,13 @@ struct EpisodeSelection {
       ORDER BY \(order("e")) LIMIT ?
       """
     return try database.all(
-      "SELECT \(EpisodeRow.summaryColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
+      "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
       values: conditions.flatMap(\.values) + [limit ?? self.limit]
-    ) { EpisodeRow.readSummary($0) }
+    ) { EpisodeRow.readListed($0) }
   }
 
   /// From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-  private func newest(of podcasts: [Int64], _ conditions: [Condition]) throws -> [EpisodeSummary] {
+  private func newest(of podcasts: [Int64], _ conditions: [Condition]) throws -> [Episode] {
     var oldest = query.newer?.seconds(now: now) ?? .min
     let byDate = try database.all(
       """
@@ -77,13 +77,13 @@ struct EpisodeSelection {
       ORDER BY newest DESC
       """, EpisodeRow.list(podcasts), oldest
     ) { (id: $0.int64(0), newest: $0.int64(1)) }
-    var found: [EpisodeSummary] = []
+    var found: [Episode] = []
     for (id, newest) in byDate where found.count < limit || newest >= oldest {
       let own = [
         Condition(sql: "e.podcast_id = ?", values: [id]),
         Condition(sql: "e.published >= ?", values: [oldest]),
       ]
-      let some = try summaries("e INDEXED BY episode_by_date", own + conditions)
+      let some = try episodes("e INDEXED BY episode_by_date", own + conditions)
       if some.isEmpty { continue }
       found = (found + some).sorted { ($1.published, $1.id) < ($0.published, $0.id) }
       found.removeLast(max(found.count - limit, 0))
@@ -212,13 +212,13 @@ extension Catalog {
   ///   - limit: the most episodes to select.
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
-  ) throws(CatalogError) -> [EpisodeSummary] {
+  ) throws(CatalogError) -> [Episode] {
     texts.fillBriefly()
     let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(
         query: query, downloads: downloads, heard: heard, limit: limit, now: now, database: database
-      ).summaries()
+      ).episodes()
     }
   }
 

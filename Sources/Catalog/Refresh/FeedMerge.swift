@@ -78,7 +78,7 @@ struct FeedMerge: Sendable {
         var merged = merged
         let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        try AwaitedReports.apply(
+        try AwaitedReport.apply(
           toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)
@@ -170,7 +170,7 @@ private struct MergePiece {
     }
   }
 
-  /// To the byte: the index must be told exactly what went in.
+  /// Byte by byte: to take a text out of the index, exactly the same text must be given to it.
   private static func isSame(_ text: String?, _ other: String?) -> Bool {
     guard let text, let other else { return text == nil && other == nil }
     return text.utf8.elementsEqual(other.utf8)

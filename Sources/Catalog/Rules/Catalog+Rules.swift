@@ -30,8 +30,13 @@ extension Catalog {
 
   /// The rules that hold for a subscription: its own, else the configuration's for its feed, else those for all.
   package func effectiveRules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
-    let configured = try feedSettings(ofPodcast: id)?.rules ?? SubscriptionRules()
-    return try rules(ofPodcast: id).completed(by: configured).completed(by: settings.rules)
+    try rules(ofPodcast: id).completed(by: configuredRules(ofPodcast: id))
+  }
+
+  /// The configuration's rules for a subscription: those for its feed, else those for all.
+  package func configuredRules(ofPodcast id: Int64) throws(CatalogError) -> SubscriptionRules {
+    let own = try feedSettings(ofPodcast: id)?.rules ?? SubscriptionRules()
+    return own.completed(by: settings.rules)
   }
 
   /// Sets rules of a subscription; an empty value removes one. All of them are set, or none.

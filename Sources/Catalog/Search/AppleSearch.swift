@@ -128,6 +128,8 @@ package struct AppleAnswer {
     if podcast.categories.isEmpty {
       podcast.categories = [result["primaryGenreName"]?.text].compactMap(\.self)
     }
+    podcast.episodeCount = (result["trackCount"]?.wholeNumber).flatMap { $0 > 0 ? Int(clamping: $0) : nil }
+    podcast.newest = result["releaseDate"]?.text.flatMap { DateText.seconds($0) }
     switch result["collectionExplicitness"]?.text {
     case "explicit": podcast.explicit = true
     case "notExplicit", "cleaned": podcast.explicit = false

@@ -15,6 +15,9 @@ package struct FoundPodcast: Hashable, Sendable {
   package var explicit: Bool?
   /// Its number at Apple.
   package var appleID: Int64?
+  package var episodeCount: Int?
+  /// When its newest episode was published, in seconds since 1970.
+  package var newest: Int64?
   /// Whether a public directory named it: its addresses are shown whole.
   package var isListed = true
 
@@ -43,6 +46,8 @@ package struct FoundPodcast: Hashable, Sendable {
     description = description ?? other.description
     if categories.isEmpty { categories = other.categories }
     explicit = explicit ?? other.explicit
+    episodeCount = episodeCount ?? other.episodeCount
+    newest = newest ?? other.newest
   }
 }
 
@@ -58,7 +63,7 @@ struct SearchAnswer: Hashable, Sendable {
 package struct MergedAnswer: Hashable, Sendable {
   /// Who answered: "apple", "index+apple", "local".
   package var source: String
-  /// The best of each first; a feed that several name is here once, with what each says of it.
+  /// The best of each first. A feed that several answers name is listed once, with the facts of all.
   package var podcasts: [FoundPodcast] = []
   /// Addresses of feeds that may be on private hosts.
   var privateFeeds: Set<WebAddress> = []

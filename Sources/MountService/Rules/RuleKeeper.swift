@@ -21,6 +21,7 @@ package final class RuleKeeper: Sendable {
   private let transfers: any TransferService
   private let request: @Sendable (EpisodeEntry) -> TransferRequest
   private let isOpen: @Sendable (_ episode: Int64) -> Bool
+  private let announce: @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   private let queue = WorkQueue(name: "rules", courtesy: 5)
   private let state = Monitor(State())
 
@@ -32,15 +33,18 @@ package final class RuleKeeper: Sendable {
   /// - Parameters:
   ///   - request: the facts that the transfers need of an episode.
   ///   - isOpen: whether a program of this mount has it open.
+  ///   - announce: called with new episodes of a podcast whose rules announce them.
   package init(
     _ catalog: Catalog, _ transfers: any TransferService,
     request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
-    isOpen: @escaping @Sendable (Int64) -> Bool
+    isOpen: @escaping @Sendable (Int64) -> Bool,
+    announce: @escaping @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   ) {
     self.catalog = catalog
     self.transfers = transfers
     self.request = request
     self.isOpen = isOpen
+    self.announce = announce
   }
 
   /// From now on, until `stop`.
@@ -56,8 +60,10 @@ package final class RuleKeeper: Sendable {
     for change in commit.changes {
       switch change {
       case .everything, .subscriptions: return queue.async { [self] in lookAtAll() }
-      case .subscription(_, let podcast), .podcast(let podcast), .newEpisodes(let podcast, _, _),
-        .refreshed(let podcast, _):
+      case .newEpisodes(let podcast, let first, let last):
+        podcasts.insert(podcast)
+        queue.async { [self] in episodesCame(Array(first...last), of: podcast) }
+      case .subscription(_, let podcast), .podcast(let podcast), .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
       case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts,
@@ -66,6 +72,13 @@ package final class RuleKeeper: Sendable {
       }
     }
     look(at: podcasts)
+  }
+
+  private func episodesCame(_ ids: [Int64], of podcast: Int64) {
+    guard (try? catalog.effectiveRules(ofPodcast: podcast))?.notify == true,
+      let episodes = try? catalog.episodes(ids), !episodes.isEmpty
+    else { return }
+    announce(podcast, episodes)
   }
 
   private func lookAtAll() {

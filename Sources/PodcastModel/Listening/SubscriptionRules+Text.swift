@@ -31,11 +31,11 @@ extension SubscriptionRules {
       case .autoOrder: "next: N counts from the episode that was played last, for serials"
       case .include: "only episodes with one of these words or \"phrases\" in the title"
       case .exclude: "no episode with one of these words or \"phrases\" in the title"
-      case .minDuration: "no shorter episode, like 10m; one of unknown length passes"
-      case .maxDuration: "no longer episode, like 1h; one of unknown length passes"
+      case .minDuration: "leaves out shorter episodes, like 10m; one of unknown length passes"
+      case .maxDuration: "leaves out longer episodes, like 1h; one of unknown length passes"
       case .kinds: "only episodes of these kinds: full, trailer, bonus"
       case .afterPlayed: "drop: the download goes when the episode was played; drop:2d: two days later"
-      case .notify: "1: new episodes are announced on the desktop; 0: nothing of the podcast is"
+      case .notify: "1: new episodes are announced on the desktop; 0: nor is what was downloaded"
       }
     }
 

@@ -18,7 +18,10 @@ final class EpisodeFile: OpenFile {
     var furthest: Int64 = 0
     /// How much, in bytes.
     var count: Int64 = 0
+    /// Whether a read waits for bytes.
+    var isWaiting = false
   }
+  private let meter: ReadMeter
   private let progress = Monitor(Progress())
 
   /// - Parameters:
@@ -30,7 +33,7 @@ final class EpisodeFile: OpenFile {
   ///   - looks: whether a first read of the beginning alone is a look for the file's type, for which nothing is fetched.
   init(
     _ episode: any OpenEpisode, isDirect: Bool, givesParts: Bool, keepsCache: Bool, changesAttributes: Bool,
-    shownSize: Int64?, looks: Bool,
+    shownSize: Int64?, looks: Bool, meter: ReadMeter,
     onClose: @escaping @Sendable (EpisodeFile) -> Void
   ) {
     self.episode = episode
@@ -40,6 +43,7 @@ final class EpisodeFile: OpenFile {
     self.keepsCache = keepsCache && !isDirect
     self.changesAttributes = changesAttributes
     self.shownSize = shownSize
+    self.meter = meter
     self.onClose = onClose
   }
 
@@ -67,10 +71,13 @@ final class EpisodeFile: OpenFile {
     // Bytes that are in the cache are the right answer, wherever they are.
     if (count ?? 0) == 0, isMisled(at: offset) { return .failure(.EIO) }
     guard let count else { return nil }
-    progress.withLock { progress in
+    let waited = progress.withLock { progress in
       progress.furthest = max(progress.furthest, offset + Int64(count))
       progress.count += Int64(count)
+      defer { progress.isWaiting = false }
+      return progress.isWaiting
     }
+    meter.count(count, waited: waited)
     return .success(count)
   }
 
@@ -85,6 +92,7 @@ final class EpisodeFile: OpenFile {
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void {
+    progress.withLock { $0.isWaiting = true }
     let waiting = episode.whenAvailable(at: offset, count: count) { completion($0?.errno) }
     return { waiting.cancel() }
   }

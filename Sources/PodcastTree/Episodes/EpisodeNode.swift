@@ -130,7 +130,7 @@ struct EpisodeNode: TreeNode {
     return EpisodeFile(
       opened, isDirect: opened.size == nil || isOther, givesParts: isComing && program?.habit == .plays,
       keepsCache: keepsCache, changesAttributes: isOther, shownSize: shownSize,
-      looks: isComing && intent == .downloadAtRead && program?.habit == .browses
+      looks: isComing && intent == .downloadAtRead && program?.habit == .browses, meter: tree.reads
     ) { file in
       // Only a read proves that the kernel has had the open's answer, and dropped the pages it had before.
       if file.bytesRead > 0 { tree.state.withLock { $0.open.hasPages(of: id, opened.generation) } }
@@ -254,7 +254,7 @@ extension PodcastTree {
     let episode = entry.episode
     return TransferRequest(
       key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
-      expectedLength: EpisodeSize.plausibleLength(of: episode.summary), title: episode.title,
+      expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: settings.feeds.isEmpty

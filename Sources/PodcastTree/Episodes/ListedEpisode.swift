@@ -29,7 +29,7 @@ final class ListedEpisode: Sendable {
   let sidecars: [Sidecar]
 
   init(
-    _ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
+    _ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
   ) {
     id = episode.id
     mediaKey = episode.mediaKey
@@ -40,7 +40,7 @@ final class ListedEpisode: Sendable {
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
     isPlayed = episode.played
-    isBegun = episode.isBegun
+    isBegun = episode.listening.position > 0
     published = episode.published
     duration = episode.duration.map { Int32(clamping: max($0, 0)) } ?? -1
     season = episode.season.map { Int32(clamping: max($0, 0)) } ?? -1

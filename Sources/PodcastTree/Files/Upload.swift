@@ -15,8 +15,8 @@ final class Upload: OpenFile {
     /// Of the last that had it open.
     var closed: MonotonicTime?
   }
-  /// In bytes, of a list of subscriptions.
-  static let longestList = 16 << 20
+  /// In bytes, of a list of subscriptions or a backup.
+  static let longestList = 192 << 20
   /// How long its name stays after the last close, in seconds: programs look at what they have copied.
   static let lifetime = 10.0
 

@@ -24,7 +24,8 @@ struct ControlFile: TreeNode {
     // The text that it had open is gone with the process that made it.
     case .status where caller.comesAgain: return .failure(.ESTALE)
     case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
-    case .gauges: return .on(tree.loader) { TextFile(tree.gaugesText()) }
+    case .metrics where caller.comesAgain: return .failure(.ESTALE)
+    case .metrics: return .on(tree.loader) { TextFile(tree.metricsText()) }
     case .events: return .value(tree.events.open(isReopening: caller.comesAgain))
     default: return .value(FollowedFile(tree.places.logFile))
     }

@@ -16,7 +16,7 @@ struct FixedFolder: FolderNode {
       ("Latest", .latest), ("Queue", .queue), ("Search", .search),
       ("Subscriptions", .subscriptions),
     ],
-    .control: [("events", .events), ("gauges", .gauges), ("log", .log), ("status.json", .status)],
+    .control: [("events", .events), ("log", .log), ("metrics", .metrics), ("status.json", .status)],
   ]
   /// Opens by name but is not listed, so that cp -r and grep -r don't wait in it.
   private static let controlName = ".podcastfs"
@@ -57,6 +57,9 @@ struct FixedFolder: FolderNode {
     list.add("cache_limit", String(tree.settings.cacheSize))
     list.add("active", String(counts[.downloading] ?? 0))
     list.add("queued", String(counts[.queued] ?? 0))
+    let steering = tree.transfers.steering
+    list.add("limit_rate", String(steering.limitRate ?? tree.settings.limitRate ?? 0))
+    list.add("paused", steering.isPaused ? "1" : "0")
     return .on(tree.loader) { [list] in
       guard let sync = try tree.catalog.syncStatus(tree.settings.sync) else { return list }
       var list = list
@@ -65,5 +68,21 @@ struct FixedFolder: FolderNode {
       list.add("sync_pending", String(sync.pending))
       return list
     }
+  }
+
+  /// `limit_rate` and `paused` are for all background downloads of the user.
+  func set(_ key: String, to value: String, for caller: Caller) -> Answer<Void> {
+    guard id == .root else { return .failure(.EPERM) }
+    var steering = tree.transfers.steering
+    switch key {
+    case "limit_rate":
+      guard let rate = Settings.rate(value) else { return .failure(.EINVAL) }
+      steering.limitRate = rate
+    case "paused":
+      guard let flag = ["0": false, "1": true][value] else { return .failure(.EINVAL) }
+      steering.isPaused = flag
+    default: return .failure(.EPERM)
+    }
+    return .on(tree.loader) { [steering] in try tree.transfers.steer(steering) }
   }
 }

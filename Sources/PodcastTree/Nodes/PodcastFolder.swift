@@ -47,30 +47,10 @@ struct PodcastFolder: FolderNode {
 
   private func firstLook(_ podcast: Int64) -> Answer<Void> {
     .pending { completion in
-      // People take longer from one folder to the next.
-      let last = tree.firstLookEnded.withLock { $0 }
-      let isWalk = last.map { MonotonicTime.now.seconds(since: $0) < 0.5 } ?? false
       let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
-        tree.firstLookEnded.withLock { $0 = .now }
         completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
-      if isWalk && id.kind == .result { tree.loader.async { try? fetchNext() } }
       return { task.cancel() }
-    }
-  }
-
-  /// A program that looks into one result after the other (a file manager that counts what is in each) waits for one
-  /// feed after the other: those of the next four results are fetched meanwhile.
-  private func fetchNext() throws {
-    let next = tree.state.withLock { state -> ArraySlice<Folder> in
-      let results = state.results.values.first { $0.contains { $0.id == id.row } }
-      guard let results, let place = results.firstIndex(where: { $0.id == id.row }) else { return [] }
-      return results[(place + 1)...].prefix(4)
-    }
-    for folder in next {
-      guard let podcast = try tree.catalog.podcast(folder.podcast), !podcast.isFetched, podcast.error == nil
-      else { continue }
-      _ = tree.catalog.refresh(podcast: podcast.id, cause: .ahead) { _ in }
     }
   }
 

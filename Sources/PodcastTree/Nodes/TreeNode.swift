@@ -114,7 +114,7 @@ extension PodcastTree {
     case .latest, .downloading, .paused, .failed, .queue: ViewFolder(tree: self, id: id)
     case .downloaded: DownloadedFolder(tree: self)
     case .root, .control: FixedFolder(tree: self, id: id)
-    case .status, .events, .gauges, .log: ControlFile(tree: self, id: id)
+    case .status, .events, .metrics, .log: ControlFile(tree: self, id: id)
     case .subscriptionList: SubscriptionListFile(tree: self)
     default: nil
     }

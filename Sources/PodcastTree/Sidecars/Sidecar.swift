@@ -97,7 +97,7 @@ extension Sidecar {
   /// Those that share the stem of an episode.
   /// - Parameter own: the user's own transcripts of it, which take the place of others of their names.
   static func all(
-    of episode: EpisodeSummary, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
+    of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
   ) -> [Sidecar] {
     let own = own.map { Sidecar(own: $0, of: episode.id, stem: episode.stem) }
     return named(by: episode, in: podcast, kinds).filter { other in !own.contains { $0.name == other.name } }
@@ -105,7 +105,7 @@ extension Sidecar {
   }
 
   private static func named(
-    by episode: EpisodeSummary, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>
+    by episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>
   ) -> [Sidecar] {
     var list: [Sidecar] = []
     if kinds.contains(.transcript), !episode.transcripts.isEmpty {
@@ -130,7 +130,7 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of episode: EpisodeSummary, in podcast: Podcast) -> [Sidecar] {
+  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
     let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,

@@ -87,6 +87,17 @@ struct SidecarStore: Sendable {
 package enum SidecarCopies {
   package static func directory(in places: Places) -> String { Catalog.sidecarCopies(in: places) }
 
+  /// The chapters of an episode, where the cache has a copy of them that need not be fetched again.
+  package static func chapters(of entry: EpisodeEntry, in places: Places) -> [UInt8]? {
+    guard let url = entry.episode.chaptersURL else { return nil }
+    let store = SidecarStore(directory: directory(in: places))
+    let key = SidecarKey(node: NodeID(.chapters, entry.episode.id), address: url)
+    guard let copy = store.look(key), !copy.isMissing,
+      copy.fetched > wallClockSeconds() - SidecarStore.lifetime
+    else { return nil }
+    return store.read(key)
+  }
+
   /// Deletes the copies of a podcast's cover and of all that was beside its episodes.
   package static func remove(ofPodcast podcast: Int64, in places: Places) {
     let store = SidecarStore(directory: directory(in: places))

@@ -58,7 +58,7 @@ extension PodcastTree {
     let own = state.withLock { $0.own ?? [:] }
     let episodes =
       try withEpisodes
-      ? catalog.summaries(ofPodcast: podcast.id) {
+      ? catalog.listedEpisodes(ofPodcast: podcast.id) {
         ListedEpisode($0, of: podcast, kinds, own: own[$0.mediaKey] ?? [])
       } : nil
     return try readEntries([podcast], episodes: episodes)[0]
@@ -83,7 +83,7 @@ extension PodcastTree {
 
   private func listed(_ entry: EpisodeEntry) -> ListedEpisode {
     let own = state.withLock { $0.own?[entry.episode.mediaKey] ?? [] }
-    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars, own: own)
+    return ListedEpisode(entry.episode, of: entry.podcast, settings.sidecars, own: own)
   }
 
   func loadCopies() {
@@ -98,7 +98,7 @@ extension PodcastTree {
   }
 
   /// The same of many.
-  func loadListed(_ summaries: [EpisodeSummary]) throws -> [ListedEpisode] {
+  func loadListed(_ summaries: [Episode]) throws -> [ListedEpisode] {
     let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
     let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
@@ -137,7 +137,7 @@ extension PodcastTree {
     let changed = state.withLock { state in
       Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
     }
-    let new = try catalog.episodes(changed.sorted()).map(\.summary)
+    let new = try catalog.episodes(changed.sorted())
     try noteTexts(of: changed.sorted())
     apply(.queue(entries, episodes: try loadListed(new)))
     transfers.protect(

@@ -73,7 +73,7 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   package static let events = NodeID(.fixed, 9)
   package static let log = NodeID(.fixed, 10)
   package static let subscriptionList = NodeID(.fixed, 11)
-  package static let gauges = NodeID(.fixed, 12)
+  package static let metrics = NodeID(.fixed, 12)
   package static let discover = NodeID(.fixed, 13)
   package static let paused = NodeID(.fixed, 14)
   package static let failed = NodeID(.fixed, 15)

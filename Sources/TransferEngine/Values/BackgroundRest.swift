@@ -5,6 +5,8 @@ package enum BackgroundRest: Hashable, Sendable {
   /// It is not known yet what the network costs; that takes milliseconds.
   case asking
   case suspending
+  /// By the user.
+  case paused
   case metered
   /// The charge in percent below which they rest; nil for any.
   case battery(below: Int?)
@@ -14,6 +16,7 @@ package enum BackgroundRest: Hashable, Sendable {
   package var message: String? {
     switch self {
     case .asking: nil
+    case .paused: "all background downloads are paused"
     case .suspending: "waiting for the computer to wake up"
     case .metered: "waiting for an unmetered network"
     case .battery(nil): "waiting for mains power"

@@ -22,11 +22,12 @@ package struct BackgroundConditions: Hashable, Sendable {
   /// Whether background downloads may run: nil, or why they rest.
   package func rest(by settings: TransferSettings) -> BackgroundRest? {
     if isSuspending { return .suspending }
+    if settings.isPaused { return .paused }
     if let hours = settings.hours, !hours.contains(second / 60) { return .outside(hours) }
     if case .battery(let charge) = power {
       let least = settings.restsBelowCharge
       if least > 100 { return .battery(below: nil) }
-      // A battery that tells no charge may be nearly empty.
+      // A battery without a known charge may be nearly empty.
       if least > 0, charge ?? 0 < least { return .battery(below: Int(least)) }
     }
     if settings.restsOnMetered {

@@ -43,7 +43,9 @@ final class EngineDriver: @unchecked Sendable {
     self.layout = layout
     self.log = log
     http = HTTPSession(loop: loop)
-    let settings = try store.settings() ?? TransferSettings()
+    var settings = try store.settings() ?? TransferSettings()
+    // That is a mount's, which says it again.
+    settings.isPaused = false
     rows = try StoredRows(store)
     background = BackgroundWatch(settings, loop: loop)
     engine = TransferCore(

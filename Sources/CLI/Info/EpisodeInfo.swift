@@ -1,0 +1,178 @@
+internal import Catalog
+internal import Configuration
+internal import MountService
+internal import PodcastModel
+internal import PodcastTree
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+/// What is known of an episode, for people and for scripts.
+struct EpisodeInfo {
+  private let entry: EpisodeEntry
+  private let path: String
+  private let status: TransferStatus
+  /// In bytes; nil where neither a host nor the feed tells it.
+  private let size: Int64?
+  private let chapters: Result<ChapterList, ChapterFailure>?
+  private let now: Int64
+
+  private struct ChapterFailure: Error { var reason: String }
+
+  init(_ entry: EpisodeEntry, _ path: String, _ session: CatalogSession) throws {
+    self.entry = entry
+    self.path = path
+    now = session.catalog.now
+    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(2))
+    let key = entry.episode.mediaKey
+    status = client.status(of: key) ?? TransferStatus(key: key, state: .remote)
+    size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode.summary)
+    chapters = entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
+  }
+
+  /// From the cache, else from their host.
+  private static func chapters(
+    at url: WebAddress, _ entry: EpisodeEntry, _ session: CatalogSession
+  ) -> Result<ChapterList, ChapterFailure> {
+    var bytes = SidecarCopies.chapters(of: entry, in: session.places)
+    if bytes == nil {
+      let downloads = SidecarDownloads(
+        http: session.http, settings: session.settings, log: LogFile(session.places.logFile))
+      let address = FeedCredentials.lent(by: entry.podcast.feedURL, to: url)
+      let result = Waiting.result(within: patience) {
+        downloads.fetch(address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, completion: $0)
+      }
+      switch result {
+      case .success(let fetched)?: bytes = fetched
+      case .failure(let errno)?: return .failure(ChapterFailure(reason: "\(errno)"))
+      case nil: return .failure(ChapterFailure(reason: "no answer"))
+      }
+    }
+    if let list = bytes.flatMap({ ChapterList(parsing: $0) }) { return .success(list) }
+    return .failure(ChapterFailure(reason: "\(url.host ?? "the host") gave something else"))
+  }
+
+  /// Seconds for the chapters to come.
+  private static let patience = 10.0
+
+  private var episode: Episode { entry.episode }
+  private var notes: String { PlainText.text(episode.notes ?? "") }
+
+  private func shown(_ url: WebAddress) -> String { url.shown(isListed: entry.podcast.isListed) }
+
+  // MARK: For people
+
+  var text: [InfoCommand.Part] {
+    var parts: [InfoCommand.Part] = [.init(text: episode.title, hanging: 2)]
+    parts.append(.init(text: facts.joined(separator: ", "), hanging: 2))
+    parts.append(
+      .init(text: states.joined(separator: ", "), hanging: 2, color: status.state == .failed ? .red : nil))
+    if let link = episode.link { parts.append(.init(text: "page   \(shown(link))")) }
+    parts.append(.init(text: "audio  \(shown(episode.enclosureURL))"))
+    if !notes.isEmpty { parts.append(.init(text: "\n\(notes)")) }
+    switch chapters {
+    case .success(let list)? where !list.chapters.isEmpty:
+      parts.append(.init(text: "\nChapters"))
+      let width = list.chapters.last.map { PositionText.clock($0.start).count } ?? 0
+      for chapter in list.chapters {
+        let time = ColumnText.right(PositionText.clock(chapter.start), width)
+        parts.append(.init(text: "  \(time)  \(chapter.title ?? "")", hanging: width + 2))
+      }
+    case .failure(let failure)?: parts.append(.init(text: "\nChapters cannot be fetched: \(failure.reason)"))
+    case .success?, nil: break
+    }
+    return parts
+  }
+
+  private var facts: [String] {
+    let date = String(CivilTime.iso8601(episode.published).prefix(10))
+    let number = [episode.season.map { "season \($0)" }, episode.episode.map { "episode \($0)" }]
+    return [
+      entry.podcast.title,
+      "\(episode.isDated ? "" : "first seen ")\(date) (\(HumanText.ago(now - episode.published)))",
+    ] + number.compactMap(\.self)
+      + [episode.duration.map { HumanText.duration(Int64($0)) }].compactMap(\.self)
+      + (episode.explicit == true ? ["explicit"] : [])
+  }
+
+  private var states: [String] {
+    let bytes = size.map { HumanText.size($0) }
+    var words: [String]
+    switch status.state {
+    case .remote: words = ["not downloaded" + (bytes.map { " (\($0))" } ?? "")]
+    case .cached: words = ["downloaded (\(HumanText.size(status.received)))"]
+    default:
+      let whole = bytes.map { " of \($0)" } ?? ""
+      words = ["\(status.state.name) (\(HumanText.size(status.received))\(whole))"]
+    }
+    if let reason = status.reason { words[0] += ": \(PrintableText.line(reason))" }
+    if status.isKept { words.append("kept") }
+    if episode.hidden { words.append("hidden") }
+    let listening = episode.listening
+    if listening.isPlayed {
+      words.append("played" + (listening.lastPlayed.map { " \(HumanText.ago(now - $0))" } ?? ""))
+    } else if listening.position > 0 {
+      words.append("at \(PositionText.clock(listening.position))")
+    } else {
+      words.append("unplayed")
+    }
+    return words
+  }
+
+  // MARK: For scripts
+
+  var json: JSONValue {
+    .object([
+      ("path", .string(path)), ("title", .string(episode.title)), ("show", .string(entry.podcast.title)),
+      ("published", .optional(episode.isDated ? CivilTime.iso8601(episode.published) : nil)),
+      ("duration", .optional(episode.duration)), ("season", .optional(episode.season)),
+      ("episode", .optional(episode.episode)), ("explicit", .optional(episode.explicit)),
+      ("state", .string(status.state.name)), ("bytes_received", .integer(status.received)),
+      ("bytes_total", .optional(size)), ("error", .optional(status.reason)),
+      ("keep", .bool(status.isKept)), ("played", .bool(episode.played)),
+      ("position", .number(Double(episode.listening.position) / 1000)),
+      ("last_played", .optional(episode.listening.lastPlayed.map(CivilTime.iso8601))),
+      ("guid", .optional(episode.guid)), ("link", .optional(episode.link.map(shown))),
+      ("url", .string(shown(episode.enclosureURL))),
+      ("image", .optional(episode.imageURL.map(shown))), ("notes", .optional(notes.isEmpty ? nil : notes)),
+      ("links", .strings(NoteLinks.all(in: notes))), ("chapters", chaptersJSON),
+      (
+        "transcripts",
+        .array(
+          episode.transcripts.map {
+            .object([
+              ("url", .string(shown($0.url))), ("type", .optional($0.type)),
+              ("language", .optional($0.language)),
+            ])
+          })
+      ),
+    ])
+  }
+
+  private var chaptersJSON: JSONValue {
+    guard case .success(let list)? = chapters else { return chapters == nil ? .array([]) : .null }
+    return .array(
+      list.chapters.map {
+        .object([
+          ("start", .number(Double($0.start) / 1000)), ("title", .optional($0.title)),
+          ("url", .optional($0.link?.shown)),
+        ])
+      })
+  }
+}
+
+/// The addresses in notes that `PlainText` has made.
+enum NoteLinks {
+  static func all(in notes: String) -> [String] {
+    var links: [String] = []
+    let words = notes.split(whereSeparator: { $0.isWhitespace || "<>()\"".contains($0) })
+    for word in words where word.hasPrefix("http://") || word.hasPrefix("https://") {
+      var link = word
+      while let last = link.last, ".,;:!?".contains(last) { link.removeLast() }
+      if !links.contains(String(link)) { links.append(String(link)) }
+    }
+    return links
+  }
+}

@@ -1,0 +1,77 @@
+internal import Catalog
+internal import Glibc
+internal import PodcastModel
+internal import PodcastTree
+internal import PosixKit
+
+enum InfoCommand: Command {
+  static let name = "info"
+  static let summary = "show notes, chapters, links and state"
+  static let usage = """
+    podcastfs info [--json] PATH…
+
+    Shows what is known of an episode: its date and length, the state of its download, its links, notes and chapters. Of a
+    podcast: its description, its feed, how many episodes there are, and why its feed cannot be read. PATH is in a mount;
+    a podcast may also be given by the name of its folder, its title, or its feed's address.
+
+      --json  an object for each PATH; podcastfs(1) and Documentation/Using.md have its members
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let paths = try arguments.operands()
+    if paths.isEmpty { throw UsageError("info about which episode or podcast?") }
+    let session = try CatalogSession()
+    defer { session.settle() }
+    var documents: [JSONValue] = []
+    let status = paths.forEachReporting { path in
+      let (document, text) = try describe(path, session)
+      if isJSON {
+        documents.append(document)
+      } else {
+        if !documents.isEmpty { StandardStreams.print("") }
+        documents.append(.null)
+        for part in text { StandardStreams.tell(part.text, hanging: part.hanging, part.color) }
+      }
+    }
+    if isJSON {
+      StandardStreams.print((paths.count == 1 ? documents.first ?? .null : .array(documents)).indentedText)
+    }
+    return status
+  }
+
+  /// A paragraph for people.
+  struct Part {
+    var text: String
+    var hanging = 0
+    var color: Style.Color?
+  }
+
+  private static func describe(_ path: String, _ session: CatalogSession) throws -> (JSONValue, [Part]) {
+    if let row = try episode(at: path, session) {
+      guard let episode = try session.catalog.episode(row),
+        let podcast = try session.catalog.podcast(episode.podcastID)
+      else { throw CommandFailure("\(path): it is not known any more") }
+      let info = try EpisodeInfo(EpisodeEntry(episode: episode, podcast: podcast), path, session)
+      return (info.json, info.text)
+    }
+    let info = try PodcastInfo(try session.knownPodcast(path), session)
+    return (info.json, info.text)
+  }
+
+  /// The number of the episode whose file is at a path, or beside whose file it lies; nil where it is a directory or
+  /// nothing.
+  private static func episode(at path: String, _ session: CatalogSession) throws -> Int64? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let node = NodeID(rawValue: UInt64(status.st_ino))
+    guard try MountedEpisode(path: path).attribute("state") != nil, node.kind == .episode else {
+      throw CommandFailure("\(path): not an episode in a mount of podcastfs")
+    }
+    if let stranger = MountOwner.stranger(at: path, places: session.places) {
+      throw CommandFailure("\(path): \(stranger)")
+    }
+    return node.row
+  }
+}

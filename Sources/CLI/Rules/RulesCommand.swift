@@ -1,0 +1,232 @@
+internal import Catalog
+internal import Configuration
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+enum RulesCommand: Command {
+  static let name = "rules"
+  static let summary = "show and set what is downloaded by itself"
+  static let usage = """
+    podcastfs rules [--try] [--json] PODCAST [KEY=VALUE…]
+
+    Shows the rules of a subscription, sets some of them, and says what they want for each of its newest twenty episodes,
+    and why. An empty VALUE removes a rule. PODCAST is the folder's name or path, the podcast's title, or the feed's
+    address.
+
+      --try   sets nothing: says what would be
+      --json  {"name", "rules": {KEY: VALUE or null}, "configured": {KEY: VALUE or null}, "episodes": [{"title",
+              "published", "state", "decision", "reason"}]}
+      auto_download=N|Nd|all|0    the newest N, those of N days, all, or none
+      auto_order=newest|next      next: the N after the episode that was played last
+      include=WORDS               words and "phrases", one of which the title must have
+      exclude=WORDS               words and "phrases", none of which the title may have
+      min_duration=LENGTH         like 10m; max_duration is the opposite
+      kinds=KINDS                 of full, trailer, bonus
+      after_played=drop           or drop:2d, or keep
+      notify=1                    announces new episodes; 0 announces nothing of the podcast
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isTrial = arguments.takeFlag("--try")
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    guard let name = operands.first else { throw UsageError("rules of which podcast?") }
+    let values = try operands.dropFirst().map(pair)
+    let session = try CatalogSession()
+    defer { session.settle() }
+    let podcast = try session.knownPodcast(name)
+    let own = try changed(try session.catalog.rules(ofPodcast: podcast), by: values)
+    guard try session.catalog.subscriptions().contains(where: { $0.podcast.id == podcast }) else {
+      throw CommandFailure("\(WebAddress(name).shown) is not followed: podcastfs subscribe")
+    }
+    if !isTrial { try session.catalog.setRules(values, ofPodcast: podcast) }
+    let outlook = try RuleOutlook(podcast, own, session)
+    if isJSON {
+      StandardStreams.print(outlook.json.indentedText)
+    } else {
+      outlook.show()
+    }
+    return 0
+  }
+
+  private static func pair(_ word: String) throws -> (key: SubscriptionRules.Key, value: String) {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else { throw UsageError("\(PrintableText.line(word)) is not KEY=VALUE") }
+    guard let key = SubscriptionRules.Key(rawValue: parts[0]) else {
+      let keys = SubscriptionRules.Key.allCases.map(\.rawValue)
+      let question = SimilarWord.question(parts[0], among: keys)
+      throw UsageError("there is no rule \"\(PrintableText.line(parts[0]))\"\(question)")
+    }
+    return (key, parts[1])
+  }
+
+  private static func changed(
+    _ rules: SubscriptionRules, by values: [(key: SubscriptionRules.Key, value: String)]
+  ) throws -> SubscriptionRules {
+    var rules = rules
+    for (key, value) in values {
+      do { try rules.set(key, to: value) } catch { throw UsageError("\(error)") }
+    }
+    return rules
+  }
+}
+
+/// What rules want for the newest episodes of a subscription.
+private struct RuleOutlook {
+  private struct Line {
+    var episode: RuledEpisode
+    var decision: RuleDecision.Verdict
+  }
+
+  /// Episodes that are explained.
+  private static let limit = 20
+
+  private let name: String
+  private let own: SubscriptionRules
+  private let configured: SubscriptionRules
+  private let order: SubscriptionRules.Order
+  /// The newest first.
+  private let lines: [Line]
+  private let count: Int
+
+  /// - Parameter own: of the subscription, stored or not.
+  init(_ podcast: Int64, _ own: SubscriptionRules, _ session: CatalogSession) throws {
+    guard var ruled = try session.catalog.ruledPodcast(podcast, isForPeople: true) else {
+      throw CommandFailure("the podcast is followed no longer")
+    }
+    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(2))
+    for place in ruled.episodes.indices {
+      ruled.episodes[place].take(client.status(of: ruled.episodes[place].key))
+    }
+    let configured = try session.catalog.configuredRules(ofPodcast: podcast)
+    let rules = own.completed(by: configured)
+    let decisions = rules.decide(ruled.episodes, isSerial: ruled.isSerial, now: session.catalog.now)
+    (name, self.own, self.configured) = (ruled.name, own, configured)
+    order = rules.order(isSerial: ruled.isSerial)
+    count = ruled.episodes.count
+    lines = Array(
+      zip(ruled.episodes, decisions).map { Line(episode: $0, decision: $1.verdict) }
+        .sorted {
+          ($0.episode.facts.published, $0.episode.facts.id) > (
+            $1.episode.facts.published, $1.episode.facts.id
+          )
+        }.prefix(Self.limit))
+  }
+
+  func show() {
+    StandardStreams.tell("\(PrintableText.line(name)): \(rulesText)", hanging: 2)
+    let columns = Terminal.output.isTerminal ? Terminal.output.width : nil
+    for line in lines {
+      let date = String(CivilTime.iso8601(line.episode.facts.published).prefix(10))
+      let reason = reason(line).map { "  \($0)" } ?? ""
+      let head = "\(ColumnText.fitted(word(line), 11))  \(date)  "
+      let title = TitleText.plain(line.episode.facts.title)
+      let room = columns.map { max($0 - ColumnText.width(head + reason), 16) }
+      StandardStreams.print(
+        head + (room.map { ColumnText.cut(title, $0) } ?? PrintableText.line(title)) + reason)
+    }
+    if lines.isEmpty { StandardStreams.print("no episodes are known yet: podcastfs refresh") }
+  }
+
+  private var rulesText: String {
+    let texts = SubscriptionRules.Key.allCases.compactMap { key -> String? in
+      if let value = own.text(key) { return "\(key.rawValue)=\(value)" }
+      return configured.text(key).map { "\(key.rawValue)=\($0) (from the configuration)" }
+    }
+    return texts.isEmpty ? "no rules" : texts.joined(separator: ", ")
+  }
+
+  private func isHere(_ line: Line) -> Bool { line.episode.facts.download != .absent }
+
+  /// What becomes of the episode.
+  private func word(_ line: Line) -> String {
+    switch (line.decision, line.episode.facts.download) {
+    case (.download, .complete), (.leave, .complete): "downloaded"
+    case (.download, .running), (.leave, .running): "downloading"
+    case (.download, .paused), (.leave, .paused): "paused"
+    case (.download, .failed), (.leave, .failed): "failed"
+    case (.drop, _): "drop"
+    case (.download, .absent): line.episode.mark == .none || line.episode.mark == .wanted ? "download" : "no"
+    case (.leave, .absent): "no"
+    }
+  }
+
+  private func reason(_ line: Line) -> String? {
+    switch line.decision {
+    case .download:
+      let isLeft = line.episode.mark == .ordered || line.episode.mark == .byHand
+      return isLeft && !isHere(line) ? "dropped by hand, or for lack of room" : nil
+    case .drop(let reason): return text(reason, line)
+    case .leave(let reason):
+      let why = text(reason, line)
+      if !isHere(line) { return why }
+      if line.episode.facts.marks.contains(.kept) { return "kept; else \(why)" }
+      if line.episode.facts.queuePlace != nil { return "queued; else \(why)" }
+      return line.episode.cameByRule ? why : "by hand; else \(why)"
+    }
+  }
+
+  private func text(_ reason: RuleDecision.Reason, _ line: Line) -> String {
+    switch reason {
+    case .noRule: "no rule downloads it"
+    case .isHidden: "hidden"
+    case .isPlayed: "played"
+    case .includesNone: "the title has no word of include"
+    case .excludes(let phrase): "the title has \"\(PrintableText.line(phrase))\""
+    case .isTooShort, .isTooLong:
+      "\(reason == .isTooShort ? "shorter" : "longer") than the rule: "
+        + HumanText.duration(Int64(line.episode.facts.duration ?? 0))
+    case .isOfKind(let kind): "of the kind \(kind.rawValue)"
+    case .isBeyondCount(let count):
+      order == .next ? "beyond the next \(count)" : "not among the newest \(count)"
+    case .isTooOld(let seconds): "older than \(AgeText.text(seconds))"
+    case .isBeforeLastPlayed: "before the one played last"
+    case .playedAgo(let seconds): "played \(HumanText.ago(seconds))"
+    }
+  }
+
+  var json: JSONValue {
+    func object(_ rules: SubscriptionRules) -> JSONValue {
+      .object(SubscriptionRules.Key.allCases.map { ($0.rawValue, .optional(rules.text($0))) })
+    }
+    return .object([
+      ("name", .string(name)), ("rules", object(own)), ("configured", object(configured)),
+      (
+        "episodes",
+        .array(
+          lines.map { line in
+            .object([
+              ("title", .string(TitleText.plain(line.episode.facts.title))),
+              ("published", .string(CivilTime.iso8601(line.episode.facts.published))),
+              ("state", .string(state(line))), ("decision", .string(decision(line))),
+              ("reason", .optional(reason(line))),
+            ])
+          })
+      ),
+    ])
+  }
+
+  private func state(_ line: Line) -> String {
+    switch line.episode.facts.download {
+    case .absent: "remote"
+    case .running: "downloading"
+    case .paused: "paused"
+    case .failed: "failed"
+    case .complete: "cached"
+    }
+  }
+
+  private func decision(_ line: Line) -> String {
+    switch line.decision {
+    case .download: "download"
+    case .drop: "drop"
+    case .leave: "leave"
+    }
+  }
+}

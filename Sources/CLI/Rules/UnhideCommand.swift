@@ -1,0 +1,27 @@
+internal import Catalog
+internal import PodcastModel
+
+enum UnhideCommand: Command {
+  static let name = "unhide"
+  static let summary = "show removed episodes again"
+  static let usage = """
+    podcastfs unhide PODCAST…
+
+    Shows all episodes again that were removed from a subscription. PODCAST is the folder's name or path, the podcast's
+    title, or the feed's address.
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    let names = try arguments.operands()
+    if names.isEmpty { throw UsageError("unhide the episodes of which podcast?") }
+    let session = try CatalogSession()
+    defer { session.settle() }
+    return names.forEachReporting { name in
+      let podcast = try session.knownPodcast(name)
+      let listed = try session.catalog.subscriptions().first { $0.podcast.id == podcast }
+      try session.catalog.restoreHidden(podcast: podcast)
+      let count = HumanText.count(listed?.hiddenCount ?? 0, "episode")
+      StandardStreams.report("\(listed?.name ?? name): \(count) shown again")
+    }
+  }
+}

@@ -1,0 +1,39 @@
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+
+enum LimitCommand: Command {
+  static let name = "limit"
+  static let summary = "limit the rate of background downloads"
+  static let usage = """
+    podcastfs limit [--json] [RATE]
+
+    Limits the rate of all background downloads together until the mount is unmounted: bytes per second, or a number with K, M
+    or G; 0 for no limit. Without RATE it shows the limit.
+
+      --json  {"limit_rate", "paused"}
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    guard operands.count <= 1 else { throw UsageError("limit takes one rate") }
+    let root = try UserMount.root()
+    if let rate = operands.first {
+      guard Settings.rate(rate) != nil else {
+        throw UsageError("\(PrintableText.line(rate)) is no rate: 500K, 2M, or 0 for no limit")
+      }
+      try ExtendedAttributes.set("user.podcastfs.limit_rate", of: root, to: rate)
+    }
+    let rate = try ExtendedAttributes.get("user.podcastfs.limit_rate", of: root).flatMap { Int64($0) } ?? 0
+    if isJSON {
+      let isPaused = try ExtendedAttributes.get("user.podcastfs.paused", of: root) == "1"
+      StandardStreams.print(
+        JSONValue.object([("limit_rate", .integer(rate)), ("paused", .bool(isPaused))]).indentedText)
+    } else if operands.isEmpty {
+      StandardStreams.print(rate == 0 ? "no limit" : "\(HumanText.size(rate))/s")
+    }
+    return 0
+  }
+}

@@ -1,0 +1,71 @@
+internal import Configuration
+internal import Glibc
+internal import MountService
+internal import PodcastModel
+internal import PosixKit
+
+enum MetricsCommand: Command {
+  static let name = "metrics"
+  static let summary = "print measurements of a mount"
+  static let usage = """
+    podcastfs metrics [--json] [MOUNTPOINT]
+
+    Prints what a mount counts and measures, as OpenMetrics text: requests of the kernel, bytes read, downloads, feeds, memory.
+    The same is in .podcastfs/metrics of the mount. Without MOUNTPOINT it is a mount of the user.
+
+      --json  [{"name", "labels": {}, "value"}]
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let isJSON = arguments.takeFlag("--json")
+    let operands = try arguments.operands()
+    guard operands.count <= 1 else { throw UsageError("metrics takes one mount point") }
+    let root = try operands.first ?? UserMount.root()
+    let text: String
+    do {
+      text = String(decoding: try Directories.read("\(root)/.podcastfs/metrics"), as: UTF8.self)
+    } catch {
+      throw CommandFailure(
+        "\(root): \(MountTable.isOurs(root) ? "\(error.errno)" : "not a mount of podcastfs")")
+    }
+    StandardStreams.write(isJSON ? json(text).indentedText + "\n" : text)
+    return 0
+  }
+
+  private static func json(_ text: String) -> JSONValue {
+    let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    return .array(
+      lines.compactMap { line in
+        guard let blank = line.lastIndex(of: " "), let value = Double(line[line.index(after: blank)...])
+        else {
+          return nil
+        }
+        let name = line[..<blank].prefix { $0 != "{" }
+        let labels = line[..<blank].dropFirst(name.count).dropFirst().dropLast().split(separator: ",")
+        return .object([
+          ("name", .string(String(name))),
+          (
+            "labels",
+            .object(
+              labels.compactMap { label in
+                let parts = label.split(separator: "=", maxSplits: 1)
+                return parts.count == 2
+                  ? (String(parts[0]), .string(String(parts[1].dropFirst().dropLast()))) : nil
+              })
+          ),
+          ("value", .number(value)),
+        ])
+      })
+  }
+}
+
+/// A mount of the user: each shows the same.
+enum UserMount {
+  static func root() throws -> String {
+    guard let root = MountServer.mountPoints(places: try Places()).first else {
+      throw CommandFailure("nothing is mounted: podcastfs mount")
+    }
+    return root
+  }
+}
