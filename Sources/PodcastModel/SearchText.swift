@@ -50,7 +50,20 @@ package enum SearchText {
   /// The words of a query as the index of episodes has them. That index knows no places of words: characters that are
   /// words of their own must all be there, in any order.
   package static func episodeWords(_ terms: String) -> [String] {
-    words(terms).flatMap { folded(String($0)).split(separator: " ").map(String.init) }
+    words(terms).flatMap { word in
+      folded(String(word)).unicodeScalars.split { !isPartOfWord($0) }.map(String.init)
+    }
+  }
+
+  /// Whether the index's tokenizer (unicode61) takes it for a part of a word. It parts words of Devanagari and its like at
+  /// their vowel signs.
+  private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+      .letterNumber, .otherNumber, .privateUse:
+      true
+    default: (0x300...0x36F).contains(scalar.value)
+    }
   }
 
   /// A query for one of each list of words; short ones may be the beginning of a word.

@@ -1,5 +1,6 @@
 package import PodcastModel
 internal import SQLiteKit
+internal import Transcripts
 
 /// Selects the episodes of a query from their rows; within a read.
 ///
@@ -10,6 +11,8 @@ struct EpisodeSelection {
   let query: EpisodeQuery
   /// The episodes in each state that the query looks at and that the catalogue does not know: `State.isOfDownload`.
   let downloads: [EpisodeQuery.State: Set<Int64>]
+  /// Those in whose transcripts the query's words are; nil where it looks for none.
+  let heard: [Int64]?
   /// The most episodes to select.
   let limit: Int
   /// Seconds since 1970.
@@ -179,6 +182,12 @@ struct EpisodeSelection {
         Condition(
           sql: "e.id IN (\(matches))", values: [words], isNarrow: (count ?? 0) <= Self.fewMatches))
     }
+    if let heard {
+      if heard.isEmpty { return nil }
+      all.append(
+        Condition(
+          sql: "e.id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(heard)], isNarrow: true))
+    }
     return all
   }
 
@@ -205,9 +214,10 @@ extension Catalog {
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
   ) throws(CatalogError) -> [Episode] {
     texts.fillBriefly()
+    let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(
-        query: query, downloads: downloads, limit: limit, now: now, database: database
+        query: query, downloads: downloads, heard: heard, limit: limit, now: now, database: database
       ).episodes()
     }
   }
@@ -216,7 +226,7 @@ extension Catalog {
   package func matching(_ query: EpisodeQuery, among ids: [Int64]) throws(CatalogError) -> Set<Int64> {
     let words = SearchText.everyWord(query.words)
     if words == nil && !query.words.isEmpty { return [] }
-    return try store.read { database in
+    let matching = try store.read { database in
       Set(
         try ids.filter { id in
           let hasWords =
@@ -226,6 +236,28 @@ extension Catalog {
             } ?? true
           return try hasWords && (query.people.isEmpty || PersonRows.matches(query.people, id, in: database))
         })
+    }
+    if query.transcript.isEmpty || matching.isEmpty { return matching }
+    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index() else { return [] }
+    return Set(
+      try episodes(matching.sorted()).filter { episode in
+        (try? index.hits(of: episode.mediaKey, words))?.isEmpty == false
+      }.map(\.id))
+  }
+
+  /// Transcripts that are looked at for a query: of those that match, the last ones that came.
+  private static let mostHeard = 3000
+
+  /// The episodes in whose transcripts a query's words are; nil where it looks for none.
+  private func heard(_ query: EpisodeQuery) throws(CatalogError) -> [Int64]? {
+    if query.transcript.isEmpty { return nil }
+    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index(),
+      let keys = try? index.search(words, limit: Self.mostHeard)
+    else { return [] }
+    return try store.read { database in
+      try keys.flatMap { key in
+        try database.all("SELECT id FROM episode WHERE media_key = ?", key.bytes) { $0.int64(0) }
+      }
     }
   }
 }

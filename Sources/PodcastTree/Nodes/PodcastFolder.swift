@@ -75,6 +75,14 @@ struct PodcastFolder: FolderNode {
     }
   }
 
+  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    Answer.on(tree.loader) {
+      try load()
+      guard let podcast else { throw Errno.ENOENT }
+      return podcast
+    }.then { tree.createTranscript(name, ofPodcast: $0) }
+  }
+
   func extendedAttributes() -> Answer<AttributeList> {
     .on(tree.loader) {
       try load()
@@ -121,6 +129,7 @@ extension PodcastTree {
     _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
   ) -> Answer<Target> {
     let found = state.withLock { state -> Sidecar? in
+      if let draft = state.draft(name, ofPodcast: podcast) { return draft }
       guard let entry = state.podcasts[podcast] else { return nil }
       if name == Sidecar.iconName {
         return entry.cover.flatMap { isShown(state, $0) ? Sidecar.icon(cover: $0) : nil }

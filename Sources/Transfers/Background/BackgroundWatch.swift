@@ -86,9 +86,8 @@ package final class BackgroundWatch {
     }
   }
 
-  /// NMMetered: 1 means yes, 3 a guess that says yes.
   private func heard(_ metered: BusValue?) {
-    let isMetered = [1, 3].contains(metered?.integer ?? 0)
+    let isMetered = MeteredNetwork.isMetered(metered)
     learn { $0.network = isMetered ? .metered : .free }
   }
 
