@@ -52,8 +52,8 @@ let package = Package(
     library("FuseKit", ["CFuse3", "CLinux", "PosixKit"]),
     library("HTTPKit", ["CCurl", "WebValues", "PosixKit"]),
     library("BusKit", ["CSystemd", "PosixKit"]),
-    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit"]),
-    library("SQLiteKit", ["CSQLite", "PosixKit"]),
+    library("FeedKit", ["CLibXML2", "CZlib", "Identity", "PodcastModel", "PosixKit", "SQLiteKit"]),
+    library("SQLiteKit", ["CSQLite", "PosixKit", "WebValues"]),
 
     // Values and rules.
     library("WebValues"),
@@ -80,18 +80,20 @@ let package = Package(
     // What is known, and how it is shown.
     library("Identity", ["PodcastModel"]),
     library("Directory", ["Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "PodcastModel", "PosixKit"]),
+    library("Transcripts", ["SQLiteKit", "PodcastModel", "PosixKit"]),
     library(
       "Catalog",
       [
         "Configuration", "Directory", "FeedKit", "Identity", "HTTPKit", "SQLiteKit", "PodcastModel",
-        "PosixKit",
+        "PosixKit", "Transcripts",
       ]),
     // Other devices, by a server: how far one is, and what is followed.
     library("Sync", ["Catalog", "Configuration", "HTTPKit", "PodcastModel", "PosixKit"]),
     // Another process takes a mount over: its connection, the kernel's greeting, what is open.
     library("MountHandover", ["CLinux", "PosixKit"]),
     library(
-      "PodcastTree", ["Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit"]),
+      "PodcastTree",
+      ["Catalog", "Configuration", "Sync", "TransferProtocol", "Transcripts", "PodcastModel", "PosixKit"]),
     library("PodcastMount", ["FuseKit", "MountHandover", "PodcastTree", "PosixKit"]),
 
     // A small HTTP server on loopback: the demo's, and the tests' origin.
@@ -103,7 +105,7 @@ let package = Package(
     library(
       "MountService",
       [
-        "BusKit", "Catalog", "Configuration", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
+        "BusKit", "Catalog", "Configuration", "Directory", "FeedKit", "FuseKit", "HTTPKit", "MountHandover",
         "PodcastMount", "PodcastTree", "Sync", "TransferClient", "TransferProtocol", "PodcastModel",
         "PosixKit",
       ]),
@@ -115,6 +117,7 @@ let package = Package(
         "HTTPKit",
         "MountHandover",
         "PodcastTree", "SQLiteKit", "Sync", "TransferClient", "TransferProtocol", "TransferStore",
+        "Transcripts",
         "PodcastModel",
         "PosixKit",
       ]),
@@ -133,7 +136,7 @@ let package = Package(
       name: "podcastfs-bench",
       dependencies: [
         "CLibXML2", "Catalog", "Configuration", "Directory", "FeedKit", "HTTPKit", "HTTPServerKit",
-        "PodcastModel", "PosixKit", "TestSupport", "TransferClient", "TransferProtocol",
+        "PodcastModel", "PosixKit", "TestSupport", "TransferClient", "TransferProtocol", "Transcripts",
       ],
       path: "Benchmarks/podcastfs-bench", swiftSettings: strict),
 
@@ -163,6 +166,7 @@ let package = Package(
         "SQLiteKit",
         "TestSupport", "podcastfs",
       ]),
+    tests("TranscriptsTests", ["Transcripts", "SQLiteKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests(
       "SyncTests",
       [

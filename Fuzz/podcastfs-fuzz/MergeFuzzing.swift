@@ -65,7 +65,7 @@ enum MergeFuzzing {
       var text = "<item><title>\(traits.title)</title><enclosure url=\"\(traits.address.forRequest)\"/>"
       if let guid = traits.guid { text += "<guid>\(guid)</guid>" }
       if let time = traits.published { text += "<pubDate>\(CivilTime.rfc822(time))</pubDate>" }
-      if let seconds = traits.duration { text += "<itunes:duration>\(seconds)</itunes:duration>" }
+      if traits.fingerprint > 0 { text += "<itunes:duration>\(traits.fingerprint)</itunes:duration>" }
       return text + "<description>\(String(repeating: "word\(index) ", count: index))</description></item>"
     }
     return "<rss><channel><title>T</title>\(items.joined())</channel></rss>"

@@ -44,12 +44,10 @@ package final class Bus {
   private var isWatched = false
 
   /// Begins to connect.
-  /// - Parameter ended: called once when the daemon has gone, or refuses the connection; not by `close`.
+  /// - Parameter ended: called once when the daemon ends or refuses the connection; `close` does not call it.
   /// - Throws: where the library is not there, or nobody listens at the address.
   package init(_ which: Which, loop: EventLoop, ended: @escaping () -> Void) throws(BusError) {
-    if let reason = podcastfs_bus_load() {
-      throw BusError("cannot load libsystemd", String(cString: reason))
-    }
+    if let missing = Self.missing { throw missing }
     let connection = try Self.open(which)
     self.connection = connection
     self.loop = loop
@@ -59,6 +57,11 @@ package final class Bus {
   }
 
   deinit { close() }
+
+  /// Why libsystemd cannot be loaded; nil where it can.
+  package static var missing: BusError? {
+    podcastfs_bus_load().map { BusError("cannot load libsystemd", String(cString: $0)) }
+  }
 
   private static func open(_ which: Which) throws(BusError) -> OpaquePointer {
     var connection: OpaquePointer?

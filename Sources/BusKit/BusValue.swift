@@ -11,7 +11,7 @@ package indirect enum BusValue: Hashable, Sendable {
   case objectPath(String)
   /// Of elements with this signature.
   case array(String, [BusValue])
-  /// `a{sv}`, and what is read of any dictionary by strings. Its values stand without their variants.
+  /// `a{sv}`. A dictionary with other values is read as one, too. The values are without their variants.
   case dictionary([String: BusValue])
   case structure([BusValue])
   /// What is read has its content in its place.

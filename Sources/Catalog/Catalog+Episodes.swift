@@ -9,14 +9,13 @@ extension Catalog {
     try store.read { try EpisodeRow.all(ofPodcast: id, EpisodeRow.columns, in: $0) { EpisodeRow.read($0) } }
   }
 
-  /// What `make` makes of what directories show of each of them: a large podcast's are never in memory together.
-  package func summaries<Made: Sendable>(
-    ofPodcast id: Int64, as make: (EpisodeSummary) -> Made
+  /// What `make` makes of each of them, of which only what directories show is read: a large podcast's are never in memory
+  /// together.
+  package func listedEpisodes<Made: Sendable>(
+    ofPodcast id: Int64, as make: (Episode) -> Made
   ) throws(CatalogError) -> [Made] {
     try store.read {
-      try EpisodeRow.all(ofPodcast: id, EpisodeRow.summaryColumns, in: $0) {
-        make(EpisodeRow.readSummary($0))
-      }
+      try EpisodeRow.all(ofPodcast: id, EpisodeRow.listedColumns, in: $0) { make(EpisodeRow.readListed($0)) }
     }
   }
 
@@ -83,10 +82,7 @@ extension Catalog {
   package func setHidden(_ hidden: Bool, episode: Int64) throws(CatalogError) {
     try store.change(waitsForDisk: false) { database, changes in
       try EpisodeRow.check(episode, in: database)
-      try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
-      if database.changedRows == 0 { return }
-      try EpisodeMarks.hiddenChanged(EpisodeID.podcast(of: episode), in: database)
-      changes.append(.episode(episode))
+      if try EpisodeMarks.setHidden(hidden, episode, in: database) { changes.append(.episode(episode)) }
     }
   }
 
@@ -119,6 +115,14 @@ enum EpisodeMarks {
       try database.run(
         "UPDATE subscription SET changed = ? WHERE podcast_id = ?", wallClockNanoseconds(), row.podcastID)
     }
+    return true
+  }
+
+  /// - Returns: whether it was the other way before.
+  static func setHidden(_ hidden: Bool, _ episode: Int64, in database: Database) throws -> Bool {
+    try database.run("UPDATE episode SET hidden = ? WHERE id = ? AND hidden <> ?1", hidden, episode)
+    if database.changedRows == 0 { return false }
+    try hiddenChanged(EpisodeID.podcast(of: episode), in: database)
     return true
   }
 

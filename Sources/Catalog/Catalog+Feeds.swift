@@ -26,28 +26,20 @@ struct SubscribeByAddress: Sendable {
   /// Feeds of a page that are looked at.
   private static let mostLinks = 5
 
-  func run() {
-    do throws(CatalogError) {
-      let addresses = SubscriptionAddress.typed(address)
-      for address in addresses {
-        if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
-      }
-      let found: Found
-      do throws(FeedFailure) { found = try find(addresses) } catch {
-        throw error.isCancelled ? .cancelled : error.error
-      }
-      try task.beginCommit()
-      task.finish(.success(try subscribe(to: found)))
-    } catch {
-      // Called off, or followed already, it is no failure for the log.
-      if ![.ECANCELED, .EINTR, .EEXIST].contains(error.errno) {
-        feeds.log.write("cannot subscribe to \(WebAddress(address).shown): \(error)")
-      }
-      task.finish(.failure(error))
+  func run() throws(CatalogError) -> ListedPodcast {
+    let addresses = SubscriptionAddress.typed(address)
+    for address in addresses {
+      if let known = try known(at: address) { throw CatalogError.alreadyFollowed(known.name) }
     }
+    let found: Found
+    do throws(FeedFailure) { found = try find(addresses) } catch {
+      throw error.isCancelled ? .cancelled : error.error
+    }
+    try task.beginCommit()
+    return try subscribe(to: found)
   }
 
-  /// The subscription at an address. The user who types it may mean a private host by it from now on.
+  /// The subscription at an address. Where the user has typed the address, it may lead to a private host from now on.
   private func known(at url: WebAddress) throws(CatalogError) -> ListedPodcast? {
     let known = try feeds.store.read { try ListedRow.subscription(at: url, in: $0) }
     guard isTyped, let known, known.podcast.lastRefresh == nil else { return known }
@@ -174,10 +166,13 @@ extension Catalog {
     let task = CatalogWork(tasks, completion)
     feeds.perform { [self] in
       do throws(CatalogError) {
-        let address = try feedAddress(address, for: task)
-        SubscribeByAddress(feeds: feeds, address: address, name: name, isTyped: isTyped, task: task).run()
+        let feed = try feedAddress(address, for: task)
+        let subscribing = SubscribeByAddress(
+          feeds: feeds, address: feed, name: name, isTyped: isTyped, task: task)
+        task.finish(.success(try subscribing.run()))
       } catch {
-        if error.errno != .ECANCELED {
+        // Called off, or followed already, it is no failure for the log.
+        if ![.ECANCELED, .EINTR, .EEXIST].contains(error.errno) {
           log.write("cannot subscribe to \(WebAddress(address).shown): \(error)")
         }
         task.finish(.failure(error))
@@ -186,8 +181,8 @@ extension Catalog {
     return task
   }
 
-  /// Fetches a podcast's feed and puts what is new into the catalogue. Those who want the same at the same
-  /// time share one request.
+  /// Fetches a podcast's feed and puts what is new into the catalogue. Callers that ask for the same feed at the same time
+  /// share one request.
   /// - Parameter completion: called once, on any thread, when the first page of the feed is in the catalogue; further
   ///   pages (RFC 5005) come behind. Errors: see `CatalogError`; they are in the podcast's `error` too, and
   ///   what was known stays.

@@ -12,8 +12,8 @@ extension Catalog {
   }
 
   /// Takes a podcast out of everything: subscriptions, results, marks, texts, the full-text index. It is gone for
-  /// everybody when this returns; what it leaves in the file is deleted behind, by this process or the next. The full-text
-  /// index begins anew, so that its words leave the file, and is filled behind.
+  /// everybody when this returns. This process or the next one deletes the rows in the background. The full-text index is
+  /// emptied, so that the words leave the file, and filled again in the background.
   /// - Returns: `mediaKeys(ofPodcast:)`.
   package func forget(podcast id: Int64) throws(CatalogError) -> [MediaKey] {
     let keys = try store.change { database, changes in
@@ -166,7 +166,7 @@ enum Forgetting {
       try deleteEpisodes(of: podcast, store)
       try store.change(.refresh) { database, changes in
         try database.run("DELETE FROM podcast WHERE id = ? AND is_forgotten = 1", podcast)
-        // Together, so that whoever goes on after a process that has ended knows of it.
+        // In one transaction: a process that continues after this one has died must not forget to do both.
         if withWords, try next(in: database) == nil {
           try FullText.reset(in: database)
           // Whoever fills the index hears of it.

@@ -5,6 +5,7 @@ package import HTTPKit
 package import PodcastModel
 internal import PosixKit
 internal import SQLiteKit
+package import Transcripts
 
 /// What is known: podcasts, episodes, searches, subscriptions, in `catalog.sqlite` of the data directory,
 /// shared by all mounts and commands of a user; and how more comes to be known.
@@ -21,6 +22,8 @@ package final class Catalog: Sendable {
   let apple: AppleSearch
   /// Searches whose charts are being read.
   let chartsOnTheirWay = Monitor<Set<Int64>>([])
+  /// What was said in transcripts that are here.
+  package let transcripts: LazyTranscriptIndex
   let requests: RequestMaker
   let http: HTTPClient
   let log: LogFile
@@ -54,6 +57,7 @@ package final class Catalog: Sendable {
     requests = RequestMaker(settings: settings)
     apple = AppleSearch(settings: settings)
     directory = PodcastDirectory(place: DirectoryPlace(settings, places))
+    transcripts = LazyTranscriptIndex(data: places.data, copies: Self.sidecarCopies(in: places))
     queue = WorkQueue(name: "catalog")
     do throws(CatalogError) {
       store = try CatalogStore(path: "\(places.data)/catalog.sqlite", queue: queue, clock: clock)
@@ -79,6 +83,9 @@ package final class Catalog: Sendable {
     }
     if let note { log.write(note) }
   }
+
+  /// The folder of the copies of sidecars.
+  package static func sidecarCopies(in places: Places) -> String { places.cache + "/sidecars" }
 
   /// Bytes of the pages of one archive: several times what the largest honest one has.
   package static let longestArchive: Int64 = 256 << 20

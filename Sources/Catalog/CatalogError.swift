@@ -69,7 +69,7 @@ package struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible 
     self.init(reason.errno, "cannot open the catalogue \(path): \(why)")
   }
 
-  /// An error of the catalogue's own file: what is damaged is told without the database's language.
+  /// An error of the catalogue's own file. A message about damage is in words for a person.
   init(using path: String, _ error: any Error) {
     self = CatalogError(damageOf: path, error) ?? CatalogError(wrapping: error)
   }

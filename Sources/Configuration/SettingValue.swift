@@ -134,6 +134,17 @@ enum SettingValue {
     max(try number(key, text, 0...Int(Int32.max)), 900)
   }
 
+  /// Days: "30d"; nil for "off".
+  static func days(_ key: String, _ text: String) throws(SettingsError) -> Int? {
+    if text == "off" { return nil }
+    let digits = text.dropLast()
+    guard text.last == "d", (1...4).contains(digits.utf8.count),
+      digits.utf8.allSatisfy({ (48...57).contains($0) }),
+      let days = Int(digits), days > 0
+    else { throw bad(key, text, "off, or days like 30d") }
+    return days
+  }
+
   static func names(_ text: String) -> [String] { text.split(separator: ":").map(String.init) }
 
   static func sidecars(_ key: String, _ text: String) throws(SettingsError) -> Set<Settings.Sidecar> {

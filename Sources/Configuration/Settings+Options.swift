@@ -27,6 +27,10 @@ extension Settings {
     {
       $0.directoryFile = try SettingValue.line($1, $2)
     },
+    .init(
+      "directory_every", "off|DAYS", "off",
+      "after how many days the offline directory is fetched again, like 30d; not on metered networks"
+    ) { $0.directoryEvery = try SettingValue.days($1, $2) },
     .init("downloads", "N", "3", "background downloads at once, 1 to 64") {
       $0.downloads = try SettingValue.number($1, $2, 1...64)
     },
@@ -70,6 +74,10 @@ extension Settings {
       "sidecars", "KINDS", "cover:transcript",
       "files beside the episodes: cover, transcript, chapters, notes, or none"
     ) { $0.sidecars = try SettingValue.sidecars($1, $2) },
+    .init(
+      "transcripts", "none|followed", "none",
+      "followed: transcripts of downloaded episodes of subscriptions are fetched, to be found by transcript:"
+    ) { $0.transcripts = try SettingValue.choice($1, $2, Settings.FetchedTranscripts.self) },
     .init("latest", "N", "100", "episodes in Latest/, up to 10000") {
       $0.latest = try SettingValue.number($1, $2, 0...10_000)
     },

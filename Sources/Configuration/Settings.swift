@@ -42,12 +42,15 @@ package struct Settings: Hashable, Sendable {
   package var directoryURL: String?
   /// A file that all users share; nil for the user's own.
   package var directoryFile: String?
+  /// Days after which the directory is fetched again; nil for never.
+  package var directoryEvery: Int?
 
   // Mount
   package var trigger = Trigger.open
   /// Names of processes whose open starts nothing.
   package var noTrigger: [String] = Settings.knownIndexers
   package var sidecars: Set<Sidecar> = [.cover, .transcript]
+  package var transcripts = FetchedTranscripts.none
   package var latest = 100
   /// `Latest/` shows no episode that is older, in days; 0 for no bound.
   package var latestDays = 60
@@ -87,6 +90,13 @@ package struct Settings: Hashable, Sendable {
 
   /// What starts a download.
   package enum Trigger: String, Sendable, CaseIterable { case open, read, never }
+
+  /// Whose transcripts are fetched though nobody has opened them.
+  package enum FetchedTranscripts: String, CaseIterable, Sendable {
+    case none
+    /// Those of downloaded episodes of subscriptions.
+    case followed
+  }
 
   package enum Sidecar: String, Sendable, CaseIterable { case cover, transcript, chapters, notes }
 

@@ -106,13 +106,8 @@ package final class EpisodeWriter: Sendable {
     }
   }
 
-  /// Writes bytes to their place, then shows them to the readers.
-  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(PosixError) {
-    try write([bytes], at: offset)
-  }
-
-  /// The same of pieces that lie one behind the other, in one go: a slow disk takes as long for a small one. What was
-  /// written before an error counts.
+  /// Writes pieces that lie one behind the other to their place, then shows them to the readers. In one go: a slow disk
+  /// takes as long for a small one. What was written before an error counts.
   package func write(_ pieces: [UnsafeRawBufferPointer], at offset: Int64) throws(PosixError) {
     var rest = pieces.filter { !$0.isEmpty }
     var offset = offset

@@ -26,10 +26,6 @@ extension ParsedEpisode {
     var traits = ItemTraits(address: enclosure?.url ?? "", title: title ?? "")
     traits.guid = guid.flatMap { $0.isEmpty ? nil : $0 }
     traits.published = publication(now: now)
-    traits.duration = duration
-    traits.length = enclosure?.length
-    traits.season = season
-    traits.number = episode
     return traits
   }
 }

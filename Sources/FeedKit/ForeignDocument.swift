@@ -3,18 +3,25 @@ package import PodcastModel
 /// What a document is that is not the one that was wanted.
 package struct ForeignDocument: Hashable, Sendable {
   package enum Kind: UInt64, Sendable {
-    case nothing, webPage, feed, list, otherXML, json, text, media, picture, portable, archive, data
+    case nothing, webPage, feed, list, otherXML, json, text, media, picture, portable, archive, data, backup
   }
 
   package var kind: Kind
   /// The name of its first element, of letters and digits; only where it is XML of another kind.
   package var root: String?
+  /// Why a backup cannot be used.
+  package var reason: String?
   /// The feeds that a web page names, in its order.
   package var feeds: [WebAddress] = []
 
   package init(_ kind: Kind, root: String? = nil) {
     self.kind = kind
     self.root = root
+  }
+
+  init(backup reason: String) {
+    kind = .backup
+    self.reason = String(PrintableText.line(reason).prefix(200))
   }
 
   /// Recognizes the kind of a document by its first bytes and its root element.
@@ -75,6 +82,7 @@ package struct ForeignDocument: Hashable, Sendable {
     case .portable: "is a PDF document, not \(wanted)"
     case .archive: "is compressed in a way that can't be read, or an archive, not \(wanted)"
     case .data: "is binary data, not \(wanted)"
+    case .backup: "is a database or backup that cannot be used: \(reason ?? "it is damaged")"
     }
   }
 }
@@ -85,6 +93,7 @@ extension ForeignDocument: Recordable {
   mutating func code(_ record: inout Record) throws(RecordError) {
     try record.code(&kind)
     try root.code(&record)
+    try reason.code(&record)
     try feeds.code(&record)
   }
 }

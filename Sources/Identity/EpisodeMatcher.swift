@@ -21,7 +21,7 @@ package enum EpisodeMatcher {
 
   /// In the order in which they apply.
   package enum Rule: String, Sendable, CaseIterable {
-    /// Nothing by which episodes are told apart has changed.
+    /// Nothing that the other rules compare has changed.
     case unchanged
     case guid, address
     /// The title, within 14 hours.

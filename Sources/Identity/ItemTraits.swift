@@ -8,13 +8,7 @@ package struct ItemTraits: Hashable, Sendable {
   package var title: String
   /// Seconds since 1970, as the feed says.
   package var published: Int64?
-  /// Seconds.
-  package var duration: Int?
-  /// Bytes of the enclosure.
-  package var length: Int64?
-  package var season: Int?
-  package var number: Int?
-  /// A sum of all that the feed says of it, notes too.
+  /// A sum of all that the feed says of it: duration, length and notes, too.
   package var fingerprint: Int64 = 0
 
   package init(address: WebAddress, title: String) {

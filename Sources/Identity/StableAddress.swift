@@ -5,18 +5,14 @@ package import PodcastModel
 package enum StableAddress {
   /// Host, path and query: "media.example/1.mp3?id=7".
   package static func text(_ address: WebAddress) -> String {
-    let whole = address.forRequest.prefix { $0 != "#" }
-    let scheme = whole.firstRange(of: "://")
-    let rest = scheme.map { whole[$0.upperBound...] } ?? whole
-    let mark = rest.firstIndex(of: "?") ?? rest.endIndex
-    let segments = rest[..<mark].split(separator: "/", omittingEmptySubsequences: true)
-    guard let first = segments.first else { return String(rest) }
+    guard let parts = address.parts else { return String(address.forRequest.prefix { $0 != "#" }) }
+    let segments = [parts.place] + parts.path.split(separator: "/")
     // "dts.podtrac.com/redirect.mp3/media.example/1.mp3": the address begins at the last host's name.
     let start = segments.indices.dropFirst().dropLast().last { isHost(segments[$0]) } ?? 0
-    let host = start == 0 ? first : segments[start]
-    let place = ([host.lowercased()] + segments[(start + 1)...].map(String.init)).joined(separator: "/")
-    let query = rest[mark...].dropFirst().split(separator: "&").filter { pair in
-      !isSignature(pair.prefix { $0 != "=" }.lowercased())
+    let place = ([segments[start].lowercased()] + segments[(start + 1)...].map(String.init))
+      .joined(separator: "/")
+    let query = (parts.query ?? "").split(separator: "&").filter { field in
+      !isVolatile(field.prefix { $0 != "=" }.lowercased())
     }
     return query.isEmpty ? place : place + "?" + query.joined(separator: "&")
   }
@@ -37,14 +33,12 @@ package enum StableAddress {
     "mp", "m4a", "mp3", "mp4", "ogg", "opus", "aac", "wav", "flac",
   ]
 
-  /// Whether a key of a query is a signature, its expiry, or a tracker's: what a CDN makes anew for each answer.
-  private static func isSignature(_ key: String) -> Bool {
-    signatures.contains(key) || ["x-amz-", "x-goog-", "utm_"].contains { key.hasPrefix($0) }
+  /// Whether a field of a query is a signature, what goes with one, or a tracker's.
+  private static func isVolatile(_ name: String) -> Bool {
+    QueryField.isSignature(name) || companions.contains(name) || name.hasPrefix("utm_")
   }
 
-  private static let signatures: Set<String> = [
-    "token", "access_token", "auth", "auth_token", "jwt", "key-pair-id", "policy", "signature", "sig",
-    "expires", "expire", "expiry", "exp", "hdnea", "hdnts", "hmac", "googleaccessid", "awsaccesskeyid",
-    "nonce",
+  private static let companions: Set<String> = [
+    "expires", "expire", "expiry", "exp", "googleaccessid", "awsaccesskeyid", "nonce",
   ]
 }

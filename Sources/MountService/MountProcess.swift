@@ -89,8 +89,13 @@ package struct MountProcess {
       catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) },
       announce: { notice.appeared($1, ofPodcast: $0) })
     rules.begin()
+    tree.indexTranscripts()
+    let keepOrders = KeepOrders(catalog, transfers) { tree.request(for: $0) }
+    keepOrders.begin()
     let schedule = SyncSchedule(catalog: catalog, request: request, http: http)
     schedule.start()
+    let renewal = DirectoryRenewal(settings: request.settings, places: request.places, log: request.log)
+    renewal.begin()
     ready()
 
     while let sender = Signals.waitForEndingOrHandOver() {
@@ -105,6 +110,8 @@ package struct MountProcess {
     schedule.stop()
     // A client that lives starts the daemon again, which would make a demonstration's folders anew.
     rules.stop()
+    renewal.stop()
+    keepOrders.stop()
     endSteering(besides: mount?.device)
     try? transfers.steer(transfers.steering)
     transfers.stop()

@@ -73,7 +73,7 @@ final class SyncSchedule: Sendable {
     let timer = try? WakeTimer()
     let network = try? NetworkWatch()
     var next = MonotonicTime.after(Self.beginning)
-    var isFirst = true
+    var mustRun = true
     while !state.withLock({ $0.isStopped }) {
       if next <= .now {
         guard let sync = currentSettings else { break }
@@ -83,9 +83,9 @@ final class SyncSchedule: Sendable {
           defer { state.hasChanged = false }
           return state.hasChanged
         }
-        if isFirst || age < 0 || age >= Int64(sync.every) || hasChanged && isPending(sync) {
+        if mustRun || age < 0 || age >= Int64(sync.every) || hasChanged && isPending(sync) {
           synchronize(sync)
-          isFirst = false
+          mustRun = false
           next = .after(Double(sync.every))
         } else {
           next = .after(Double(max(Int64(sync.every) - age, 1)))
@@ -102,7 +102,7 @@ final class SyncSchedule: Sendable {
       wakeup.drain()
       timer?.drain()
       if polled[2].revents != 0, network?.hasChanged() == true {
-        isFirst = true
+        mustRun = true
         next = min(next, .after(Self.beginning))
       }
       if state.withLock({ $0.hasChanged }) { next = min(next, .after(Self.afterChange)) }

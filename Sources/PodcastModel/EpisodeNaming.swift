@@ -205,10 +205,7 @@ extension EpisodeNaming.Item {
   /// The title, or where there is none the name of the file that the address names.
   fileprivate var shownTitle: String {
     if !FileNameText.cleaned(TitleText.plain(title)).isEmpty { return title }
-    let path = address.forRequest.prefix { $0 != "?" && $0 != "#" }
-    let place = path.firstRange(of: "://").map { path[$0.upperBound...] } ?? path
-    let segments = place.split(separator: "/")
-    guard segments.count > 1, let last = segments.last else { return "" }
+    guard let last = address.parts?.path.split(separator: "/").last else { return "" }
     let file = String(decoding: PercentEncoding.decode(last.utf8), as: UTF8.self)
     return file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
   }

@@ -16,7 +16,7 @@ package struct HTMLTag {
   }
 
   /// Whether what follows up to its end tag is no text.
-  var hidesContent: Bool { name == "script" || name == "style" }
+  package var hidesContent: Bool { name == "script" || name == "style" }
 
   /// Its attributes in their order (WHATWG HTML §13.2.5.33).
   package var attributes: HTMLAttributes { HTMLAttributes(rest) }

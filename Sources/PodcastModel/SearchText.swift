@@ -1,6 +1,6 @@
 /// Text as the full-text index holds it.
 ///
-/// The index keeps no copy of the texts: to take one out, it must be told exactly what went in. A change of
+/// The index keeps no copy of the texts: to take one out, exactly the same text must be given to it. A change of
 /// these rules, or of `PlainText`, `TitleText`, `LatinLetters`, therefore needs another `Schema.version`.
 package enum SearchText {
   /// What of a long text is indexed, in bytes.
@@ -50,7 +50,20 @@ package enum SearchText {
   /// The words of a query as the index of episodes has them. That index knows no places of words: characters that are
   /// words of their own must all be there, in any order.
   package static func episodeWords(_ terms: String) -> [String] {
-    words(terms).flatMap { folded(String($0)).split(separator: " ").map(String.init) }
+    words(terms).flatMap { word in
+      folded(String(word)).unicodeScalars.split { !isPartOfWord($0) }.map(String.init)
+    }
+  }
+
+  /// Whether the index's tokenizer (unicode61) takes it for a part of a word. It parts words of Devanagari and its like at
+  /// their vowel signs.
+  private static func isPartOfWord(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+      .letterNumber, .otherNumber, .privateUse:
+      true
+    default: (0x300...0x36F).contains(scalar.value)
+    }
   }
 
   /// A query for one of each list of words; short ones may be the beginning of a word.

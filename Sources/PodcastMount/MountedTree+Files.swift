@@ -10,7 +10,9 @@ extension MountedTree {
     let writes = flags & O_ACCMODE != O_RDONLY || flags & O_TRUNC != 0
     let sniffs = flags & Self.noAccessTime != 0
     if caller.isRepeated { handles.forgetAnswer(to: caller.request) }
-    let answer = tree.open(numbers.node(node), writes: writes, for: self.caller(caller, sniffs: sniffs))
+    let answer = tree.open(
+      numbers.node(node), writes: writes, truncates: flags & O_TRUNC != 0,
+      for: self.caller(caller, sniffs: sniffs))
     fulfil(reply, answer) { reply, file in
       let known = self.numbers.node(node)
       let handle = self.handles.add(file, .init(known, caller, sniffs: sniffs, writes: writes))

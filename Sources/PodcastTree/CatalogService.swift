@@ -26,7 +26,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func results(ofSearch id: Int64) throws -> [ListedPodcast]
   func subscriptions() throws -> [ListedPodcast]
   func podcast(_ id: Int64) throws -> Podcast?
-  func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) throws -> [Made]
+  func listedEpisodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) throws -> [Made]
   func episode(_ id: Int64) throws -> Episode?
   func episodes(from id: Int64, count: Int) throws -> [Episode]
   func podcasts(_ ids: [Int64]) throws -> [Podcast]
@@ -35,7 +35,7 @@ package protocol CatalogService: AnyObject, Sendable {
   func entries(forKeys keys: [MediaKey]) throws -> [MediaKey: EpisodeEntry]
   func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>], limit: Int
-  ) throws -> [EpisodeSummary]
+  ) throws -> [Episode]
   func matching(_ query: EpisodeQuery, among ids: [Int64]) throws -> Set<Int64>
   func queueEntries() throws -> [QueueEntry]
   func appendToQueue(_ ids: [Int64]) throws

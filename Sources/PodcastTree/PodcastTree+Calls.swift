@@ -60,8 +60,15 @@ extension PodcastTree {
   /// The names that lead from the root to a directory; nil where it is not in memory.
   package func path(of directory: NodeID) -> [String]? { state.withLock { $0.path(of: directory) } }
 
-  package func open(_ node: NodeID, writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
-    self.node(node)?.open(writes: writes, for: caller) ?? .failure(.ENOENT)
+  /// - Parameter truncates: whether the file loses what it has (O_TRUNC).
+  package func open(
+    _ node: NodeID, writes: Bool, truncates: Bool = false, for caller: Caller
+  ) -> Answer<any OpenFile> {
+    guard let found = self.node(node) else { return .failure(.ENOENT) }
+    return found.open(writes: writes, for: caller).map { file in
+      if truncates, let upload = file as? Upload { _ = upload.truncate(to: 0) }
+      return file
+    }
   }
 
   // MARK: Verbs

@@ -2,6 +2,7 @@ internal import Catalog
 package import Configuration
 package import PodcastModel
 internal import PosixKit
+internal import Transcripts
 package import TransferProtocol
 
 /// The file system proper: nodes, views, names, attributes and verbs. It knows no FUSE, and nothing here waits for the
@@ -15,6 +16,9 @@ package final class PodcastTree: Sendable {
   let transfers: any TransferService
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
+  let ownTranscripts: OwnTranscripts
+  let transcripts: TranscriptsOfMount
+  let transcriptsToFetch = Monitor(TranscriptsToFetch())
   /// Those of subscriptions that are fetched though nobody has opened them.
   let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
   let settings: Settings
@@ -27,8 +31,6 @@ package final class PodcastTree: Sendable {
   /// The tree's own thread. It may wait for SQLite, never for the network.
   let loader = WorkQueue(name: "tree")
   let state: Monitor<TreeState>
-  /// When a first look into a podcast last ended.
-  let firstLookEnded = Monitor<MonotonicTime?>(nil)
   let details = EpisodeDetails()
   let sweeps = Sweeps()
   let listReaders = RecentPrograms()
@@ -52,6 +54,8 @@ package final class PodcastTree: Sendable {
     self.transfers = transfers
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
+    ownTranscripts = OwnTranscripts(data: places.data)
+    transcripts = TranscriptsOfMount(places)
     self.settings = settings
     state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places

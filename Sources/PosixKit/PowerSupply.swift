@@ -4,7 +4,7 @@ internal import Glibc
 /// What the machine runs on: `/sys/class/power_supply` (Documentation/ABI/testing/sysfs-class-power of Linux).
 package enum PowerSupply: Hashable, Sendable {
   case mains
-  /// It discharges; the charge in percent, where the batteries tell one.
+  /// A battery discharges. Its charge in percent, where it reports one.
   case battery(charge: Int?)
 
   /// - Parameter folder: another one in tests.

@@ -1,46 +1,39 @@
 internal import CSQLite
 internal import Glibc
+internal import WebValues
 
 // Databases that strangers have made, and that are only read.
 extension Database {
-  /// Trusts nothing that the file's schema says, and runs no statement but those that read one table
-  /// (https://sqlite.org/security.html). For good, and before the first statement that names the table.
-  /// - Parameter table: the only table whose rows are read.
-  package func distrust(readingOnly table: String) throws(DatabaseError) {
+  /// Trusts nothing that the file's schema says, and runs no statement but those that read some tables
+  /// (https://sqlite.org/security.html). For good, and before the first statement that names a table.
+  /// - Parameter tables: the only ones whose rows are read.
+  package func distrust(readingOnly tables: [String]) throws(DatabaseError) {
     try script(
       "PRAGMA trusted_schema = off; PRAGMA cell_size_check = on; PRAGMA mmap_size = 0; PRAGMA query_only = on"
     )
     podcastfs_sqlite_harden(handle)
-    let name = strdup(table)
+    let names = strdup(tables.joined(separator: "\n"))
     // It lives as long as the process: the library calls back with it until the connection is closed.
     sqlite3_set_authorizer(
       handle,
-      { table, action, first, second, _, _ in
+      { tables, action, first, second, _, _ in
         let first = first.map { String(cString: $0) } ?? ""
         switch action {
         case SQLITE_SELECT: return SQLITE_OK
         case SQLITE_READ:
-          let allowed = table.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
-          return first == allowed || first == "sqlite_master" || first == "sqlite_schema"
+          let allowed = tables.map { String(cString: $0.assumingMemoryBound(to: CChar.self)) } ?? ""
+          return allowed.split(separator: "\n").contains(Substring(first)) || first == "sqlite_master"
+            || first == "sqlite_schema"
             ? SQLITE_OK : SQLITE_DENY
         case SQLITE_PRAGMA: return ["table_info", "quick_check"].contains(first) ? SQLITE_OK : SQLITE_DENY
         default: return SQLITE_DENY
         }
-      }, name)
+      }, names)
   }
 
   /// An address of a file that does not change (https://sqlite.org/uri.html).
   static func immutableAddress(of path: String) -> String {
-    var address = "file:"
-    for byte in path.utf8 {
-      let isPlain =
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
-      if isPlain || "/._-".utf8.contains(byte) {
-        address.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        address += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-      }
-    }
-    return address + "?immutable=1"
+    let names = path.split(separator: "/", omittingEmptySubsequences: false)
+    return "file:\(names.map { PercentEncoding.encode(String($0)) }.joined(separator: "/"))?immutable=1"
   }
 }

@@ -31,7 +31,7 @@ extension Database {
     }
   }
 
-  /// The statement that adds a row with these columns, for who adds many.
+  /// The statement that adds a row with these columns.
   package static func insertion(into table: String, _ columns: [String]) -> String {
     let marks = Array(repeating: "?", count: columns.count).joined(separator: ", ")
     return "INSERT INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(marks))"

@@ -6,14 +6,18 @@ extension Database {
   }
 
   /// Makes the tables of an empty file. Several processes may do so at once.
+  /// - Returns: whether this one did.
   /// - Throws: `DatabaseError`, also where the file is of another version (`isOfOtherVersion`).
-  package func makeTables(version: Int, _ sql: String) throws {
-    if try self.version() == version { return }
-    try transaction {
+  @discardableResult
+  package func makeTables(version: Int, _ sql: String) throws -> Bool {
+    if try self.version() == version { return false }
+    return try transaction {
       guard let found = try self.version() else {
-        return try script("\(sql); PRAGMA user_version = \(version)")
+        try script("\(sql); PRAGMA user_version = \(version)")
+        return true
       }
       if found != version { throw DatabaseError.otherVersion(found: found, known: version) }
+      return false
     }
   }
 }

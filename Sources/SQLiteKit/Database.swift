@@ -10,8 +10,6 @@ package final class Database {
   package struct Options: Sendable {
     /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false
-    /// A missing file is not created.
-    package var mustExist = false
     /// What reaches the disk before a commit returns.
     package var synchronous = Synchronous.full
     /// Seconds to wait for another connection's write transaction.
@@ -63,8 +61,7 @@ package final class Database {
 
   private init(opening path: String, _ options: Options) throws(DatabaseError) {
     _ = SQLiteLibrary.isConfigured
-    let writing = SQLITE_OPEN_READWRITE | (options.mustExist ? 0 : SQLITE_OPEN_CREATE)
-    var access = options.isReadOnly ? SQLITE_OPEN_READONLY : writing
+    var access = options.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
     if options.isImmutable { access |= SQLITE_OPEN_URI }
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
@@ -108,6 +105,32 @@ package final class Database {
     _ = try first("PRAGMA user_version") { $0.int64(0) }
   }
 
+  /// Opens a copy of a database's bytes in memory, to be read.
+  package init(copyOf bytes: UnsafeRawBufferPointer) throws(DatabaseError) {
+    _ = SQLiteLibrary.isConfigured
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      ":memory:", &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let opened, let base = bytes.baseAddress,
+      let copy = sqlite3_malloc64(UInt64(bytes.count))
+    else {
+      sqlite3_close_v2(opened)
+      throw DatabaseError(code: SQLITE_NOMEM, message: "out of memory")
+    }
+    handle = opened
+    busyTimeout = 0
+    copy.copyMemory(from: base, byteCount: bytes.count)
+    // A write-ahead log is a file beside the database, of which there is none (https://sqlite.org/fileformat2.html).
+    for place in [18, 19] where place < bytes.count {
+      copy.storeBytes(of: 1, toByteOffset: place, as: UInt8.self)
+    }
+    let count = Int64(bytes.count)
+    let result = sqlite3_deserialize(
+      opened, "main", copy.assumingMemoryBound(to: UInt8.self), count, count,
+      UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY))
+    guard result == SQLITE_OK else { throw DatabaseError(code: result, message: "it cannot be opened") }
+  }
+
   deinit {
     statements = [:]
     sqlite3_close_v2(handle)
@@ -129,9 +152,7 @@ package final class Database {
       if error.errno == .ENOENT { return }
       // The next fdatasync(2) would succeed and do nothing: the system takes those pages for written. A checkpoint
       // writes them once more, into the file itself.
-      var options = Options()
-      options.mustExist = true
-      guard try Database(path: path, options: options).checkpoint() else { throw error }
+      guard try Database(path: path).checkpoint() else { throw error }
     }
   }
 
@@ -147,33 +168,21 @@ package final class Database {
   /// Whether a transaction is open.
   package var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-  /// How a checkpoint treats others (https://sqlite.org/c3ref/wal_checkpoint_v2.html).
-  package enum Checkpoint: String, Sendable {
-    /// Nobody waits for it.
-    case passive
-    /// Writers wait until nobody needs the log any more, which is then emptied.
-    case truncate
-  }
-
-  /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was.
+  /// Writes what is in the write-ahead log into the file, as far as no reader needs the file as it was, and empties the
+  /// log (https://sqlite.org/c3ref/wal_checkpoint_v2.html, TRUNCATE).
   /// - Parameter seconds: to wait for readers, and for another one that is at it; nil for as long as for other connections.
   /// - Returns: whether all of it is in the file.
   @discardableResult
-  package func checkpoint(_ kind: Checkpoint = .truncate, waiting seconds: Double? = nil)
-    throws(DatabaseError)
-    -> Bool
-  {
+  package func checkpoint(waiting seconds: Double? = nil) throws(DatabaseError) -> Bool {
     if let seconds { waitWhenBusy(seconds) }
     defer { if seconds != nil { waitWhenBusy(busyTimeout) } }
     let deadline = MonotonicTime.after(seconds ?? busyTimeout)
     while true {
-      let result = try first("PRAGMA wal_checkpoint(\(kind.rawValue))") { ($0.int(0), $0.int(1), $0.int(2)) }
+      let result = try first("PRAGMA wal_checkpoint(truncate)") { ($0.int(0), $0.int(1), $0.int(2)) }
       guard let (busy, pages, written) = result else { return false }
       // No count of pages: another one is under way, for which SQLite does not wait.
       let isKeptOut = busy != 0 && pages < 0
-      if !isKeptOut || kind == .passive || MonotonicTime.now >= deadline {
-        return busy == 0 && pages == written
-      }
+      if !isKeptOut || MonotonicTime.now >= deadline { return busy == 0 && pages == written }
       sqlite3_sleep(5)
     }
   }

@@ -16,7 +16,6 @@ final class ClientSession: @unchecked Sendable {
   var settings: TransferSettings?
   let mirror: StatusMirror
   let launcher: DaemonLauncher
-  private let sharedLayout: Monitor<CacheLayout>
   /// Why no daemon serves; nil while one does, or none was needed.
   let failure = Monitor<String?>(nil)
   private let lastNumber = Monitor<UInt64>(0)
@@ -63,14 +62,13 @@ final class ClientSession: @unchecked Sendable {
     self.settings = settings
     self.mirror = mirror
     launcher = DaemonLauncher(places: places, program: daemon, loop: loop)
-    sharedLayout = Monitor(CacheLayout(cache: places.cache, runtime: places.runtime))
     launcher.failed = { [weak self] failure in
       self?.failAll("the transfer daemon cannot start: \(failure.message)", failure.errno)
     }
   }
 
   /// Where the daemon keeps the cache: its word, once it has told.
-  var layout: CacheLayout { sharedLayout.withLock { $0 } }
+  var layout: CacheLayout { mirror.layout }
 
   func start() {
     let loop = loop
@@ -204,9 +202,7 @@ final class ClientSession: @unchecked Sendable {
     switch message {
     case .welcome(let version, let cache, let runtime):
       guard isServed(by: version) else { return }
-      let layout = CacheLayout(cache: cache, runtime: runtime)
-      sharedLayout.withLock { $0 = layout }
-      mirror.use(layout)
+      mirror.layout = CacheLayout(cache: cache, runtime: runtime)
       snapshot.coming = []
       welcomed = .now
       readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }

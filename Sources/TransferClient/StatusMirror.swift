@@ -22,8 +22,10 @@ package final class StatusMirror: Sendable {
 
   func observe(_ observer: @escaping Observer) { state.withLock { $0.observers.append(observer) } }
 
-  /// Where the daemon says that its cache is.
-  func use(_ layout: CacheLayout) { state.withLock { $0.layout = layout } }
+  var layout: CacheLayout {
+    get { state.withLock { $0.layout } }
+    set { state.withLock { $0.layout = newValue } }
+  }
 
   func status(of key: MediaKey) -> TransferStatus? {
     let (status, layout) = state.withLock { ($0.statuses[key], $0.layout) }

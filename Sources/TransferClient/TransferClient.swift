@@ -11,7 +11,6 @@ internal import TransferStore
 package final class TransferClient: TransferService {
   let session: ClientSession
   private let mirror: StatusMirror
-  private let layout: CacheLayout
   private let readTimeout: Double
 
   /// - Parameters:
@@ -19,7 +18,7 @@ package final class TransferClient: TransferService {
   ///   - daemon: the daemon's program; nil for the one beside this program, else in PATH.
   /// - Throws: `PosixError`.
   package init(places: Places, settings: Settings, isMount: Bool, daemon: String? = nil) throws {
-    layout = CacheLayout(cache: places.cache, runtime: places.runtime)
+    let layout = CacheLayout(cache: places.cache, runtime: places.runtime)
     if isMount {
       // Before they are watched.
       try layout.create()

@@ -137,7 +137,7 @@ package struct TransferStore {
     }
     // What was forgotten is not to stay in the log either.
     if !removed.isEmpty {
-      _ = try? database.checkpoint(.truncate, waiting: Self.patience)
+      _ = try? database.checkpoint(waiting: Self.patience)
     }
   }
 

@@ -24,7 +24,7 @@ enum AddressSecrets {
     guard let parts = AddressParts(address) else { return nil }
     guard hidingSegments(parts.path, isListed: true) == parts.path else { return nil }
     let fields = (parts.query ?? "").split(separator: "&").filter { field in
-      !isSecret(field.prefix { $0 != "=" }.lowercased())
+      !QueryField.isSecret(field.prefix { $0 != "=" }.lowercased())
     }
     let query = fields.isEmpty ? "" : "?" + fields.joined(separator: "&")
     return address[..<parts.authority.startIndex] + parts.place + parts.path + query
@@ -32,7 +32,7 @@ enum AddressSecrets {
 
   private static func hiding(_ query: Substring) -> String {
     query.split(separator: "&", omittingEmptySubsequences: false).map { field in
-      guard let equals = field.firstIndex(of: "="), isSecret(field[..<equals].lowercased()) else {
+      guard let equals = field.firstIndex(of: "="), QueryField.isSecret(field[..<equals].lowercased()) else {
         return String(field)
       }
       return field[...equals] + mark
@@ -50,15 +50,28 @@ enum AddressSecrets {
       return isToken ? Substring(mark) : segment
     }.joined(separator: "/")
   }
+}
 
-  private static func isSecret(_ name: String) -> Bool {
-    secrets.contains(name) || name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-")
-      || name.hasSuffix("token") || name.hasSuffix("secret") || name.hasSuffix("password")
+/// What fields of a query mean, by their names in lower case.
+package enum QueryField {
+  /// Whether it holds a secret.
+  package static func isSecret(_ name: String) -> Bool {
+    isSignature(name) || secrets.contains(name)
+      || ["token", "secret", "password"].contains(where: name.hasSuffix)
   }
 
+  /// Whether it signs an address: hosts make it anew for each answer.
+  package static func isSignature(_ name: String) -> Bool {
+    signatures.contains(name) || name.hasPrefix("x-amz-") || name.hasPrefix("x-goog-")
+  }
+
+  private static let signatures: Set<String> = [
+    "token", "access_token", "auth", "auth_token", "jwt", "key-pair-id", "policy", "signature", "sig",
+    "hdnea",
+    "hdnts", "hmac",
+  ]
   private static let secrets: Set<String> = [
-    "auth", "authkey", "auth_key", "key", "apikey", "api_key", "api-key", "jwt", "pass", "passwd", "pwd",
-    "pw",
-    "signature", "sig", "sign", "policy", "key-pair-id", "credential", "hmac", "hdnea", "hdnts",
+    "authkey", "auth_key", "key", "apikey", "api_key", "api-key", "pass", "passwd", "pwd", "pw", "sign",
+    "credential",
   ]
 }

@@ -1,6 +1,6 @@
 /// What random tokens look like beside the words and numbers that people put into addresses.
 enum TokenShape {
-  /// Shorter ones can't be told from words.
+  /// Shorter tokens look like words.
   private static let shortest = 12
   private static let shortestOfThreeKinds = 16
 

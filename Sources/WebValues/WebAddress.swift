@@ -1,5 +1,5 @@
 /// An address of the web, as feeds, directories and people give it. It may hold credentials and tokens, so it is
-/// no text: who uses it says what for. What shows an address where it must not does not compile.
+/// no text: each use says what for (`forRequest`, `shown`). Code that would show an address by mistake does not compile.
 package struct WebAddress: Hashable, Sendable {
   /// As it was given, with all that is secret in it: for requests, for the catalogue, for lists that are the
   /// user's own. Never for a name, an attribute, a message or a log.

@@ -116,6 +116,7 @@ import Testing
     world.web.set("/new", new.page)
     let podcast = try world.podcast()
     try world.refresh(podcast)
+    #expect(world.catalog.waitForRefreshes(seconds: patience))
     #expect(world.web.requests("/new").isEmpty)
     world.advance(1)
     try world.refresh(podcast)

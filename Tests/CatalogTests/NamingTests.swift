@@ -37,7 +37,7 @@ import Testing
     #expect(episodes[0].stem == "2012-09-15 001 - Chapter 1")
     #expect(episodes[12].stem == "2012-09-16 0600 - Morning news")
     #expect(episodes[25].stem.hasSuffix(" 011 - Undated part 11"))
-    let summaries = try world.catalog.summaries(ofPodcast: podcast) { $0 }
+    let summaries = try world.catalog.listedEpisodes(ofPodcast: podcast) { $0 }
     #expect(summaries.map(\.modified) == episodes.map(\.modified))
     // What `podcastfs feed` says of it.
     let parsed = try FeedParser.parse(bytes: Array(feed.text.utf8), baseURL: nil)

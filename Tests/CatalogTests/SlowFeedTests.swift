@@ -63,30 +63,21 @@ import Testing
     #expect(world.catalog.waitForRefreshes(seconds: patience))
   }
 
-  /// It waits behind them already: to be asked for, or, where it has been asked for before, to be parsed.
-  @Test(arguments: [true, false])
-  func whatWaitsBehindComesFirstWhenSomebodyWaitsForIt(isAsked: Bool) throws {
+  /// It waits behind them already, to be parsed.
+  @Test func whatWaitsBehindComesFirstWhenSomebodyWaitsForIt() throws {
     let gate = try Gate()
     let world = try CatalogWorld(reader: .program(gate.program))
     try serve(world, hogs: 2)
-    let podcast: Int64
-    if isAsked {
-      let page = TestFeed(items: [.init("One", guid: "1")]).page
-      let begun = gate.begunFile
-      world.web.set("/feed") { _ in
-        // Its answer comes when those before it hold all there is.
-        _ = eventually { Gate.begun(begun) == 2 }
-        return page
-      }
-      podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
-      world.catalog.startScheduler()
-      #expect(world.web.wait("/feed", count: 1))
-    } else {
-      podcast = try world.podcast()
-      world.catalog.startScheduler()
-      #expect(eventually { gate.begun == 2 })
-      world.catalog.refresh(podcast: podcast, cause: .ahead)
+    let page = TestFeed(items: [.init("One", guid: "1")]).page
+    let begun = gate.begunFile
+    world.web.set("/feed") { _ in
+      // Its answer comes when those before it hold all there is.
+      _ = eventually { Gate.begun(begun) == 2 }
+      return page
     }
+    let podcast = try world.catalog.subscribe(feedURL: "\(world.web.address)/feed").podcast.id
+    world.catalog.startScheduler()
+    #expect(world.web.wait("/feed", count: 1))
     #expect(eventually { gate.begun == 2 })
     try world.refresh(podcast, .firstLook)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 1)

@@ -195,7 +195,7 @@ import Testing
       INSERT OR REPLACE INTO archive SELECT id, 'x', -1, 7, 9223372036854775807, NULL, 5, 6, -9223372036854775808 FROM podcast
       """)
     #expect(try world.catalog.episodes(ofPodcast: podcast).count == 3)
-    #expect(try world.catalog.summaries(ofPodcast: podcast) { $0.mediaKey }.count == 3)
+    #expect(try world.catalog.listedEpisodes(ofPodcast: podcast) { $0.mediaKey }.count == 3)
     #expect(try world.catalog.latest(limit: 5).count == 3)
     #expect(try world.catalog.mediaKeys(ofPodcast: podcast).count == 3)
     fill(world, "/a", count: 5)

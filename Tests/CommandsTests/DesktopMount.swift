@@ -11,20 +11,26 @@ final class DesktopMount {
   let root: String
   private let demo: DemoCatalogue
   private let programs: TemporaryDirectory
+  private let service: RunningProcess?
 
   static var isPossible: Bool { access("/dev/fuse", R_OK | W_OK) == 0 && PrivateBus.isAvailable }
 
   /// - Parameters:
   ///   - rate: bytes per second of an episode; all have less than 100,000.
   ///   - options: of the mount.
-  init(rate: Int64 = 1_000_000, options: String = "min_free=0") throws {
+  ///   - variables: for the programs, in addition.
+  init(
+    rate: Int64 = 1_000_000, options: String = "min_free=0", variables: [String: String] = [:],
+    services: (PrivateBus) throws -> RunningProcess? = { _ in nil }
+  ) throws {
     bus = try PrivateBus()
+    service = try services(bus)
     demo = try DemoCatalogue(port: 0, audioRate: rate)
     programs = try TemporaryDirectory()
     try programs.write("xdg-open", "#!/bin/sh\necho \"$1\" >> \"$HOME/opened\"\n")
     chmod(programs.path("xdg-open"), 0o755)
     environment = try TestEnvironment(
-      bus.variables.merging([
+      bus.variables.merging(variables) { $1 }.merging([
         "PODCASTFS_SEARCH_URL": demo.searchURL, "PATH": programs.path + ":" + Products.searchPath,
       ]) { $1 })
     root = environment.home.path("mount")

@@ -2,7 +2,7 @@ import PosixKit
 import TestSupport
 import Testing
 
-/// What the desktop is told of downloads: the built programs, and a service that writes down what it is told.
+/// Notifications of the built programs, at a service that prints each call.
 @Suite(.enabled(if: DesktopMount.isPossible, "this user cannot mount"), .serialized)
 struct NotificationTests {
   private static let service = """

@@ -4,7 +4,7 @@ import PosixKit
 import TestSupport
 import Testing
 
-/// Positions that media players tell, by MPRIS.
+/// Positions of media players, by MPRIS.
 @Suite(.enabled(if: DesktopMount.isPossible, "this user cannot mount"), .serialized)
 struct PlayersTests {
   private static let name = "org.mpris.MediaPlayer2.test"
@@ -61,7 +61,7 @@ struct PlayersTests {
     let watch = try Products.start("podcastfs", ["players"], in: mount.environment)
     let player = try player(mount.bus, address(first), status: "Playing", position: 3)
     #expect(eventually { mount.attribute("position", first)?.hasPrefix("3") == true })
-    // It is asked again while it plays, told by a seek, and asked when it pauses.
+    // A seek and a pause store the position at once.
     try be(mount.bus, "Playing", 10)
     #expect(eventually { mount.attribute("position", first)?.hasPrefix("10") == true })
     try be(mount.bus, "Paused", 8)

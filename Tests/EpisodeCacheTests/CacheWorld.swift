@@ -78,3 +78,7 @@ final class CacheWorld {
     }
   }
 }
+
+extension EpisodeWriter {
+  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws { try write([bytes], at: offset) }
+}

@@ -21,10 +21,8 @@ struct FeedHistory {
     var item = ItemTraits(address: WebAddress(fields[2]), title: fields[3])
     item.guid = fields[1].isEmpty ? nil : fields[1]
     item.published = Int64(fields[4])
-    item.duration = Int(fields[5])
-    item.length = Int64(fields[6]).flatMap { $0 > 0 ? $0 : nil }
-    item.season = Int(fields[7])
-    item.number = Int(fields[8])
+    // Duration, length, season and number.
+    item.fingerprint = Int64(fields[5...8].joined(separator: " ").hashValue)
     return item
   }
 

@@ -36,27 +36,6 @@ import TransferProtocol
     #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
   }
 
-  /// A file manager that counts what is in each result waits for one feed after the other.
-  @Test func theFeedsOfTheNextResultsAreFetchedForWhoGoesThroughThem() throws {
-    let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { state in
-      for id in Int64(10)...19 {
-        state.podcasts[id] = Podcast(
-          id: id, feedURL: WebAddress("http://feeds.example/\(id)"), title: "Show \(id)", name: "\(id)")
-        state.directory.append(id)
-      }
-    }
-    let search = try wait(fixture.tree.makeDirectory("shows", in: .search, for: fixture.me)).node
-    func look(_ name: String) throws -> [Int64] {
-      _ = try fixture.list(wait(fixture.tree.lookup(name, in: search, for: fixture.me)).node)
-      try fixture.tree.awaitIdle()
-      return fixture.catalog.state.withLock { $0.refreshes.map(\.podcast) }
-    }
-    // One look is a person's.
-    #expect(try look("Show 10") == [10])
-    #expect(try look("Show 11") == [10, 11, 12, 13, 14, 15])
-  }
-
   @Test func filesThatFileManagersLookForEverywhereFetchNothing() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()

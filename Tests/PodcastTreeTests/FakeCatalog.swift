@@ -81,10 +81,10 @@ final class FakeCatalog: CatalogService {
   func noteSidecar(_ node: Int64) { announce(.sidecar(node)) }
   func syncStatus(_ settings: SyncSettings?) throws -> SyncStatus? { nil }
   func podcast(_ id: Int64) -> Podcast? { state.withLock { $0.podcasts[id] } }
-  func summaries<Made: Sendable>(ofPodcast id: Int64, as make: (EpisodeSummary) -> Made) -> [Made] {
+  func listedEpisodes<Made: Sendable>(ofPodcast id: Int64, as make: (Episode) -> Made) -> [Made] {
     let episodes = state.withLock { $0.episodes[id] ?? [] }
     rowsRead.withLock { $0 += episodes.count }
-    return episodes.map { make($0.summary) }
+    return episodes.map { make($0) }
   }
   func episode(_ id: Int64) -> Episode? {
     rowsRead.withLock { $0 += 1 }
@@ -118,7 +118,7 @@ final class FakeCatalog: CatalogService {
   }
   func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>], limit: Int
-  ) -> [EpisodeSummary] {
+  ) -> [Episode] {
     selections.withLock { $0 += 1 }
     let texts = matching(query, among: state.withLock { $0.episodes.values.flatMap { $0 }.map(\.id) })
     return state.withLock { state in
@@ -136,7 +136,7 @@ final class FakeCatalog: CatalogService {
         if followed.contains(episode.podcastID) { facts.marks.insert(.followed) }
         if downloads[.kept]?.contains(episode.id) ?? false { facts.marks.insert(.kept) }
         if downloads[.cached]?.contains(episode.id) ?? false { facts.download = .complete }
-        return (facts, episode.summary)
+        return (facts, episode)
       }
       let selected = rows.filter { query.matches($0.0, now: wallClockSeconds()) }
         .sorted { query.isOrdered($0.0, before: $1.0) }

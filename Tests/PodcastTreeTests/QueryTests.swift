@@ -17,7 +17,7 @@ import TransferProtocol
       id: id, podcastID: id >> 20, mediaKey: MediaKey(address: address), stem: "2024-01-01 - \(title)",
       fileExtension: ".mp3", title: title, published: published, enclosureURL: address)
     episode.duration = duration
-    let listed = ListedEpisode(episode.summary, of: record, [])
+    let listed = ListedEpisode(episode, of: record, [])
     var facts = listed.facts(show: name, isFollowed: true)
     change(&facts)
     return QueryResult.Row(episode: listed, podcastName: name, facts: facts)

@@ -46,7 +46,7 @@ import TransferProtocol
 
     func podcast(of id: Int64) -> Podcast { podcasts[Int(EpisodeID.podcast(of: id)) - 1] }
     func listed(_ id: Int64) -> ListedEpisode? {
-      items[id].map { ListedEpisode($0.episode.summary, of: podcast(of: id), []) }
+      items[id].map { ListedEpisode($0.episode, of: podcast(of: id), []) }
     }
     func entry(_ podcast: Int64) -> PodcastEntry {
       let ids = items.keys.filter { EpisodeID.podcast(of: $0) == podcast }.sorted()

@@ -31,13 +31,15 @@ final class TreeFixture {
   ///   - cache: the cache's directory; the root is there, and nothing is written to it.
   ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
   init(
-    settings: Settings = TreeFixture.settings, cache: String = "/", after before: TreeFixture? = nil
+    settings: Settings = TreeFixture.settings, cache: String = "/", data: String? = nil,
+    after before: TreeFixture? = nil
   ) throws {
     catalog = before?.catalog ?? FakeCatalog()
     transfers = before?.transfers ?? FakeTransfers()
     if before == nil { Self.fill(catalog) }
     var places = try Places(environment: ["HOME": "/nonexistent"])
     places.cache = cache
+    if let data { places.data = data }
     tree = PodcastTree(
       catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
       owner: Owner(user: 1000, group: 1000), programs: programs)

@@ -24,6 +24,15 @@ import TransferProtocol
     #expect(world.state(0) == .downloading && world.asked == 2)
   }
 
+  /// A kill just after the order is confirmed must not leave a row that says that all of it is here.
+  @Test func anOrderForAFileThatHasNotBeenLookedAtIsUnfinished() {
+    let world = world()
+    world.savesAtOnce = false
+    world.say { .order(id: $0, .start(world.requests[0])) }
+    world.save()
+    #expect(world.records[world.requests[0].key]?.isUnfinished == true)
+  }
+
   /// A client that cannot open what it was told of says its open again.
   @Test func whoeverOpensWhatWasDeletedHasItComeAgain() {
     let world = world()

@@ -183,4 +183,28 @@ import TransferProtocol
     #expect(world.flushes == before + 1)
     #expect(world.open.isEmpty)
   }
+  /// Somebody has deleted the cache while no daemon ran.
+  @Test func whatTheStoreKnowsAndTheCacheHasNotIsNotHere() {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
+    record.isKept = true
+    let world = EngineWorld(1, hosts: 1, records: [request.key: record], listsAtOnce: false)
+    #expect(world.state(0) == .cached)
+    world.handle(.found([], missing: [GenerationName(key: request.key, generation: 3)]))
+    #expect(world.state(0) == .remote && world.records[request.key]?.received == 0)
+  }
+
+  /// The daemon was killed between a new generation and its row.
+  @Test func whatTheStoreKnowsAndTheCacheHasOtherwiseIsTakenUp() {
+    let request = EngineWorld(1, hosts: 1).requests[0]
+    var record = TransferRecord(request: request)
+    (record.state, record.generation, record.total, record.received) = (.cached, 3, 1000, 1000)
+    let here = (representation: Representation(total: 1000), present: ByteRanges([0..<1000]))
+    let world = EngineWorld(
+      1, hosts: 1, records: [request.key: record], files: [request.key: here], listsAtOnce: false)
+    let file = FoundFile(key: request.key, generation: 4, size: 1000, written: 1)
+    world.handle(.found([file], missing: [GenerationName(key: request.key, generation: 3)]))
+    #expect(world.state(0) == .cached && world.copy(0).generation == 4 && world.removed.isEmpty)
+  }
 }

@@ -14,7 +14,7 @@ import Transfers
     login = mock('org.freedesktop.login1', '/org/freedesktop/login1', 'org.freedesktop.login1.Manager', {})
     """
 
-  /// What is told, in order; each step is taken when what is expected before it has come.
+  /// The reports of a watch, in order. Each step is taken when its report has come.
   private func run(
     _ daemon: PrivateBus, _ steps: [(told: String, next: (BackgroundWatch) throws -> Void)]
   ) throws -> [String] {

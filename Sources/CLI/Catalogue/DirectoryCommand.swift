@@ -12,7 +12,7 @@ enum DirectoryCommand: Command {
   static let summary = "search millions of podcasts without the network"
   static let worksOnMounts = false
   static let usage = """
-    podcastfs directory fetch
+    podcastfs directory fetch [ADDRESS]
     podcastfs directory import FILE|-
     podcastfs directory status [--json]
     podcastfs directory remove
@@ -21,13 +21,14 @@ enum DirectoryCommand: Command {
     from it at once, also without a network.
 
       fetch         downloads the dump (1.8 GB, at most once a week a new one) and installs it. What was interrupted
-                    continues where it stopped; a dump that is installed is not downloaded again
+                    continues where it stopped; a dump that is installed is not downloaded again. From ADDRESS in place
+                    of directory_url
       import FILE   installs a dump: podcastindex_feeds.db.tgz, or the database in it (-: standard input). For some
                     minutes that takes the room of both
       status        what is installed; 1 where nothing is
       remove        removes it
 
-      --json   {"installed", "path", "podcasts", "bytes", "dump_date", "imported", "source",
+      --json   {"installed", "path", "podcasts", "left_out", "bytes", "dump_date", "imported", "source",
                "download": {"bytes", "total"}}
     """
 
@@ -38,7 +39,10 @@ enum DirectoryCommand: Command {
     let (places, settings) = try CommandSettings.load()
     let place = DirectoryPlace(settings, places)
     switch (operands.first, operands.count) {
-    case ("fetch", 1): return try fetch(place, places, settings)
+    case ("fetch", 1...2):
+      var settings = settings
+      if operands.count == 2 { settings.directoryURL = operands[1] }
+      return try fetch(place, places, settings)
     case ("import", 2): return try importFile(operands[1], place, places, settings)
     case ("status", 1): return try status(PodcastDirectory(place: place), settings, isJSON)
     case ("remove", 1):
@@ -93,7 +97,9 @@ enum DirectoryCommand: Command {
   static func installed(_ facts: DirectoryFacts) -> String {
     let date =
       facts.newest > 0 ? ", the newest episode is of \(CivilTime.iso8601(facts.newest).prefix(10))" : ""
-    return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)"
+    let refused =
+      facts.refused > 0 ? ", \(HumanText.count(facts.refused, "row")) without a title or a feed left out" : ""
+    return "\(HumanText.count(facts.podcasts, "podcast")), \(HumanText.size(facts.bytes))\(date)\(refused)"
   }
 
   private static func status(_ directory: PodcastDirectory, _ settings: Settings, _ isJSON: Bool) throws
@@ -127,7 +133,8 @@ enum DirectoryCommand: Command {
     }
     return .object([
       ("installed", .bool(facts != nil)), ("path", .string(path)),
-      ("podcasts", .integer(Int64(facts?.podcasts ?? 0))), ("bytes", .integer(facts?.bytes ?? 0)),
+      ("podcasts", .integer(Int64(facts?.podcasts ?? 0))),
+      ("left_out", .integer(Int64(facts?.refused ?? 0))), ("bytes", .integer(facts?.bytes ?? 0)),
       ("dump_date", time(facts?.newest)), ("imported", time(facts?.made)),
       ("source", .optional(facts?.source)),
       (

@@ -3,6 +3,7 @@ internal import Configuration
 internal import PodcastModel
 internal import PodcastTree
 internal import PosixKit
+internal import Transcripts
 internal import TransferClient
 internal import TransferProtocol
 
@@ -28,8 +29,11 @@ enum ForgetCommand: Command {
       try drop(try session.catalog.mediaKeys(ofPodcast: podcast), session)
       SidecarCopies.remove(ofPodcast: podcast, in: session.places)
       // What was begun meanwhile goes too.
+      let keys = try session.catalog.mediaKeys(ofPodcast: podcast)
       try drop(try session.catalog.forget(podcast: podcast), session)
       SidecarCopies.remove(ofPodcast: podcast, in: session.places)
+      try OwnTranscripts(data: session.places.data)
+        .forget(keys, copies: SidecarCopies.directory(in: session.places))
     }
   }
 

@@ -1,94 +1,90 @@
 internal import Catalog
-internal import Glibc
+internal import FeedKit
 internal import PodcastModel
 internal import PosixKit
 
 enum ImportCommand: Command {
   static let name = "import"
-  static let summary = "follow all podcasts of a list, or of a link file"
+  static let summary = "take over a list of podcasts, or another program's backup"
   static let usage = """
-    podcastfs import [--json] [--quiet] FILE
+    podcastfs import [--dry-run] [--json] [--quiet] FILE
 
     Follows every feed in a list (OPML, or one address a line; -: standard input), or the feed or page that a link file
-    names (.desktop, .url, .webloc), and removes none. Bad entries are reported, good ones kept; the status is 1 then.
+    names (.desktop, .url, .webloc), and removes none. From backups it takes positions, played marks, the queue, kept
+    episodes and rules too: those of AntennaPod (its database), gPodder (the file Database), Overcast ("all data"), and of
+    podcastfs export --state. Bad entries are reported, good ones kept; the status is 1 then.
 
-      --json   {"added", "known", "refused", "problems": []}
+      --dry-run   change nothing
+      --json      {"added", "known", "refused", "rules", "episodes", "awaited", "searches": [], "problems": []}
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
+    let isDry = arguments.takeFlag("--dry-run")
     let operands = try arguments.operands()
     guard operands.count == 1 else { throw UsageError("import takes one file") }
     let session = try CatalogSession()
     defer { session.settle() }
-    let bytes = try Directories.read(operands[0] == "-" ? "/dev/stdin" : operands[0])
+    let file = operands[0] == "-" ? "/dev/stdin" : operands[0]
+    let bytes = try Directories.read(file, limit: OPMLDocument.backupLimit)
     var outcome: OPMLImport
     do {
-      outcome = try session.catalog.importOPML(bytes)
-      if let link = outcome.link {
-        let isNew = try session.follow(link).isNew
-        (outcome.added, outcome.known) = isNew ? (1, 0) : (0, 1)
-      }
+      outcome = try session.catalog.importOPML(bytes, isDry: isDry)
+      if let link = outcome.link { try follow(link, session, isDry: isDry, &outcome) }
     } catch {
       throw CommandFailure(of: operands[0], error)
     }
+    if !isDry { search(session, &outcome) }
     let isUseless = outcome.added + outcome.known == 0
     if isJSON {
-      let json = JSONValue.object([
-        ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),
-        ("refused", .integer(Int64(outcome.refused))), ("problems", .strings(outcome.problems)),
-      ])
-      StandardStreams.print(json.indentedText)
+      StandardStreams.print(json(outcome).indentedText)
     } else {
       for problem in outcome.problems { StandardStreams.complain(problem) }
       if isUseless { throw CommandFailure("\(operands[0]) names no feed that can be followed") }
-      let refused = outcome.refused > 0 ? ", \(outcome.refused) refused" : ""
-      StandardStreams.report("\(outcome.added) added, \(outcome.known) known already\(refused)")
+      report(outcome, isDry: isDry)
     }
     return outcome.refused > 0 || isUseless ? 1 : 0
   }
-}
 
-enum ExportCommand: Command {
-  static let name = "export"
-  static let summary = "write what is followed as OPML"
-  static let usage = """
-    podcastfs export [FILE]
+  private static func follow(
+    _ link: String, _ session: CatalogSession, isDry: Bool, _ outcome: inout OPMLImport
+  ) throws {
+    let isNew =
+      try isDry ? session.catalog.subscription(feedURL: link) == nil : session.follow(link).isNew
+    (outcome.added, outcome.known) = isNew ? (1, 0) : (0, 1)
+  }
 
-    Writes OPML 2.0 to the file or to standard output (-), with whole addresses: those of private feeds hold their
-    tokens. A terminal is shown it without what would move its cursor.
-    """
-
-  static func run(_ arguments: ArgumentList) throws -> Int32 {
-    let operands = try arguments.operands()
-    guard operands.count <= 1 else { throw UsageError("export takes one file") }
-    let bytes = try CatalogSession().catalog.exportOPML()
-    guard let file = operands.first, file != "-" else {
-      StandardStreams.write(shown(bytes, on: StandardStreams.output))
-      return 0
-    }
-    if isDevice(file) {
-      // A pipe or a terminal is written to: in its place a file would take its name.
-      let device = try FileDescriptor(opening: file, O_WRONLY)
-      if let error = StandardStreams.writeAll(shown(bytes, on: device.rawValue), to: device.rawValue) {
-        throw CommandFailure("\(file): \(error)")
+  /// Makes the searches of a backup. One that fails is told, and nothing else fails with it.
+  private static func search(_ session: CatalogSession, _ outcome: inout OPMLImport) {
+    for search in outcome.searches {
+      do {
+        _ = try session.wait { session.catalog.search(search, replacing: nil, completion: $0) }
+      } catch {
+        outcome.problems.append("cannot search for “\(search)”: \(error)")
       }
-    } else {
-      try Directories.replace(file, with: bytes)
     }
-    return 0
   }
 
-  /// As it is for files and pipes; a terminal shows it.
-  private static func shown(_ bytes: [UInt8], on descriptor: Int32) -> String {
-    let text = String(decoding: bytes, as: UTF8.self)
-    return Terminal(descriptor: descriptor).isTerminal ? PrintableText.block(text) : text
+  private static func json(_ outcome: OPMLImport) -> JSONValue {
+    .object([
+      ("added", .integer(Int64(outcome.added))), ("known", .integer(Int64(outcome.known))),
+      ("refused", .integer(Int64(outcome.refused))), ("rules", .integer(Int64(outcome.rules))),
+      ("episodes", .integer(Int64(outcome.episodes))), ("awaited", .integer(Int64(outcome.awaited))),
+      ("searches", .strings(outcome.searches)), ("problems", .strings(outcome.problems)),
+    ])
   }
 
-  /// Whether it is there and no ordinary file (nor a directory, where writing fails).
-  private static func isDevice(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+  private static func report(_ outcome: OPMLImport, isDry: Bool) {
+    let refused = outcome.refused > 0 ? ", \(outcome.refused) refused" : ""
+    StandardStreams.report(
+      "\(outcome.added) \(isDry ? "would be added" : "added"), \(outcome.known) known already\(refused)")
+    let further = [
+      (outcome.rules, "rule"), (outcome.episodes, "episode"), (outcome.searches.count, "search"),
+    ].filter { $0.0 > 0 }.map { HumanText.count($0.0, $0.1) }
+    if !further.isEmpty { StandardStreams.report("also: \(further.joined(separator: ", "))") }
+    if outcome.awaited > 0 {
+      StandardStreams.report("\(HumanText.count(outcome.awaited, "episode")) when their feeds have come")
+    }
   }
 }

@@ -40,7 +40,7 @@ package enum ThunarActions {
       let isOurs = rest[first.upperBound..<last.lowerBound].contains(mark)
       kept += rest[..<(isOurs ? first.lowerBound : last.upperBound)]
       rest = rest[last.upperBound...]
-      // The line's end is part of what is removed.
+      // With the end of its line.
       if isOurs, rest.first == "\n" { rest = rest.dropFirst() }
     }
     return kept + rest
@@ -52,7 +52,7 @@ package enum ThunarActions {
     \t<icon>\(action.icon)</icon>
     \t<name>\(action.name)</name>
     \t<submenu>Podcast</submenu>
-    \(mark)\(action.key)</unique-id>
+    \t\(mark)\(action.key)</unique-id>
     \t<command>\(action.command)</command>
     \t<description>An episode of podcastfs</description>
     \t<range>*</range>

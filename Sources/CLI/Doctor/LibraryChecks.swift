@@ -1,3 +1,4 @@
+internal import BusKit
 internal import FeedKit
 internal import HTTPKit
 internal import PosixKit
@@ -11,6 +12,8 @@ package enum LibraryChecks {
       curl(),
       .fine("libxml2 \(XMLLibrary.version)"),
       sandbox(of: program),
+      Bus.missing.map { .note("\($0): no notifications, every network counts as unmetered") }
+        ?? .fine("libsystemd: notifications, metered networks and media players by D-Bus"),
       sqlite(SQLiteLibrary.version, hasFullTextSearch: SQLiteLibrary.hasFullTextSearch),
     ]
   }

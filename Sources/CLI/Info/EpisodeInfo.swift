@@ -28,7 +28,7 @@ struct EpisodeInfo {
     client.waitUntilCurrent(until: .after(2))
     let key = entry.episode.mediaKey
     status = client.status(of: key) ?? TransferStatus(key: key, state: .remote)
-    size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode.summary)
+    size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
     chapters = entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
   }
 

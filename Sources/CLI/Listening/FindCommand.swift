@@ -1,6 +1,7 @@
 internal import Catalog
 internal import PodcastModel
 internal import PosixKit
+internal import Transcripts
 
 /// `podcastfs find`.
 enum FindCommand: Command {
@@ -10,7 +11,7 @@ enum FindCommand: Command {
     podcastfs find [--json] [--play N] QUERY…
 
     Shows the episodes that a query selects, without the network: their paths where something is mounted, else their shows and
-    titles. Words are looked for in titles and notes. Further words, as in the name of a directory under Search/:
+    titles. What was said is shown as grep does: path, time, text. Words are looked for in titles and notes. Further words, as in the name of a directory under Search/:
 
       is:STATE          unplayed, started, played, cached, kept, followed, queued; -is: for the opposite
       newer:7d, older:2026-01-31
@@ -19,11 +20,14 @@ enum FindCommand: Command {
                         how long they are
       show:TITLE, person:NAME, season:2
                         quotation marks hold words together: show:"harbour lights"
+      transcript:WORD, transcript:"A PHRASE"
+                        what was said, in transcripts that are here
       sort:ORDER        newest, oldest, title, shortest
       limit:N           1,000 at most
 
-      --json     [{"path", "show", "title", "published", "duration", "played", "position", "state"}]
-      --play N   play the Nth of them: with mpv, else with the desktop's player
+      --json     [{"path", "show", "title", "published", "duration", "played", "position", "state",
+                   "hits": [{"start", "speaker", "text"}]}]; hits only where transcript: was asked for
+      --play N   play the Nth line: with mpv, from the time that it shows, else with the desktop's player
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -37,14 +41,53 @@ enum FindCommand: Command {
     let session = try CatalogSession()
     defer { session.settle() }
     let found = try KnownEpisodes(session).selected(by: query)
-    if let chosen { return try play(found, chosen) }
+    let lines = found.flatMap { Line.all(of: $0, query, session) }
+    if let chosen { return try play(lines, chosen) }
     if isJSON {
-      StandardStreams.print(JSONValue.array(found.map { $0.json() }).indentedText)
+      StandardStreams.print(JSONValue.array(found.map { Line.json(of: $0, query, session) }).indentedText)
     } else {
-      for episode in found { StandardStreams.print(episode.path.map(PrintableText.line) ?? episode.text) }
-      if found.isEmpty { StandardStreams.complain("no known episode matches") }
+      for line in lines { StandardStreams.print(line.text) }
+      if lines.isEmpty { StandardStreams.complain("no known episode matches") }
     }
-    return found.isEmpty && !isJSON ? 1 : 0
+    return lines.isEmpty && !isJSON ? 1 : 0
+  }
+
+  /// An episode, or a place in it where something is said.
+  private struct Line {
+    let episode: KnownEpisodes.One
+    let hit: TranscriptHit?
+
+    static func all(of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession) -> [Line]
+    {
+      guard let hits = hits(of: episode, query, session) else { return [Line(episode: episode, hit: nil)] }
+      return hits.map { Line(episode: episode, hit: $0) }
+    }
+
+    /// Nil where the query looks for nothing that was said.
+    private static func hits(
+      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession
+    ) -> [TranscriptHit]? {
+      guard let words = TranscriptQuery(query.transcript) else { return nil }
+      return (try? session.catalog.transcripts.index()?.hits(of: episode.entry.episode.mediaKey, words)) ?? []
+    }
+
+    static func json(of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession)
+      -> JSONValue
+    {
+      let hits = hits(of: episode, query, session)?.map { hit in
+        JSONValue.object([
+          ("start", .number(Double(hit.start) / 1000)), ("speaker", .optional(hit.speaker)),
+          ("text", .string(hit.text)),
+        ])
+      }
+      return episode.json(hits.map { [("hits", .array($0))] } ?? [])
+    }
+
+    var text: String {
+      let name = episode.path.map(PrintableText.line) ?? episode.text
+      guard let hit else { return name }
+      return "\(name):\(HumanText.duration(Int64(hit.start / 1000))): \(hit.text)"
+    }
   }
 
   /// A shell has taken the quotation marks away: a word with a blank in it gets them back.
@@ -63,17 +106,20 @@ enum FindCommand: Command {
     }
   }
 
-  private static func play(_ found: [KnownEpisodes.One], _ chosen: Int) throws -> Int32 {
-    guard found.indices.contains(chosen - 1) else {
-      throw CommandFailure("there are only \(HumanText.count(found.count, "episode"))")
+  private static func play(_ lines: [Line], _ chosen: Int) throws -> Int32 {
+    guard lines.indices.contains(chosen - 1) else {
+      throw CommandFailure("there are only \(HumanText.count(lines.count, "line"))")
     }
-    guard let path = found[chosen - 1].path else {
+    let line = lines[chosen - 1]
+    guard let path = line.episode.path else {
       throw CommandFailure("no mount shows it: podcastfs mount")
     }
     guard let player = ["mpv", "xdg-open"].lazy.compactMap({ ChildProcess.find($0) }).first else {
       throw CommandFailure("there is no player: \(path)")
     }
-    let process = try ChildProcess.start(player, [path], files: [0, 1, 2], isDetached: false)
+    let start = line.hit.map { "--start=\(Double($0.start) / 1000)" }
+    let options = player.hasSuffix("/mpv") ? start.map { [$0] } ?? [] : []
+    let process = try ChildProcess.start(player, options + [path], files: [0, 1, 2], isDetached: false)
     return try ChildProcess.wait(process)
   }
 }

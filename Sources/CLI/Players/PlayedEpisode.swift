@@ -41,7 +41,7 @@ struct PlayedEpisode: Hashable {
     if let rate, rate > 0 { self.rate = rate }
   }
 
-  /// Where it is by now, as far as the player has told.
+  /// Where the player is by now: its last word, and the time since.
   func place(at now: MonotonicTime) -> Double {
     let place = isPlaying ? position + now.seconds(since: time) * rate : position
     return min(place, length ?? place)

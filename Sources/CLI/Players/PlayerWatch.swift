@@ -151,7 +151,7 @@ final class PlayerWatch {
     if let episode = players[sender]?.episode,
       let place = players[sender]?.episode?.takePosition(at: .now, isOver: isOver)
     {
-      // The feed may tell another length than the file has.
+      // The feed's length may be another one than the file's.
       let isWhole = isOver && place == episode.length
       let tenths = Int64((place * 10).rounded())
       let (name, value) = isWhole ? ("played", "1") : ("position", "\(tenths / 10).\(tenths % 10)")

@@ -27,7 +27,7 @@ struct KnownPodcasts {
     // Of several episodes with one enclosure the first counts.
     for entry in entries.reversed() {
       known[entry.episode.mediaKey] = Facts(
-        length: EpisodeSize.plausibleLength(of: entry.episode.summary), folder: folders[entry.podcast.id])
+        length: EpisodeSize.plausibleLength(of: entry.episode), folder: folders[entry.podcast.id])
     }
     return statuses.map { $0.withLength(ofFeed: known[$0.key]?.length) }
   }

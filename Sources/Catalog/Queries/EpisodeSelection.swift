@@ -1,5 +1,6 @@
 package import PodcastModel
 internal import SQLiteKit
+internal import Transcripts
 
 /// Selects the episodes of a query from their rows; within a read.
 ///
@@ -10,6 +11,8 @@ struct EpisodeSelection {
   let query: EpisodeQuery
   /// The episodes in each state that the query looks at and that the catalogue does not know: `State.isOfDownload`.
   let downloads: [EpisodeQuery.State: Set<Int64>]
+  /// Those in whose transcripts the query's words are; nil where it looks for none.
+  let heard: [Int64]?
   /// The most episodes to select.
   let limit: Int
   /// Seconds since 1970.
@@ -36,23 +39,23 @@ struct EpisodeSelection {
   }
 
   /// What folders show of the selected episodes, in the query's order.
-  func summaries() throws -> [EpisodeSummary] {
+  func episodes() throws -> [Episode] {
     if limit <= 0 { return [] }
     guard let texts = try textConditions() else { return [] }
     let conditions = bounds() + stateConditions() + texts
     switch try way(conditions) {
-    case .numbers: return try summaries("e NOT INDEXED", conditions)
-    case .index(let name): return try summaries("e INDEXED BY \(name)", conditions)
+    case .numbers: return try episodes("e NOT INDEXED", conditions)
+    case .index(let name): return try episodes("e INDEXED BY \(name)", conditions)
     case .podcasts(let podcasts):
       if query.order == .newest { return try newest(of: podcasts, conditions) }
       let ofPodcasts = Condition(
         sql: "e.podcast_id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(podcasts)])
-      return try summaries("e INDEXED BY episode_by_date", [ofPodcasts] + conditions)
+      return try episodes("e INDEXED BY episode_by_date", [ofPodcasts] + conditions)
     }
   }
 
-  private func summaries(_ source: String, _ conditions: [Condition], limit: Int? = nil) throws
-    -> [EpisodeSummary]
+  private func episodes(_ source: String, _ conditions: [Condition], limit: Int? = nil) throws
+    -> [Episode]
   {
     // Numbers first: the index has all that selects and orders. The rows of those selected are read then.
     let chosen = """
@@ -60,13 +63,13 @@ struct EpisodeSelection {
       ORDER BY \(order("e")) LIMIT ?
       """
     return try database.all(
-      "SELECT \(EpisodeRow.summaryColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
+      "SELECT \(EpisodeRow.listedColumns) FROM episode e WHERE e.id IN (\(chosen)) ORDER BY \(order("e"))",
       values: conditions.flatMap(\.values) + [limit ?? self.limit]
-    ) { EpisodeRow.readSummary($0) }
+    ) { EpisodeRow.readListed($0) }
   }
 
   /// From the podcast with the newest episode on: the rest is not looked at once they are all too old.
-  private func newest(of podcasts: [Int64], _ conditions: [Condition]) throws -> [EpisodeSummary] {
+  private func newest(of podcasts: [Int64], _ conditions: [Condition]) throws -> [Episode] {
     var oldest = query.newer?.seconds(now: now) ?? .min
     let byDate = try database.all(
       """
@@ -74,13 +77,13 @@ struct EpisodeSelection {
       ORDER BY newest DESC
       """, EpisodeRow.list(podcasts), oldest
     ) { (id: $0.int64(0), newest: $0.int64(1)) }
-    var found: [EpisodeSummary] = []
+    var found: [Episode] = []
     for (id, newest) in byDate where found.count < limit || newest >= oldest {
       let own = [
         Condition(sql: "e.podcast_id = ?", values: [id]),
         Condition(sql: "e.published >= ?", values: [oldest]),
       ]
-      let some = try summaries("e INDEXED BY episode_by_date", own + conditions)
+      let some = try episodes("e INDEXED BY episode_by_date", own + conditions)
       if some.isEmpty { continue }
       found = (found + some).sorted { ($1.published, $1.id) < ($0.published, $0.id) }
       found.removeLast(max(found.count - limit, 0))
@@ -179,6 +182,12 @@ struct EpisodeSelection {
         Condition(
           sql: "e.id IN (\(matches))", values: [words], isNarrow: (count ?? 0) <= Self.fewMatches))
     }
+    if let heard {
+      if heard.isEmpty { return nil }
+      all.append(
+        Condition(
+          sql: "e.id IN (SELECT value FROM json_each(?))", values: [EpisodeRow.list(heard)], isNarrow: true))
+    }
     return all
   }
 
@@ -203,12 +212,13 @@ extension Catalog {
   ///   - limit: the most episodes to select.
   package func episodes(
     selectedBy query: EpisodeQuery, downloads: [EpisodeQuery.State: Set<Int64>] = [:], limit: Int
-  ) throws(CatalogError) -> [EpisodeSummary] {
+  ) throws(CatalogError) -> [Episode] {
     texts.fillBriefly()
+    let heard = try heard(query)
     return try store.read { [now = store.now] database in
       try EpisodeSelection(
-        query: query, downloads: downloads, limit: limit, now: now, database: database
-      ).summaries()
+        query: query, downloads: downloads, heard: heard, limit: limit, now: now, database: database
+      ).episodes()
     }
   }
 
@@ -216,7 +226,7 @@ extension Catalog {
   package func matching(_ query: EpisodeQuery, among ids: [Int64]) throws(CatalogError) -> Set<Int64> {
     let words = SearchText.everyWord(query.words)
     if words == nil && !query.words.isEmpty { return [] }
-    return try store.read { database in
+    let matching = try store.read { database in
       Set(
         try ids.filter { id in
           let hasWords =
@@ -226,6 +236,28 @@ extension Catalog {
             } ?? true
           return try hasWords && (query.people.isEmpty || PersonRows.matches(query.people, id, in: database))
         })
+    }
+    if query.transcript.isEmpty || matching.isEmpty { return matching }
+    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index() else { return [] }
+    return Set(
+      try episodes(matching.sorted()).filter { episode in
+        (try? index.hits(of: episode.mediaKey, words))?.isEmpty == false
+      }.map(\.id))
+  }
+
+  /// Transcripts that are looked at for a query: of those that match, the last ones that came.
+  private static let mostHeard = 3000
+
+  /// The episodes in whose transcripts a query's words are; nil where it looks for none.
+  private func heard(_ query: EpisodeQuery) throws(CatalogError) -> [Int64]? {
+    if query.transcript.isEmpty { return nil }
+    guard let words = TranscriptQuery(query.transcript), let index = transcripts.index(),
+      let keys = try? index.search(words, limit: Self.mostHeard)
+    else { return [] }
+    return try store.read { database in
+      try keys.flatMap { key in
+        try database.all("SELECT id FROM episode WHERE media_key = ?", key.bytes) { $0.int64(0) }
+      }
     }
   }
 }

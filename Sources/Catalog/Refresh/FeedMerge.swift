@@ -78,8 +78,9 @@ struct FeedMerge: Sendable {
         var merged = merged
         let before = merged.outcome.newEpisodes.count
         guard let revision = try piece.write(&merged, revision: revision, in: database) else { return nil }
-        try AwaitedReports.apply(
-          toPodcast: podcast, new: Array(merged.outcome.newEpisodes[before...]), now: now, in: database)
+        let arrived = Array(merged.outcome.newEpisodes[before...])
+        let told = try AwaitedReport.apply(toPodcast: podcast, new: arrived, now: now, in: database)
+        if told.contains(.queue) { changes.append(.queue) }
         if isLast { try finish(database, &changes, merged) }
         return (merged, revision)
       }
@@ -170,7 +171,7 @@ private struct MergePiece {
     }
   }
 
-  /// To the byte: the index must be told exactly what went in.
+  /// Byte by byte: to take a text out of the index, exactly the same text must be given to it.
   private static func isSame(_ text: String?, _ other: String?) -> Bool {
     guard let text, let other else { return text == nil && other == nil }
     return text.utf8.elementsEqual(other.utf8)

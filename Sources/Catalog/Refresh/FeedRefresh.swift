@@ -153,7 +153,7 @@ extension FeedRefresh {
   }
 
   /// Notes a failure.
-  /// - Returns: what those who wait hear.
+  /// - Returns: the error for the waiting callers.
   private func note(_ failure: FeedFailure) throws(CatalogError) -> CatalogError {
     if failure.isCancelled { return .cancelled }
     // What is no fault of the feed does not count as its failure.

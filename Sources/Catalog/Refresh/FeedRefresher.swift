@@ -9,8 +9,6 @@ internal import PosixKit
 package enum RefreshCause: Sendable {
   /// Somebody looks into it: fetched unless it was before.
   case firstLook
-  /// Somebody may look into it next: as `firstLook`, but behind what somebody waits for.
-  case ahead
   /// Somebody looks, or its time has come: fetched where a refresh is due and no other process is at it, behind what
   /// somebody waits for.
   case due
@@ -30,7 +28,7 @@ package struct RefreshOutcome: Hashable, Sendable {
 }
 
 /// Refreshes feeds when their time comes or somebody wants it, each on a thread that waits for its host (`FeedRefresh`).
-/// Those who want the same at the same time share one refresh.
+/// Callers that ask for the same feed at the same time share one refresh.
 final class FeedRefresher: Sendable {
   typealias Waiter = CatalogWork<RefreshOutcome>
 
@@ -40,7 +38,7 @@ final class FeedRefresher: Sendable {
     var waiters: [Int64: [Waiter]] = [:]
     /// Podcasts of which that is under way which comes behind a refresh.
     var following: Set<Int64> = []
-    /// Podcasts that could not be fetched, and until when nobody who merely looks has that tried again.
+    /// Podcasts that could not be fetched, and until when opening their folders does not try again.
     var failed: [Int64: (error: CatalogError, row: Int, until: MonotonicTime)] = [:]
     /// What is under way or waits for a thread.
     var activities = 0
@@ -67,12 +65,12 @@ final class FeedRefresher: Sendable {
   /// What somebody waits for: as many as a program may open folders at once.
   private let foreground = WorkQueue(name: "catalog-looks", threads: 8)
 
-  /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
+  /// Steps of nice(2): such threads get a third of the processor time of others.
   static let courtesy: Int32 = 5
   /// Seconds after which a process that claimed a refresh counts as gone.
   static let claimTime = Int64(FeedFetcher.timeout) + 30
-  /// Seconds for which a podcast that has failed is not tried again by those who merely look; podcasts of which that is
-  /// remembered.
+  /// The longest time, in seconds, for which opening the folder of a podcast that has failed does not try again; and how
+  /// many such podcasts are remembered.
   private static let longestRest = 900.0
   private static let mostFailed = 1000
 
@@ -145,7 +143,7 @@ extension FeedRefresher {
     guard let state = try store.read({ try FeedState(podcast: id, askedAt: now, in: $0) }) else {
       throw CatalogError.unknown("podcast")
     }
-    // Before anybody can join it: who waits for the feed must not be sent away with one that does not come.
+    // Before other callers can join: they wait for a feed, and must not get the end of a refresh that asks for none.
     guard try isWanted(state, cause, now: now), try claim(state, cause, now: now) else {
       task.finish(.success(.unchanged))
       return nil
@@ -162,8 +160,8 @@ extension FeedRefresher {
   /// - Throws: the last error, where the server has asked not to be asked again yet, or it was a moment ago.
   private func isWanted(_ state: FeedState, _ cause: RefreshCause, now: Int64) throws(CatalogError) -> Bool {
     switch cause {
-    case .firstLook where state.lastRefresh != nil, .ahead where state.lastRefresh != nil: return false
-    case .firstLook, .ahead:
+    case .firstLook where state.lastRefresh != nil: return false
+    case .firstLook:
       if let failed = underWay.withLock({ $0.failed[state.id] }), failed.until > .now { throw failed.error }
     case .due where (state.nextRefresh ?? 0) > now: return false
     case .due, .forced: break
@@ -202,8 +200,8 @@ extension FeedRefresher {
     }
   }
 
-  /// Answers those who wait. After a first failure the next look tries again at once, after a second one a second later,
-  /// after each further one twice as much later.
+  /// Answers the waiting callers. After a first failure the next look tries again at once, after a second one a second
+  /// later, after each further one twice as much later.
   private func finish(_ id: Int64, _ result: Result<RefreshOutcome, CatalogError>) {
     let waiters = underWay.withLock { underWay in
       if case .failure(let error) = result, error.errno != .ECANCELED {

@@ -32,9 +32,7 @@ struct KnownEpisodes: Sendable {
   }
 
   private enum Column: Int, ColumnList {
-    case id, guid, mediaKey, enclosureURL, title, published, isDated, duration, feedLength, season, number,
-      stem
-    case fingerprint, isReplaced, modified
+    case id, guid, mediaKey, enclosureURL, title, published, isDated, stem, fingerprint, isReplaced, modified
   }
 
   private static func read(_ row: borrowing Row) -> One {
@@ -42,10 +40,6 @@ struct KnownEpisodes: Sendable {
       address: WebAddress(row.string(Column.enclosureURL)), title: row.string(Column.title))
     traits.guid = row.stringIfPresent(Column.guid)
     traits.published = row.bool(Column.isDated) ? row.int64(Column.published) : nil
-    traits.duration = row.intIfPresent(Column.duration)
-    traits.length = row.int64IfPresent(Column.feedLength)
-    traits.season = row.intIfPresent(Column.season)
-    traits.number = row.intIfPresent(Column.number)
     traits.fingerprint = row.int64(Column.fingerprint)
     return One(
       id: row.int64(Column.id), traits: traits, mediaKey: EpisodeRow.mediaKey(row.blob(Column.mediaKey)),
@@ -74,8 +68,8 @@ struct MergePlan: Sendable {
     var mediaKey: MediaKey
   }
 
-  /// In the order of their numbers: the full-text index writes all that it has gathered whenever it is told of an
-  /// episode before the last one.
+  /// In the order of their numbers: the full-text index writes all that it has gathered whenever it gets an episode with
+  /// a number below the last one.
   var updates: ArraySlice<Update> = []
   /// In the order of publication, so that names don't depend on the order of the feed.
   var additions: ArraySlice<Addition> = []

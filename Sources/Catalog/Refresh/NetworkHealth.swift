@@ -1,8 +1,8 @@
 internal import HTTPKit
 internal import PosixKit
 
-/// Whether a host that cannot be reached is to blame, or the network: interfaces that are up (of containers, of
-/// private networks) do not mean that the world can be reached.
+/// Whether a host that cannot be reached is to blame, or the network. Interfaces that are up (of containers, of private
+/// networks) do not mean that the internet can be reached.
 final class NetworkHealth: Sendable {
   /// Hosts that could not be reached, since any was.
   private let silent = Monitor<Set<String>>([])

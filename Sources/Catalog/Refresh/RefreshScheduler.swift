@@ -20,8 +20,8 @@ final class RefreshScheduler: Sendable {
   private static let rest = 60.0
   /// Seconds by which a refresh may be ahead of the clock.
   private static let margin: Int64 = 60
-  /// Seconds after the start before what is due is asked for: who has just mounted looks at something, and does not
-  /// share the line with feeds that nobody looks at.
+  /// Seconds from the start until due feeds are asked for. A user who has just mounted opens something first, and needs the
+  /// whole line.
   private static let beginning = 1.0
 
   /// Looks at what is due again.

@@ -71,9 +71,6 @@ extension Catalog {
 
 // Links of directories and other players.
 extension Catalog {
-  /// Seconds for a lookup.
-  private static let patience = 20.0
-
   /// The address of the feed or page that is meant by an address or a link.
   /// - Throws: why a link leads to no feed.
   func feedAddress(_ text: String, for task: CatalogWork<some Sendable>) throws(CatalogError) -> String {
@@ -82,11 +79,7 @@ extension Catalog {
     case .feed(let address): return address
     case .unsupported(let reason): throw CatalogError(.EINVAL, reason)
     case .apple, .podcastIndex:
-      let outcome = Monitor<Result<MergedAnswer, CatalogError>?>(nil)
-      let search = find(text) { result in outcome.withLockNotifying { $0 = result } }
-      task.onCancel { search.cancel() }
-      let result = outcome.wait(until: .after(Self.patience)) { $0 }
-      guard let podcast = try result?.get().podcasts.first else {
+      guard let podcast = try answer(SearchQuery(parsing: text), for: task).podcasts.first else {
         throw CatalogError(.ENOENT, "no podcast is known by that link")
       }
       return podcast.feedURL.forRequest

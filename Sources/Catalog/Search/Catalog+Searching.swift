@@ -121,7 +121,7 @@ extension Catalog {
         .EINVAL, "an address is no search, and was sent nowhere: podcastfs subscribe ADDRESS follows it")
     }
     let index = try directoryAnswer(query, limit: limit)
-    // A number is one podcast's: who has found it needs to ask nobody else.
+    // A number names one podcast: once it is found, no other source is asked.
     if query.appleID != nil, let index, !index.found.isEmpty { return MergedAnswer([index], limit: limit) }
     let sources = Set(query.sources)
     let asksApple = sources.isEmpty || !sources.isDisjoint(with: [AppleSearch.name, "all"])

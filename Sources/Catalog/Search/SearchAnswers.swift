@@ -63,7 +63,7 @@ struct SearchAnswer: Hashable, Sendable {
 package struct MergedAnswer: Hashable, Sendable {
   /// Who answered: "apple", "index+apple", "local".
   package var source: String
-  /// The best of each first; a feed that several name is here once, with what each says of it.
+  /// The best of each first. A feed that several answers name is listed once, with the facts of all.
   package var podcasts: [FoundPodcast] = []
   /// Addresses of feeds that may be on private hosts.
   var privateFeeds: Set<WebAddress> = []

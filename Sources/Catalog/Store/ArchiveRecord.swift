@@ -63,13 +63,11 @@ struct ArchiveRecord: Sendable {
 
   /// Has archives that an earlier process left unfinished asked for at once, where nothing failed.
   static func scheduleUnfinished(now: Int64, in database: Database) throws {
-    let open = try database.all(
+    try database.run(
       """
-      SELECT a.podcast_id FROM archive a JOIN subscription s ON s.podcast_id = a.podcast_id
-      WHERE a.next_page IS NOT NULL AND coalesce(a.not_before, 0) <= ?
-      """, now
-    ) { $0.int64(0) }
-    for podcast in open { _ = try FeedRecord.change(podcast, in: database) { $0.nextRefresh = 0 } }
+      UPDATE feed SET next_refresh = 0 WHERE is_followed = 1 AND podcast_id IN
+        (SELECT podcast_id FROM archive WHERE next_page IS NOT NULL AND coalesce(not_before, 0) <= ?)
+      """, now)
   }
 }
 

@@ -14,7 +14,7 @@ enum WriteRank: Sendable {
 /// The catalogue's file: one connection that writes, and some that only read, so that no reader waits for a
 /// writer.
 final class CatalogStore: Sendable {
-  /// Used under a lock, or by whoever has taken it out of the pool: that makes it Sendable.
+  /// Used under a lock, or by the one thread that has taken it out of the pool: that makes it Sendable.
   private struct Connection: @unchecked Sendable {
     let database: Database
   }
@@ -43,7 +43,7 @@ final class CatalogStore: Sendable {
   private static let checkpointPages = 4096
   /// Microseconds before each write of a refresh. A verb that waits for SQLite's lock tries more often than that.
   private static let pause: UInt32 = 3000
-  /// Seconds to wait for those who read, when the log is emptied.
+  /// Seconds to wait for readers when the log is emptied.
   private static let patience = 0.5
   /// Says where the catalogue is.
   static let placeVariable = "XDG_DATA_HOME"
@@ -67,7 +67,7 @@ final class CatalogStore: Sendable {
       options.checkpointPages = Self.checkpointPages
       options.placeVariable = Self.placeVariable
       var database: Database? = try Database(path: path, options: options)
-      if try database.map(Schema.isOther) == true {
+      if let found = try database?.version(), found != Schema.version {
         // Closed first: SQLite deletes what lies beside a file by its name.
         database = nil
         setAside = try Schema.setAside(path)
@@ -75,7 +75,7 @@ final class CatalogStore: Sendable {
         setAside = nil
       }
       let opened = try database ?? Database(path: path, options: options)
-      isNew = try Schema.make(in: opened)
+      isNew = try opened.makeTables(version: Schema.version, Schema.tables)
       writer = Monitor(Connection(database: opened))
     } catch {
       throw CatalogError(opening: path, error)

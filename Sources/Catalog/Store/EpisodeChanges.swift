@@ -43,7 +43,7 @@ extension EpisodeRow {
 }
 
 /// What a podcast's row says of the numbers of its episodes.
-struct EpisodeNumbers {
+struct EpisodeNumbers: Equatable {
   /// Changes with every change of the episodes.
   var revision: Int64
   /// That of the next episode.

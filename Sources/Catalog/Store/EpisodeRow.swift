@@ -35,55 +35,49 @@ enum EpisodeRow {
   static let columns = Column.list(of: "e")
   static let count = Column.count
 
+  /// The first columns: all that directories show of an episode.
+  static let listedColumns = Column.allCases[...Column.position.rawValue].map { "e.\($0.name)" }
+    .joined(separator: ", ")
+
   /// - Parameter first: the column where `columns` begin.
   static func read(_ row: borrowing Row, from first: Int = 0) -> Episode {
-    var episode = Episode(
-      id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
-      mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
-      fileExtension: row.string(Column.extension, from: first),
-      title: TitleText.plain(row.string(Column.title, from: first)),
-      published: row.int64(Column.published, from: first),
-      enclosureURL: WebAddress(row.string(Column.enclosureURL, from: first)))
+    var episode = readListed(row, from: first)
+    episode.title = TitleText.plain(row.string(Column.title, from: first))
+    episode.enclosureURL = WebAddress(row.string(Column.enclosureURL, from: first))
     episode.guid = row.stringIfPresent(Column.guid, from: first)
     episode.isDated = row.bool(Column.isDated, from: first)
-    episode.mediaType = row.stringIfPresent(Column.mediaType, from: first)
-    episode.feedLength = row.int64IfPresent(Column.feedLength, from: first)
-    episode.duration = row.intIfPresent(Column.duration, from: first)
-    episode.season = row.intIfPresent(Column.season, from: first)
     episode.episode = row.intIfPresent(Column.number, from: first)
     episode.explicit = row.boolIfPresent(Column.explicit, from: first)
     episode.link = row.stringIfPresent(Column.link, from: first).map { WebAddress($0) }
     episode.imageURL = row.stringIfPresent(Column.imageURL, from: first).map { WebAddress($0) }
-    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
-    episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
     episode.listening = ListeningState(
       position: row.int64(Column.position, from: first), isPlayed: row.bool(Column.played, from: first),
       lastPlayed: row.int64IfPresent(Column.lastPlayed, from: first),
       changed: row.int64IfPresent(Column.listeningChanged, from: first))
-    episode.hidden = row.bool(Column.hidden, from: first)
-    episode.notesLength = row.int(Column.notesLength, from: first)
     episode.isReplaced = row.bool(Column.isReplaced, from: first)
-    episode.modified = row.int64(Column.modified, from: first)
     return episode
   }
 
-  /// The first columns.
-  static let summaryColumns = Column.allCases[...Column.position.rawValue].map { "e.\($0.name)" }
-    .joined(separator: ", ")
-
-  static func readSummary(_ row: borrowing Row) -> EpisodeSummary {
-    EpisodeSummary(
-      id: row.int64(Column.id), podcastID: row.int64(Column.podcastID),
-      mediaKey: mediaKey(row.blob(Column.mediaKey)), stem: row.string(Column.stem),
-      fileExtension: row.string(Column.extension), modified: row.int64(Column.modified),
-      mediaType: row.stringIfPresent(Column.mediaType),
-      feedLength: row.int64IfPresent(Column.feedLength),
-      duration: row.intIfPresent(Column.duration), notesLength: row.int(Column.notesLength),
-      transcripts: row.stringIfPresent(Column.transcripts).map(transcripts) ?? [],
-      chaptersURL: row.stringIfPresent(Column.chaptersURL).map { WebAddress($0) },
-      hidden: row.bool(Column.hidden), played: row.bool(Column.played),
-      published: row.int64(Column.published), season: row.intIfPresent(Column.season),
-      isBegun: row.int64(Column.position) > 0)
+  /// Reads `listedColumns`: the rest of the episode is empty.
+  static func readListed(_ row: borrowing Row, from first: Int = 0) -> Episode {
+    var episode = Episode(
+      id: row.int64(Column.id, from: first), podcastID: row.int64(Column.podcastID, from: first),
+      mediaKey: mediaKey(row.blob(Column.mediaKey, from: first)), stem: row.string(Column.stem, from: first),
+      fileExtension: row.string(Column.extension, from: first), title: "",
+      published: row.int64(Column.published, from: first), enclosureURL: "")
+    episode.modified = row.int64(Column.modified, from: first)
+    episode.mediaType = row.stringIfPresent(Column.mediaType, from: first)
+    episode.feedLength = row.int64IfPresent(Column.feedLength, from: first)
+    episode.duration = row.intIfPresent(Column.duration, from: first)
+    episode.season = row.intIfPresent(Column.season, from: first)
+    episode.notesLength = row.int(Column.notesLength, from: first)
+    episode.transcripts = row.stringIfPresent(Column.transcripts, from: first).map(transcripts) ?? []
+    episode.chaptersURL = row.stringIfPresent(Column.chaptersURL, from: first).map { WebAddress($0) }
+    episode.hidden = row.bool(Column.hidden, from: first)
+    episode.listening = ListeningState(
+      position: row.int64(Column.position, from: first), isPlayed: row.bool(Column.played, from: first),
+      lastPlayed: nil, changed: nil)
+    return episode
   }
 
   /// A damaged file says anything: what cannot be a key becomes one that names nothing in the cache.

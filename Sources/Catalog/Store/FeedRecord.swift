@@ -136,19 +136,6 @@ extension FeedRecord {
     try feed.save(in: database)
     return result
   }
-
-  /// Changes all feeds for which a condition holds.
-  private static func changeAll(
-    where condition: String, _ values: any Bindable..., in database: Database,
-    _ body: (inout FeedRecord) -> Void
-  ) throws {
-    for var feed in try database.all(
-      "SELECT \(columns) FROM feed f WHERE \(condition)", values: values, as: read)
-    {
-      body(&feed)
-      try feed.save(in: database)
-    }
-  }
 }
 
 extension Row {
@@ -177,10 +164,12 @@ extension FeedRecord {
   {
     let isAny = try store.read { try $0.exists("SELECT 1 FROM feed WHERE last_refresh > ?", time) }
     if !isAny { return }
-    try store.write(.refresh) { database in
-      try changeAll(where: "f.last_refresh > ?", time, in: database) { feed in
-        (feed.lastRefresh, feed.nextRefresh, feed.notBefore, feed.lastWhole) = (now, now, nil, nil)
-      }
+    try store.write(.refresh) {
+      try $0.run(
+        """
+        UPDATE feed SET last_refresh = ?1, next_refresh = ?1, not_before = NULL, last_whole = NULL
+        WHERE last_refresh > ?
+        """, now, time)
     }
   }
 
@@ -191,10 +180,8 @@ extension FeedRecord {
       try $0.exists("SELECT 1 FROM feed WHERE is_away = 1 AND failures < ?", limit)
     }
     if !isAny { return }
-    try store.write(.refresh) { database in
-      try changeAll(where: "f.is_away = 1 AND f.failures < ?", limit, in: database) { feed in
-        (feed.nextRefresh, feed.isAway) = (0, false)
-      }
+    try store.write(.refresh) {
+      try $0.run("UPDATE feed SET next_refresh = 0, is_away = 0 WHERE is_away = 1 AND failures < ?", limit)
     }
   }
 }

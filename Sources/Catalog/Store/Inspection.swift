@@ -25,7 +25,7 @@ package enum CatalogCondition: Hashable, Sendable {
   case missing
   case sound
   /// The next mount or command sets it aside and begins a new one.
-  case otherVersion(Int64)
+  case otherVersion(Int)
   case unreadable(String)
   /// One of the files beside it can't be used: why, with its name.
   case obstructed(String)
@@ -60,7 +60,7 @@ package enum CatalogCondition: Hashable, Sendable {
     // A mount that was killed while it made the file leaves it empty.
     if bytes == 0 { return .sound }
     let database = try Database(path: path, options: Database.looking)
-    let version = try Schema.version(of: database) ?? Schema.version
+    let version = try database.version() ?? Schema.version
     if version != Schema.version { return .otherVersion(version) }
     let question =
       bytes <= wholly ? "PRAGMA quick_check(1)" : "SELECT 'ok', count(name) FROM subscription"

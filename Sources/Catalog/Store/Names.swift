@@ -16,7 +16,7 @@ enum NameClaim {
   }
 }
 
-/// Names that were made of a host, because nobody had told the title: they last until the feed does.
+/// Names that were made of a host, because the title was unknown. The feed's title replaces them.
 enum ProvisionalNames {
   /// Gives a podcast, and its directories, the names that its title makes, where they have none yet.
   static func settle(

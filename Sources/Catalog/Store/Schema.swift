@@ -11,30 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version: Int64 = 122
-
-  /// The version of a file's tables; nil for a file without any.
-  static func version(of database: Database) throws(DatabaseError) -> Int64? {
-    guard try database.exists("SELECT 1 FROM sqlite_schema") else { return nil }
-    return try database.first("PRAGMA user_version") { $0.int64(0) }
-  }
-
-  /// Whether a file's tables are of another version.
-  static func isOther(_ database: Database) throws(DatabaseError) -> Bool {
-    let found = try version(of: database)
-    return found != nil && found != version
-  }
-
-  /// Makes the tables of an empty file. Several processes may do so at once.
-  /// - Returns: whether this one did.
-  static func make(in database: Database) throws -> Bool {
-    if try version(of: database) != nil { return false }
-    return try database.transaction {
-      if try version(of: database) != nil { return false }
-      try database.script(tables + "PRAGMA user_version = \(version)")
-      return true
-    }
-  }
+  static let version = 140
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -44,7 +21,7 @@ enum Schema {
     // A process that has the lock renames three files.
     while !gate.tryLock(.exclusive) { usleep(1000) }
     defer { gate.unlock() }
-    guard let found = try version(of: try Database(path: path)), found != version else { return nil }
+    guard let found = try Database(path: path).version(), found != version else { return nil }
     let name = "\(path).version-\(found)"
     var free = name
     var number = 2
@@ -57,7 +34,7 @@ enum Schema {
     return free
   }
 
-  private static let tables = """
+  static let tables = """
     CREATE TABLE podcast (
       id INTEGER PRIMARY KEY AUTOINCREMENT,
       name TEXT NOT NULL,                        -- in `Downloaded/`
@@ -251,11 +228,12 @@ enum Schema {
       position INTEGER NOT NULL, played INTEGER NOT NULL, time INTEGER NOT NULL
     );
 
-    -- What other devices and programs say of episodes that are not known yet: `AwaitedReports`.
+    -- What other devices and programs say of episodes that are not known yet: `AwaitedReport`.
     CREATE TABLE awaited_report (
-      feed_key TEXT NOT NULL, address TEXT NOT NULL, guid TEXT,
-      state INTEGER NOT NULL, position INTEGER, length INTEGER, time INTEGER NOT NULL,
-      is_exchanged INTEGER NOT NULL,
+      feed_key TEXT NOT NULL, address TEXT NOT NULL, feed_url TEXT NOT NULL, guid TEXT,
+      state INTEGER, position INTEGER, length INTEGER, time INTEGER NOT NULL,
+      last_played INTEGER, is_exchanged INTEGER NOT NULL,
+      keep INTEGER NOT NULL DEFAULT 0, hidden INTEGER NOT NULL DEFAULT 0, queue_place INTEGER NOT NULL DEFAULT 0,
       kept INTEGER NOT NULL,                     -- since when
       PRIMARY KEY (feed_key, address)
     ) WITHOUT ROWID;
@@ -267,6 +245,14 @@ enum Schema {
       value TEXT NOT NULL,
       PRIMARY KEY (podcast_id, key)
     ) WITHOUT ROWID;
+
+    -- Episodes that a backup keeps: a mount orders it (`KeepOrders`).
+    CREATE TABLE keep_order (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE);
+
+    -- Places of episodes in the queues of backups: see `ImportedQueue`.
+    CREATE TABLE imported_place (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, place INTEGER NOT NULL
+    );
 
     -- The full-text index: see `SearchText`. Of episodes it keeps in which ones a word is, not where.
     CREATE VIRTUAL TABLE podcast_text USING fts5 (

@@ -35,7 +35,7 @@ enum SubscriptionRows {
       name != nil && name != usual)
     let id = database.lastInsertedID
     try Folder.touchSubscriptions(in: database)
-    try AwaitedReports.apply(toPodcast: podcast, now: wallClockSeconds(), in: database)
+    _ = try AwaitedReport.apply(toPodcast: podcast, now: wallClockSeconds(), in: database)
     guard let listed = try ListedRow.subscription(id, in: database) else {
       throw CatalogError.unknown("subscription")
     }

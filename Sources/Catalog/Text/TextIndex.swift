@@ -69,39 +69,23 @@ final class TextIndex: Sendable {
   private struct State: ~Copyable {
     /// This process fills it; a command leaves that to others, or to the next search.
     var isFilledHere = false
-    /// Something has come that is not being put into it yet.
-    var isWanted = false
-    var isRunning = false
+    /// It will be filled in a moment.
+    var isQueued = false
     var isStopped = false
-
-    /// - Returns: false where others fill it.
-    mutating func want() -> Bool {
-      isWanted = isFilledHere && !isStopped
-      return isWanted
-    }
-
-    /// - Returns: whether there is something to be done.
-    mutating func goOn() -> Bool {
-      isRunning = isWanted && !isStopped
-      isWanted = false
-      return isRunning
-    }
   }
 
   let store: CatalogStore
-  /// A third of what others get of a processor: who has listed a new folder reads it while its words are indexed.
+  /// Its thread gets a third of the processor time of others: users read a new folder while its words are indexed.
   private let queue = WorkQueue(name: "catalog-texts", courtesy: FeedRefresher.courtesy)
   private let state = Monitor(State())
 
-  /// Seconds after the first feed that has come: who has opened its folder lists it first.
+  /// Seconds after the first feed has come: the program that opened its folder lists it first.
   private static let delay = 0.5
   /// Episodes, and bytes of their notes, of one transaction: no verb waits for it long.
   private static let pieceEpisodes = 500
   private static let pieceBytes: Int64 = 1 << 20
 
   init(store: CatalogStore) { self.store = store }
-
-  var isFilledHere: Bool { state.withLock { $0.isFilledHere } }
 
   /// From now on this process fills it.
   func fillHere() {
@@ -110,46 +94,42 @@ final class TextIndex: Sendable {
   }
 
   func stop() {
-    state.withLockNotifying { ($0.isStopped, $0.isWanted) = (true, false) }
+    state.withLock { $0.isStopped = true }
     queue.stop()
   }
 
   /// Puts what has no place in it yet into it, behind and once at a time, if this process does that.
   func fill() {
-    guard state.withLock({ $0.want() }) else { return }
+    let isFirst = state.withLock { state in
+      defer { state.isQueued = state.isFilledHere }
+      return state.isFilledHere && !state.isQueued
+    }
+    guard isFirst else { return }
     queue.async(after: Self.delay) { [self] in
-      while state.withLockNotifying({ $0.goOn() }) {
-        // Where the file can't be written, the next refresh tries again.
-        _ = try? fill(until: .distantFuture)
-      }
+      state.withLock { $0.isQueued = false }
+      // Where the file can't be written, the next refresh tries again.
+      try? fill(pieces: .max)
     }
   }
 
-  /// Waits until it is not being filled by this process.
-  /// - Returns: false where it still is after `seconds`.
-  func wait(seconds: Double) -> Bool {
-    state.wait(until: .after(seconds)) { $0.isRunning || $0.isWanted ? nil : true } ?? false
-  }
-
-  /// - Parameter deadline: when to stop, done or not.
-  /// - Returns: false where something is left.
-  func fill(until deadline: MonotonicTime) throws(CatalogError) -> Bool {
-    var isChanged = false
+  /// - Parameter most: after how many pieces to stop, done or not.
+  fileprivate func fill(pieces most: Int) throws(CatalogError) {
+    var count = 0
     while let podcast = try next() {
-      if MonotonicTime.now >= deadline || state.withLock({ $0.isStopped }) { return false }
+      if count == most || state.withLock({ $0.isStopped }) { return }
       try indexPiece(of: podcast)
-      isChanged = true
+      count += 1
     }
-    if isChanged { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
-    return true
+    if count > 0 { try store.change(.refresh, waitsForDisk: false) { _, changes in changes.append(.texts) } }
   }
 
-  /// Seconds for what is not in the index yet, in a process that does not refresh by itself.
-  private static let indexing = 0.1
+  /// Pieces before a search, in a process that does not refresh by itself: some tenths of a second. A count, so that the
+  /// same search finds the same on a busy machine.
+  private static let piecesOfSearch = 4
 
-  /// Puts a little into it, where no other process does that.
+  /// Puts a little into it, where this process does not fill it anyway.
   func fillBriefly() {
-    if !isFilledHere { _ = try? fill(until: .after(Self.indexing)) }
+    if !state.withLock({ $0.isFilledHere }) { try? fill(pieces: Self.piecesOfSearch) }
   }
 
   private func next() throws(CatalogError) -> Int64? {
@@ -161,8 +141,9 @@ final class TextIndex: Sendable {
   }
 
   private func indexPiece(of podcast: Int64) throws(CatalogError) {
-    let (revision, texts, last) = try store.read { database -> (Int64, [(Int64, IndexedText)], Int64) in
-      guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return (0, [], 0) }
+    typealias Piece = (numbers: EpisodeNumbers, texts: [(Int64, IndexedText)], last: Int64)
+    let piece = try store.read { database -> Piece? in
+      guard let numbers = try EpisodeNumbers(podcast: podcast, in: database) else { return nil }
       let first = EpisodeID.first(ofPodcast: podcast)
       let sizes = try database.all(
         "SELECT id, notes_length FROM episode WHERE id > ? AND id <= ? ORDER BY id LIMIT ?",
@@ -180,20 +161,19 @@ final class TextIndex: Sendable {
         }
       }
       let isEnd = some.count == sizes.count && sizes.count < Self.pieceEpisodes
-      return (numbers.revision, texts, isEnd ? numbers.next - 1 : (some.last?.0 ?? first) - first)
+      return (numbers, texts, isEnd ? numbers.next - 1 : (some.last?.0 ?? first) - first)
     }
+    guard let piece else { return }
     try store.write(.refresh) { database in
-      // Where the episodes have changed meanwhile, the piece is made anew.
-      guard try EpisodeNumbers(podcast: podcast, in: database)?.revision == revision else { return }
-      for (id, text) in texts { try FullText.indexEpisode(id, text, in: database) }
-      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", last, podcast)
+      // Where the episodes have changed meanwhile, or another process has put them in, the piece is made anew.
+      guard try EpisodeNumbers(podcast: podcast, in: database) == piece.numbers else { return }
+      for (id, text) in piece.texts { try FullText.indexEpisode(id, text, in: database) }
+      try database.run("UPDATE podcast SET indexed_upto = ? WHERE id = ?", piece.last, podcast)
     }
   }
 }
 
 extension Catalog {
-  /// Waits until the full-text index, as far as this process fills it, has all that is known.
-  /// - Returns: false where it has not within `seconds`.
-  @discardableResult
-  package func waitForTexts(seconds: Double) -> Bool { texts.wait(seconds: seconds) }
+  /// Puts all that is known into the full-text index: for measuring.
+  package func fillTexts() throws(CatalogError) { try texts.fill(pieces: .max) }
 }

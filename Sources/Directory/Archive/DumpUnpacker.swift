@@ -21,7 +21,7 @@ struct DumpUnpacker {
     let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 8)
     defer { input.deallocate() }
     var (packed, unpacked): (Int64, Int64) = (0, 0)
-    var gzip: GzipStream?
+    var gzip: Inflater?
     var layer = Layer.unknown([])
     let sink = target.rawValue
     func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -51,10 +51,10 @@ struct DumpUnpacker {
       let count = try retrying("read") { read(source.rawValue, input.baseAddress, input.count) }
       if count == 0 { break }
       let bytes = UnsafeRawBufferPointer(rebasing: input[..<count])
-      if packed == 0 { gzip = try Self.isCompressed(bytes) ? GzipStream() : nil }
+      if packed == 0 { gzip = try Self.isCompressed(bytes) ? Inflater(.gzip) : nil }
       packed += Int64(count)
       if let gzip {
-        do { try gzip.inflate(bytes) { try take($0) } } catch is GzipStream.Damaged {
+        guard try gzip.inflate(bytes, take) else {
           throw DirectoryError.refused("its compressed data are damaged")
         }
       } else {

@@ -38,7 +38,7 @@ package enum DumpWorker {
     }
     do {
       let database = try Database(path: "/proc/self/fd/0", options: options)
-      try database.distrust(readingOnly: DumpReader.table)
+      try database.distrust(readingOnly: [DumpReader.table])
       let reader = try DumpReader(database)
       var refused = 0
       try reader.read { record in

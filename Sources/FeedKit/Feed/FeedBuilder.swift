@@ -62,13 +62,13 @@ final class FeedBuilder: XMLReceiver {
   /// The most bytes that are collected now.
   @exclusivity(unchecked) private var bufferLimit = 0
   private let documentURL: WebAddress?
-  /// Who gets the episodes; nil where they are kept in `feed`.
+  /// Gets the episodes; nil where they are kept in `feed`.
   private let episodes: EpisodeReceiver?
   private let limits: FeedLimits
 
   /// - Parameters:
   ///   - documentURL: where the document came from.
-  ///   - episodes: who gets them; nil where they are kept in `feed`.
+  ///   - episodes: gets the episodes; nil where they are kept in `feed`.
   init(documentURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil) {
     self.documentURL = documentURL
     self.episodes = episodes

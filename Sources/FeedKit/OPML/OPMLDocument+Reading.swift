@@ -3,8 +3,18 @@ internal import PodcastModel
 extension OPMLDocument {
   /// The most bytes that a list may have.
   package static let byteLimit = 16 << 20
+  /// The most bytes that a backup may have: AntennaPod's has all show notes.
+  package static let backupLimit = 192 << 20
+
+  /// The most bytes of a document that begins with these.
+  static func limit(of bytes: UnsafeRawBufferPointer) -> Int {
+    BackupDatabase.isOne(bytes) || StateFile.isOne(bytes) ? backupLimit : byteLimit
+  }
+
   /// More feeds are left out, with a warning.
   fileprivate static let feedLimit = 100_000
+  /// More episodes are left out.
+  fileprivate static let episodeLimit = 500_000
   /// Each entry that is lost is named, up to so many.
   fileprivate static let mostWarnings = 10_000
 
@@ -16,6 +26,8 @@ extension OPMLDocument {
   }
 
   static func parse(_ document: XMLDocument) throws(FeedError) -> OPMLDocument {
+    if BackupDatabase.isOne(document.bytes) { return try BackupDatabase.read(document.bytes) }
+    if let state = try StateFile.document(document.bytes) { return state }
     if let link = LinkFile.address(inBinary: document.bytes) { return OPMLDocument(link: link) }
     let builder = OPMLBuilder()
     let repairs = try document.read(by: builder, byteLimit: byteLimit)
@@ -44,6 +56,7 @@ extension OPMLDocument {
 
   private init(_ found: OPMLBuilder.State, _ repairs: XMLRepairs?) {
     self.init(title: found.title, feeds: found.feeds)
+    episodes = found.episodes
     refusals = found.warnings.count
     warnings = (repairs?.warnings ?? []) + found.warnings.lines
   }
@@ -61,6 +74,9 @@ private final class OPMLBuilder: XMLReceiver {
     var link: String?
     var depth = 0
     var isLinkNext = false
+    /// Overcast lists below a feed its episodes.
+    var feed: WebAddress?
+    var episodes: [ImportedEpisode] = []
     /// The element whose text is read.
     var reading: Reading?
     var text: [UInt8] = []
@@ -120,6 +136,8 @@ extension OPMLBuilder.State {
 
   mutating func add(_ element: XMLElement) {
     let type = element.attribute("type")?.lowercased()
+    if type == "podcast-episode" { return addEpisode(element) }
+    feed = nil
     let isFeed = type == "rss" || type == "atom"
     let text = element.attribute("text").map(FeedText.oneLine)
     let title = element.attribute("title").map(FeedText.oneLine) ?? text
@@ -134,10 +152,27 @@ extension OPMLBuilder.State {
     guard let url = SubscriptionAddress.normalized(address) else {
       return warnings.add("\(shown) has an address that is neither http nor https")
     }
+    feed = url
     let page = element.attributeBytes("htmlurl").flatMap { FeedAddress.absolute($0, base: nil) }
     add(
       OPMLDocument.Feed(
         url: url, title: title, name: text == title ? nil : text, htmlURL: page.map { WebAddress($0) }))
+  }
+
+  /// An episode as Overcast's "all data" has it.
+  private mutating func addEpisode(_ element: XMLElement) {
+    guard let feed, episodes.count < OPMLDocument.episodeLimit,
+      let address = element.attribute("enclosureurl") ?? element.attribute("url")
+    else { return }
+    var episode = ImportedEpisode(podcast: feed, address: WebAddress(address))
+    if element.attribute("played") == "1" {
+      episode.state = .played
+    } else if let progress = element.attribute("progress").flatMap({ Int64($0) }), (1..<1_000_000) ~= progress
+    {
+      episode.state = .position(progress * 1000, of: nil)
+    }
+    episode.time = element.attribute("userupdateddate").flatMap { DateText.seconds($0) } ?? 0
+    if episode.isNews { episodes.append(episode) }
   }
 
   private mutating func add(_ feed: OPMLDocument.Feed) {

@@ -1,14 +1,19 @@
 package import PodcastModel
 
-/// A list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses; or a file that holds one link.
+/// What a user brings along: a list of subscriptions (OPML 2.0, http://opml.org/spec2.opml), or of addresses; a backup of
+/// podcastfs or of another program; or a file that holds one link.
 package struct OPMLDocument: Hashable, Sendable {
   package var title: String?
-  /// In the document's order; an address that comes twice is here twice.
+  /// In the document's order. An address that comes twice is listed twice.
   package var feeds: [Feed] = []
   /// What could not be used or was repaired, one line each.
   package var warnings: [String] = []
   /// How many of these are entries that could not be used.
   package var refusals = 0
+  /// What a backup says of episodes.
+  package var episodes: [ImportedEpisode] = []
+  /// The searches of a backup of podcastfs.
+  package var searches: [String] = []
   /// The address that a link file holds, of a feed or a web page; nil for a list.
   package var link: String?
 
@@ -26,6 +31,7 @@ package struct OPMLDocument: Hashable, Sendable {
     package var name: String?
     /// The podcast's web page.
     package var htmlURL: WebAddress?
+    package var rules: [ImportedRule] = []
 
     package init(url: WebAddress, title: String? = nil, name: String? = nil, htmlURL: WebAddress? = nil) {
       self.url = url
@@ -74,6 +80,8 @@ extension OPMLDocument: Recordable {
     try feeds.code(&record)
     try warnings.code(&record)
     try refusals.code(&record)
+    try episodes.code(&record)
+    try searches.code(&record)
     try link.code(&record)
   }
 }
@@ -86,5 +94,6 @@ extension OPMLDocument.Feed: Recordable {
     try title.code(&record)
     try name.code(&record)
     try htmlURL.code(&record)
+    try rules.code(&record)
   }
 }

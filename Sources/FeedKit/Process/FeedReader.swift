@@ -49,7 +49,7 @@ package struct FeedReader: Sendable {
   /// Reads a list of subscriptions, and waits for that.
   /// - Throws: `FeedError.notAList` for another document; what `parse` throws.
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
-    let body = try FeedBody(limit: OPMLDocument.byteLimit)
+    let body = try FeedBody(limit: bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) })
     try bytes.withBytes { all throws(FeedError) in try body.append(all) }
     return try run(FeedJob(wantsList: true), on: body) { (record: inout Record) throws(RecordError) in
       try ParserOutput.read(from: &record) { $0 }.map { $0.0 }

@@ -96,24 +96,22 @@ extension FeedError: Recordable {
 extension FeedReader {
   /// - Parameter limit: the most bytes that are taken.
   package static func feed(in result: borrowing FileDescriptor, limit: Int) -> ParsedFeed? {
-    var record = Record(readingFrom: result.rawValue, limit: limit)
-    guard
-      let outcome = try? ParserOutput.read(from: &record, { $0 })
-        as Result<(ParsedFeed, [ParsedEpisode]), FeedError>,
-      case .success((var feed, let episodes)) = outcome
-    else { return nil }
-    feed.episodes = episodes
+    guard var (feed, episodes): (ParsedFeed, [ParsedEpisode]) = document(in: result, limit) else {
+      return nil
+    }
+    swap(&feed.episodes, &episodes)
     return feed
   }
 
   /// - Parameter limit: the most bytes that are taken.
   package static func list(in result: borrowing FileDescriptor, limit: Int) -> OPMLDocument? {
+    document(in: result, limit)?.0
+  }
+
+  private static func document<Document: Recordable>(
+    in result: borrowing FileDescriptor, _ limit: Int
+  ) -> (Document, [ParsedEpisode])? {
     var record = Record(readingFrom: result.rawValue, limit: limit)
-    guard
-      let outcome = try? ParserOutput.read(from: &record, { $0 })
-        as Result<(OPMLDocument, [ParsedEpisode]), FeedError>,
-      case .success((let list, _)) = outcome
-    else { return nil }
-    return list
+    return try? ParserOutput.read(from: &record) { $0 }.get()
   }
 }

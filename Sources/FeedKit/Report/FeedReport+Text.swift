@@ -16,19 +16,15 @@ extension FeedReport {
     lines += facts.compactMap { label, value in value.map { "  \(label): \($0)" } }
     lines.append("\(feed.episodes.count) \(feed.episodes.count == 1 ? "episode" : "episodes")")
     for (episode, name) in zip(feed.episodes, names) {
-      let details = [episode.duration.map(Self.clock), episode.enclosure?.length.map(Self.size)].compactMap(
+      let details = [
+        episode.duration.map { PositionText.clock(Int64($0) * 1000) },
+        episode.enclosure?.length.map(Self.size),
+      ].compactMap(
         \.self)
       lines.append("  " + name + (details.isEmpty ? "" : "  (\(details.joined(separator: ", ")))"))
     }
     lines += feed.warnings.map { "warning: " + $0 }
     return lines.map(PrintableText.line).joined(separator: "\n")
-  }
-
-  /// "1:02:03" or "2:03".
-  private static func clock(_ seconds: Int) -> String {
-    let (minutes, rest) = (seconds / 60, CivilTime.padded(seconds % 60, 2))
-    return minutes < 60
-      ? "\(minutes):\(rest)" : "\(minutes / 60):\(CivilTime.padded(minutes % 60, 2)):\(rest)"
   }
 
   /// "28.4 MiB".

@@ -75,6 +75,6 @@ package struct FeedReport: Sendable {
 }
 
 extension WebAddress {
-  /// A report is for who has the feed: what merely looks like a token is shown.
+  /// The reader of a report has the feed itself: what merely looks like a token is shown.
   var reported: String { shown(isListed: true) }
 }

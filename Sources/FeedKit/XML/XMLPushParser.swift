@@ -1,6 +1,6 @@
 internal import CLibXML2
 
-/// Is told what an XML document holds, in its order. A base class rather than a protocol, so that the
+/// Gets the elements and texts of an XML document in their order. A base class rather than a protocol, so that the
 /// parser's calls need no existential.
 class XMLReceiver {
   /// Whether text is of use now: there is no call for it else.

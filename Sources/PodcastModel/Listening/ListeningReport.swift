@@ -26,7 +26,7 @@ package struct ListeningReport: Hashable, Sendable {
   }
 
   /// Some programs write "null" where there is no guid.
-  private static func meaningful(_ guid: String?) -> String? {
+  package static func meaningful(_ guid: String?) -> String? {
     guard let guid else { return nil }
     let isBlank = guid.allSatisfy { $0.isWhitespace || $0.isNewline }
     return isBlank || guid.lowercased() == "null" ? nil : guid

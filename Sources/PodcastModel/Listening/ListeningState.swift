@@ -18,6 +18,14 @@ package struct ListeningState: Hashable, Sendable {
     self.changed = changed
   }
 
+  /// The same, with another time of the last playing.
+  /// - Parameter time: seconds since 1970; 0 for never, nil for the one that it has.
+  package func with(lastPlayed time: Int64?) -> ListeningState {
+    var state = self
+    if let time { state.lastPlayed = time > 0 ? time : nil }
+    return state
+  }
+
   /// Sets how far the listener is. Near the end, the episode becomes played.
   /// - Parameters:
   ///   - milliseconds: from the start; 0 forgets the position.

@@ -1,5 +1,6 @@
 internal import PodcastModel
 internal import PosixKit
+internal import Transcripts
 internal import TransferProtocol
 
 /// The attributes of an episode: what each is called, and where its value comes from.
@@ -35,16 +36,36 @@ enum EpisodeAttributes {
     return words.isEmpty ? nil : words.joined(separator: ",")
   }
 
-  static func isKnown(_ name: String) -> Bool { known.contains(name) }
+  static func isKnown(_ name: String) -> Bool { known.contains(name) || isOfHits(name) }
+
+  /// Where an episode says what a search looks for.
+  static func isOfHits(_ name: String) -> Bool { hitNames.contains(name) }
+  private static let hitNames = ["hits", "hit_text"].map { prefix + $0 }
+  private static let mostHits = 50
+
+  /// Nil where it says nothing of the kind.
+  static func value(_ name: String, of hits: [TranscriptHit]?) -> String? {
+    guard let first = hits?.first else { return nil }
+    if name == hitNames[1] { return first.text }
+    return hits?.prefix(mostHits).map { seconds($0.start) }.joined(separator: " ")
+  }
+
+  /// "751", "751.2".
+  private static func seconds(_ milliseconds: Int) -> String {
+    let tenths = milliseconds / 100
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(tenths % 10)"
+  }
   static func isOfTransfer(_ name: String) -> Bool { transferSet.contains(name) }
 
   /// All of them, in order.
   static func list(
-    _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?, isQueued: Bool
+    _ episode: ListedEpisode, _ detail: EpisodeDetails.Detail, status: TransferStatus?, isQueued: Bool,
+    hits: [TranscriptHit]?
   ) -> AttributeList {
     var list = AttributeList()
     for name in transferNames { list.add(plain: name, value(name, episode, status: status)) }
     list.add(plain: tags, tags(detail.entry.episode.listening, status, isQueued: isQueued))
+    for name in hitNames { list.add(plain: name, value(name, of: hits)) }
     list.add(detail.facts)
     return list.bounded()
   }

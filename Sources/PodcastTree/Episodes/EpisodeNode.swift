@@ -1,6 +1,7 @@
 internal import Configuration
 package import PodcastModel
 internal import PosixKit
+internal import Transcripts
 package import TransferProtocol
 
 /// An episode, in one of its representations.
@@ -156,8 +157,11 @@ struct EpisodeNode: TreeNode {
 
   func extendedAttributes() -> Answer<AttributeList> {
     tree.detail(id.row).then { detail in
-      tree.listed(id.row).map { episode in
-        EpisodeAttributes.list(episode, detail, status: status(of: episode), isQueued: isQueued)
+      tree.listed(id.row).then { episode in
+        hits(detail.entry.episode.mediaKey).map { hits in
+          EpisodeAttributes.list(
+            episode, detail, status: status(of: episode), isQueued: isQueued, hits: hits)
+        }
       }
     }
   }
@@ -173,10 +177,21 @@ struct EpisodeNode: TreeNode {
           EpisodeAttributes.tags(detail.entry.episode.listening, status(of: $0), isQueued: isQueued)
         }
       }
+      if EpisodeAttributes.isOfHits(name) {
+        return hits(detail.entry.episode.mediaKey).map { EpisodeAttributes.value(name, of: $0) }
+      }
       // Long texts may be cut by what else there is.
       return detail.facts.hasRoom(for: EpisodeAttributes.transferLimit)
         ? .value(detail.facts.value(name)) : extendedAttributes().map { $0.value(name) }
     }
+  }
+
+  /// It may have to read the transcript.
+  private func hits(_ key: MediaKey) -> Answer<[TranscriptHit]?> {
+    if tree.state.withLock({ $0.episodeSearches.values.allSatisfy(\.transcript.isEmpty) }) {
+      return .value(nil)
+    }
+    return .on(tree.loader) { tree.hits(of: id.row, key) }
   }
 
   private var isQueued: Bool { tree.state.withLock { $0.queue[id.row] != nil } }
@@ -239,7 +254,7 @@ extension PodcastTree {
     let episode = entry.episode
     return TransferRequest(
       key: episode.mediaKey, url: entry.enclosureAddress.forRequest, mediaType: episode.mediaType,
-      expectedLength: EpisodeSize.plausibleLength(of: episode.summary), title: episode.title,
+      expectedLength: EpisodeSize.plausibleLength(of: episode), title: episode.title,
       show: entry.podcast.title,
       fileName: episode.fileName, allowsPrivateHosts: entry.podcast.allowsPrivateHosts,
       userAgent: settings.feeds.isEmpty

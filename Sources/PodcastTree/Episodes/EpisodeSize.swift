@@ -34,7 +34,7 @@ package struct EpisodeSize: Hashable, Sendable {
 
   /// Feeds give 0, seconds and absurd numbers for lengths: bytes they are between 128 bit/s and 200 Mbit/s
   /// for the duration, and where that is not known more than any episode has seconds.
-  static func isPlausible(_ length: Int64, of episode: EpisodeSummary) -> Bool {
+  static func isPlausible(_ length: Int64, of episode: Episode) -> Bool {
     guard length < 1 << 40 else { return false }
     guard let duration = episode.duration, (1...1_000_000_000).contains(duration) else {
       return length >= 16_384
@@ -43,13 +43,13 @@ package struct EpisodeSize: Hashable, Sendable {
   }
 
   /// The feed's length, where it may be one; nil where the feed has none.
-  package static func plausibleLength(of episode: EpisodeSummary) -> Int64? {
+  package static func plausibleLength(of episode: Episode) -> Int64? {
     episode.feedLength.flatMap { isPlausible($0, of: episode) ? $0 : nil }
   }
 
   /// What such a thing usually takes: 128 kbit/s of sound, 1 Mbit/s of pictures, half an hour where the feed
   /// gives no duration.
-  static func estimate(of episode: EpisodeSummary) -> Int64 {
+  static func estimate(of episode: Episode) -> Int64 {
     let seconds = Int64(episode.duration.flatMap { (1...360_000).contains($0) ? $0 : nil } ?? 1800)
     let isVideo = episode.mediaType?.hasPrefix("video/") ?? false
     return seconds * (isVideo ? 125_000 : 16_000)

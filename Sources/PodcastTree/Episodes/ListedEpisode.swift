@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Configuration
 internal import PodcastModel
+internal import Transcripts
 internal import TransferProtocol
 
 /// What a listing needs of an episode. All else that the catalogue knows is read when somebody asks for it, so
@@ -27,7 +28,9 @@ final class ListedEpisode: Sendable {
   /// By the names that they have beside the episode.
   let sidecars: [Sidecar]
 
-  init(_ episode: EpisodeSummary, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>) {
+  init(
+    _ episode: Episode, of podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
+  ) {
     id = episode.id
     mediaKey = episode.mediaKey
     name = episode.fileName
@@ -37,11 +40,11 @@ final class ListedEpisode: Sendable {
     estimate = EpisodeSize.estimate(of: episode)
     isHidden = episode.hidden
     isPlayed = episode.played
-    isBegun = episode.isBegun
+    isBegun = episode.listening.position > 0
     published = episode.published
     duration = episode.duration.map { Int32(clamping: max($0, 0)) } ?? -1
     season = episode.season.map { Int32(clamping: max($0, 0)) } ?? -1
-    sidecars = Sidecar.all(of: episode, in: podcast, kinds)
+    sidecars = Sidecar.all(of: episode, in: podcast, kinds, own: own)
   }
 
   var podcast: Int64 { EpisodeID.podcast(of: id) }

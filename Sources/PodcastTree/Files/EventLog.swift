@@ -74,7 +74,7 @@ final class EventLog: Sendable {
   // MARK: What happens
 
   func record(_ status: TransferStatus, of entry: EpisodeEntry) {
-    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode.summary))
+    let status = status.withLength(ofFeed: EpisodeSize.plausibleLength(of: entry.episode))
     record(
       "state",
       [
@@ -113,6 +113,7 @@ final class EventLog: Sendable {
       "imported",
       [
         ("added", .integer(Int64(imported.added))), ("known", .integer(Int64(imported.known))),
+        ("episodes", .integer(Int64(imported.episodes + imported.awaited))),
         ("problem_count", .integer(Int64(imported.problems.count))),
         ("problems", .strings(imported.problems.prefix(Self.problemLimit).map { $0.cut(toBytes: 256) })),
       ])

@@ -7,18 +7,22 @@ final class Upload: OpenFile {
     var name: String?
     var bytes: [UInt8] = []
     var isDirty = false
+    /// More was written than may be.
+    var isTooLarge = false
     var isRefused = false
     var handles = 0
     var modified = FileTime.now
     /// Of the last that had it open.
     var closed: MonotonicTime?
   }
-  /// In bytes; longer lists are refused with EFBIG.
-  static let limit = 16 << 20
+  /// In bytes, of a list of subscriptions or a backup.
+  static let longestList = 192 << 20
   /// How long its name stays after the last close, in seconds: programs look at what they have copied.
   static let lifetime = 10.0
 
   let node: NodeID
+  /// In bytes; what is longer is refused with EFBIG.
+  private let limit: Int
   private let state: Monitor<State>
   private let importer: @Sendable ([UInt8]) -> Answer<Void>
   private let onIdle: @Sendable (Upload) -> Void
@@ -27,11 +31,13 @@ final class Upload: OpenFile {
   ///   - importer: subscribes to what the bytes list.
   ///   - onIdle: called when the last that had it open has closed it.
   init(
-    node: NodeID, name: String?, importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
+    node: NodeID, name: String?, bytes: [UInt8] = [], limit: Int = Upload.longestList,
+    importer: @escaping @Sendable ([UInt8]) -> Answer<Void>,
     onIdle: @escaping @Sendable (Upload) -> Void
   ) {
     self.node = node
-    state = Monitor(State(name: name))
+    self.limit = limit
+    state = Monitor(State(name: name, bytes: bytes))
     self.importer = importer
     self.onIdle = onIdle
   }
@@ -45,6 +51,7 @@ final class Upload: OpenFile {
   var keepsCache: Bool { false }
   var size: Int64? { Int64(state.withLock { $0.bytes.count }) }
   var modified: FileTime { state.withLock { $0.modified } }
+  var isOpen: Bool { state.withLock { $0.handles > 0 } }
   /// It was neither a list nor a link: its name need not stay.
   var isRefused: Bool { state.withLock { $0.isRefused } }
 
@@ -63,7 +70,7 @@ final class Upload: OpenFile {
 
   /// ftruncate(2).
   func truncate(to size: Int64) -> Errno? {
-    guard size >= 0, size <= Self.limit else { return .EFBIG }
+    guard size >= 0, size <= limit else { return .EFBIG }
     state.withLock { state in
       if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
       if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }
@@ -82,7 +89,8 @@ final class Upload: OpenFile {
   }
 
   func write(at offset: Int64, _ bytes: UnsafeRawBufferPointer) -> Result<Int, Errno> {
-    guard offset >= 0, offset <= Self.limit, offset + Int64(bytes.count) <= Self.limit else {
+    guard offset >= 0, offset <= limit, offset + Int64(bytes.count) <= limit else {
+      state.withLock { $0.isTooLarge = true }
       return .failure(.EFBIG)
     }
     let end = Int(offset) + bytes.count
@@ -97,10 +105,11 @@ final class Upload: OpenFile {
   }
 
   func flush() -> Answer<Void> {
-    let bytes = state.withLock { state -> [UInt8]? in
+    let (bytes, isTooLarge) = state.withLock { state -> ([UInt8]?, Bool) in
       defer { state.isDirty = false }
-      return state.isDirty ? state.bytes : nil
+      return (state.isDirty ? state.bytes : nil, state.isTooLarge)
     }
+    if isTooLarge { return .failure(.EFBIG) }
     guard let bytes else { return .value(()) }
     return importer(bytes).onEnd { result in
       if case .failure = result { self.state.withLock { $0.isRefused = true } }

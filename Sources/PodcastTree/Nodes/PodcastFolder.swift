@@ -47,30 +47,10 @@ struct PodcastFolder: FolderNode {
 
   private func firstLook(_ podcast: Int64) -> Answer<Void> {
     .pending { completion in
-      // People take longer from one folder to the next.
-      let last = tree.firstLookEnded.withLock { $0 }
-      let isWalk = last.map { MonotonicTime.now.seconds(since: $0) < 0.5 } ?? false
       let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
-        tree.firstLookEnded.withLock { $0 = .now }
         completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
-      if isWalk && id.kind == .result { tree.loader.async { try? fetchNext() } }
       return { task.cancel() }
-    }
-  }
-
-  /// A program that looks into one result after the other (a file manager that counts what is in each) waits for one
-  /// feed after the other: those of the next four results are fetched meanwhile.
-  private func fetchNext() throws {
-    let next = tree.state.withLock { state -> ArraySlice<Folder> in
-      let results = state.results.values.first { $0.contains { $0.id == id.row } }
-      guard let results, let place = results.firstIndex(where: { $0.id == id.row }) else { return [] }
-      return results[(place + 1)...].prefix(4)
-    }
-    for folder in next {
-      guard let podcast = try tree.catalog.podcast(folder.podcast), !podcast.isFetched, podcast.error == nil
-      else { continue }
-      _ = tree.catalog.refresh(podcast: podcast.id, cause: .ahead) { _ in }
     }
   }
 
@@ -93,6 +73,14 @@ struct PodcastFolder: FolderNode {
       guard let podcast else { return .failure(.ENOENT) }
       return tree.unlisted(name, ofPodcast: podcast) { state, sidecar in state.isListed(sidecar) }
     }
+  }
+
+  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    Answer.on(tree.loader) {
+      try load()
+      guard let podcast else { throw Errno.ENOENT }
+      return podcast
+    }.then { tree.createTranscript(name, ofPodcast: $0) }
   }
 
   func extendedAttributes() -> Answer<AttributeList> {
@@ -141,6 +129,7 @@ extension PodcastTree {
     _ name: String, ofPodcast podcast: Int64, _ isShown: @escaping @Sendable (TreeState, Sidecar) -> Bool
   ) -> Answer<Target> {
     let found = state.withLock { state -> Sidecar? in
+      if let draft = state.draft(name, ofPodcast: podcast) { return draft }
       guard let entry = state.podcasts[podcast] else { return nil }
       if name == Sidecar.iconName {
         return entry.cover.flatMap { isShown(state, $0) ? Sidecar.icon(cover: $0) : nil }

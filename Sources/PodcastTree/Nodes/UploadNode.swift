@@ -3,7 +3,7 @@ internal import Configuration
 internal import PodcastModel
 internal import PosixKit
 
-/// A list of subscriptions or a link file that is being copied to `Subscriptions/`, and for a while after.
+/// A list of subscriptions, a backup or a link file that is being copied to `Subscriptions/`, and for a while after.
 struct UploadNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
@@ -81,6 +81,11 @@ extension PodcastTree {
       }
       if outcome.link != nil { return outcome.link }
       self.events.record(imported: outcome)
+      for search in outcome.searches {
+        _ = self.catalog.search(search, replacing: nil) { result in
+          if case .failure(let error) = result { log("cannot search for \(search): \(error)") }
+        }
+      }
       for problem in outcome.problems.prefix(EventLog.problemLimit) { log(problem) }
       // `subscriptions.opml` may be empty.
       let mayBeEmpty = name == SubscriptionsFolder.listName && outcome.refused == 0

@@ -36,6 +36,10 @@ struct ViewFolder: FolderNode {
     return tree.podcast(id.row).map { tree.attributeList(of: $0, in: id) }
   }
 
+  func create(_ name: String) -> Answer<(attributes: NodeAttributes, file: any OpenFile)> {
+    id.kind == .downloadedPodcast ? tree.createTranscript(name, ofPodcast: id.row) : .failure(.EROFS)
+  }
+
   func remove(_ name: String, _ target: Target) -> Answer<Void> {
     switch target {
     case .episode(let episode) where isRead: tree.markPlayedAndDrop(episode)

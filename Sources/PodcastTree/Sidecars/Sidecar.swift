@@ -1,6 +1,7 @@
 internal import Catalog
 internal import Configuration
 internal import PodcastModel
+internal import Transcripts
 
 /// A small file beside a podcast's episodes, by what its feed says: its cover, a transcript, chapters, show notes; and the
 /// `.directory` that has KDE's file manager show the cover as the folder's picture.
@@ -10,6 +11,8 @@ final class Sidecar: Sendable {
     case remote(WebAddress)
     /// The catalogue has them.
     case notes
+    /// The user has put it there.
+    case own(OwnTranscript)
     case text([UInt8])
   }
 
@@ -92,9 +95,18 @@ extension Sidecar {
   }
 
   /// Those that share the stem of an episode.
-  static func all(of episode: EpisodeSummary, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>)
-    -> [Sidecar]
-  {
+  /// - Parameter own: the user's own transcripts of it, which take the place of others of their names.
+  static func all(
+    of episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>, own: [OwnTranscript] = []
+  ) -> [Sidecar] {
+    let own = own.map { Sidecar(own: $0, of: episode.id, stem: episode.stem) }
+    return named(by: episode, in: podcast, kinds).filter { other in !own.contains { $0.name == other.name } }
+      + own
+  }
+
+  private static func named(
+    by episode: Episode, in podcast: Podcast, _ kinds: Set<Settings.Sidecar>
+  ) -> [Sidecar] {
     var list: [Sidecar] = []
     if kinds.contains(.transcript), !episode.transcripts.isEmpty {
       list = transcripts(of: episode, in: podcast)
@@ -118,7 +130,7 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of episode: EpisodeSummary, in podcast: Podcast) -> [Sidecar] {
+  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
     let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
@@ -161,6 +173,17 @@ extension Sidecar {
   private static func isLanguageTag(_ text: String) -> Bool {
     (2...35).contains(text.utf8.count)
       && text.utf8.allSatisfy { (48...57).contains($0) || (97...122).contains($0 | 32) || $0 == 45 }
+  }
+
+  /// A transcript that the user has put beside an episode.
+  /// - Parameter episode: its number.
+  convenience init(own: OwnTranscript, of episode: Int64, stem: String) {
+    let node = NodeID.ownTranscript(episode: episode, own.ending)
+    self.init(
+      node, stem + own.ending.rawValue, EpisodeID.podcast(of: episode), .own(own),
+      // Another file under the same name looks different.
+      SidecarKey(node: node, address: WebAddress("\(own.size) \(own.changed)")),
+      modified: own.changed / 1_000_000_000, estimate: own.size)
   }
 
   /// - Parameter url: as the feed says; the feed's credentials are lent to it.

@@ -2,13 +2,15 @@ internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
+internal import Transcripts
 
 /// A cover, transcript, list of chapters, show notes, or a `.directory`. It is listed from memory and fetched when it is
 /// opened.
 struct SidecarNode: TreeNode {
   let tree: PodcastTree
   let id: NodeID
-  var hasVerbs: Bool { false }
+  /// The user's own transcript may take the place of the feed's.
+  var hasVerbs: Bool { id.kind == .transcript }
 
   func attributes() -> Answer<NodeAttributes> {
     sidecar.map { sidecar in tree.state.withLock { $0.attributes(of: sidecar) } }
@@ -25,12 +27,18 @@ struct SidecarNode: TreeNode {
 
   /// Ends when the whole file is here: its size is exact from then on. Thumbnailers may fetch covers.
   func open(writes: Bool, for caller: Caller) -> Answer<any OpenFile> {
-    if writes { return .failure(.EROFS) }
+    if writes {
+      if id.kind != .transcript { return .failure(.EROFS) }
+      return tree.owner.admits(caller) ? tree.writeTranscript(id) : .failure(.EACCES)
+    }
+    if let draft = tree.state.withLock({ $0.drafts[id] }) { return .value(draft.upload.open()) }
     let isBarred = id.kind == .cover ? !tree.owner.admits(caller) : caller.sniffs || tree.isBarred(caller)
     return sidecar.then { sidecar in
       switch sidecar.content {
       case .text(let bytes): return .value(TextFile(bytes))
       case .notes: return openNotes(sidecar)
+      case .own(let own):
+        return .on(tree.loader) { TextFile(try tree.ownTranscripts.read(own.key, own.ending)) }
       case .remote(let address):
         return Answer.on(tree.loader) { tree.read(sidecar) }.then { bytes, copy in
           // Its host does not have it: a stale name leads here for a moment.
@@ -47,6 +55,17 @@ struct SidecarNode: TreeNode {
     }
   }
 
+  func change(size: Int64?, onlyTimes: Bool) -> Answer<NodeAttributes> {
+    if let draft = tree.state.withLock({ $0.drafts[id] }) {
+      if let size, let errno = draft.upload.truncate(to: size) { return .failure(errno) }
+      return attributes()
+    }
+    if let size, id.kind == .transcript { return tree.truncateTranscript(id, to: size) }
+    // Programs that copy set times and permissions at the end.
+    if id.ending != nil { return attributes() }
+    return .failure(size == nil ? .EPERM : .EROFS)
+  }
+
   private func openNotes(_ sidecar: Sidecar) -> Answer<any OpenFile> {
     .on(tree.loader) {
       guard let notes = try tree.catalog.episode(sidecar.node.row)?.notes else { throw Errno.ENOENT }
@@ -60,10 +79,12 @@ struct SidecarNode: TreeNode {
 
 extension TreeState {
   func attributes(of sidecar: Sidecar) -> NodeAttributes {
+    if drafts[sidecar.node] != nil { return attributes(ofDraft: sidecar.node) }
     var attributes = NodeAttributes(node: sidecar.node, isDirectory: false, permissions: 0o644)
     let copy = copy(of: sidecar).flatMap { $0.isMissing ? nil : $0 }
     attributes.size = copy?.size ?? sidecar.estimate
-    attributes.stored = copy?.size ?? 0
+    let isOwn = if case .own = sidecar.content { true } else { false }
+    attributes.stored = isOwn ? sidecar.estimate : copy?.size ?? 0
     // A cover has no date of its own but that of its copy.
     let isCover = sidecar.node.kind == .cover
     attributes.modified = FileTime(isCover ? copy?.fetched ?? sidecar.modified : sidecar.modified)
@@ -80,7 +101,7 @@ extension PodcastTree {
     return (bytes, copy)
   }
 
-  fileprivate func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
+  func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
     Answer<[UInt8]>.pending { completion in
       let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
         guard case .failure(let errno) = result else { return completion(result) }
@@ -133,6 +154,7 @@ extension PodcastTree {
   /// Drops the copy. The name stays listed, because the feed still names it; `rm` succeeds, because `rm -r` removes each
   /// name before the directory.
   func removeCopy(of sidecar: Sidecar) -> Answer<Void> {
+    if case .own(let own) = sidecar.content { return removeOwnTranscript(sidecar, own) }
     if !sidecar.isRemote { return .value(()) }
     return .on(loader) {
       self.sidecars.drop(sidecar.key)
@@ -147,16 +169,21 @@ extension PodcastTree {
     loadCopies()
     if state.withLock({ $0.copy(of: sidecar) }) != copy { apply(.copy(sidecar, copy)) }
     if isOwn { try? catalog.noteSidecar(Int64(sidecar.node.inode)) }
+    if isOwn && sidecar.node.kind == .transcript { index(transcriptOf: sidecar.node.row) }
     let surplus = state.withLock { state in
       let keys = SidecarStore.surplus(of: state.copies ?? [:])
       for key in keys { state.copies?[key] = nil }
       return keys
     }
-    for key in surplus { sidecars.drop(key) }
+    for key in surplus {
+      sidecars.drop(key)
+      if key.node.kind == .transcript { index(transcriptOf: key.node.row) }
+    }
   }
 
   /// Another process has brought or dropped a copy, or this one. On the loader's thread.
   func sidecarChanged(_ node: NodeID) {
+    if node.ending != nil { return ownTranscriptsChanged(node) }
     guard let sidecar = state.withLock({ $0.sidecar(node) }) else {
       state.withLock { $0.copies = nil }
       return tell(Difference(attributes: [node]))

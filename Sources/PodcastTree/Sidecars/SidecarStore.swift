@@ -1,3 +1,4 @@
+internal import Catalog
 package import Configuration
 internal import Glibc
 package import PodcastModel
@@ -19,7 +20,7 @@ struct SidecarStore: Sendable {
   let directory: String
 
   /// The oldest go beyond this, in bytes and in number.
-  private static let limit: (bytes: Int64, count: Int) = (256 << 20, 5000)
+  private static let limit: (bytes: Int64, count: Int) = (512 << 20, 20_000)
   /// Seconds after which a copy is fetched again when it is opened.
   static let lifetime: Int64 = 7 * 86_400
   /// Seconds for which a sidecar that could not be fetched is not listed: a copy of its folder succeeds meanwhile.
@@ -84,7 +85,7 @@ struct SidecarStore: Sendable {
 
 /// The copies of sidecars in the cache, for commands.
 package enum SidecarCopies {
-  static func directory(in places: Places) -> String { places.cache + "/sidecars" }
+  package static func directory(in places: Places) -> String { Catalog.sidecarCopies(in: places) }
 
   /// The chapters of an episode, where the cache has a copy of them that need not be fetched again.
   package static func chapters(of entry: EpisodeEntry, in places: Places) -> [UInt8]? {

@@ -2,6 +2,7 @@ internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit
+internal import Transcripts
 internal import TransferProtocol
 
 /// Reads into memory what directories need. On the loader's thread.
@@ -52,10 +53,14 @@ extension PodcastTree {
 
   /// Reads a podcast's row, as the directories that show it need it.
   func readEntry(_ podcast: Podcast, withEpisodes: Bool) throws -> PodcastEntry {
+    loadCopies()
     let kinds = settings.sidecars
+    let own = state.withLock { $0.own ?? [:] }
     let episodes =
       try withEpisodes
-      ? catalog.summaries(ofPodcast: podcast.id) { ListedEpisode($0, of: podcast, kinds) } : nil
+      ? catalog.listedEpisodes(ofPodcast: podcast.id) {
+        ListedEpisode($0, of: podcast, kinds, own: own[$0.mediaKey] ?? [])
+      } : nil
     return try readEntries([podcast], episodes: episodes)[0]
   }
 
@@ -73,10 +78,19 @@ extension PodcastTree {
       let podcast = try readEntry(entry.podcast, withEpisodes: false)
       state.withLock { $0.podcasts[podcast.id] = podcast }
     }
-    return ListedEpisode(entry.episode.summary, of: entry.podcast, settings.sidecars)
+    return listed(entry)
+  }
+
+  private func listed(_ entry: EpisodeEntry) -> ListedEpisode {
+    let own = state.withLock { $0.own?[entry.episode.mediaKey] ?? [] }
+    return ListedEpisode(entry.episode, of: entry.podcast, settings.sidecars, own: own)
   }
 
   func loadCopies() {
+    if state.withLock({ $0.own == nil }) {
+      let own = Dictionary(grouping: ownTranscripts.all(), by: \.key)
+      state.withLock { $0.own = own }
+    }
     if state.withLock({ $0.copies == nil }) {
       let copies = sidecars.copies()
       state.withLock { $0.copies = copies }
@@ -84,13 +98,17 @@ extension PodcastTree {
   }
 
   /// The same of many.
-  func loadListed(_ summaries: [EpisodeSummary]) throws -> [ListedEpisode] {
+  func loadListed(_ summaries: [Episode]) throws -> [ListedEpisode] {
     let podcasts = try catalog.podcasts(Array(Set(summaries.map(\.podcastID))))
     let byID = Dictionary(podcasts.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     let unknown = state.withLock { state in podcasts.filter { state.podcasts[$0.id] == nil } }
     for entry in try readEntries(unknown) { state.withLock { $0.podcasts[entry.id] = entry } }
+    loadCopies()
+    let own = state.withLock { $0.own ?? [:] }
     return summaries.compactMap { summary in
-      byID[summary.podcastID].map { ListedEpisode(summary, of: $0, settings.sidecars) }
+      byID[summary.podcastID].map {
+        ListedEpisode(summary, of: $0, settings.sidecars, own: own[summary.mediaKey] ?? [])
+      }
     }
   }
 
@@ -119,7 +137,7 @@ extension PodcastTree {
     let changed = state.withLock { state in
       Set(state.queue.keys).symmetricDifference(entries.map(\.episode))
     }
-    let new = try catalog.episodes(changed.sorted()).map(\.summary)
+    let new = try catalog.episodes(changed.sorted())
     try noteTexts(of: changed.sorted())
     apply(.queue(entries, episodes: try loadListed(new)))
     transfers.protect(
@@ -155,9 +173,7 @@ extension PodcastTree {
   /// What a listing shows of an episode.
   func listed(_ id: Int64) -> Answer<ListedEpisode> {
     if let found = state.withLock({ $0.episode(id) }) { return .value(found) }
-    return detail(id).map {
-      ListedEpisode($0.entry.episode.summary, of: $0.entry.podcast, self.settings.sidecars)
-    }
+    return detail(id).map { self.listed($0.entry) }
   }
 
   /// An episode with all that is known of it.

@@ -143,7 +143,7 @@ extension PodcastTree {
     try recordNew(ids, of: podcast)
   }
 
-  private func readEpisodes(_ ids: [Int64]) throws {
+  func readEpisodes(_ ids: [Int64]) throws {
     guard let first = ids.first, let podcast = try catalog.podcast(EpisodeID.podcast(of: first)) else {
       return
     }
@@ -177,7 +177,7 @@ extension PodcastTree {
   }
 
   /// A burst of changes costs one query. A listing before that queries at once.
-  private func freshenViewsSoon() {
+  func freshenViewsSoon() {
     let stale = state.withLock { state in state.readViews.filter { state.isStale($0) ?? false } }
     if stale.isEmpty { return }
     loader.async(after: 0.2) { [weak self] in for view in stale { try? self?.loadView(view) } }
@@ -206,6 +206,7 @@ extension PodcastTree {
     if let episode, old?.state.stage != status?.state.stage { try? noteTexts(of: [episode.id]) }
     apply(.transfer(key, status, episode))
     if let status { report(status, before: old) }
+    if status?.state == .cached, old?.state != .cached, let episode { fetchTranscript(of: episode) }
     if let episode { removeSoonIfEmpty(episode.podcast) }
   }
 

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import PodcastModel
+internal import Transcripts
 internal import TransferProtocol
 
 /// The tree in memory, as a value: rows of the catalogue, states of downloads, what is open, and the listings made of them.
@@ -29,6 +30,8 @@ struct TreeState: Sendable {
   var podcasts: [Int64: PodcastEntry] = [:]
   /// The copies of sidecars in the cache.
   var copies: [SidecarKey: SidecarCopy]?
+  /// The user's own transcripts.
+  var own: [MediaKey: [OwnTranscript]]?
 
   // MARK: Transfers
 
@@ -62,6 +65,8 @@ struct TreeState: Sendable {
   var open = OpenEpisodes()
   var uploads: [Int64: Upload] = [:]
   var nextUpload: Int64 = 1
+  /// Transcripts that are being copied.
+  var drafts: [NodeID: TranscriptDraft] = [:]
 
   // MARK: What is listed
 
@@ -128,7 +133,7 @@ struct TreeState: Sendable {
     switch node.kind {
     case .cover: podcasts[node.row]?.cover
     case .icon: podcasts[node.row]?.cover.map { Sidecar.icon(cover: $0) }
-    default: episode(node.row)?.sidecars.first { $0.node == node }
+    default: episode(node.row)?.sidecars.first { $0.node == node } ?? drafts[node]?.sidecar
     }
   }
 

@@ -53,8 +53,8 @@ package struct NodeID: RawRepresentable, Hashable, Sendable {
   /// The number that stat(2) shows.
   package var inode: UInt64 { rawValue & (1 << 53 - 1) }
 
-  /// More transcripts of one episode are not shown.
-  static let transcriptLimit = 16
+  /// More transcripts of one episode are not shown. Three more are the user's own ones.
+  static let transcriptLimit = 13
 
   /// A transcript, by its place among those that the feed names. An episode's row leaves no bits of its own for
   /// that: the kind's number has it.

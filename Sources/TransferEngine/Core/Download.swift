@@ -274,7 +274,7 @@ struct Download: Hashable {
     if row.state == .downloading { row.received = told.row?.received ?? row.received }
     // No bytes mean no files, also after a power loss.
     if content != .nothing { row.received = max(row.received, 1) }
-    if content == .whole && files?.hasUnflushed == true {
+    if content == .whole && (mustLook && demand != .none || files?.hasUnflushed == true) {
       row.state =
         switch demand {
         case .none: .remote
@@ -332,7 +332,8 @@ extension Download {
     }
     if isNew || record.order == 0 { record.order = place }
     guard client == nil else { return }
-    if files == nil && content == .whole { mustLook = true }
+    // Perhaps deleted: until that is known, the row does not say that all of it is here.
+    if content == .whole && files?.hasUnflushed != true { mustLook = true }
     retry.refusal = nil
     retry.hurry(at: now)
   }

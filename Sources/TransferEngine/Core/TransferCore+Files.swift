@@ -273,7 +273,7 @@ extension TransferCore {
 
   /// Takes up files that the store does not know: complete ones where it was lost, and those that were begun just before
   /// a daemon was killed. Removes the others, and those whose names a power loss has brought back.
-  mutating func sweep(_ found: [FoundFile]) {
+  mutating func sweep(_ found: [FoundFile], _ missing: [GenerationName]) {
     listed()
     let names = Set(found.map { GenerationName(key: $0.key, generation: $0.generation) })
     var adopted = 0
@@ -289,6 +289,11 @@ extension TransferCore {
       if !generations.contains(file.generation) || downloads.isEmptied(file.key) {
         remove(file.key, file.generation)
       }
+    }
+    // Not before another generation has been found.
+    for name in missing
+    where downloads.storedName(of: name.key) == name && downloads.active[name.key]?.files == nil {
+      change(name.key) { core, download in core.vanished(&download) }
     }
     for key in downloads.active.keys.sorted() { touch(key) }
   }

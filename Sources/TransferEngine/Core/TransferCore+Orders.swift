@@ -137,12 +137,11 @@ extension TransferCore {
     if case .start = order.order {
       // Deleted: who has it open keeps what there is, others begin anew.
       if download.openFiles?.isLinked == false { forgetBytes(of: &download) }
-      // Perhaps deleted: it is looked at anew.
-      if download.content == .whole, download.files?.isFlushed == true { detach(&download) }
       if hosts.hurry(download.source.named, at: now.instant) { reconsider() }
     }
     let request = download.record.request
     download.obey(order, at: now.instant)
+    if case .start = order.order, download.mustLook, download.files != nil { detach(&download) }
     if order.order.takesFiles {
       // Who has opened it since the order has it come again.
       let later = download.readers.filter { $0.begun >= order.time }

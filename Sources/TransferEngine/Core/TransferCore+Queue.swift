@@ -6,7 +6,7 @@ extension TransferCore {
   /// Which of the wanted downloads may run in the background: those that run already, then by order, as `downloads`,
   /// `per_host` and the room allow.
   mutating func assignSlots() {
-    // Each download is told by `update`.
+    // `update` gives each download its slot.
     if rest != nil { return }
     let (hosts, instant) = (hosts, now.instant)
     let limits = Scheduler.Limits(downloads: settings.downloads, perHost: settings.perHost)
@@ -31,7 +31,7 @@ extension TransferCore {
     }
   }
 
-  /// Has background downloads rest, or lets them run.
+  /// Stops background downloads, or lets them run.
   mutating func letBackground(_ new: BackgroundRest?) {
     if new == rest { return }
     rest = new

@@ -144,7 +144,7 @@ package struct TransferCore: Hashable {
     case .removed(let key, let failure): removed(key, failure)
     case .room(let available): measured(available)
     case .evicted(let names): evicted(names)
-    case .found(let found): sweep(found)
+    case .found(let found, let missing): sweep(found, missing)
     case .networkChanged: networkChanged()
     case .background(let rest): letBackground(rest)
     case .resumed: resumed()

@@ -26,8 +26,8 @@ package enum Event: Sendable {
   case room(Int64?)
   /// The generations that `evict` has removed.
   case evicted([GenerationName])
-  /// The cache's files.
-  case found([FoundFile])
+  /// Files of the cache that the store does not know, and some that it knows and that have gone.
+  case found([FoundFile], missing: [GenerationName] = [])
   /// The machine's addresses or routes have changed.
   case networkChanged
   /// Downloads that nobody has open rest from now on, or (nil) may run.

@@ -27,7 +27,7 @@ package struct BackgroundConditions: Hashable, Sendable {
     if case .battery(let charge) = power {
       let least = settings.restsBelowCharge
       if least > 100 { return .battery(below: nil) }
-      // A battery that tells no charge may be nearly empty.
+      // A battery without a known charge may be nearly empty.
       if least > 0, charge ?? 0 < least { return .battery(below: Int(least)) }
     }
     if settings.restsOnMetered {

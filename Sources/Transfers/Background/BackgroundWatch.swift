@@ -3,8 +3,8 @@ package import PosixKit
 package import TransferEngine
 package import TransferProtocol
 
-/// Learns what background downloads depend on, and tells when that lets them run or rest. It belongs to the loop's thread,
-/// and does nothing while nothing changes.
+/// Watches the network's cost, the power supply, the clock and the machine's sleep, and reports when background downloads
+/// must rest or may run. It belongs to the loop's thread, and does nothing while nothing changes.
 ///
 /// Without libsystemd, without NetworkManager or logind, the network counts as unmetered and nothing is heard of sleep.
 package final class BackgroundWatch {
@@ -86,13 +86,12 @@ package final class BackgroundWatch {
     }
   }
 
-  /// NMMetered: 1 means yes, 3 a guess that says yes.
   private func heard(_ metered: BusValue?) {
-    let isMetered = [1, 3].contains(metered?.integer ?? 0)
+    let isMetered = MeteredNetwork.isMetered(metered)
     learn { $0.network = isMetered ? .metered : .free }
   }
 
-  /// Batteries tell a new charge every minute: only who depends on it listens.
+  /// Batteries report a new charge every minute: this listens only where a setting depends on it.
   private func watchPower() {
     if settings.restsBelowCharge == 0 {
       if let power { loop.unwatch(power.descriptor) }

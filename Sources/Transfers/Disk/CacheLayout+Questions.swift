@@ -18,12 +18,20 @@ extension CacheLayout {
     return evicted
   }
 
-  /// Data files of episodes that the store, which knows `known`, does not know as they are here.
-  func foundFiles(besides known: [GenerationName]) -> [FoundFile] {
-    let known = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
+  /// Data files of episodes that the store, which knows `known`, does not know as they are here; and of `known` some whose
+  /// files have gone.
+  func foundFiles(besides known: [GenerationName]) -> Event {
     let found = sweep()
-    let odd = Set(found.lazy.filter { known[$0.key] != $0.generation }.map(\.key))
-    return found.lazy.filter { odd.contains($0.key) }
+    let names = Set(found.lazy.map { GenerationName(key: $0.key, generation: $0.generation) })
+    let missing = known.lazy.map { GenerationName(key: $0.key, generation: $0.generation) }
+      .filter { !names.contains($0) }
+    let generations = Dictionary(known.map { ($0.key, $0.generation) }, uniquingKeysWith: { _, last in last })
+    let odd = Set(found.lazy.filter { generations[$0.key] != $0.generation }.map(\.key))
+    let files = found.lazy.filter { odd.contains($0.key) }
       .map { FoundFile(key: $0.key, generation: $0.generation, size: $0.size, written: $0.written) }
+    return .found(Array(files), missing: Array(missing.prefix(Self.mostMissing)))
   }
+
+  /// What is forgotten at once of a cache that was deleted. The others are noticed when they are used.
+  private static let mostMissing = 1000
 }

@@ -177,9 +177,8 @@ final class EngineDriver: @unchecked Sendable {
     case .listFiles:
       let (layout, rows, changed) = (layout, rows, engine.keysInMemory)
       answer(.cache) {
-        let found = layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
-        SpareMemory.giveBack()
-        return .found(found)
+        defer { SpareMemory.giveBack() }
+        return layout.foundFiles(besides: rows.names(.cached).filter { !changed.contains($0.key) })
       }
     case .save(let id, let records, let removed):
       let store = store

@@ -166,6 +166,8 @@ struct SimulatedFile {
     settled = journal.durable
     for range in lost.ranges { settled.remove(range) }
     possibleJournals = [journal]
+    // What has come through it has its name for good.
+    isSettled = true
   }
 
   private static let page: Int64 = 4096

@@ -72,7 +72,7 @@ def clock(seconds):
 
 
 def facts(path):
-    """The texts of the columns, and the state; None of what is no episode."""
+    """The texts of the columns, and the state; None for other files."""
     state = attribute(path, 'state')
     if not state:
         return None
@@ -137,7 +137,7 @@ def moving(folder):
 
 
 def show(label, path):
-    """A page of what is known of an episode or podcast, in the desktop's program for texts."""
+    """Opens a text with all attributes of an episode or podcast, in the desktop's program for texts."""
     names = sorted(name for name in os.listxattr(path) if name.startswith(PREFIX))
     lines = [f'{name[len(PREFIX):]}: {attribute(path, name[len(PREFIX):])}' for name in names]
     try:

@@ -1,0 +1,64 @@
+internal import Catalog
+internal import Glibc
+internal import PodcastModel
+internal import PosixKit
+internal import TransferClient
+internal import TransferProtocol
+
+enum ExportCommand: Command {
+  static let name = "export"
+  static let summary = "write what is followed as OPML, or all of your state"
+  static let usage = """
+    podcastfs export [--state] [FILE]
+
+    Writes OPML 2.0 to the file or to standard output (-), with whole addresses: those of private feeds hold their
+    tokens. A terminal is shown it without what would move its cursor.
+
+      --state   JSON with all that a new machine needs but the audio: subscriptions with their rules, searches, positions,
+                played marks, hidden and kept episodes, the queue. podcastfs import reads it
+    """
+
+  static func run(_ arguments: ArgumentList) throws -> Int32 {
+    var arguments = arguments
+    let wantsState = arguments.takeFlag("--state")
+    let operands = try arguments.operands()
+    guard operands.count <= 1 else { throw UsageError("export takes one file") }
+    let session = try CatalogSession()
+    let bytes =
+      try wantsState ? session.catalog.exportState(kept: kept(session)) : session.catalog.exportOPML()
+    guard let file = operands.first, file != "-" else {
+      StandardStreams.write(shown(bytes, on: StandardStreams.output))
+      return 0
+    }
+    if isDevice(file) {
+      // A pipe or a terminal is written to: in its place a file would take its name.
+      let device = try FileDescriptor(opening: file, O_WRONLY)
+      if let error = StandardStreams.writeAll(shown(bytes, on: device.rawValue), to: device.rawValue) {
+        throw CommandFailure("\(file): \(error)")
+      }
+    } else {
+      try Directories.replace(file, with: bytes)
+    }
+    return 0
+  }
+
+  /// What the daemon keeps, or the last one has kept.
+  private static func kept(_ session: CatalogSession) throws -> Set<MediaKey> {
+    let client = try TransferClient(places: session.places, settings: session.settings, isMount: false)
+    defer { client.stop() }
+    client.waitUntilCurrent(until: .after(2))
+    return Set(client.allStatuses().filter(\.isKept).map(\.key))
+  }
+
+  /// As it is for files and pipes; a terminal shows it.
+  private static func shown(_ bytes: [UInt8], on descriptor: Int32) -> String {
+    let text = String(decoding: bytes, as: UTF8.self)
+    return Terminal(descriptor: descriptor).isTerminal ? PrintableText.block(text) : text
+  }
+
+  /// Whether it is there and no ordinary file (nor a directory, where writing fails).
+  private static func isDevice(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path, &status) == 0 && ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+  }
+}

@@ -1,0 +1,105 @@
+internal import FeedKit
+package import PodcastModel
+internal import SQLiteKit
+
+extension Catalog {
+  private enum ListColumn: Int, ColumnList { case feedURL, title, link, id }
+
+  /// All subscriptions as OPML 2.0, with the whole addresses: for the owner's eyes only. The date in it is that of its
+  /// last change.
+  package func exportOPML() throws(CatalogError) -> [UInt8] { try Self.exportOPML(from: store) }
+
+  static func exportOPML(from store: CatalogStore) throws(CatalogError) -> [UInt8] {
+    let (feeds, changed) = try store.read { database in
+      let followed = try Self.feeds(in: database).map { $0.feed }
+      return (followed, try database.first("SELECT list_changed FROM counter") { $0.int64(0) })
+    }
+    let list = OPMLDocument(title: "podcastfs subscriptions", feeds: feeds)
+    return Array(list.text(created: (changed ?? 0) / 1_000_000_000).utf8)
+  }
+
+  /// How many bytes `exportOPML` gives.
+  package func subscriptionListSize() throws(CatalogError) -> Int64 { Int64(try exportOPML().count) }
+
+  private static func feeds(
+    in database: Database
+  ) throws -> [(podcast: Int64, feed: OPMLDocument.Feed)] {
+    try database.all(
+      """
+      SELECT \(ListColumn.list(of: "p")), CASE WHEN s.is_own_name THEN s.name END
+      FROM subscription s JOIN shown p ON p.id = s.podcast_id ORDER BY s.name_key
+      """
+    ) { row in
+      let feed = OPMLDocument.Feed(
+        url: WebAddress(row.string(ListColumn.feedURL)), title: row.string(ListColumn.title),
+        name: row.stringIfPresent(ListColumn.count),
+        htmlURL: row.stringIfPresent(ListColumn.link).map { WebAddress($0) })
+      return (row.int64(ListColumn.id), feed)
+    }
+  }
+
+  /// All that a new machine needs but the audio, as JSON (`StateFile`): subscriptions with their rules, searches, and the
+  /// episodes that somebody has listened to, hidden, kept or queued. With the whole addresses.
+  /// - Parameter kept: the keys of episodes that the transfers keep.
+  package func exportState(kept: Set<MediaKey>) throws(CatalogError) -> [UInt8] {
+    let state = try store.read { database in
+      var feeds: [OPMLDocument.Feed] = []
+      for (podcast, var feed) in try Self.feeds(in: database) {
+        let rules = try RuleRows.rules(ofPodcast: podcast, in: database)
+        feed.rules = SubscriptionRules.Key.allCases.compactMap { key in
+          rules.text(key).map { ImportedRule(key.rawValue, $0) }
+        }
+        feeds.append(feed)
+      }
+      let searches = try SearchRows.searches(in: database).filter { $0.category == nil }.map(\.name)
+      return StateFile(
+        feeds: feeds, searches: searches, episodes: try ExportedEpisodes.all(kept: kept, in: database))
+    }
+    return Array(state.json.indentedText.utf8) + [UInt8(ascii: "\n")]
+  }
+}
+
+/// The episodes of an export, in an order of their own: the same on each machine.
+private enum ExportedEpisodes {
+  static func all(kept: Set<MediaKey>, in database: Database) throws -> [StateFile.Episode] {
+    let queue = Dictionary(
+      try QueueRows.all(in: database).enumerated().map { ($0.element.episode, $0.offset + 1) },
+      uniquingKeysWith: { first, _ in first })
+    let orders = Set(try database.all("SELECT episode_id FROM keep_order") { $0.int64(0) })
+    let held = try EpisodeRow.entries(forKeys: Array(kept), in: database).map(\.episode.id)
+    let marked = try database.all(
+      "SELECT id FROM episode WHERE listening_changed IS NOT NULL UNION SELECT id FROM episode WHERE hidden = 1"
+    ) { $0.int64(0) }
+    var feeds: [Int64: WebAddress] = [:]
+    var episodes: [StateFile.Episode] = []
+    for episode in try EpisodeRow.episodes(
+      Array(Set(marked).union(orders).union(held).union(queue.keys)), in: database)
+    {
+      let feed = try feeds[episode.podcastID] ?? FeedRecord.load(episode.podcastID, in: database)?.feedURL
+      feeds[episode.podcastID] = feed
+      guard let feed else { continue }
+      episodes.append(
+        StateFile.Episode(
+          podcast: feed, address: episode.enclosureURL, guid: episode.guid, listening: episode.listening,
+          isHidden: episode.hidden, isKept: kept.contains(episode.mediaKey) || orders.contains(episode.id),
+          queuePlace: queue[episode.id] ?? 0))
+    }
+    episodes += try AwaitedReport.all(in: database).map(\.exported)
+    return episodes.sorted {
+      ($0.podcast.forRequest, $0.address.forRequest) < ($1.podcast.forRequest, $1.address.forRequest)
+    }
+  }
+}
+
+extension AwaitedReport {
+  fileprivate var exported: StateFile.Episode {
+    var listening = ListeningState()
+    if let state {
+      listening = state.listening(duration: nil, margin: 0, time: time).with(lastPlayed: lastPlayed)
+    }
+    return StateFile.Episode(
+      podcast: podcast, address: address, guid: guid, listening: listening, isHidden: isHidden,
+      isKept: isKept,
+      queuePlace: queuePlace)
+  }
+}

@@ -1,0 +1,82 @@
+package import PodcastModel
+
+/// What a backup says of one episode.
+package struct ImportedEpisode: Hashable, Sendable {
+  package var podcast: WebAddress
+  /// Its enclosure's.
+  package var address: WebAddress
+  package var guid: String?
+  /// nil where the backup says nothing of how far the listener is.
+  package var state: ListeningReport.State?
+  /// When that was so, in seconds since 1970; 0 where the backup does not say.
+  package var time: Int64 = 0
+  /// When it was played last; 0 where it was not, nil where the backup does not tell that from `time`.
+  package var lastPlayed: Int64?
+  package var isKept = false
+  package var isHidden = false
+  /// Its place in the queue, from 1; 0 where it is not in it.
+  package var queuePlace = 0
+
+  package init(podcast: WebAddress, address: WebAddress, guid: String? = nil) {
+    self.podcast = podcast
+    self.address = address
+    self.guid = ListeningReport.meaningful(guid)
+  }
+
+  /// Whether it says anything.
+  var isNews: Bool { state != nil || isKept || isHidden || queuePlace > 0 }
+}
+
+/// A rule of a subscription, as its attribute has it.
+package struct ImportedRule: Hashable, Sendable {
+  package var key: String
+  package var value: String
+
+  package init(_ key: String, _ value: String) {
+    self.key = key
+    self.value = value
+  }
+}
+
+// How they go from the process that read them to the one that asked.
+
+extension ImportedRule: Recordable {
+  init() { self.init("", "") }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try key.code(&record)
+    try value.code(&record)
+  }
+}
+
+extension ImportedEpisode: Recordable {
+  init() { self.init(podcast: "", address: "") }
+
+  mutating func code(_ record: inout Record) throws(RecordError) {
+    try podcast.code(&record)
+    try address.code(&record)
+    try guid.code(&record)
+    try time.code(&record)
+    try lastPlayed.code(&record)
+    try isKept.code(&record)
+    try isHidden.code(&record)
+    try queuePlace.code(&record)
+    var (kind, position, length): (UInt64, Int64, Int64?) =
+      switch state {
+      case nil: (0, 0, nil)
+      case .unplayed: (1, 0, nil)
+      case .played: (2, 0, nil)
+      case .position(let position, let length): (3, position, length)
+      }
+    try kind.code(&record)
+    try position.code(&record)
+    try length.code(&record)
+    switch kind {
+    case 0: state = nil
+    case 1: state = .unplayed
+    case 2: state = .played
+    case 3: state = .position(position, of: length)
+    default: throw RecordError()
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package import PodcastModel
+
+/// All that a new machine needs, as `podcastfs export --state` writes it: JSON (Documentation/Backup.md).
+package struct StateFile: Sendable {
+  /// An episode's state as the catalogue has it.
+  package struct Episode: Hashable, Sendable {
+    package var podcast: WebAddress
+    package var address: WebAddress
+    package var guid: String?
+    package var listening: ListeningState
+    package var isHidden: Bool
+    package var isKept: Bool
+    /// Its place in the queue, from 1; 0 where it is not in it.
+    package var queuePlace: Int
+
+    package init(
+      podcast: WebAddress, address: WebAddress, guid: String?, listening: ListeningState, isHidden: Bool,
+      isKept: Bool,
+      queuePlace: Int
+    ) {
+      (self.podcast, self.address, self.guid, self.listening) = (podcast, address, guid, listening)
+      (self.isHidden, self.isKept, self.queuePlace) = (isHidden, isKept, queuePlace)
+    }
+  }
+
+  package var feeds: [OPMLDocument.Feed]
+  package var searches: [String]
+  package var episodes: [Episode]
+
+  /// To be raised where an older program could not read it.
+  private static let version: Int64 = 1
+  private static let mark = "podcastfs_state"
+
+  package init(feeds: [OPMLDocument.Feed], searches: [String], episodes: [Episode]) {
+    (self.feeds, self.searches, self.episodes) = (feeds, searches, episodes)
+  }
+
+  package var json: JSONValue {
+    .object([
+      (Self.mark, .integer(Self.version)),
+      (
+        "subscriptions",
+        .array(
+          feeds.map { feed in
+            .object([
+              ("feed_url", .string(feed.url.forRequest)), ("title", .optional(feed.title)),
+              ("name", .optional(feed.name)),
+              ("rules", .object(feed.rules.map { ($0.key, .string($0.value)) })),
+            ])
+          })
+      ), ("searches", .strings(searches)), ("episodes", .array(episodes.map(Self.json))),
+    ])
+  }
+
+  private static func json(_ episode: Episode) -> JSONValue {
+    let listening = episode.listening
+    func date(_ time: Int64?) -> JSONValue { .optional(time.map { CivilTime.iso8601($0) }) }
+    return .object([
+      ("feed_url", .string(episode.podcast.forRequest)), ("url", .string(episode.address.forRequest)),
+      ("guid", .optional(episode.guid)), ("played", .bool(listening.isPlayed)),
+      ("position", listening.position > 0 ? .number(Double(listening.position) / 1000) : .null),
+      ("last_played", date(listening.lastPlayed)), ("changed", date(listening.changed)),
+      ("hidden", .bool(episode.isHidden)), ("keep", .bool(episode.isKept)),
+      ("queue", .optional(episode.queuePlace > 0 ? episode.queuePlace : nil)),
+    ])
+  }
+
+  /// Whether a document is one, by its beginning.
+  static func isOne(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    String(decoding: bytes.prefix(256), as: UTF8.self).contains("\"\(mark)\"")
+  }
+
+  /// Reads one.
+  /// - Returns: nil for any other document.
+  static func document(_ bytes: UnsafeRawBufferPointer) throws(FeedError) -> OPMLDocument? {
+    guard isOne(bytes), let value = try? JSONValue(parsing: Array(bytes)),
+      let version = value[mark]?.wholeNumber
+    else { return nil }
+    guard version == Self.version else {
+      throw .notAList(
+        ForeignDocument(backup: "it is of version \(version) of podcastfs's state, which is unknown"))
+    }
+    var document = OPMLDocument(title: "podcastfs")
+    for entry in value["subscriptions"]?.elements ?? [] {
+      guard let address = entry["feed_url"]?.text, let url = SubscriptionAddress.normalized(address) else {
+        document.warnings.append("“\(entry["title"]?.text ?? "a subscription")” has no address")
+        document.refusals += 1
+        continue
+      }
+      var feed = OPMLDocument.Feed(url: url, title: entry["title"]?.text, name: entry["name"]?.text)
+      if case .object(let members) = entry["rules"] ?? .null {
+        feed.rules = members.compactMap { key, value in value.text.map { ImportedRule(key, $0) } }
+      }
+      document.feeds.append(feed)
+    }
+    document.searches = (value["searches"]?.elements ?? []).compactMap(\.text)
+    document.episodes = (value["episodes"]?.elements ?? []).compactMap(episode)
+    return document
+  }
+
+  private static func episode(_ value: JSONValue) -> ImportedEpisode? {
+    guard let podcast = value["feed_url"]?.text, let address = value["url"]?.text else { return nil }
+    var episode = ImportedEpisode(
+      podcast: WebAddress(podcast), address: WebAddress(address), guid: value["guid"]?.text)
+    let changed = value["changed"]?.text.flatMap { DateText.seconds($0) }
+    if value["played"]?.flag == true {
+      episode.state = .played
+    } else if let position = value["position"]?.milliseconds, position > 0 {
+      episode.state = .position(position, of: nil)
+    } else if changed != nil {
+      episode.state = .unplayed
+    }
+    episode.time = changed ?? 0
+    episode.lastPlayed = value["last_played"]?.text.flatMap { DateText.seconds($0) } ?? 0
+    episode.isHidden = value["hidden"]?.flag == true
+    episode.isKept = value["keep"]?.flag == true
+    episode.queuePlace = Int(clamping: min(max(value["queue"]?.wholeNumber ?? 0, 0), 100_000))
+    return episode.isNews ? episode : nil
+  }
+}
+
+extension JSONValue {
+  /// Of a number of seconds.
+  fileprivate var milliseconds: Int64? {
+    switch self {
+    case .integer(let seconds) where seconds.magnitude < 1 << 40: seconds * 1000
+    case .number(let seconds) where seconds.magnitude < 1e12: Int64((seconds * 1000).rounded())
+    default: nil
+    }
+  }
+}

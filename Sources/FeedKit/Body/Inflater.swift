@@ -1,0 +1,64 @@
+internal import CZlib
+
+/// Decompresses what deflate has compressed (RFC 1951), as it comes.
+package final class Inflater {
+  /// What stands around the compressed data, by zlib's number for it (inflateInit2).
+  package enum Format: Int32 {
+    /// RFC 1952. A file may have several parts, one behind the other.
+    case gzip = 31
+    /// RFC 1950.
+    case zlib = 15
+    case none = -15
+  }
+
+  private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+  private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 8)
+  private let format: Format
+  /// Whether the compressed data are at their end.
+  package private(set) var hasEnded = false
+
+  /// - Returns: nil where there is no memory.
+  package init?(_ format: Format) {
+    self.format = format
+    stream.initialize(to: z_stream())
+    guard podcastfs_inflate_begin(stream, format.rawValue) == Z_OK else { return nil }
+  }
+
+  deinit {
+    inflateEnd(stream)
+    stream.deallocate()
+    output.deallocate()
+  }
+
+  /// Calls `body` with what the next bytes mean. What follows the end is left out.
+  /// - Returns: false where they are damaged.
+  package func inflate<Failure>(
+    _ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) -> Bool {
+    // zlib only reads from it.
+    stream.pointee.next_in = UnsafeMutablePointer(
+      mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
+    stream.pointee.avail_in = UInt32(bytes.count)
+    while stream.pointee.avail_in > 0 || stream.pointee.avail_out == 0 {
+      if hasEnded {
+        guard format == .gzip, stream.pointee.avail_in > 0, stream.pointee.next_in?.pointee == 0x1F,
+          inflateReset(stream) == Z_OK
+        else { return true }
+        hasEnded = false
+      }
+      stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      stream.pointee.avail_out = UInt32(output.count)
+      let result = CZlib.inflate(stream, Z_NO_FLUSH)
+      let count = output.count - Int(stream.pointee.avail_out)
+      if count > 0 { try body(UnsafeRawBufferPointer(rebasing: output[..<count])) }
+      switch result {
+      case Z_OK: continue
+      case Z_STREAM_END: hasEnded = true
+      // More is needed.
+      case Z_BUF_ERROR: return true
+      default: return false
+      }
+    }
+    return true
+  }
+}

@@ -1,0 +1,168 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import Transcripts
+
+// The user's own transcripts: what is copied beside an episode under its name.
+
+extension NodeID {
+  /// Behind the transcripts that a feed may name, one for each ending.
+  static func ownTranscript(episode: Int64, _ ending: OwnTranscript.Ending) -> NodeID {
+    let place = OwnTranscript.Ending.allCases.firstIndex(of: ending) ?? 0
+    return .transcript(episode: episode, index: transcriptLimit + place)
+  }
+
+  /// Nil for all other nodes.
+  var ending: OwnTranscript.Ending? {
+    guard kind == .transcript else { return nil }
+    let index = Int(rawValue >> 48 & 0x1f) - Int(Kind.transcript.rawValue) - Self.transcriptLimit
+    return OwnTranscript.Ending.allCases.indices.contains(index) ? OwnTranscript.Ending.allCases[index] : nil
+  }
+}
+
+/// A transcript that is being copied: it has its name and its node from the first moment on.
+struct TranscriptDraft: Sendable {
+  let upload: Upload
+  let sidecar: Sidecar
+}
+
+extension PodcastTree {
+  /// Begins a transcript beside an episode.
+  /// - Parameter podcast: whose directory it is.
+  func createTranscript(_ name: String, ofPodcast podcast: Int64) -> Answer<
+    (
+      attributes: NodeAttributes, file: any OpenFile
+    )
+  > {
+    .on(loader) {
+      let episodes = try self.loadEpisodes(ofPodcast: podcast).episodes ?? []
+      guard let ending = OwnTranscript.Ending.allCases.first(where: { name.hasSuffix($0.rawValue) }),
+        let episode = episodes.first(where: { $0.stem + ending.rawValue == name })
+      else { throw Errno.EROFS }
+      let upload = self.transcriptDraft(of: episode, ending)
+      let file = upload.open()
+      return (self.state.withLock { $0.attributes(ofDraft: upload.node) }, file)
+    }
+  }
+
+  /// Opens a transcript for writing: the user's own one takes the place of the feed's.
+  func writeTranscript(_ node: NodeID) -> Answer<any OpenFile> {
+    .on(loader) { try self.transcriptDraft(at: node).open() }
+  }
+
+  /// truncate(2), which also comes before an open that empties the file.
+  func truncateTranscript(_ node: NodeID, to size: Int64) -> Answer<NodeAttributes> {
+    .on(loader) {
+      let draft = try self.transcriptDraft(at: node)
+      if let errno = draft.truncate(to: size) { throw errno }
+      // Where no open follows, nothing has happened.
+      self.loader.async(after: Self.patienceOfDrafts) { [weak self] in self?.endDraft(draft.node) }
+      var attributes = self.state.withLock { $0.attributes(ofDraft: draft.node) }
+      attributes.node = node
+      return attributes
+    }
+  }
+
+  /// Seconds.
+  private static let patienceOfDrafts = 2.0
+
+  /// On the loader's thread.
+  private func transcriptDraft(at node: NodeID) throws -> Upload {
+    _ = try loadEpisodes(ofPodcast: EpisodeID.podcast(of: node.row))
+    guard let episode = state.withLock({ $0.episode(node.row) }),
+      let sidecar = state.withLock({ $0.sidecar(node) }),
+      let ending = OwnTranscript.Ending.allCases.first(where: { episode.stem + $0.rawValue == sidecar.name })
+    else { throw Errno.EROFS }
+    if case .own(let own) = sidecar.content {
+      return transcriptDraft(of: episode, ending, (try? ownTranscripts.read(own.key, own.ending)) ?? [])
+    }
+    return transcriptDraft(of: episode, ending, sidecars.read(sidecar.key) ?? [])
+  }
+
+  /// - Parameter bytes: what the file has.
+  private func transcriptDraft(
+    of episode: ListedEpisode, _ ending: OwnTranscript.Ending, _ bytes: [UInt8] = []
+  ) -> Upload {
+    let node = NodeID.ownTranscript(episode: episode.id, ending)
+    return state.withLock { state in
+      if let known = state.drafts[node] { return known.upload }
+      let upload = Upload(node: node, name: nil, bytes: bytes, limit: OwnTranscripts.longest) {
+        [weak self] bytes in
+        self?.keepTranscript(bytes, of: episode, ending) ?? .failure(.EIO)
+      } onIdle: { [weak self] _ in
+        guard let self else { return }
+        loader.async { self.endDraft(node) }
+      }
+      let empty = OwnTranscript(
+        key: episode.mediaKey, ending: ending, size: 0, changed: FileTime.now.sinceEpoch)
+      state.drafts[node] = TranscriptDraft(
+        upload: upload, sidecar: Sidecar(own: empty, of: episode.id, stem: episode.stem))
+      return upload
+    }
+  }
+
+  private func endDraft(_ node: NodeID) {
+    let isOpen = state.withLock { $0.drafts[node]?.upload.isOpen ?? false }
+    if isOpen { return }
+    state.withLock { state in state.drafts[node] = nil }
+    ownTranscriptsChanged(node)
+  }
+
+  private func keepTranscript(
+    _ bytes: [UInt8], of episode: ListedEpisode, _ ending: OwnTranscript.Ending
+  ) -> Answer<Void> {
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      LogFile(places.logFile).write("\(episode.stem)\(ending.rawValue): a transcript must be UTF-8")
+      return .failure(.EINVAL)
+    }
+    return .on(loader) {
+      try self.ownTranscripts.store(bytes, episode.mediaKey, ending)
+      try self.tellOwnTranscript(.ownTranscript(episode: episode.id, ending))
+    }
+  }
+
+  /// Removes the user's own transcript: the feed's is listed again.
+  func removeOwnTranscript(_ sidecar: Sidecar, _ own: OwnTranscript) -> Answer<Void> {
+    .on(loader) {
+      try self.ownTranscripts.remove(own.key, own.ending)
+      try self.tellOwnTranscript(sidecar.node)
+    }
+  }
+
+  /// Other mounts hear of it by the catalogue.
+  private func tellOwnTranscript(_ node: NodeID) throws {
+    try catalog.noteSidecar(Int64(node.inode))
+    takeInCommits()
+  }
+
+  /// This process, or another one, has stored or removed a transcript of the user's. On the loader's thread.
+  func ownTranscriptsChanged(_ node: NodeID) {
+    guard let episode = (try? catalog.episodes([node.row]))?.first else { return }
+    let found = ownTranscripts.all(of: episode.mediaKey)
+    loadCopies()
+    state.withLock { $0.own?[episode.mediaKey] = found }
+    try? readEpisodes([episode.id])
+    var difference = Difference(attributes: [node])
+    difference.bytes = [node]
+    tell(difference)
+    index(transcriptOf: episode.id)
+  }
+}
+
+extension TreeState {
+  func attributes(ofDraft node: NodeID) -> NodeAttributes {
+    var attributes = NodeAttributes(node: node, isDirectory: false, permissions: 0o644)
+    guard let draft = drafts[node] else { return attributes }
+    attributes.setSize(draft.upload.size ?? 0)
+    attributes.modified = draft.upload.modified
+    attributes.changed = attributes.modified
+    attributes.timeout = 0
+    return attributes
+  }
+
+  /// A transcript that is being copied to a directory of its podcast.
+  func draft(_ name: String, ofPodcast podcast: Int64) -> Sidecar? {
+    drafts.values.first { $0.sidecar.podcast == podcast && $0.sidecar.name == name }?.sidecar
+  }
+}

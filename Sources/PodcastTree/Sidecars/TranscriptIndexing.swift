@@ -1,0 +1,131 @@
+internal import Catalog
+internal import Configuration
+internal import PodcastModel
+internal import PosixKit
+internal import Transcripts
+internal import TransferProtocol
+
+// What was said is indexed as transcripts come and go, behind.
+extension PodcastTree {
+  /// Indexes what has come while no mount was there, and takes out what is gone.
+  package func indexTranscripts() {
+    loader.async { [self] in
+      let cached = state.withLock { state in
+        state.downloads.values.filter { state.status(of: $0)?.state == .cached }
+      }
+      for episode in cached { fetchTranscript(of: episode) }
+    }
+    transcripts.queue.async { [self] in
+      var files = ownTranscripts.all().map(\.file)
+      let copies = sidecars.copies().filter { !$0.value.isMissing }.keys.filter {
+        $0.node.kind == .transcript
+      }
+      let ids = Array(Set(copies.map(\.node.row)))
+      for start in stride(from: 0, to: ids.count, by: 500) {
+        let part = ids[start..<min(start + 500, ids.count)]
+        let keys = Dictionary(
+          ((try? catalog.episodes(Array(part))) ?? []).map { ($0.id, $0.mediaKey) },
+          uniquingKeysWith: { first, _ in first })
+        files += copies.compactMap { copy in
+          keys[copy.node.row].map { TranscriptFile(key: $0, name: copy.fileName, isOwn: false) }
+        }
+      }
+      guard let isChanged = try? transcripts.index()?.agree(with: files) else { return }
+      if isChanged { loader.async { self.transcriptsChanged() } }
+    }
+  }
+
+  /// Indexes the transcript of an episode that is here now: the user's own one, else a copy of the feed's.
+  func index(transcriptOf episode: Int64) {
+    loadCopies()
+    let listed = state.withLock { $0.episode(episode)?.mediaKey }
+    guard let key = listed ?? (try? catalog.episodes([episode]))?.first?.mediaKey else { return }
+    let copy = state.withLock { state in
+      state.episode(episode)?.sidecars.first {
+        $0.node.kind == .transcript && $0.isRemote && state.isHere($0)
+      }.map { TranscriptFile(key: key, name: $0.key.fileName, isOwn: false) }
+    }
+    let own = state.withLock { $0.own?[key]?.first?.file }
+    transcripts.queue.async { [self] in
+      let isChanged =
+        if let file = own ?? copy {
+          try? transcripts.index()?.add(file)
+        } else {
+          try? transcripts.index()?.remove(key)
+        }
+      if isChanged == true { loader.async { self.transcriptsChanged() } }
+    }
+  }
+
+  /// Fetches the transcript of a downloaded episode, where the settings want that: one after the other. On the loader's
+  /// thread.
+  func fetchTranscript(of episode: ListedEpisode) {
+    guard settings.transcripts == .followed else { return }
+    loadCopies()
+    _ = try? loadSubscriptions()
+    let wanted = state.withLock { state in
+      guard state.followed[episode.podcast] != nil else { return Sidecar?.none }
+      let sidecars = episode.sidecars.filter { $0.node.kind == .transcript }
+      return sidecars.contains { state.copy(of: $0) != nil || !$0.isRemote } ? nil : sidecars.first
+    }
+    guard let wanted else { return }
+    transcriptsToFetch.withLock { $0.waiting.append(wanted) }
+    fetchNextTranscript()
+  }
+
+  private func fetchNextTranscript() {
+    let next = transcriptsToFetch.withLock { fetches -> Sidecar? in
+      if fetches.isRunning || fetches.waiting.isEmpty { return nil }
+      fetches.isRunning = true
+      return fetches.waiting.removeFirst()
+    }
+    guard let next, case .remote(let address) = next.content,
+      case .pending(let start) = fetch(next, address, old: nil)
+    else { return }
+    _ = start { [weak self] _ in
+      guard let self else { return }
+      transcriptsToFetch.withLock { $0.isRunning = false }
+      loader.async { self.fetchNextTranscript() }
+    }
+  }
+
+  /// Folders that look for what was said may list others now. On the loader's thread.
+  func transcriptsChanged() {
+    state.withLock { state in
+      state.staleViews.formUnion(
+        state.indexedViews.filter { state.query(of: $0)?.transcript.isEmpty == false })
+    }
+    freshenViewsSoon()
+  }
+
+  /// Where an episode says what the newest search that shows it looks for; nil where none looks for that.
+  func hits(of episode: Int64, _ key: MediaKey) -> [TranscriptHit]? {
+    let query = state.withLock { state -> EpisodeQuery? in
+      let showing = state.episodeSearches.filter {
+        !$0.value.transcript.isEmpty && state.views[$0.key]?.name(of: episode) != nil
+      }
+      return showing.max { $0.key.row < $1.key.row }?.value
+    }
+    guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
+    return try? transcripts.index()?.hits(of: key, words)
+  }
+}
+
+/// Transcripts that are fetched though nobody has opened them.
+struct TranscriptsToFetch: Sendable {
+  var waiting: [Sidecar] = []
+  var isRunning = false
+}
+
+/// The index of what was said, and the thread that fills it.
+final class TranscriptsOfMount: Sendable {
+  /// Others have more of a processor than this.
+  let queue = WorkQueue(name: "transcripts", courtesy: 10)
+  private let lazy: LazyTranscriptIndex
+
+  init(_ places: Places) {
+    lazy = LazyTranscriptIndex(data: places.data, copies: SidecarCopies.directory(in: places))
+  }
+
+  func index() -> TranscriptIndex? { lazy.index() }
+}
