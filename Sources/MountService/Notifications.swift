@@ -61,7 +61,8 @@ package final class Notifications: Sendable {
     session.withLock { session in
       if let session, session.loop.async({ run(session) }) { return }
       guard let loop = try? EventLoop() else { return }
-      let new = NotificationSession(loop, folder: mountPoint + "/Downloading/Failed", log: log) { [self] old in
+      let new = NotificationSession(loop, folder: mountPoint + "/Downloading/Failed", log: log) {
+        [self] old in
         self.session.withLock { if $0 === old { $0 = nil } }
       }
       guard PosixThread.attempt("notify", stackSize: 256 * 1024, { new.loop.run() }) else { return }
