@@ -108,5 +108,19 @@ import Testing
     try fixture.set("keep", "1", paths[0])
     for path in paths[..<2] { try fixture.set("played", "1", path) }
     #expect(eventually { downloaded(fixture) == [MountFixture.names[0], MountFixture.names[2]] })
+    try fixture.set("keep", "0", paths[0])
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[2]] })
+  }
+
+  @Test func whatSomebodyHasOrderedIsNotDropped() throws {
+    let fixture = try MountFixture()
+    try fixture.mount()
+    #expect(try fixture.run("subscribe", fixture.origin.url("/feed.xml")).end == .exit(0))
+    let podcast = fixture.root + folder
+    try fixture.set("auto_download", "3", podcast)
+    #expect(eventually { downloaded(fixture) == MountFixture.names })
+    #expect(try fixture.run("get", "\(podcast)/\(MountFixture.names[0])").end == .exit(0))
+    try fixture.set("auto_download", "1", podcast)
+    #expect(eventually { downloaded(fixture) == [MountFixture.names[0], MountFixture.names[2]] })
   }
 }

@@ -313,6 +313,21 @@ import TransferProtocol
     #expect(try fixture.attribute(name, node) == "1")
   }
 
+  @Test func anOrderToDownloadWhatIsDownloadedCountsAsByHand() throws {
+    let fixture = try TreeFixture()
+    let podcast = try fixture.searched()
+    fixture.transfers.set(
+      TransferStatus(
+        key: TreeFixture.key, state: .cached, generation: 1, total: 1_000_000, received: 1_000_000))
+    let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
+    #expect(fixture.catalog.state.withLock { $0.byHand.isEmpty })
+    let name = "user.podcastfs.state"
+    try wait(
+      fixture.tree.setExtendedAttribute(name, to: Array("downloading".utf8), of: node, for: fixture.me))
+    #expect(fixture.catalog.state.withLock { $0.byHand } == [node.row])
+    #expect(try fixture.attribute(name, node) == "cached")
+  }
+
   @Test func theStateCanBeSetToThreeValuesOnly() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)

@@ -13,6 +13,8 @@ package final class RuleKeeper: Sendable {
     var due: Set<Int64> = []
     /// When the clock alone changes what holds for a podcast, in seconds since 1970.
     var moments: [Int64: Int64] = [:]
+    /// Podcasts of the episodes that `keep` protected at the last look.
+    var kept: [MediaKey: Set<Int64>] = [:]
     /// When the clock is looked at next; nil where nothing waits for it.
     var alarm: Int64?
   }
@@ -50,6 +52,7 @@ package final class RuleKeeper: Sendable {
   /// From now on, until `stop`.
   package func begin() {
     catalog.observeCommits { [weak self] commit in self?.take(commit) }
+    transfers.observe { [weak self] key in self?.downloadChanged(key) }
     queue.async { [self] in lookAtAll() }
   }
 
@@ -72,6 +75,13 @@ package final class RuleKeeper: Sendable {
       }
     }
     look(at: podcasts)
+  }
+
+  /// Many changes come while bytes do: only the end of `keep` counts.
+  private func downloadChanged(_ key: MediaKey) {
+    let isProtected = state.withLock { $0.kept[key] != nil }
+    guard isProtected, transfers.status(of: key)?.isKept != true else { return }
+    look(at: state.withLock { $0.kept.removeValue(forKey: key) } ?? [])
   }
 
   private func episodesCame(_ ids: [Int64], of podcast: Int64) {
@@ -128,7 +138,12 @@ package final class RuleKeeper: Sendable {
     state.withLock { $0.moments[id] = nil }
     guard var podcast = try catalog.ruledPodcast(id) else { return }
     for place in podcast.episodes.indices {
-      podcast.episodes[place].take(transfers.status(of: podcast.episodes[place].key))
+      let key = podcast.episodes[place].key
+      if transfers.status(of: key)?.isKept ?? false {
+        _ = state.withLock { $0.kept[key, default: []].insert(id) }
+      }
+      // Read after that: a change from now on finds the podcast noted.
+      podcast.episodes[place].take(transfers.status(of: key))
     }
     let now = catalog.now
     let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)

@@ -236,6 +236,9 @@ struct EpisodeNode: TreeNode {
         return tree.order(of: request.key) { transfers.setKept(request, value == "1", completion: $0) }
       }
       switch TransferState(rawValue: value) {
+      // Only the note above, which the loader writes, protects it from rules.
+      case .downloading where transfers.status(of: request.key)?.state == .cached:
+        return .on(tree.loader) {}
       case .downloading: return tree.order(of: request.key) { transfers.start(request, completion: $0) }
       case .paused: return tree.order(of: request.key) { transfers.pause(request, completion: $0) }
       case .remote: return tree.order(of: request.key) { transfers.drop(request.key, completion: $0) }
