@@ -32,6 +32,7 @@ enum CatalogBenchmark {
     _ = try catalog.episodes(selectedBy: .latest(100, days: 0), limit: 100)
     print("latest 100: \(milliseconds(since: latest))")
     try measureSearch(catalog)
+    try measureQueries(catalog)
     print("memory: \(Memory.now() / 1_048_576) MiB, at its peak \(Memory.peak() / 1_048_576) MiB")
     catalog.close()
     http.stop()
@@ -60,6 +61,25 @@ enum CatalogBenchmark {
   }
 
   /// Words that are in nearly all texts, in some, in few and in none; beginnings of words; several words.
+  /// The episodes of a folder of `Search/`, and of those that a change leads it to look at once more.
+  private static func measureQueries(_ catalog: Catalog) throws {
+    let words = WordSource()
+    let queries = [
+      "is:unplayed", "newer:30d", "is:followed sort:oldest", "longer:1h season:2", "is:started",
+      "sort:shortest",
+      "episode:\(words.word(20))", "episode:\(words.word(20_000))", "show:\"podcast 77\"", "person:ann",
+    ]
+    for text in queries {
+      guard let query = try EpisodeQuery(parsing: text) else { continue }
+      let start = MonotonicTime.now
+      let found = try catalog.episodes(selectedBy: query, limit: query.limit)
+      print("  \(text): \(found.count) episodes, \(milliseconds(since: start))")
+      let next = MonotonicTime.now
+      _ = try catalog.matching(query, among: found.prefix(1).map(\.id))
+      print("    one of them again: \(milliseconds(since: next))")
+    }
+  }
+
   private static func measureSearch(_ catalog: Catalog) throws {
     let start = MonotonicTime.now
     let _: MergedAnswer = try wait { catalog.find("foghorn source:local", completion: $0) }

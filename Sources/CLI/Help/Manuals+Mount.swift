@@ -5,8 +5,13 @@ extension Manuals {
     ("Discover/CATEGORY/PODCAST/", "The offline directory by category, where it is installed."),
     ("Subscriptions/PODCAST/", "The podcasts that are followed; refreshed on their own."),
     ("Subscriptions/subscriptions.opml", "The list of them."),
-    ("Latest/", "The newest episodes of all subscriptions."),
-    ("Downloading/", "Downloads that run, wait, are paused or have failed."),
+    (
+      "Search/QUERY/DATE - PODCAST - EPISODE.mp3",
+      "Queries for episodes: is:unplayed newer:7d (podcastfs find)."
+    ),
+    ("Latest/", "The unplayed episodes of all subscriptions."),
+    ("Queue/", "What is played next, in order."),
+    ("Downloading/, Downloading/Paused/, Downloading/Failed/", "Downloads that are not complete."),
     ("Downloaded/PODCAST/", "Complete downloads only: safe offline."),
     (".podcastfs/status.json, events, log", "Open by name, and are not listed."),
   ]
@@ -17,7 +22,14 @@ extension Manuals {
     ("mv Search/QUERY/PODCAST Subscriptions/", "Follows the podcast."),
     ("rmdir Subscriptions/PODCAST", "Stops following it."),
     ("cp FILE Subscriptions/", "Follows all of a list, or the feed or page that a link file names."),
-    ("rm EPISODE", "Stops or drops its download; in Search/ hides it."),
+    (
+      "mv EPISODE Downloading/, Downloading/Paused/, Queue/",
+      "Downloads, pauses or queues it; it stays where it was."
+    ),
+    (
+      "rm EPISODE",
+      "Stops or drops its download; in a podcast of Search/ hides it; in Latest/ marks it as played."
+    ),
     (
       "setfattr -n user.podcastfs.state -v downloading|paused|remote EPISODE",
       "Starts or resumes, pauses, or cancels a download."

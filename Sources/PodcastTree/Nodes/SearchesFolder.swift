@@ -62,8 +62,8 @@ struct DiscoverFolder: FolderNode {
   }
 }
 
-/// `Search/QUERY/`: the podcasts that it has found, or the episodes that it selects. `Discover/CATEGORY/` and `Discover/CATEGORY/LANGUAGE/`: the best of a
-/// category.
+/// `Search/QUERY/`: the podcasts that it has found, or the episodes that it selects. `Discover/CATEGORY/` and
+/// `Discover/CATEGORY/LANGUAGE/`: the best of a category.
 struct SearchFolder: FolderNode {
   let tree: PodcastTree
   let id: NodeID
