@@ -21,7 +21,7 @@ enum FindCommand: Command {
       show:TITLE, person:NAME, season:2
                         quotation marks hold words together: show:"harbour lights"
       transcript:WORD, transcript:"A PHRASE"
-                        what was said, in transcripts that are here
+                        what was said, in downloaded transcripts
       sort:ORDER        newest, oldest, title, shortest
       limit:N           1,000 at most
 
