@@ -31,6 +31,7 @@ import TransferProtocol
 
   @Test func whatIsInTheQueueOfTheUserIsNotEvicted() {
     let world = EngineWorld(2, hosts: 2) { $0.cacheSize = 1_000_000 }
+    world.letsGo = true
     world.say { .order(id: $0, .start(world.requests[0])) }
     world.answer(700_000)
     world.bring(700_000)
