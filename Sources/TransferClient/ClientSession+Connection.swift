@@ -52,7 +52,7 @@ extension ClientSession {
   }
 
   /// The options of the mount, with what the user has said since.
-  private func sendSettings() {
+  func sendSettings() {
     guard let settings else { return }
     let steering = Steering(runtime: places.runtime)
     connection?.send(ClientMessage.settings(steering.applied(to: settings)))

@@ -144,7 +144,7 @@ package final class TransferClient: TransferService {
       guard var settings = session.settings, settings.queued != keys else { return }
       settings.queued = keys
       session.settings = settings
-      session.connection?.send(ClientMessage.settings(settings))
+      session.sendSettings()
     }
   }
 
