@@ -14,13 +14,24 @@ package enum EpisodeDecision: Hashable, Sendable {
   /// - Parameters:
   ///   - report: the best one of the server's (`ListeningReport.isBetter`), its time by the server's clock.
   ///   - margin: how many seconds before the end count as the end.
+  ///   - isWhole: the server has no other reports than those that were read.
   package init(
-    _ episode: ListenedEpisode, _ report: ListeningReport?, clock: SyncClock, margin: Int
+    _ episode: ListenedEpisode, _ report: ListeningReport?, clock: SyncClock, margin: Int,
+    isWhole: Bool = false
   ) {
     let local = episode.listening
-    let known = episode.exchanged
-    guard let report else {
-      self = Self.isChanged(episode) ? .upload(Self.state(local, clock.servers, known)) : .nothing
+    var known = episode.exchanged
+    if let time = known?.time { known?.time = clock.credible(time) }
+    guard let report, report.time != ServerAction.noTime else {
+      if Self.isChanged(episode) {
+        self = .upload(Self.state(local, clock.servers, known))
+      } else if isWhole || report != nil, var lost = known, lost.isPlayed || Self.seconds(lost.position) > 0 {
+        // With its own time: a device that knows a later state does not take this one.
+        if lost.time == 0 { lost.time = clock.servers }
+        self = .upload(lost)
+      } else {
+        self = .nothing
+      }
       return
     }
     let remote = report.state.listening(

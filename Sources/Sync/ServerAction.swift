@@ -5,16 +5,25 @@ package import PodcastModel
 package struct ServerAction: Hashable, Sendable {
   package var report: ListeningReport
 
+  /// The time of an action that says nothing: before all others.
+  package static let noTime: Int64 = -1
+
+  /// - Parameter isOnlyOne: the server keeps no other action of the episode. One that says nothing has then taken the place
+  ///   of one that did, and gets `noTime`.
   /// - Returns: nil for what says nothing of how far somebody is: downloads, deletions, positions of 0, and the triples of
   ///   -1 of some clients.
-  package init?(_ value: JSONValue) {
+  package init?(_ value: JSONValue, isOnlyOne: Bool = false) {
     guard let podcast = value["podcast"]?.text, let episode = value["episode"]?.text,
       let action = value["action"]?.text?.lowercased()
     else { return nil }
     let state: ListeningReport.State
+    let position = value["position"]?.seconds ?? 0
+    let isEmpty = action == "play" && position <= 0
     switch action {
+    case "play" where isEmpty:
+      guard isOnlyOne else { return nil }
+      state = .unplayed
     case "play":
-      guard let position = value["position"]?.seconds, position > 0 else { return nil }
       let total = value["total"]?.seconds.flatMap { $0 > 0 ? $0 : nil }
       // What stands for the beginning where there is no `new`.
       state = position == 1 ? .unplayed : .position(position * 1000, of: total.map { $0 * 1000 })
@@ -23,7 +32,7 @@ package struct ServerAction: Hashable, Sendable {
     }
     report = ListeningReport(
       podcast: WebAddress(podcast), episode: WebAddress(episode), guid: value["guid"]?.text, state: state,
-      time: value["timestamp"].map(Self.time) ?? 0)
+      time: isEmpty ? Self.noTime : max(value["timestamp"].map(Self.time) ?? 0, 0))
   }
 
   /// Times are in UTC, with or without a zone; some servers give numbers.

@@ -11,8 +11,15 @@ package struct SyncClock: Hashable, Sendable {
   }
 
   /// A time by our clock as the server's clock would have had it; never in its future.
-  package func byServer(_ time: Int64) -> Int64 { min(time + servers - ours, servers) }
+  package func byServer(_ time: Int64) -> Int64 { servers - max(ours - time, 0) }
 
-  /// The other way round.
-  package func byUs(_ time: Int64) -> Int64 { min(time + ours - servers, ours) }
+  /// The other way round. A time that nobody knows is now.
+  package func byUs(_ time: Int64) -> Int64 { time > 0 ? ours - max(servers - time, 0) : ours }
+
+  /// The latest time that another device may report: the clocks of some are ahead.
+  package var latest: Int64 { servers + 366 * 86_400 }
+
+  /// A time that another device reports; 0 where it cannot be true. Such a report is older than all others: otherwise
+  /// nothing later could ever take its place.
+  package func credible(_ time: Int64) -> Int64 { (0...latest).contains(time) ? time : 0 }
 }

@@ -6,6 +6,8 @@ struct SyncMerge: Sendable {
   let news: SubscriptionNews
   let scope: SubscriptionPlan.Scope
   let reports: [ListeningReport]
+  /// The server has no other reports.
+  let hasAllReports: Bool
   let uploadsAll: Bool
   let margin: Int
   let clock: SyncClock
@@ -58,10 +60,13 @@ struct SyncMerge: Sendable {
     }
     let matching = try ReportMatching(reports, feeds: podcasts) { try rows.lookup(inPodcast: $0) }
     let pending = try rows.pending()
-    let further = Set(matching.matched.keys).subtracting(pending.map(\.id))
+    // What the server has lost is uploaded again.
+    let known = Set(matching.matched.keys).union(hasAllReports ? try rows.exchanged() : [])
+    let further = known.subtracting(pending.map(\.id))
     var plan = EpisodePlan(
-      matching.matched, pending + (try rows.episodes(further.sorted())), clock: clock, margin: margin)
-    plan.awaited = matching.awaited
+      matching.matched, pending + (try rows.episodes(further.sorted())), clock: clock, margin: margin,
+      isWhole: hasAllReports)
+    plan.awaited = matching.awaited.filter { $0.time != ServerAction.noTime }
     return plan
   }
 }

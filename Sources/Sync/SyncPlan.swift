@@ -15,11 +15,14 @@ package struct EpisodePlan: Sendable {
   ///   - matched: the server's reports of known episodes.
   ///   - episodes: those, and those whose state the server does not have.
   ///   - margin: how many seconds before the end count as the end.
+  ///   - isWhole: the server has no other reports than those that were read.
   package init(
-    _ matched: [Int64: ListeningReport], _ episodes: [ListenedEpisode], clock: SyncClock, margin: Int
+    _ matched: [Int64: ListeningReport], _ episodes: [ListenedEpisode], clock: SyncClock, margin: Int,
+    isWhole: Bool = false
   ) {
     for episode in episodes {
-      switch EpisodeDecision(episode, matched[episode.id], clock: clock, margin: margin) {
+      let report = matched[episode.id]
+      switch EpisodeDecision(episode, report, clock: clock, margin: margin, isWhole: isWhole) {
       case .nothing: break
       case .note(let state): if state != episode.exchanged { notes.append((episode.id, state)) }
       case .apply(let state, let exchanged): applied.append((episode, state, exchanged))

@@ -15,6 +15,10 @@ package final class SyncRequests: Sendable {
 
   /// The longest answer, in bytes.
   private static let longestAnswer: Int64 = 64 << 20
+  /// Addresses or actions that are taken from one answer.
+  package static let mostElements = 200_000
+  /// Values in one answer: actions have about ten members.
+  private static let mostValues = mostElements * 16
   /// Seconds for one request.
   private static let patience = 60.0
 
@@ -51,6 +55,9 @@ package final class SyncRequests: Sendable {
     guard (200..<300).contains(head.status) else { throw failure(head) }
     // Some answers are empty.
     if response.body.allSatisfy({ $0 <= 32 }) { return .null }
+    // A value takes far more room than its text.
+    let separators = response.body.count { $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "[") }
+    guard separators <= Self.mostValues else { throw SyncError("the answer of \(host) is too long") }
     do { return try JSONValue(parsing: response.body) } catch {
       throw SyncError("the answer of \(host) is none of a server to synchronize with")
     }

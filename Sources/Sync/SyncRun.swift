@@ -98,14 +98,15 @@ package struct SyncRun: Sendable {
     if account.refused != nil, isSameSecret {
       return SyncError(.refused, account.error ?? "\(host) has refused the user name or password")
     }
-    if let time = account.notBefore, time > now(), time < now() + Self.longestWait {
+    // A person is not held back.
+    if cause == .automatic, let time = account.notBefore, time > now(), time <= now() + Self.longestWait {
       return SyncError(.busy(time - now()), "\(host) asks to wait until \(CivilTime.iso8601(time))")
     }
     return nil
   }
 
-  /// Seconds. A clock that was set back makes longer ones.
-  private static let longestWait: Int64 = 7 * 86_400
+  /// Seconds, whatever a server asks for. A clock that was set back makes longer ones.
+  private static let longestWait: Int64 = 3600
 
   /// Keeps why it failed.
   private func note(_ error: any Error) throws {
@@ -113,7 +114,7 @@ package struct SyncRun: Sendable {
       account.error = "\(error)"
       switch (error as? SyncError)?.kind {
       case .refused: account.refused = sync.digest
-      case .busy(let seconds): account.notBefore = now() + min(max(seconds, 1), Self.longestWait - 1)
+      case .busy(let seconds): account.notBefore = now() + min(max(seconds, 1), Self.longestWait)
       default: break
       }
     }
@@ -129,7 +130,8 @@ package struct SyncRun: Sendable {
     let actions = try server.actions(since: since)
     var outcome = SyncOutcome(host: requests.host, kind: server.kind, isWhole: scope != .changes)
     let merge = SyncMerge(
-      news: news, scope: scope, reports: actions.reports, uploadsAll: sync.feeds == .all,
+      news: news, scope: scope, reports: actions.reports,
+      hasAllReports: scope != .changes && actions.isComplete, uploadsAll: sync.feeds == .all,
       margin: settings.playedMargin, clock: server.clock, now: now())
     let merged =
       try isDry
@@ -155,7 +157,8 @@ package struct SyncRun: Sendable {
     else {
       return .first
     }
-    return isWhole || last - wholeRead >= Self.wholePeriod ? .whole : .changes
+    // The server's clock may have been ahead.
+    return isWhole || !(0..<Self.wholePeriod).contains(last - wholeRead) ? .whole : .changes
   }
 
   private func server(

@@ -10,10 +10,10 @@ package struct SyncServer: Sendable {
 
   /// Actions in one upload: servers do more of them behind, or time out.
   private static let uploadSize = 50
-  /// Actions that are read in one synchronization.
-  private static let mostActions = 200_000
   /// What mygpo answers at most.
   private static let pageSize = 1000
+  /// Answers with actions that are read in one synchronization.
+  private static let mostPages = 1000
 
   package init(kind: SyncSettings.Kind, requests: SyncRequests, user: String, device: String) {
     self.kind = kind
@@ -60,11 +60,14 @@ package struct SyncServer: Sendable {
     guard answer["add"] != nil || answer["remove"] != nil else {
       throw SyncError("the answer of \(requests.host) has no subscriptions")
     }
-    let added = (answer["add"]?.elements ?? []).compactMap { $0.text.map { WebAddress($0) } }
-    let removed = (answer["remove"]?.elements ?? []).compactMap { $0.text.map { WebAddress($0) } }
     let now = requests.clock.servers
     return SubscriptionNews(
-      added: added, removed: removed, time: min(answer["timestamp"]?.wholeNumber ?? now, now))
+      added: Self.addresses(answer["add"]), removed: Self.addresses(answer["remove"]),
+      time: min(max(answer["timestamp"]?.wholeNumber ?? now, 0), now))
+  }
+
+  private static func addresses(_ list: JSONValue?) -> [WebAddress] {
+    (list?.elements ?? []).prefix(SyncRequests.mostElements).compactMap { $0.text.map { WebAddress($0) } }
   }
 
   /// - Returns: the addresses that the server writes otherwise, by those that were sent; an empty one is refused.
@@ -84,40 +87,63 @@ package struct SyncServer: Sendable {
     return Dictionary(pairs, uniquingKeysWith: { $1 })
   }
 
-  /// All actions since a time that say how far somebody is.
-  /// - Returns: also what is to be asked with next.
-  package func actions(since start: Int64) throws(SyncError) -> (reports: [ListeningReport], time: Int64) {
+  package struct Actions: Sendable {
+    package var reports: [ListeningReport] = []
+    /// To be asked with next, by the server's clock.
+    package var time: Int64 = 0
+    /// The server has no others since the time that it was asked with.
+    package var isComplete = false
+  }
+
+  /// The actions since a time that say how far somebody is.
+  package func actions(since start: Int64) throws(SyncError) -> Actions {
+    var result = Actions()
     guard kind == .gpodder else {
-      let answer = try requests.ask("\(Self.nextcloud)/episode_action?since=\(start)")
-      return (try actions(in: answer).compactMap { ServerAction($0)?.report }, requests.clock.servers)
+      let actions = try actions(in: requests.ask("\(Self.nextcloud)/episode_action?since=\(start)"))
+      result.isComplete = actions.count < SyncRequests.mostElements
+      (result.reports, result.time) = (reports(actions), requests.clock.servers)
+      return result
     }
-    var reports: [ListeningReport] = []
     var seen: Set<String> = []
     var since = start
+    var hasSkipped = false
     // mygpo answers at most a thousand, and then the time of the last one: it comes again with the next ones.
-    while seen.count < Self.mostActions {
+    for _ in 0..<Self.mostPages where seen.count < SyncRequests.mostElements && !result.isComplete {
       let answer = try requests.ask("/api/2/episodes/\(user).json?since=\(since)")
       let actions = try actions(in: answer)
       let new = actions.filter { seen.insert($0.compactText).inserted }
-      reports += new.compactMap { ServerAction($0)?.report }
-      let next = max(answer["timestamp"]?.wholeNumber ?? since, since)
+      result.reports += reports(new)
+      let next = max(min(answer["timestamp"]?.wholeNumber ?? since, requests.clock.latest), since)
       if !new.isEmpty {
-        since = next
-      } else if actions.count >= Self.pageSize {
-        // More than a page of one second: the rest of that second cannot be had.
-        since = next + 1
-      } else {
+        (since, hasSkipped) = (next, false)
+      } else if actions.count < Self.pageSize {
+        result.isComplete = true
+      } else if hasSkipped {
+        // It answers the same whatever it is asked.
         break
+      } else {
+        // More than a page of one second: the rest of that second cannot be had.
+        (since, hasSkipped) = (next + 1, true)
       }
     }
-    return (reports, requests.clock.servers)
+    result.time = requests.clock.servers
+    return result
   }
 
   private func actions(in answer: JSONValue) throws(SyncError) -> [JSONValue] {
     guard let actions = answer["actions"] else {
       throw SyncError("the answer of \(requests.host) has no actions")
     }
-    return actions.elements
+    return Array(actions.elements.prefix(SyncRequests.mostElements))
+  }
+
+  private func reports(_ actions: [JSONValue]) -> [ListeningReport] {
+    let clock = requests.clock
+    return actions.compactMap { action in
+      var report = ServerAction(action, isOnlyOne: kind == .nextcloud)?.report
+      if let time = report?.time, time != ServerAction.noTime { report?.time = clock.credible(time) }
+      return report
+    }
   }
 
   /// - Parameter sent: hears how many are at the server, after each part.

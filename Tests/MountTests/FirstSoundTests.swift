@@ -39,11 +39,6 @@ import Testing
     let tail = ["bs=1M", "count=1", "iflag=skip_bytes", "skip=90112"]
     let last = try start(fixture, player, [input, output] + tail)
     #expect(last.wait(seconds: 90) == .exit(0), "\(last.errors)")
-    // To the last byte, though its block is not whole.
-    let edge = try start(
-      fixture, player, [input, output, "bs=1M", "count=1", "iflag=skip_bytes", "skip=99999"])
-    #expect(edge.wait(seconds: 90) == .exit(0), "\(edge.errors)")
-    #expect(try Directories.read(copy, limit: 1 << 20) == fixture.bodies[0].bytes(99_999..<100_000))
     // Others get all that they ask for, or wait.
     let other = try start(fixture, "dd", [input, output] + tail)
     #expect(eventually { WaitingTests.isWaiting(other.id) })

@@ -22,7 +22,7 @@ import Testing
     try fixture.killForGood()
     #expect(eventually { fixture.mountProcess == nil })
     try fixture.mount()
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
   }
 
   @Test func theMountKeepsNothingOpenThatItsCallerHad() throws {
@@ -114,7 +114,7 @@ import Testing
     try fixture.mount()
     kill(first, SIGCONT)
     #expect(eventually { kill(first, 0) != 0 })
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
   }
 
   /// Stops the process of a mount, but not amid a write to the catalogue: another mount would wait for that in vain.
@@ -178,7 +178,7 @@ import Testing
       busy.errors
         == "podcastfs: cannot unmount \(fixture.root): it is in use by sleep (\(user.id)); end them, or use --lazy\n"
     )
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
     #expect(try fixture.run("unmount", "--lazy", fixture.root).end == .exit(0))
     #expect(try fixture.list(fixture.root) == [])
   }
@@ -206,7 +206,7 @@ import Testing
       "nosuid", "exec", "noexec", "ro", "rw",
     ]
     try fixture.mount(options: options.joined(separator: ",") + ",min_free=0")
-    #expect(try fixture.list(fixture.root).count == 5)
+    #expect(try fixture.list(fixture.root).count == 6)
   }
 
   @Test func aSourceMayBeNamedLikeACommand() throws {
@@ -295,7 +295,7 @@ import Testing
     let usual = fixture.environment.home.path("Podcasts")
     let result = try fixture.run("mount", "-o", "min_free=0")
     #expect(result.end == .exit(0), "\(result.errors)")
-    #expect(try fixture.list(usual).count == 5)
+    #expect(try fixture.list(usual).count == 6)
     #expect(try fixture.run("unmount", usual).end == .exit(0))
     // The directory is the user's, with his umask, though what podcastfs keeps is private.
     #expect(try fixture.status(usual).st_mode & 0o077 != 0)

@@ -16,7 +16,7 @@ import Testing
     if isFull { _ = try ChildProcess.run(["sh", "-c", "cat /dev/zero >'\(path)/ballast'"]) }
     let result = try fixture.run("mount", "-o", "min_free=0", fixture.root)
     if result.end == .exit(0) {
-      #expect(try fixture.list(fixture.root).count == 5)
+      #expect(try fixture.list(fixture.root).count == 6)
       try fixture.unmount()
     }
     return (path, result.end, result.errors)

@@ -97,7 +97,7 @@ private struct Device {
     for feed in plan.unfollow { followed[feed.url.forRequest] = nil }
     let since = scope == .changes ? max(actionsSince - 30 * 86_400, 0) : 0
     let reports = (server.actions(since: since)["actions"]?.elements ?? []).compactMap {
-      ServerAction($0)?.report
+      ServerAction($0, isOnlyOne: server.rules == .nextcloud)?.report
     }
     let feeds = Dictionary(
       uniqueKeysWithValues: followed.map { (FeedKey.text(WebAddress($0.key)), $0.value) })
@@ -106,7 +106,8 @@ private struct Device {
     }
     let clock = SyncClock(ours: server.now + offset, servers: server.now)
     let episodePlan = EpisodePlan(
-      matching.matched, episodes.values.filter { follows($0.id) }, clock: clock, margin: 30)
+      matching.matched, episodes.values.filter { follows($0.id) }, clock: clock, margin: 30,
+      isWhole: scope != .changes)
     for (id, state) in episodePlan.notes { episodes[id]?.exchanged = state }
     for (episode, state, told) in episodePlan.applied {
       episodes[episode.id]?.listening = state
@@ -240,7 +241,13 @@ private struct Life {
       ]
       let state = states[Int.random(in: 0..<3, using: &random)]
       // Nextcloud drops what a phone says of an episode that is new again.
-      if device == 2, state == .unplayed, server.rules == .nextcloud { return }
+      if device == 2, state == .unplayed, server.rules == .nextcloud {
+        // It looks into what others listen to: at Nextcloud its empty action takes the place of theirs.
+        if touchedBy[number]?.contains(2) != true {
+          phone.listen(number, .position(0, of: 3_600_000), now: server.now, hasNull: false)
+        }
+        return
+      }
       touchedBy[number, default: []].insert(device)
       last[number] = state
       if device == 2 {

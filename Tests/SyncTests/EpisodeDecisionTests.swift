@@ -116,4 +116,34 @@ import Testing
       decide(episode(0, at: 103_000, exchanged: exchanged), nil)
         == .upload(ExchangedState(position: 0, isPlayed: false, time: 100_000)))
   }
+
+  /// Nextcloud keeps the empty one in place of ours. With its own time: another device may know a later state.
+  @Test func whatAnEmptyActionHasTakenThePlaceOfIsUploadedAgain() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 99_000)
+    var empty = report(0, at: ServerAction.noTime)
+    empty.state = .unplayed
+    #expect(decide(episode(60_000, at: 10, exchanged: exchanged), empty) == .upload(exchanged))
+    #expect(decide(episode(0, at: nil), empty) == .nothing)
+  }
+
+  @Test func whatAServerHasLostIsUploadedAgainWhenEverythingIsRead() {
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: 99_000)
+    let lost = EpisodeDecision(
+      episode(60_000, at: 10, exchanged: exchanged), nil, clock: clock, margin: 30, isWhole: true)
+    #expect(lost == .upload(exchanged))
+    let fresh = ExchangedState(position: 0, isPlayed: false, time: 99_000)
+    let nothing = EpisodeDecision(
+      episode(0, at: 10, exchanged: fresh), nil, clock: clock, margin: 30, isWhole: true)
+    #expect(nothing == .nothing)
+  }
+
+  @Test(arguments: [Int64.max, .min, 253_402_300_799]) func timesThatCannotBeTrueAreOlderThanAll(time: Int64)
+  {
+    #expect(clock.credible(time) == 0 && clock.credible(99_000) == 99_000)
+    #expect(clock.byUs(time) == 103_600 && clock.byServer(Int64.max) == 100_000)
+    let exchanged = ExchangedState(position: 60_000, isPlayed: false, time: time)
+    #expect(
+      decide(episode(70_000, at: 103_000, exchanged: exchanged), nil)
+        == .upload(ExchangedState(position: 70_000, isPlayed: false, time: 100_000)))
+  }
 }

@@ -37,6 +37,16 @@ import Testing
     #expect(try play(members) == nil)
   }
 
+  @Test(arguments: ["-1", "0"]) func whereAServerKeepsOneActionAnEmptyOneIsKnownAsSuch(position: String)
+    throws
+  {
+    let json =
+      #"{"podcast":"https://a.example/feed","episode":"https://a.example/1.mp3","action":"PLAY","#
+      + #""position":\#(position),"timestamp":"2026-11-25T02:00:00"}"#
+    let action = ServerAction(try JSONValue(parsing: Array(json.utf8)), isOnlyOne: true)
+    #expect(action?.report.time == ServerAction.noTime)
+  }
+
   @Test func numbersComeAsTextAndWithDecimals() throws {
     #expect(
       try play(#""action":"play","position":"61","total":3600.7,"started":0"#)?.state

@@ -201,10 +201,20 @@ import Testing
     server.fail(nil)
     server.forgetRequests()
     #expect(try desk.sync(server, .automatic) == nil)
-    #expect(throws: SyncError.self) { try desk.sync(server) }
     #expect(server.requests.isEmpty)
     try desk.catalog.changeSyncAccount("\(server.address) \(FakeSyncServer.user)") { $0.notBefore = 5 }
     #expect(try desk.sync(server, .automatic) != nil)
+  }
+
+  @Test func aPersonIsNotHeldBackAndTheMountForAnHourAtMost() throws {
+    let server = try FakeSyncServer(.opodsync)
+    server.fail(429, [("Retry-After", "99999999")])
+    #expect(throws: SyncError.self) { try desk.sync(server) }
+    let wait = try #require(try desk.catalog.syncAccount()?.notBefore) - wallClockSeconds()
+    #expect(wait <= 3600)
+    server.fail(nil)
+    #expect(try desk.sync(server, .automatic) == nil)
+    #expect(try desk.sync(server) != nil)
   }
 
   @Test func aServerThatFailsIsTriedAgainAndNothingIsLost() throws {

@@ -48,8 +48,9 @@ final class EngineWorld {
   var runtimeCapacity = Int64.max
   /// The generations whose names were taken away.
   private(set) var removed: Set<UInt32> = []
-  /// Whether names are taken away at once; else a test answers.
+  /// Whether names are taken away at once; else a test answers, or has it done (`removeFiles`).
   var removesAtOnce = true
+  private var unremoved: [MediaKey] = []
   /// Whether files are made at once; else a test does (`createFiles`).
   var createsAtOnce = true
   private var uncreated: [Event] = []
@@ -144,6 +145,13 @@ final class EngineWorld {
     return .saved(id, nil)
   }
 
+  /// The disk has taken the names away that wait.
+  func removeFiles() {
+    let keys = unremoved
+    unremoved = []
+    for key in keys { handle(.removed(key)) }
+  }
+
   /// The disk has made the files that wait.
   func createFiles() {
     let answers = uncreated
@@ -193,7 +201,7 @@ final class EngineWorld {
       case .remove(let key, let generation):
         removed.insert(generation)
         if generations[key] == generation { files[key] = nil }
-        if removesAtOnce { answers.append(.removed(key)) }
+        if removesAtOnce { answers.append(.removed(key)) } else { unremoved.append(key) }
       case .measureRoom: answers.append(.room(1 << 40))
       case .evict(let candidates, _):
         let gone = letsGo ? candidates : []

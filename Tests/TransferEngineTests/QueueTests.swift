@@ -26,6 +26,36 @@ import TransferProtocol
     #expect(world.engine.status(of: world.requests[3].key)?.state == .downloading)
   }
 
+  @Test func slotsThatTheUserFreesOneAfterTheOtherAreAllTaken() {
+    let world = EngineWorld(10, hosts: 10)
+    for request in world.requests { world.say { .order(id: $0, .start(request)) } }
+    world.say { .order(id: $0, .drop(world.requests[0].key)) }
+    world.wait(0.1)
+    world.say { .order(id: $0, .drop(world.requests[1].key)) }
+    world.wait(0.15)
+    #expect(world.asked == 3)
+    world.wait(0.1)
+    #expect(world.asked == 5)
+  }
+
+  /// It is stopped and wanted again before its files are made: it keeps its slot, and frees it twice in a moment.
+  @Test func whatIsPausedStartedDroppedAndStartedAtOnceBegins() {
+    let world = EngineWorld(1, hosts: 1)
+    let request = world.requests[0]
+    world.createsAtOnce = false
+    world.say { .order(id: $0, .start(request)) }
+    world.answer(10_000_000)
+    world.bring(20_000)
+    world.say { .order(id: $0, .pause(request)) }
+    world.say { .order(id: $0, .start(request)) }
+    world.wait(0.05)
+    world.say { .order(id: $0, .drop(request.key)) }
+    world.say { .order(id: $0, .start(request)) }
+    world.createsAtOnce = true
+    world.wait(1)
+    #expect(world.state(0) == .downloading)
+  }
+
   @Test func theQueueGoesByOrderOverAllHosts() {
     let world = EngineWorld(9, hosts: 3)
     for request in world.requests.reversed() { world.say { .order(id: $0, .start(request)) } }

@@ -10,6 +10,8 @@ local interval = 15 -- seconds between two stores
 local episode = nil -- the absolute path of the open episode; nil for any other file
 local stored = nil -- the position that was stored last, in seconds
 local current = nil -- the position that mpv said last, in seconds
+local resuming = false -- whether the seek to the stored position has not ended yet: until then `current` is older
+local seeks = 0 -- how many seeks have begun since then
 local timer = nil
 
 local function podcastfs(arguments)
@@ -26,7 +28,9 @@ local function store(position)
     podcastfs({'position', '--', episode, string.format('%.1f', position)})
 end
 
-local function store_now() store(current) end
+local function store_now()
+    if not resuming then store(current) end
+end
 
 -- A local path; nil for addresses, pipes and devices.
 local function local_path()
@@ -41,7 +45,7 @@ local function local_path()
 end
 
 mp.register_event('file-loaded', function()
-    episode, stored, current = nil, nil, nil
+    episode, stored, current, resuming = nil, nil, nil, false
     local path = local_path()
     if not path then return end
     local answer = podcastfs({'position', '--', path})
@@ -50,7 +54,7 @@ mp.register_event('file-loaded', function()
     local position = tonumber(answer.stdout)
     local start = mp.get_property('start')
     if position and position > 0 and (not start or start == 'none') then
-        stored = position
+        stored, resuming, seeks = position, true, 0
         mp.commandv('seek', position, 'absolute+exact')
     end
     timer = timer or mp.add_periodic_timer(interval, function()
@@ -58,16 +62,24 @@ mp.register_event('file-loaded', function()
     end)
 end)
 
-mp.observe_property('time-pos', 'number', function(_, position) current = position or current end)
+mp.observe_property('time-pos', 'number', function(_, position)
+    -- Positions from before the seek may still arrive behind it.
+    if resuming and (not position or position < stored - 1) then return end
+    if position then current, resuming = position, false end
+end)
 mp.observe_property('pause', 'bool', function(_, paused) if paused then store_now() end end)
-mp.register_event('seek', store_now)
+mp.register_event('seek', function()
+    seeks = seeks + 1
+    -- The first one is the script's own. A second one is the listener's, and ends the resuming.
+    if resuming and seeks > 1 then resuming = false else store_now() end
+end)
 
 -- The properties of the file can still be read here.
 mp.add_hook('on_unload', 50, function()
     if not episode then return end
     local duration = mp.get_property_number('duration')
     -- The last position that mpv says is a moment before the end.
-    if duration and current and duration - current < 2 then store(duration) else store_now() end
+    if duration and current and not resuming and duration - current < 2 then store(duration) else store_now() end
     episode = nil
     if timer then timer:kill() end
     timer = nil

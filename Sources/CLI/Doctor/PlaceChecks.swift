@@ -170,12 +170,17 @@ package enum PlaceChecks {
   /// Why what answers in the daemon's place does not serve; nil where it does, or nothing answers.
   package static func answeringDaemon(_ places: Places, _ settings: Settings) -> Finding? {
     // None is started for this.
-    guard DaemonPlace.connect(in: places.state) != nil,
+    guard let socket = DaemonPlace.connect(in: places.state),
       let client = try? TransferClient(places: places, settings: settings, isMount: false)
     else { return nil }
     defer { client.stop() }
     client.waitUntilCurrent(until: .after(5))
-    return client.failure.map { .problem($0, fix: "then open an episode again") }
+    if let failure = client.failure { return .problem(failure, fix: "then open an episode again") }
+    if client.isReady { return nil }
+    let process = (try? UnixSocket.peer(of: socket.rawValue).process) ?? 0
+    return .problem(
+      "process \(process), which holds the transfer daemon's lock, does not serve",
+      fix: "stop it: kill \(process)")
   }
 
   /// Whether the daemon could start, and read what it remembers.

@@ -62,8 +62,9 @@ enum DemoCommand: Command {
     let catalogue = try DemoCatalogue()
     defer { catalogue.stop() }
     request.settings.searchURL = catalogue.searchURL
-    // Its episodes are old.
+    // Its episodes are old and short.
     request.settings.latestDays = 0
+    request.settings.playedMargin = 3
     try places.configure(searchURL: catalogue.searchURL)
     return try MountProcess(request).run(ready: ready)
   }

@@ -28,12 +28,14 @@ struct DemoPlaces {
     if MountServer.all(places: places).isEmpty || owners == [.demonstration] { demo.enter() }
   }
 
-  /// Gives the commands that enter them the demonstration's search service.
+  /// Gives the commands that enter them the demonstration's search service. Its episodes are old and short.
   func configure(searchURL: String) throws {
     let places = try Places()
     try Directories.create(String(places.configurationFile.dropLast("/config".count)))
     try Directories.replace(
-      places.configurationFile, with: Array("search_url = \(searchURL)\n".utf8), outlivesPower: false)
+      places.configurationFile,
+      with: Array("search_url = \(searchURL)\nlatest_days = 0\nplayed_margin = 3\n".utf8),
+      outlivesPower: false)
   }
 
   /// Waits until a demonstration that was unmounted has taken all of its own away.

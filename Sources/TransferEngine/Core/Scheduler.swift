@@ -72,12 +72,15 @@ struct Scheduler: Hashable {
     return end
   }
 
+  /// When slots that the user has freed may be taken; nil where they may be.
+  func quietEnd(after now: Instant) -> Instant? { quietUntil.flatMap { $0 > now ? $0 : nil } }
+
   /// - Parameter isCoolingDown: whether a host is to be left alone.
   mutating func choose(_ limits: Limits, at now: Instant, isCoolingDown: (String) -> Bool) -> [MediaKey] {
     var used: [String: Int64] = [:]
     var chosen: [MediaKey] = []
     hasQueue = false
-    let isQuiet = quietUntil.map { now < $0 } ?? false
+    let isQuiet = quietEnd(after: now) != nil
     for entry in running.compactMap({ entries[$0] }).sorted(by: Entry.isBefore) + line {
       if entry.until.map({ $0 > now }) ?? false { continue }
       let sender = entry.sender ?? entry.host

@@ -159,7 +159,10 @@ package struct TransferCore: Hashable {
     case .tick: tick()
     case .queue:
       isQueueChanged = true
-      if let next = hosts.nextEnd(after: now.instant) { timers.add(.queue, at: next) }
+      // The queue keeps only its earliest timer: later ones are added again.
+      for next in [hosts.nextEnd(after: now.instant), scheduler.quietEnd(after: now.instant)] {
+        if let next { timers.add(.queue, at: next) }
+      }
     case .room:
       measureRoom()
       isQueueChanged = true
