@@ -110,6 +110,10 @@ import Testing
     #expect(eventually { downloaded(fixture) == [MountFixture.names[0], MountFixture.names[2]] })
     try fixture.set("keep", "0", paths[0])
     #expect(eventually { downloaded(fixture) == [MountFixture.names[2]] })
+    // What was played leaves the queue, which protected it.
+    #expect(try fixture.run("queue", "add", paths[2]).end == .exit(0))
+    try fixture.set("played", "1", paths[2])
+    #expect(eventually { downloaded(fixture) == [] })
   }
 
   @Test func whatSomebodyHasOrderedIsNotDropped() throws {

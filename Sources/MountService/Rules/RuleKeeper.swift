@@ -15,6 +15,8 @@ package final class RuleKeeper: Sendable {
     var moments: [Int64: Int64] = [:]
     /// Podcasts of the episodes that `keep` protected at the last look.
     var kept: [MediaKey: Set<Int64>] = [:]
+    /// Podcasts of which the queue held an episode at the last look.
+    var queued: Set<Int64> = []
     /// When the clock is looked at next; nil where nothing waits for it.
     var alarm: Int64?
   }
@@ -69,8 +71,8 @@ package final class RuleKeeper: Sendable {
       case .subscription(_, let podcast), .podcast(let podcast), .refreshed(let podcast, _):
         podcasts.insert(podcast)
       case .episode(let id): podcasts.insert(EpisodeID.podcast(of: id))
-      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .queue, .texts,
-        .synchronized:
+      case .queue: podcasts.formUnion(state.withLock { $0.queued })
+      case .searches, .search, .results, .result, .hiddenInSearch, .facts, .sidecar, .texts, .synchronized:
         break
       }
     }
@@ -145,6 +147,8 @@ package final class RuleKeeper: Sendable {
       // Read after that: a change from now on finds the podcast noted.
       podcast.episodes[place].take(transfers.status(of: key))
     }
+    let isQueued = podcast.episodes.contains { $0.facts.queuePlace != nil }
+    state.withLock { _ = isQueued ? $0.queued.insert(id).inserted : $0.queued.remove(id) != nil }
     let now = catalog.now
     let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)
     var wanted: [RuledEpisode] = []
