@@ -96,14 +96,13 @@ import Transcripts
   @Test func theUsersOwnTranscriptWinsAndTheFeedsComesBack() throws {
     let fixture = try Fixture()
     let copy = try fixture.add(1, Self.vtt(["of the feed"]), isOwn: false)
-    let own = try fixture.add(1, Self.vtt(["of the user"]), ending: ".srt")
+    try fixture.add(1, Self.vtt(["of the user"]), ending: ".srt")
     #expect(try !fixture.index.add(copy))
     #expect(try fixture.found("user") == [1] && fixture.found("feed").isEmpty)
     unlink(fixture.folder.path("own/1.srt"))
-    try fixture.index.agree(with: [copy])
+    #expect(try fixture.index.add(copy))
     #expect(try fixture.found("feed") == [1] && fixture.found("user").isEmpty)
     #expect(try !fixture.index.agree(with: [copy]))
-    _ = own
   }
 
   @Test func aChangedFileIsIndexedAnewAndAGoneOneIsNotFound() throws {

@@ -102,7 +102,7 @@ package final class TranscriptIndex: Sendable {
     (file.isOwn ? folders.own : folders.copies) + "/" + file.name
   }
 
-  /// Puts a transcript in, in the place of the episode's former one. The user's own one stays.
+  /// Puts a transcript in, in the place of the episode's former one. The user's own one stays while its file is there.
   /// - Returns: false where it is there already, or another one stays.
   @discardableResult
   package func add(_ file: TranscriptFile) throws -> Bool {
@@ -110,7 +110,8 @@ package final class TranscriptIndex: Sendable {
     guard let state = FileState(of: path) else { return false }
     let isKnown = try connection.withLock { connection in
       try Self.row(of: file.key, in: connection.database).map { row in
-        row.file == file && row.state == state || row.file.isOwn && !file.isOwn
+        if row.file == file { return row.state == state }
+        return row.file.isOwn && !file.isOwn && FileState(of: self.path(of: row.file)) != nil
       }
     }
     if isKnown == true { return false }
