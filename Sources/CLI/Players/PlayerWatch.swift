@@ -147,9 +147,14 @@ final class PlayerWatch {
       sender, Self.path, Self.interface, "SetPosition", [.objectPath(track), .int64(Int64(place * 1e6))])
   }
 
+  /// In seconds.
+  private static let longestEpisode = 1e6
+
   private func store(_ sender: String, isOver: Bool = false) {
     if let episode = players[sender]?.episode,
-      let place = players[sender]?.episode?.takePosition(at: .now, isOver: isOver)
+      let place = players[sender]?.episode?.takePosition(at: .now, isOver: isOver),
+      // A player may say anything.
+      (0..<Self.longestEpisode).contains(place)
     {
       // The feed's length may be another one than the file's.
       let isWhole = isOver && place == episode.length

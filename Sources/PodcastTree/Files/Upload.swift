@@ -70,7 +70,10 @@ final class Upload: OpenFile {
 
   /// ftruncate(2).
   func truncate(to size: Int64) -> Errno? {
-    guard size >= 0, size <= limit else { return .EFBIG }
+    guard size >= 0, size <= limit else {
+      state.withLock { $0.isTooLarge = true }
+      return .EFBIG
+    }
     state.withLock { state in
       if state.bytes.count > size { state.bytes.removeLast(state.bytes.count - Int(size)) }
       if state.bytes.count < size { state.bytes += repeatElement(0, count: Int(size) - state.bytes.count) }

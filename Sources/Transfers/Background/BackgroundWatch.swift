@@ -10,6 +10,7 @@ package import TransferProtocol
 package final class BackgroundWatch {
   private let loop: EventLoop
   private let powerFolder: String
+  private let which: Bus.Which
   private var bus: Bus?
   private var power: PowerWatch?
   private var alarm: WakeTimer?
@@ -21,8 +22,9 @@ package final class BackgroundWatch {
   /// Called when the machine has woken up.
   package var resumed: () -> Void = {}
 
-  /// Seconds that NetworkManager has to answer.
+  /// Seconds in which background downloads wait for NetworkManager's first answer; and those that an answer may take.
   private static let patience = 2.0
+  private static let longestAnswer = 30.0
   private static let manager = "org.freedesktop.NetworkManager"
   private static let managerPath = "/org/freedesktop/NetworkManager"
 
@@ -33,8 +35,8 @@ package final class BackgroundWatch {
     _ settings: TransferSettings, loop: EventLoop, which: Bus.Which = .system,
     powerFolder: String = PowerSupply.usualFolder
   ) {
-    (self.settings, self.loop, self.powerFolder) = (settings, loop, powerFolder)
-    connect(which)
+    (self.settings, self.loop, self.powerFolder, self.which) = (settings, loop, powerFolder, which)
+    connect()
     use(settings)
   }
 
@@ -46,15 +48,22 @@ package final class BackgroundWatch {
   }
 
   /// The machine's addresses or routes have changed.
-  package func networkChanged() { askNetwork() }
+  package func networkChanged() { if bus == nil { connect() } else { askNetwork() } }
 
-  private func connect(_ which: Bus.Which) {
-    bus = try? Bus(which, loop: loop) { [weak self] in
-      self?.bus = nil
-      self?.learn { $0.network = .free }
-    }
+  /// The bus has ended: it may be back in a moment, else by the next change of the network.
+  private func busEnded() {
+    bus = nil
+    learn { $0.network = .free }
+    loop.schedule(at: .after(Self.patience)) { [weak self] in if self?.bus == nil { self?.connect() } }
+  }
+
+  private func connect() {
+    bus = try? Bus(which, loop: loop) { [weak self] in self?.busEnded() }
     guard let bus else { return }
     conditions.network = .asking
+    loop.schedule(at: .after(Self.patience)) { [weak self] in
+      if self?.conditions.network == .asking { self?.learn { $0.network = .free } }
+    }
     bus.match(
       "type='signal',sender='\(Self.manager)',path='\(Self.managerPath)',member='PropertiesChanged',"
         + "arg0='\(Self.manager)'"
@@ -80,7 +89,7 @@ package final class BackgroundWatch {
   private func askNetwork() {
     bus?.call(
       Self.manager, Self.managerPath, "org.freedesktop.DBus.Properties", "Get",
-      [.string(Self.manager), .string("Metered")], seconds: Self.patience
+      [.string(Self.manager), .string("Metered")], seconds: Self.longestAnswer
     ) { [weak self] answer in
       self?.heard((try? answer.get())?.first)
     }
