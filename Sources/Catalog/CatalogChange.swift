@@ -122,7 +122,7 @@ extension CatalogChange {
 /// The table of commits: what each has changed, written in its own transaction, so that no process misses one
 /// or hears of two in the wrong order, however late it looks.
 enum ChangeLog {
-  /// Commits that the table keeps. A process that has missed more reads everything again.
+  /// The most commits that the table of changes keeps. A process that has missed more reads the whole catalogue again.
   static let length: Int64 = 4096
   /// More changes than these of one commit are `everything`.
   private static let changeLimit = 256

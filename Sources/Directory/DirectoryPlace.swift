@@ -26,6 +26,6 @@ package struct DirectoryPlace: Hashable, Sendable {
   var lock: String { file + ".lock" }
   /// The file that a dump is downloaded to.
   package var download: String { cache + "/directory-dump.tgz" }
-  /// The file that a dump is unpacked to.
+  /// The file into which the import unpacks a dump.
   var unpacked: String { cache + "/directory-dump.db" }
 }

@@ -171,7 +171,7 @@ private struct MergePiece {
     }
   }
 
-  /// Byte by byte: to take a text out of the index, exactly the same text must be given to it.
+  /// Compares byte by byte. SQLite removes a text from the full-text index only when it gets the very same bytes.
   private static func isSame(_ text: String?, _ other: String?) -> Bool {
     guard let text, let other else { return text == nil && other == nil }
     return text.utf8.elementsEqual(other.utf8)

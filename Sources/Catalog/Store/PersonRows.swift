@@ -14,7 +14,7 @@ enum PersonRows {
     }
   }
 
-  /// Before the episode's row changes.
+  /// Removes an episode's people from the index. Call it before the episode's row changes: the index needs the old names.
   static func remove(_ id: Int64, in database: Database) throws {
     let people = try database.first("SELECT people FROM episode WHERE id = ? AND people NOT NULL", id) {
       $0.string(0)

@@ -24,7 +24,7 @@ package struct EpisodeFacts: Hashable, Sendable {
     package static let kept = Marks(rawValue: 2)
     /// Its podcast is subscribed.
     package static let followed = Marks(rawValue: 4)
-    /// Removed from its subscription by the user.
+    /// The user has removed the episode from its subscription: the folder does not list it.
     package static let hidden = Marks(rawValue: 8)
     /// The listener is behind its start.
     package static let begun = Marks(rawValue: 16)

@@ -106,7 +106,7 @@ struct CommandLog: Hashable {
     return left == 0 && queue.contains { $0.key == key && $0.order.takesFiles }
   }
 
-  /// Whether files of it go, or have gone, by an order that is not on the disk yet.
+  /// Whether an order that the store has not committed yet removes files of this episode.
   func isDropping(_ key: MediaKey) -> Bool {
     (queue + (batch?.orders ?? [])).contains { $0.key == key && $0.order.takesFiles }
   }
