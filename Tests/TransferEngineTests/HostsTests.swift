@@ -74,7 +74,7 @@ import TransferProtocol
   @Test func anOrderAlsoAsksTheHostThatSends() {
     let world = EngineWorld(1, hosts: 1)
     world.say { .order(id: $0, .start(world.requests[0])) }
-    world.answer(5_000_000) { $0.url = "http://cdn.test/0.mp3" }
+    world.answer(5_000_000, where: { _ in true }) { $0.url = "http://cdn.test/0.mp3" }
     world.bring(300_000)
     for _ in 0..<6 {
       world.end(Fault(.passing, "no answer", host: "cdn.test"))

@@ -291,6 +291,8 @@ extension Download {
   mutating func want(by client: ClientID?, place: Int64, at now: Instant) {
     let isNew = demand == .none && content != .whole
     switch demand {
+    // Somebody may have made room for it.
+    case .wanted where retry.lacksRoom: begin(by: nil)
     case .wanted(let other): demand = .wanted(by: other == client ? client : nil)
     case .failed where client != nil && (retry.isEarly(now) || retry.isForbidden(now)): return
     case .paused: begin(by: nil)

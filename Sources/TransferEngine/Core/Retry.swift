@@ -88,6 +88,9 @@ struct Retry: Hashable {
     return fruitless <= Self.mostFruitless
   }
 
+  /// The disk has refused what requests brought: the host is not to blame.
+  mutating func blameDisk() { fruitless = 0 }
+
   mutating func leaveOneTry() { fruitless = Self.mostFruitless - 1 }
 
   /// - Returns: whether bytes have come since the last time, of the same generation: a host that gives another file each

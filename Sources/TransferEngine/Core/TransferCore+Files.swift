@@ -195,6 +195,7 @@ extension TransferCore {
 
   private mutating func refuse(_ failure: Fault, of download: inout Download) {
     touch(&download)
+    download.retry.blameDisk()
     if failure.kind == .noRoom && makesRoom(for: &download) { return }
     handle(failure, of: &download)
   }

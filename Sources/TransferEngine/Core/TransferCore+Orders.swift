@@ -72,8 +72,6 @@ extension TransferCore {
         download.withdraw()
         download.record.forgive()
       }
-      // Somebody may have made room for it.
-      if download.retry.lacksRoom { download.retry.refusal = nil }
       download.retry.hurry(at: now)
     }
   }
