@@ -12,7 +12,6 @@ extension PodcastTree {
       let names = state.listings.values.reduce(0) { $0 + $1.items.count }
       return [
         Gauge("open episodes", state.open.count),
-        Gauge("to be dropped at close", state.open.dropsAtClose.count),
         Gauge("uploads", state.uploads.count),
         Gauge("names in memory", names, limit: TreeState.namesInMemory * 2),
         Gauge(

@@ -41,7 +41,7 @@ package final class StatusMirror: Sendable {
   var hasUnfinished: Bool {
     state.withLock { state in
       state.statuses.values.contains { status in
-        status.state == .queued || status.state == .downloading
+        status.state == .queued || status.state == .downloading || status.dropsAtClose
           || (status.state == .paused && status.error != nil)
       }
     }

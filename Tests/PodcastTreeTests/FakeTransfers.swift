@@ -85,6 +85,10 @@ final class FakeTransfers: TransferService {
     return FakeWait {}
   }
 
+  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    drop(key, completion: completion)
+  }
+
   func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     state.withLock { $0.left.append(key) }
     if var status = status(of: key) {
