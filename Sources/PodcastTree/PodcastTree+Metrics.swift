@@ -38,7 +38,7 @@ extension PodcastTree {
     limit.add(settings.cacheSize)
     let families =
       observerMetrics + [build, reads.family, downloads, bytes, limit, feedMetrics, memoryMetrics]
-    return Array(MetricFamily.document(families + heldMetrics).utf8)
+    return Array(MetricFamily.document(families + transfers.httpCounts.families + heldMetrics).utf8)
   }
 
   private var feedMetrics: MetricFamily {

@@ -63,6 +63,8 @@ package final class TransferClient: TransferService {
 
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
+  package var httpCounts: HTTPCounts { mirror.httpCounts }
+
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
   package func open(

@@ -47,6 +47,9 @@ package protocol TransferService: AnyObject, Sendable {
   /// What is in the queue: never evicted. Replaces what was said before.
   func protect(_ keys: [MediaKey])
 
+  /// What came of the daemon's requests, as far as it has told. From memory.
+  var httpCounts: HTTPCounts { get }
+
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }
 

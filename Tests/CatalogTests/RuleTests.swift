@@ -333,6 +333,7 @@ private final class InstantTransfers: TransferService {
   var steering: Steering { Steering() }
   func steer(_ steering: Steering) {}
   var failure: String? { nil }
+  var httpCounts: HTTPCounts { HTTPCounts() }
   func protect(_ keys: [MediaKey]) {}
   func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}
   var underWay: Int { 0 }

@@ -138,7 +138,7 @@ private struct RuleOutlook {
       let room = columns - ColumnText.width(head)
       let left = room - (reason.map { ColumnText.width($0) + 2 } ?? 0)
       // A long reason gets a line of its own.
-      let isBeside = left >= Self.leastTitle
+      let isBeside = left >= min(Self.leastTitle, ColumnText.width(title))
       let beside = isBeside ? reason.map { "  \($0)" } ?? "" : ""
       StandardStreams.print(head + ColumnText.cut(title, isBeside ? left : room) + beside)
       if let reason, !isBeside { StandardStreams.tell(Self.indent + reason) }
