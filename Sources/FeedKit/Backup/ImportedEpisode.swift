@@ -67,6 +67,7 @@ extension ImportedEpisode: Recordable {
       case .unplayed: (1, 0, nil)
       case .played: (2, 0, nil)
       case .position(let position, let length): (3, position, length)
+      case .exactly(let position, let isPlayed): (isPlayed ? 5 : 4, position, nil)
       }
     try kind.code(&record)
     try position.code(&record)
@@ -76,6 +77,7 @@ extension ImportedEpisode: Recordable {
     case 1: state = .unplayed
     case 2: state = .played
     case 3: state = .position(position, of: length)
+    case 4, 5: state = .exactly(position: position, isPlayed: kind == 5)
     default: throw RecordError()
     }
   }
