@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 package import Configuration
 package import PodcastModel
 internal import PosixKit
@@ -12,7 +12,7 @@ package import TransferProtocol
 /// that state: it reads commits and states of downloads, and applies them as events. The kernel forgets the difference
 /// between old and new (`Difference`). A verb commits, takes its commit in, and ends.
 package final class PodcastTree: Sendable {
-  let catalog: any CatalogService
+  let catalog: Catalog
   let transfers: any TransferService
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
@@ -47,7 +47,7 @@ package final class PodcastTree: Sendable {
 
   /// - Parameter programs: tells which program a request comes from.
   package init(
-    catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
+    catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
   ) {
     self.catalog = catalog
