@@ -11,34 +11,40 @@ import Testing
   private func begun() -> SyncTimetable {
     var times = SyncTimetable(now: at(-5))
     #expect(times.next == at(0))
-    #expect(times.isDue(now: at(0), every: 900, age: nil, isPending: false))
+    expect(&times, at: 0, isDue: true, next: 900)
     return times
+  }
+
+  private func expect(
+    _ times: inout SyncTimetable, at second: Double, age: Int64? = nil, isPending: Bool = false, isDue: Bool,
+    next: Double, _ location: SourceLocation = #_sourceLocation
+  ) {
+    let decided = times.isDue(now: at(second), every: 900, age: age, isPending: isPending)
+    #expect(decided == isDue && times.next == at(next), sourceLocation: location)
   }
 
   @Test func itSynchronizesFiveSecondsAfterTheStartAndThenEveryQuarterOfAnHour() {
     var times = SyncTimetable(now: at(0))
-    #expect(!times.isDue(now: at(4.9), every: 900, age: 10, isPending: true) && times.next == at(5))
+    expect(&times, at: 4.9, age: 10, isPending: true, isDue: false, next: 5)
     // Whatever another process has done.
-    #expect(times.isDue(now: at(5), every: 900, age: 10, isPending: false))
-    #expect(times.next == at(905))
-    #expect(!times.isDue(now: at(904), every: 900, age: 899, isPending: true))
-    #expect(times.isDue(now: at(905), every: 900, age: 900, isPending: false) && times.next == at(1805))
+    expect(&times, at: 5, age: 10, isDue: true, next: 905)
+    expect(&times, at: 904, age: 899, isPending: true, isDue: false, next: 905)
+    expect(&times, at: 905, age: 900, isDue: true, next: 1805)
   }
 
   @Test func whereAnotherMountWasFirstItWaitsForTheRest() {
     var times = begun()
-    #expect(!times.isDue(now: at(900), every: 900, age: 200, isPending: true))
-    #expect(times.next == at(1600))
+    expect(&times, at: 900, age: 200, isPending: true, isDue: false, next: 1600)
     // The wall clock was set back.
-    #expect(times.isDue(now: at(1600), every: 900, age: -50, isPending: false))
+    expect(&times, at: 1600, age: -50, isDue: true, next: 2500)
   }
 
   @Test func aChangeHereIsUploadedTwentySecondsLaterHoweverManyFollow() {
     var times = begun()
     for second in stride(from: 100.0, to: 119, by: 1) { times.changed(now: at(second)) }
     #expect(times.next == at(120))
-    #expect(!times.isDue(now: at(119), every: 900, age: 119, isPending: true))
-    #expect(times.isDue(now: at(120), every: 900, age: 120, isPending: true) && times.next == at(1020))
+    expect(&times, at: 119, age: 119, isPending: true, isDue: false, next: 120)
+    expect(&times, at: 120, age: 120, isPending: true, isDue: true, next: 1020)
     // What changes while it synchronizes is the next change.
     times.changed(now: at(121))
     #expect(times.next == at(141))
@@ -47,7 +53,7 @@ import Testing
   @Test func aChangeThatTheServerNeedNotHearOfIsNone() {
     var times = begun()
     times.changed(now: at(100))
-    #expect(!times.isDue(now: at(120), every: 900, age: 120, isPending: false) && times.next == at(900))
+    expect(&times, at: 120, age: 120, isDue: false, next: 900)
     times.changed(now: at(890))
     #expect(times.next == at(900))
   }
@@ -56,8 +62,8 @@ import Testing
     var times = begun()
     times.networkChanged(now: at(300))
     #expect(times.next == at(305))
-    #expect(times.isDue(now: at(305), every: 900, age: 305, isPending: false) && times.next == at(1205))
+    expect(&times, at: 305, age: 305, isDue: true, next: 1205)
     // Once.
-    #expect(!times.isDue(now: at(1205), every: 900, age: 5, isPending: true))
+    expect(&times, at: 1205, age: 5, isPending: true, isDue: false, next: 2100)
   }
 }
