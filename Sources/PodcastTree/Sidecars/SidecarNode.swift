@@ -102,9 +102,9 @@ extension PodcastTree {
   }
 
   func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
-    Answer<[UInt8]>.pending { completion in
+    Answer<[UInt8]>.task { completion in
       let isTranscript = sidecar.node.kind == .transcript
-      let task = self.fetcher.fetch(
+      return self.fetcher.fetch(
         address, allowsPrivateHosts: sidecar.allowsPrivateHosts, acceptsPages: isTranscript
       ) { result in
         let result = result.flatMap { bytes -> Result<[UInt8], Errno> in
@@ -121,7 +121,6 @@ extension PodcastTree {
         // 404 or 410: until its feed changes it is not listed.
         completion(errno == .ENOENT ? .success([]) : result)
       }
-      return { task.cancel() }
     }.then { bytes in
       .on(self.loader) {
         self.copyChanged(sidecar, self.sidecars.store(bytes, sidecar.key), isOwn: true)
