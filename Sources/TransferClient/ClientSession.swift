@@ -187,7 +187,8 @@ final class ClientSession: @unchecked Sendable {
       welcomed = .now
       serves.withLock { $0 = true }
       sayEverything()
-    case .changed(let statuses):
+    case .changed(let statuses, let counts):
+      mirror.httpCounts = counts
       watches.cache?.renew()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:

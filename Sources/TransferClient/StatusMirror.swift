@@ -14,6 +14,7 @@ package final class StatusMirror: Sendable {
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
+    var httpCounts = HTTPCounts()
   }
   private let state: Monitor<State>
 
@@ -24,6 +25,11 @@ package final class StatusMirror: Sendable {
   var layout: CacheLayout {
     get { state.withLock { $0.layout } }
     set { state.withLock { $0.layout = newValue } }
+  }
+
+  var httpCounts: HTTPCounts {
+    get { state.withLock { $0.httpCounts } }
+    set { state.withLock { $0.httpCounts = newValue } }
   }
 
   func status(of key: MediaKey) -> TransferStatus? {
@@ -40,7 +46,7 @@ package final class StatusMirror: Sendable {
   var hasUnfinished: Bool {
     state.withLock { state in
       state.statuses.values.contains { status in
-        status.state == .queued || status.state == .downloading
+        status.state == .queued || status.state == .downloading || status.dropsAtClose
       }
     }
   }

@@ -11,6 +11,8 @@ package struct TransferRecord: Hashable, Sendable {
   /// Why it has failed, or waits: one line for a person.
   package var problem: String?
   package var isKept = false
+  /// Whether it is dropped once nobody has it open.
+  package var dropsAtClose = false
   /// See `TransferStatus.changed`.
   package var changed: Int64 = 0
   /// The place in the queue: lower comes first.
@@ -47,8 +49,11 @@ package struct TransferRecord: Hashable, Sendable {
     (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
   }
 
-  /// Whether the daemon has something to do for it.
+  /// Whether the daemon has something to download for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading }
+
+  /// Whether a daemon has something to do for it: to download, or to drop it at its last close.
+  package var isPending: Bool { isUnfinished || dropsAtClose }
 
   /// Seconds until the server may be asked again, by its Retry-After; 0 where it may be now.
   ///
@@ -73,8 +78,8 @@ package struct TransferRecord: Hashable, Sendable {
     TransferStatus(
       key: key, state: state, generation: generation, total: total, received: received,
       error: problem,
-      isKept: isKept, changed: changed, order: order, url: request.url, title: request.title,
-      show: request.show, fileName: request.fileName)
+      isKept: isKept, dropsAtClose: dropsAtClose, changed: changed, order: order, url: request.url,
+      title: request.title, show: request.show, fileName: request.fileName)
   }
 }
 
@@ -85,7 +90,7 @@ extension TransferRecord: BinaryValue {
 
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(request, state, generation, total, received, problem, isKept, changed, order)
-    bytes.put(failed, attempts, doubts, doubted, notBefore)
+    bytes.put(failed, attempts, doubts, doubted, notBefore, dropsAtClose)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
@@ -97,7 +102,7 @@ extension TransferRecord: BinaryValue {
       try reader.next(), try reader.next(), try reader.next(), try reader.next()
     )
     (failed, attempts, doubts) = (try reader.next(), try reader.next(), try reader.next())
-    (doubted, notBefore) = (try reader.next(), try reader.next())
+    (doubted, notBefore, dropsAtClose) = (try reader.next(), try reader.next(), try reader.next())
     let numbers = [total, received, order, failed, attempts, doubts, doubted, notBefore]
     guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }

@@ -18,6 +18,8 @@ package struct TransferStatus: Hashable, Sendable {
   /// Why a reader in this process got nothing last, while nothing has come or changed since. Not told to others.
   package var readFailure: String?
   package var isKept: Bool
+  /// Whether it is dropped once nobody has it open.
+  package var dropsAtClose: Bool
   /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
   /// at once, has it by the same time.
   package var changed: Int64
@@ -31,8 +33,9 @@ package struct TransferStatus: Hashable, Sendable {
 
   package init(
     key: MediaKey, state: TransferState, generation: UInt32 = 0, total: Int64? = nil, received: Int64 = 0,
-    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false, changed: Int64 = 0,
-    order: Int64 = 0, url: String = "", title: String = "", show: String = "", fileName: String = ""
+    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false,
+    dropsAtClose: Bool = false, changed: Int64 = 0, order: Int64 = 0, url: String = "", title: String = "",
+    show: String = "", fileName: String = ""
   ) {
     self.key = key
     self.state = state
@@ -43,6 +46,7 @@ package struct TransferStatus: Hashable, Sendable {
     self.eta = eta
     self.error = error
     self.isKept = isKept
+    self.dropsAtClose = dropsAtClose
     self.changed = changed
     self.order = order
     self.url = url
@@ -50,6 +54,9 @@ package struct TransferStatus: Hashable, Sendable {
     self.show = show
     self.fileName = fileName
   }
+
+  /// Where folders show it. One that goes at its last close is shown as if it had gone.
+  package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
 
   /// What people are told.
   package var reason: String? { error ?? readFailure }
@@ -69,14 +76,15 @@ extension TransferStatus: BinaryValue {
   private static let counts: ClosedRange<Int64> = 0...1 << 50
 
   package func encode(into bytes: inout [UInt8]) {
-    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, changed, order)
-    bytes.put(url, title, show, fileName)
+    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, dropsAtClose, changed)
+    bytes.put(order, url, title, show, fileName)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     self = try reader.make(
       Self.init(
-        key:state:generation:total:received:rate:eta:error:isKept:changed:order:url:title:show:fileName:))
+        key:state:generation:total:received:rate:eta:error:isKept:dropsAtClose:changed:order:url:title:
+        show:fileName:))
     let numbers = [total, received, rate, eta, order]
     guard changed >= 0, numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }

@@ -34,6 +34,6 @@ final class TestStore: Sendable {
 
   /// Those that a daemon goes on with, in the queue's order.
   var unfinished: [TransferRecord] {
-    rows.values.filter(\.isUnfinished).sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+    rows.values.filter(\.isPending).sorted { ($0.order, $0.key) < ($1.order, $1.key) }
   }
 }

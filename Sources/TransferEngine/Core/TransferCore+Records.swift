@@ -23,7 +23,7 @@ extension TransferCore {
     download.record.state = status.state
     if download.fetches.isEmpty { download.record.received = download.received }
     guard !status.isSame(as: before) || download.told.isProgressDue || isCountDue else { return false }
-    if status.state.stage != before?.state.stage ?? .absent || status.generation != before?.generation ?? 0 {
+    if status.stage != before?.stage ?? .absent || status.generation != before?.generation ?? 0 {
       download.record.changed = now.wallNanoseconds
     }
     if let line = status.logLine(after: before) { emit(.log(line)) }
