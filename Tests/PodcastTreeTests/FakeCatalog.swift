@@ -342,7 +342,7 @@ final class FakeCatalog: CatalogService {
   }
   func noteByHand(episode: Int64) { state.withLock { _ = $0.byHand.insert(episode) } }
   func setFeedURL(_ address: String, ofSubscription id: Int64) throws {
-    guard address.contains("://") else { throw CatalogError(.EINVAL, "no address of a feed") }
+    guard address.contains("://") else { throw CatalogError(.EINVAL, "not a feed address") }
     let podcast = state.withLock { state in
       let index = state.subscriptions.firstIndex { $0.id == id }
       guard let index else { return Int64(0) }
