@@ -194,8 +194,9 @@ let package = Package(
     tests(
       "PodcastTreeTests",
       [
-        "PodcastTree", "Catalog", "Configuration", "Sync", "TransferProtocol", "PodcastModel", "PosixKit",
-        "TestSupport",
+        "PodcastTree", "Catalog", "Configuration", "FeedKit", "HTTPKit", "SQLiteKit", "TransferProtocol",
+        "PodcastModel", "PosixKit",
+        "TestSupport", "podcastfs",
       ]),
     tests(
       "PodcastMountTests",

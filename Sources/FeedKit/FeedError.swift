@@ -1,3 +1,4 @@
+package import PodcastModel
 package import PosixKit
 
 /// Why something is no feed or no subscription list.
@@ -31,6 +32,29 @@ package enum FeedError: Error, Hashable, Sendable, CustomStringConvertible {
     case .parserEnded(nil): "could not be read: its parser failed"
     case .parserEnded(let signal?): "could not be read: its parser ended by signal \(signal)"
     case .tooSlow: "takes too long to read"
+    }
+  }
+}
+
+/// The errors that parsing gives; any other is as if there were no memory.
+extension FeedError: BinaryValue {
+  private enum Kind: UInt8, BinaryValue { case outOfMemory, notAFeed, notAList, tooLarge }
+
+  package func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .notAFeed(let found): bytes.put(Kind.notAFeed, found)
+    case .notAList(let found): bytes.put(Kind.notAList, found)
+    case .tooLarge(let limit): bytes.put(Kind.tooLarge, limit)
+    default: bytes.put(Kind.outOfMemory)
+    }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    switch try Kind(from: &reader) {
+    case .outOfMemory: self = .outOfMemory
+    case .notAFeed: self = try reader.make(Self.notAFeed)
+    case .notAList: self = try reader.make(Self.notAList)
+    case .tooLarge: self = .tooLarge(limit: try reader.next())
     }
   }
 }

@@ -20,11 +20,10 @@ package enum FeedParser {
     }
   }
 
-  /// - Parameter episodes: gets the episodes, which the feed then does not hold.
   static func parse(
-    _ document: XMLDocument, baseURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil
+    _ document: XMLDocument, baseURL: WebAddress?, limits: FeedLimits
   ) throws(FeedError) -> ParsedFeed {
-    let builder = FeedBuilder(documentURL: baseURL, limits: limits, episodes: episodes)
+    let builder = FeedBuilder(documentURL: baseURL, limits: limits)
     let repairs = try document.read(by: builder, byteLimit: limits.document)
     guard builder.state.isFeed else {
       var found = ForeignDocument(head: document.bytes.prefix(1024), root: builder.state.rootName)

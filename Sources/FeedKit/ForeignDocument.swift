@@ -2,7 +2,7 @@ package import PodcastModel
 
 /// What a document is that is not the one that was wanted.
 package struct ForeignDocument: Hashable, Sendable {
-  package enum Kind: UInt64, Sendable {
+  package enum Kind: UInt8, BinaryValue {
     case nothing, webPage, feed, list, otherXML, json, text, media, picture, portable, archive, data, backup
   }
 
@@ -87,13 +87,11 @@ package struct ForeignDocument: Hashable, Sendable {
   }
 }
 
-extension ForeignDocument: Recordable {
-  init() { self.init(.nothing) }
+extension ForeignDocument: FieldCoded {
+  package init() { self.init(.nothing) }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try record.code(&kind)
-    try root.code(&record)
-    try reason.code(&record)
-    try feeds.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&kind, &root, &reason)
+    try fields.code(&feeds)
   }
 }

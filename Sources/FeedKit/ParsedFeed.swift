@@ -44,7 +44,7 @@ package struct ParsedFeed: Hashable, Sendable {
   }
 
   /// Whether the document has come whole. Of one that broke off, what stands behind is missing, and says nothing.
-  package enum Ending: UInt64, Sendable {
+  package enum Ending: UInt8, BinaryValue {
     case whole
     /// Its first elements are not closed, as some write it always.
     case betweenItems
@@ -109,74 +109,52 @@ package struct ParsedEpisode: Hashable, Sendable {
 
 // How it goes from the process that parsed it to the one that asked.
 
-/// All but the episodes, which go before.
-extension ParsedFeed: Recordable {
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try title.code(&record)
-    try author.code(&record)
-    try link.code(&record)
-    try description.code(&record)
-    try language.code(&record)
-    try imageURL.code(&record)
-    try categories.code(&record)
-    try explicit.code(&record)
-    try owner.code(&record)
-    try people.code(&record)
-    try guid.code(&record)
-    try type.code(&record)
-    try newFeedURL.code(&record)
-    try isComplete.code(&record)
-    try timeToLive.code(&record)
-    try nextPageURL.code(&record)
-    try selfURL.code(&record)
-    try emptiness.code(&record)
-    try warnings.code(&record)
-    try record.code(&ending)
+extension ParsedFeed: FieldCoded {
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&title, &author, &link)
+    try fields.code(long: &description)
+    try fields.code(&language, &imageURL, &categories)
+    try fields.code(&explicit, &owner, &people)
+    try fields.code(&guid, &type, &newFeedURL)
+    try fields.code(&isComplete, &timeToLive, &nextPageURL)
+    try fields.code(&selfURL, &emptiness, &episodes)
+    try fields.code(&warnings)
+    try fields.code(&ending)
   }
 }
 
-extension ParsedEpisode: Recordable {
-  init() { self.init(index: 0) }
+extension ParsedEpisode: FieldCoded {
+  package init() { self.init(index: 0) }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try index.code(&record)
-    try title.code(&record)
-    try guid.code(&record)
-    try published.code(&record)
-    try duration.code(&record)
-    try enclosures.code(&record)
-    try link.code(&record)
-    try notes.code(&record)
-    try imageURL.code(&record)
-    try season.code(&record)
-    try episode.code(&record)
-    try episodeType.code(&record)
-    try explicit.code(&record)
-    try transcripts.code(&record)
-    try chaptersURL.code(&record)
-    try people.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&index, &title, &guid)
+    try fields.code(&published, &duration, &enclosures)
+    try fields.code(&link)
+    try fields.code(long: &notes)
+    try fields.code(&imageURL, &season, &episode)
+    try fields.code(&episodeType, &explicit, &transcripts)
+    try fields.code(&chaptersURL)
+    try fields.code(&people)
   }
 }
 
-extension ParsedEpisode.Enclosure: Recordable {
-  init() { self.init(url: "", type: nil, length: nil) }
+extension ParsedEpisode.Enclosure: FieldCoded {
+  package init() { self.init(url: "", type: nil, length: nil) }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try url.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&url)
     var other = address == url ? nil : address
-    try other.code(&record)
+    try fields.code(&other)
     address = other ?? url
-    try type.code(&record)
-    try length.code(&record)
+    try fields.code(&type)
+    try fields.code(&length)
   }
 }
 
-extension Transcript: Recordable {
-  init() { self.init(url: "", type: nil, language: nil) }
+extension Transcript: FieldCoded {
+  package init() { self.init(url: "", type: nil, language: nil) }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try url.code(&record)
-    try type.code(&record)
-    try language.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&url, &type, &language)
   }
 }

@@ -1,4 +1,4 @@
-/// A value as bytes, for sockets and files of our own: integers little-endian, texts and lists behind their count, and
+/// A value as bytes, for sockets, pipes and files of our own: integers little-endian, texts and lists behind their count, and
 /// a byte 0 or 1 before what may be missing.
 package protocol BinaryValue: Sendable {
   func encode(into bytes: inout [UInt8])
@@ -55,6 +55,63 @@ package struct BinaryReader {
   }
 }
 
+/// A value whose fields are listed once, for writing and for reading.
+package protocol FieldCoded: BinaryValue {
+  /// What a reader begins with.
+  init()
+  /// Writes each field, or gives it the value that was read.
+  mutating func code(_ fields: inout BinaryFields) throws(BinaryError)
+}
+
+/// The fields of a value, while they are written or read.
+package struct BinaryFields {
+  fileprivate var bytes: [UInt8] = []
+  fileprivate var reader: BinaryReader
+  private let isReading: Bool
+
+  fileprivate init(reading reader: BinaryReader? = nil) {
+    (self.reader, isReading) = (reader ?? BinaryReader([]), reader != nil)
+  }
+
+  package mutating func code<V: BinaryValue>(_ value: inout V) throws(BinaryError) {
+    if isReading { value = try reader.next() } else { bytes.put(value) }
+  }
+
+  package mutating func code<A: BinaryValue, B: BinaryValue, C: BinaryValue>(
+    _ a: inout A, _ b: inout B, _ c: inout C
+  ) throws(BinaryError) {
+    try code(&a)
+    try code(&b)
+    try code(&c)
+  }
+
+  /// A text that is not cut, however long it is.
+  package mutating func code(long text: inout String?) throws(BinaryError) {
+    if isReading { return text = try reader.next() }
+    bytes.put(text != nil)
+    guard let text else { return }
+    bytes.put(UInt32(text.utf8.count))
+    bytes += text.utf8
+  }
+}
+
+extension FieldCoded {
+  package func encode(into bytes: inout [UInt8]) {
+    var (value, fields) = (self, BinaryFields())
+    swap(&bytes, &fields.bytes)
+    // Only reading can fail.
+    try? value.code(&fields)
+    swap(&bytes, &fields.bytes)
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self.init()
+    var fields = BinaryFields(reading: reader)
+    try code(&fields)
+    reader = fields.reader
+  }
+}
+
 extension BinaryValue where Self: FixedWidthInteger {
   package func encode(into bytes: inout [UInt8]) {
     withUnsafeBytes(of: littleEndian) { bytes.append(contentsOf: $0) }
@@ -67,6 +124,7 @@ extension BinaryValue where Self: FixedWidthInteger {
 }
 
 extension UInt8: BinaryValue {}
+extension Int: BinaryValue {}
 extension Int32: BinaryValue {}
 extension UInt32: BinaryValue {}
 extension Int64: BinaryValue {}
@@ -102,6 +160,19 @@ extension Optional: BinaryValue where Wrapped: BinaryValue {
   }
 }
 
+extension Result: BinaryValue where Success: BinaryValue, Failure: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) {
+    switch self {
+    case .success(let value): bytes.put(true, value)
+    case .failure(let error): bytes.put(false, error)
+    }
+  }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) {
+    self = try Bool(from: &reader) ? .success(try reader.next()) : .failure(try reader.next())
+  }
+}
+
 extension Array: BinaryValue where Element: BinaryValue {
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(UInt32(count))
@@ -131,6 +202,12 @@ extension String: BinaryValue {
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .malformed }
     self = text
   }
+}
+
+extension WebAddress: BinaryValue {
+  package func encode(into bytes: inout [UInt8]) { bytes.put(forRequest) }
+
+  package init(from reader: inout BinaryReader) throws(BinaryError) { self.init(try String(from: &reader)) }
 }
 
 extension Range<Int64>: BinaryValue {

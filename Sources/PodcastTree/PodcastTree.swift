@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 package import Configuration
 package import PodcastModel
 internal import PosixKit
@@ -12,12 +12,13 @@ package import TransferProtocol
 /// that state: it reads commits and states of downloads, and applies them as events. The kernel forgets the difference
 /// between old and new (`Difference`). A verb commits, takes its commit in, and ends.
 package final class PodcastTree: Sendable {
-  let catalog: any CatalogService
+  let catalog: Catalog
   let transfers: any TransferService
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
   let ownTranscripts: OwnTranscripts
-  let transcripts: TranscriptsOfMount
+  /// Fills the index of what was said. Others have more of a processor than this.
+  let transcriptThread = WorkQueue(name: "transcripts", courtesy: 10)
   let transcriptsToFetch = Monitor(TranscriptsToFetch())
   /// Those of subscriptions that are fetched though nobody has opened them.
   let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
@@ -47,7 +48,7 @@ package final class PodcastTree: Sendable {
 
   /// - Parameter programs: tells which program a request comes from.
   package init(
-    catalog: any CatalogService, transfers: any TransferService, fetcher: any SidecarFetcher,
+    catalog: Catalog, transfers: any TransferService, fetcher: any SidecarFetcher,
     settings: Settings, places: Places, owner: Owner, programs: any ProgramTable = RunningPrograms()
   ) {
     self.catalog = catalog
@@ -55,7 +56,6 @@ package final class PodcastTree: Sendable {
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     ownTranscripts = OwnTranscripts(data: places.data)
-    transcripts = TranscriptsOfMount(places)
     self.settings = settings
     state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places

@@ -102,34 +102,6 @@ import Testing
     }
   }
 
-  /// Else a large feed costs the time of its parser and that of who asked, one after the other.
-  @Test func `Episodes come while the rest is still parsed`() throws {
-    let directory = try TemporaryDirectory()
-    let first = directory.path("first")
-    let items = (0..<2000).map {
-      "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"
-        + "<enclosure url='/\($0)'/></item>"
-    }
-    let bytes = Array("<rss><channel>\(items.joined())</channel></rss>".utf8)
-    let whole = directory.path("whole")
-    // What a parser writes, in two parts: the second comes when the first has been taken.
-    let script = """
-      \(Products.path("podcastfs")) --parse-feed | cat >\(whole)
-      head -c 200000 \(whole)
-      while [ ! -e \(first) ]; do sleep 0.01; done
-      tail -c +200001 \(whole)
-      """
-    let path = try program(script, in: directory)
-    let (feed, titles) = try FeedReader.program(path).parse(
-      try body(bytes), baseURL: "https://h/", httpCharset: nil, isBehind: false
-    ) { episode in
-      if episode.index == 100 { _ = try? Directories.replace(first, with: []) }
-      return episode.title
-    }
-    #expect(titles == (0..<2000).map { String($0) })
-    #expect(feed.episodes.isEmpty)
-  }
-
   @Test func `What came before a document had to be repaired is forgotten`() throws {
     let items = (0..<2000).map {
       "<item><title>\($0)</title><description>\(String(repeating: "word ", count: 50))</description>"

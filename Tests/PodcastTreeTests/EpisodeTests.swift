@@ -16,15 +16,15 @@ import TransferProtocol
         "2024-01-01 - Part 1.mp3", "2024-01-02 - Part 2.mp3", "2024-01-03 - Part 3.mp3",
       ])
     _ = try fixture.list(podcast)
-    #expect(fixture.catalog.state.withLock { $0.refreshes.count } == 1)
+    #expect(fixture.fetches == 1)
   }
 
   @Test func aFeedThatFailsGivesItsErrnoAndIsTriedAgain() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
-    fixture.catalog.state.withLock { $0.refreshFailure = CatalogError(.ECONNREFUSED, "refused") }
-    #expect(failure(fixture.tree.openDirectory(podcast, for: fixture.me)) == .ECONNREFUSED)
-    fixture.catalog.state.withLock { $0.refreshFailure = nil }
+    fixture.world.origin.change("/a.xml") { $0.behaviour.status = 401 }
+    #expect(failure(fixture.tree.openDirectory(podcast, for: fixture.me)) == .EACCES)
+    fixture.world.origin.change("/a.xml") { $0.behaviour.status = nil }
     #expect(try fixture.list(podcast).count == 3)
   }
 
@@ -33,14 +33,14 @@ import TransferProtocol
     let podcast = try fixture.searched()
     let snapshot = try wait(fixture.tree.openDirectory(podcast, for: fixture.indexer))
     #expect(snapshot.names.isEmpty && !snapshot.isCacheable)
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(fixture.fetches == 0)
   }
 
   @Test func filesThatFileManagersLookForEverywhereFetchNothing() throws {
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
     #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(fixture.fetches == 0)
   }
 
   @Test func sizesAreTheFeedsWherePlausibleElseAnEstimateAndExactOnceKnown() throws {
@@ -107,10 +107,9 @@ import TransferProtocol
 
   @Test func attributesAreListedWithinThreeKiBAndHoldNoCredentials() throws {
     let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { state in
-      state.feeds[TreeFixture.podcast]?[0].notes = String(repeating: "Löng nötes. ", count: 2000)
-      state.feeds[TreeFixture.podcast]?[0].guid = String(repeating: "g", count: 3000)
-    }
+    fixture.feed.items[0].more =
+      "<description>\(String(repeating: "Löng nötes. ", count: 2000))</description>"
+    fixture.feed.items[0].guid = String(repeating: "g", count: 3000)
     let podcast = try fixture.searched()
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
     let names = try wait(fixture.tree.extendedAttributeNames(of: node, for: fixture.me))
@@ -124,7 +123,7 @@ import TransferProtocol
     #expect(total < 3072)
     #expect(list.contains("user.podcastfs.state") && list.contains("user.xdg.origin.url"))
     #expect(try fixture.attribute("user.dublincore.title", node) == "Part 1")
-    #expect(try fixture.attribute("user.podcastfs.feed_url", podcast) == "http://feeds.example/a.xml")
+    #expect(try fixture.attribute("user.podcastfs.feed_url", podcast) == fixture.world.origin.url("/a.xml"))
   }
 
   @Test func oneEpisodeIsOneInodeWithALinkForEachViewThatShowsIt() throws {
@@ -150,9 +149,8 @@ import TransferProtocol
     let fixture = try TreeFixture()
     let (podcast, me) = (try fixture.searched(), fixture.me)
     _ = try fixture.list(podcast)
-    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
+    let folder = try fixture.follow(podcast)
     let name = "2024-01-01 - Part 1.mp3"
-    let folder = NodeID(.subscription, entry.id)
     let first = try TreeFixture(after: fixture)
     #expect(try wait(first.tree.lookup(name, in: folder, for: me)).links == 2)
     fixture.transfers.set(
@@ -173,13 +171,12 @@ import TransferProtocol
     let fixture = try TreeFixture(settings: settings)
     let (podcast, me) = (try fixture.searched(), fixture.me)
     _ = try fixture.list(podcast)
-    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
-    let folder = NodeID(.subscription, entry.id)
+    let folder = try fixture.follow(podcast)
     func links(_ number: Int) throws -> UInt32 {
       try wait(fixture.tree.lookup("2024-01-0\(number) - Part \(number).mp3", in: folder, for: me)).links
     }
     #expect(try eventually { try links(2) == 1 && links(3) == 2 })
-    fixture.catalog.setHidden(true, episode: TreeFixture.podcast << 20 | 3)
+    try fixture.catalog.setHidden(true, episode: TreeFixture.episode(3))
     #expect(try eventually { try links(2) == 2 })
   }
 
@@ -187,11 +184,10 @@ import TransferProtocol
     let fixture = try TreeFixture()
     let podcast = try fixture.searched()
     _ = try fixture.list(podcast)
-    let entry = try fixture.catalog.subscribe(result: podcast.row, name: "Lights")
-    let folder = NodeID(.subscription, entry.id)
+    let folder = try fixture.follow(podcast)
     func time() throws -> FileTime { try wait(fixture.tree.attributes(of: folder)).modified }
     #expect(try eventually { try time() == FileTime(1_704_067_200 + 2 * 86_400) })
-    fixture.catalog.setHidden(true, episode: TreeFixture.podcast << 20 | 3)
+    try fixture.catalog.setHidden(true, episode: TreeFixture.episode(3))
     #expect(try eventually { try time() == FileTime(1_704_067_200 + 86_400) })
   }
 
@@ -320,11 +316,19 @@ import TransferProtocol
       TransferStatus(
         key: TreeFixture.key, state: .cached, generation: 1, total: 1_000_000, received: 1_000_000))
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
-    #expect(fixture.catalog.state.withLock { $0.byHand.isEmpty })
+    let catalog = fixture.catalog
+    try fixture.follow(podcast)
+    try catalog.setRuleMark(.ordered, episode: node.row)
+    func mark() throws -> RuleMark? {
+      let ruled = try catalog.ruledPodcast(TreeFixture.podcast, isForPeople: true)
+      return ruled?.episodes.first { $0.key == TreeFixture.key }?.mark
+    }
+    #expect(try mark() == .ordered)
     let name = "user.podcastfs.state"
     try wait(
       fixture.tree.setExtendedAttribute(name, to: Array("downloading".utf8), of: node, for: fixture.me))
-    #expect(fixture.catalog.state.withLock { $0.byHand } == [node.row])
+    try fixture.tree.awaitIdle()
+    #expect(try mark() == .byHand)
     #expect(try fixture.attribute(name, node) == "cached")
   }
 
@@ -380,8 +384,9 @@ import TransferProtocol
   /// A feed has given its address to another episode.
   @Test func anEpisodeWhoseAddressIsAnothersNowIsNotFetched() throws {
     let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { $0.feeds[TreeFixture.podcast]?[0].isReplaced = true }
     let podcast = try fixture.searched()
+    _ = try fixture.list(podcast)
+    try fixture.world.poke("UPDATE episode SET is_replaced = 1 WHERE title = 'Part 1'")
     let node = try wait(fixture.tree.lookup("2024-01-01 - Part 1.mp3", in: podcast, for: fixture.me)).node
     fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 1_000_000)) }
     #expect(failure(fixture.tree.open(node, writes: false, for: fixture.me)) == .EIO)

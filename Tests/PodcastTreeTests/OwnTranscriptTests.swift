@@ -16,12 +16,7 @@ import Testing
     directory = try TemporaryDirectory()
     fixture = try TreeFixture(cache: directory.path("cache"), data: directory.path("data"))
     fixture.fetcher.state.withLock { $0.files = ["http://media.example/t": Array("WEBVTT of the feed".utf8)] }
-    fixture.catalog.state.withLock { state in
-      state.podcasts[TreeFixture.podcast]?.allowsPrivateHosts = true
-      state.feeds[TreeFixture.podcast]?[0].transcripts = [
-        Transcript(url: "http://media.example/t", type: "text/vtt", language: nil)
-      ]
-    }
+    fixture.feed.items[0].more = "<podcast:transcript url='http://media.example/t' type='text/vtt'/>"
     podcast = try fixture.searched()
     _ = try fixture.list(podcast)
   }

@@ -49,8 +49,7 @@ import TransferProtocol
     let (tree, me) = (fixture.tree, fixture.me)
     let result = try fixture.searched()
     _ = try fixture.list(result)
-    let entry = try fixture.catalog.subscribe(result: result.row, name: "Lights")
-    let folder = NodeID(.subscription, entry.id)
+    let folder = try fixture.follow(result)
     #expect(try eventually { try fixture.list(.latest).count == 3 })
     fixture.transfers.set(
       TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 1, received: 1))
@@ -67,36 +66,28 @@ import TransferProtocol
 
   @Test func latestShowsNoOldEpisodes() throws {
     let fixture = try TreeFixture(settings: Settings())
+    let day = FileTime.now.seconds / 86_400
+    for (place, age) in [(1, Int64(61)), (2, 59)] {
+      fixture.feed.items[place].published = (day - age) * 86_400
+    }
     let result = try fixture.searched()
     _ = try fixture.list(result)
-    let day = FileTime.now.seconds / 86_400
-    fixture.catalog.state.withLock { state in
-      state.episodes[TreeFixture.podcast]?[1].published = (day - 61) * 86_400
-      state.episodes[TreeFixture.podcast]?[1].modified = (day - 61) * 86_400
-      state.episodes[TreeFixture.podcast]?[2].published = (day - 59) * 86_400
-      state.episodes[TreeFixture.podcast]?[2].modified = (day - 59) * 86_400
-    }
-    _ = try fixture.catalog.subscribe(result: result.row, name: "Lights")
-    #expect(try eventually { try fixture.list(.latest) == ["2024-01-03 - Harbour Lights - Part 3.mp3"] })
+    try fixture.follow(result)
+    #expect(
+      try eventually { try fixture.list(.latest).map { $0.dropFirst(13) } == ["Harbour Lights - Part 3.mp3"] }
+    )
   }
 
   /// Two podcasts have become one while the directory of the one that went was open: what is here is shown where it
   /// belongs now, or, where no episode has it any more, not at all.
   @Test func whatIsHereOfAPodcastThatHasBecomeOneWithAnotherIsShownInThatOnesFolder() throws {
     let fixture = try TreeFixture()
-    let (tree, me, catalog) = (fixture.tree, fixture.me, fixture.catalog)
+    let (tree, me) = (fixture.tree, fixture.me)
     let keys = ["x", "y"].map { MediaKey(address: "http://again.example/\($0).mp3") }
-    catalog.state.withLock { state in
-      state.podcasts[8] = Podcast(
-        id: 8, feedURL: "http://again.example/b.xml", title: "Again", name: "Again")
-      state.directory.append(8)
-      state.feeds[8] = keys.enumerated().map { place, key in
-        Episode(
-          id: 8 << 20 | Int64(place + 1), podcastID: 8, mediaKey: key, stem: "2024-01-0\(place + 1) - Again",
-          fileExtension: ".mp3", title: "Again", published: 1_704_067_200,
-          enclosureURL: "http://again.example/\(place).mp3")
-      }
-    }
+    var feed = TestFeed("Again", items: [.part(11, day: 11), .part(12, day: 12)])
+    for place in 0..<2 { feed.items[place].url = "http://again.example/\(["x", "y"][place]).mp3" }
+    fixture.world.origin.serve("/b.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    fixture.world.list("Again", at: "/b.xml")
     let first = try fixture.searched()
     let search = try wait(tree.lookup("harbour", in: .search, for: me)).node
     _ = try fixture.list(first)
@@ -106,12 +97,9 @@ import TransferProtocol
         TransferStatus(key: key, state: .cached, generation: 1, total: 10, received: 10))
     }
     #expect(try eventually { try fixture.list(.downloaded) == ["Again"] })
-    catalog.state.withLock { state in
-      (state.podcasts[8], state.episodes[8]) = (nil, nil)
-      for search in state.results.keys { state.results[search]?.removeAll { $0.podcast.id == 8 } }
-      state.episodes[7]?[1].mediaKey = keys[0]
-    }
-    catalog.announce(.everything)
+    try fixture.world.poke(
+      "UPDATE episode SET media_key = (SELECT media_key FROM episode WHERE enclosure_url LIKE '%x.mp3') WHERE id = \(TreeFixture.episode(2))",
+      "DELETE FROM podcast WHERE title = 'Again'")
     #expect(try eventually { try fixture.list(.downloaded) == ["Harbour Lights"] })
     let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
     #expect(try fixture.list(folder) == ["2024-01-02 - Part 2.mp3"])
@@ -187,17 +175,15 @@ import TransferProtocol
 
   @Test func namesThatNoDirectoryCanHaveAreLeftOut() throws {
     let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { state in
-      for (index, stem) in ["..", "a/b", "a\0b"].enumerated() {
-        state.feeds[TreeFixture.podcast]?[index].stem = stem
-        if stem == ".." { state.feeds[TreeFixture.podcast]?[index].fileExtension = "" }
-      }
-      var last = state.feeds[TreeFixture.podcast]?[2]
-      last?.stem = "Right"
-      last?.id += 1
-      if let last { state.feeds[TreeFixture.podcast]?.append(last) }
-    }
-    #expect(try fixture.list(try fixture.searched()) == ["Right.mp3"])
+    fixture.feed.items.append(.part(4, day: 4))
+    let podcast = try fixture.searched()
+    _ = try fixture.list(podcast)
+    try fixture.world.poke(
+      "UPDATE episode SET stem = '..', extension = '' WHERE title = 'Part 1'",
+      "UPDATE episode SET stem = 'a/b' WHERE title = 'Part 2'",
+      "UPDATE episode SET stem = 'a' || char(0) || 'b' WHERE title = 'Part 3'")
+    try fixture.settle()
+    #expect(try fixture.list(podcast) == ["2024-01-04 - Part 4.mp3"])
   }
 
   @Test func subscriptionsHaveNamesThatTheTreeCouldHaveGiven() throws {
@@ -265,21 +251,20 @@ import TransferProtocol
     #expect(try fixture.list(.downloaded) == ["Harbour Lights"])
     let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: fixture.me)).node
     #expect(try fixture.list(folder) == ["2024-01-01 - Part 1.mp3"])
-    fixture.publish(count: 4)
-    let new = TreeFixture.podcast << 20 | 4
-    fixture.catalog.state.withLock { state in
-      let episode = state.feeds[TreeFixture.podcast]?.last
-      state.episodes[TreeFixture.podcast]?.append(contentsOf: [episode].compactMap(\.self))
-    }
-    fixture.catalog.announce(.newEpisodes(podcast: TreeFixture.podcast, first: new, last: new))
-    try tree.awaitIdle()
-    #expect(try fixture.list(folder) == ["2024-01-01 - Part 1.mp3", "2024-01-14 - Part 4.mp3"])
+    fixture.feed.items.append(.part(4, day: 4))
+    try fixture.refresh()
+    #expect(try fixture.list(folder) == ["2024-01-01 - Part 1.mp3", "2024-01-04 - Part 4.mp3"])
+  }
+
+  /// A list of one feed.
+  private func list(_ address: String) -> String {
+    "<opml version='2.0'><body><outline type='rss' text='B' xmlUrl='\(address)'/></body></opml>"
   }
 
   @Test func anOPMLFileIsImportedAtCloseAndRefusedWhereItIsNone() throws {
     let fixture = try TreeFixture()
     let created = try wait(fixture.tree.create("list.opml", in: .subscriptions, for: fixture.me))
-    let good = Array("<opml version=\"2.0\"/>".utf8)
+    let good = Array(list("http://b.example/").utf8)
     #expect(good.withUnsafeBytes { try? created.file.write(at: 0, $0).get() } == good.count)
     #expect(failure(created.file.flush()) == nil)
     created.file.close()
@@ -297,13 +282,16 @@ import TransferProtocol
       defer { created.file.close() }
       return failure(created.file.flush())
     }
-    #expect(try copy("podcasts_opml.xml", "<opml/>") == nil)
-    #expect(try copy("list.txt", "bad") == .EINVAL)
-    #expect(try copy("none.opml", "<opml><body/></opml>") == .EINVAL)
-    #expect(try copy("a.url", "page") == .EINVAL)
-    #expect(try copy("a.desktop", "link") == nil)
+    let origin = fixture.world.origin
+    origin.serve("/page", OriginResource("<html><body>None</body></html>", mediaType: "text/html"))
+    func link(_ path: String) -> String { "[InternetShortcut]\nURL=\(origin.url(path))\n" }
+    #expect(try copy("podcasts_opml.xml", list("http://b.example/")) == nil)
+    #expect(try copy("list.txt", list("ftp://x")) == .EINVAL)
+    #expect(try copy("none.opml", "<opml version='2.0'><body/></opml>") == .EINVAL)
+    #expect(try copy("a.url", link("/page")) == .EINVAL)
+    #expect(try copy("a.desktop", link("/a.xml")) == nil)
     #expect(try fixture.list(.subscriptions).contains("Harbour Lights"))
-    #expect(try copy("again.webloc", "link") == nil)
+    #expect(try copy("again.webloc", link("/a.xml")) == nil)
     let me = fixture.me
     #expect(failure(fixture.tree.create(".directory", in: .subscriptions, for: me)) == .EPERM)
     #expect(failure(fixture.tree.create("Harbour Lights", in: .subscriptions, for: me)) == .EEXIST)

@@ -20,19 +20,19 @@ import Testing
     let search = try wait(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me))
     #expect(try fixture.list(.search) == ["harbour"])
     #expect(try fixture.list(search.node) == ["Harbour Lights"])
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(fixture.fetches == 0)
   }
 
   @Test func aFailingSearchGivesItsErrnoAndLeavesNothing() throws {
     let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { $0.searchFailure = CatalogError(.ENETUNREACH, "no network") }
-    #expect(failure(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me)) == .ENETUNREACH)
+    fixture.world.directory.behave(.with { $0.status = 429 })
+    #expect(failure(fixture.tree.makeDirectory("harbour", in: .search, for: fixture.me)) == .EAGAIN)
     #expect(try fixture.list(.search) == [])
   }
 
   @Test func aSearchThatIsGivenUpEndsWithEINTR() throws {
     let fixture = try TreeFixture()
-    fixture.catalog.state.withLock { $0.keepsWaiting = true }
+    fixture.world.directory.behave(.with { $0.refusesToAnswer = true })
     guard case .pending(let start) = fixture.tree.makeDirectory("x", in: .search, for: fixture.me) else {
       Issue.record("a search must not be answered at once")
       return
@@ -70,9 +70,9 @@ import Testing
   @Test func searchesOfAnotherMountAreShownAndTheKernelIsTold() throws {
     let fixture = try TreeFixture()
     #expect(try fixture.list(.search) == [])
-    _ = fixture.catalog.search("elsewhere", replacing: nil) { _ in }
+    fixture.catalog.search("harbour elsewhere") { _ in }
     #expect(fixture.awaitListing(.search))
-    #expect(try fixture.list(.search) == ["elsewhere"])
+    #expect(try fixture.list(.search) == ["harbour elsewhere"])
   }
 
   @Test func onlyTheOwnerAndRootMayUseVerbs() throws {

@@ -24,21 +24,17 @@ import TransferProtocol
       state.files = [Self.cover: [1, 2, 3], "http://media.example/de": Array("WEBVTT".utf8)]
     }
     if before != nil { return fixture }
-    fixture.catalog.state.withLock { state in
-      state.podcasts[TreeFixture.podcast]?.imageURL = Self.cover
-      state.podcasts[TreeFixture.podcast]?.language = "de-AT"
-      state.podcasts[TreeFixture.podcast]?.allowsPrivateHosts = true
-      state.feeds[TreeFixture.podcast]?[0].transcripts = [
-        Transcript(url: "http://media.example/en", type: "text/vtt", language: "en"),
-        Transcript(url: "http://media.example/de", type: "text/vtt", language: "de"),
-        Transcript(url: "http://media.example/bad", type: "text/vtt", language: "../x"),
-        Transcript(url: "http://media.example/page", type: "text/html", language: "de"),
-        Transcript(url: "http://media.example/en.srt", type: nil, language: "en"),
-        Transcript(url: "file:///etc/passwd", type: "text/vtt", language: "fr"),
-      ]
-      state.feeds[TreeFixture.podcast]?[0].chaptersURL = "http://media.example/chapters"
-      state.feeds[TreeFixture.podcast]?[0].notesLength = 24
-    }
+    fixture.feed.imageURL = Self.cover.forRequest
+    fixture.feed.more += "<language>de-AT</language>"
+    fixture.feed.items[0].more += """
+      <podcast:transcript url="http://media.example/en" type="text/vtt" language="en"/>
+      <podcast:transcript url="http://media.example/de" type="text/vtt" language="de"/>
+      <podcast:transcript url="http://media.example/bad" type="text/vtt" language="../x"/>
+      <podcast:transcript url="http://media.example/page" type="text/html" language="de"/>
+      <podcast:transcript url="http://media.example/en.srt" language="en"/>
+      <podcast:transcript url="file:///etc/passwd" type="text/vtt" language="fr"/>
+      <podcast:chapters url="http://media.example/chapters" type="application/json+chapters"/>
+      """
     return fixture
   }
 
@@ -68,25 +64,25 @@ import TransferProtocol
   @Test func theCoverThatASearchNamesIsThereBeforeTheFeedIsFetched() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
-    let podcast = try fixture.searched()
+    let podcast = try fixture.searched(cover: Self.cover.forRequest)
+    #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
     _ = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
     let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
     let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
     #expect(try bytes(file) == [1, 2, 3])
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(fixture.fetches == 0)
     #expect(try fixture.list(podcast).contains("cover.png"))
-    #expect(fixture.catalog.state.withLock { $0.refreshes.count } == 1)
+    #expect(fixture.fetches == 1)
   }
 
   @Test func theCoverOnAPrivateHostWaitsForTheFeed() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
-    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://127.0.0.1/art.png" }
-    let podcast = try fixture.searched()
+    let podcast = try fixture.searched(cover: "http://127.0.0.1/art.png")
     #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(fixture.fetches == 0)
     _ = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
-    #expect(fixture.catalog.state.withLock { $0.refreshes.count } == 1)
+    #expect(fixture.fetches == 1)
   }
 
   @Test func theOptionSaysWhichAreListed() throws {
@@ -119,8 +115,8 @@ import TransferProtocol
     let asked = fixture.fetcher.state.withLock { $0.asked }
     #expect(asked.map(\.url) == [Self.cover] && asked.allSatisfy(\.allowsPrivateHosts))
     // Its copy is there for the next mount, and may be deleted under this one.
-    let next = try self.fixture(directory)
-    let again = try wait(next.tree.lookup("cover.png", in: try next.searched(), for: next.me))
+    let next = try self.fixture(directory, after: fixture)
+    let again = try wait(next.tree.lookup("cover.png", in: podcast, for: next.me))
     #expect(again.size == 3)
     for name in try Directories.names(in: directory.path("sidecars")) {
       unlink(directory.path("sidecars/" + name))
@@ -134,16 +130,16 @@ import TransferProtocol
   /// shown is no more so.
   @Test func aCopyThatComesByItselfIsShownWithItsSize() throws {
     let directory = try TemporaryDirectory()
-    let (first, second) = (try fixture(directory), try fixture(directory))
+    let first = try fixture(directory)
+    let second = try fixture(directory, after: first)
     let podcast = try first.searched()
     _ = try first.list(podcast)
     let cover = try wait(first.tree.lookup("cover.png", in: podcast, for: first.me))
     #expect(cover.size == 200_000)
     _ = first.kernel.take()
-    let same = try wait(second.tree.lookup("cover.png", in: try second.searched(), for: second.me))
+    let same = try wait(second.tree.lookup("cover.png", in: podcast, for: second.me))
     _ = try wait(second.tree.open(same.node, writes: false, for: second.me))
     #expect(second.kernel.await { $0.attributes.contains(same.node) })
-    first.catalog.announce(.sidecar(Int64(cover.node.inode)))
     #expect(first.kernel.await { $0.attributes.contains(cover.node) })
     #expect(try wait(first.tree.attributes(of: cover.node)).size == 3)
   }
@@ -154,11 +150,11 @@ import TransferProtocol
     let podcast = try fixture.searched()
     let cover = try wait(fixture.tree.lookup("cover.png", in: podcast, for: fixture.me))
     _ = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
-    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://new.example/a.png" }
     fixture.fetcher.state.withLock { $0.files["http://new.example/a.png"] = [9] }
     try fixture.tree.awaitIdle()
     _ = fixture.kernel.take()
-    fixture.catalog.announce(.podcast(TreeFixture.podcast))
+    fixture.feed.imageURL = "http://new.example/a.png"
+    try fixture.refresh()
     #expect(fixture.awaitListing(podcast))
     let file = try wait(fixture.tree.open(cover.node, writes: false, for: fixture.me))
     #expect(try bytes(file) == [9])
@@ -204,7 +200,7 @@ import TransferProtocol
   @Test func whatItsHostDoesNotHaveIsNotListedUntilTheFeedChanges() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
-    let (tree, me, catalog) = (fixture.tree, fixture.me, fixture.catalog)
+    let (tree, me) = (fixture.tree, fixture.me)
     let podcast = try fixture.searched()
     let chapters = Self.stem + ".chapters.json"
     let all = try fixture.list(podcast)
@@ -224,12 +220,11 @@ import TransferProtocol
     // In the next mount, too, and after a refresh that brings nothing.
     let next = try self.fixture(directory, after: fixture)
     #expect(try next.list(podcast) == shown)
-    catalog.announce(.refreshed(podcast: TreeFixture.podcast, newEpisodes: 0))
-    try next.tree.awaitIdle()
+    try next.refresh()
     #expect(try next.list(podcast) == shown)
     next.fetcher.state.withLock { $0.files["http://media.example/chapters"] = [7] }
-    catalog.announce(
-      .episode(TreeFixture.podcast << 20 | 2), .refreshed(podcast: TreeFixture.podcast, newEpisodes: 0))
+    next.feed.items[1].title = "Part two"
+    try next.refresh()
     #expect(next.awaitName(chapters, in: podcast))
     #expect(try eventually { try next.list(podcast) == all })
     let node = try wait(next.tree.lookup(chapters, in: podcast, for: me)).node
@@ -296,8 +291,8 @@ import TransferProtocol
     #expect(try wait(next.tree.lookup("cover.png", in: folder, for: next.me)).size == 3)
     _ = try wait(next.tree.lookup(".directory", in: folder, for: next.me))
     // Its feed names another, which is not here.
-    next.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = "http://new.example/a.png" }
-    next.catalog.announce(.facts(podcast: TreeFixture.podcast))
+    next.feed.imageURL = "http://new.example/a.png"
+    try next.refresh()
     #expect(next.awaitName("cover.png", in: folder))
     #expect(try next.list(folder) == [Self.stem + ".mp3"])
   }
@@ -329,36 +324,33 @@ import TransferProtocol
   @Test func namesOfOneEpisodesSidecarsAreNeverAnothers() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
-    fixture.catalog.state.withLock { state in
-      // Its own transcript has the name that the English one of the first would get.
-      state.feeds[TreeFixture.podcast]?[1].stem = Self.stem + ".en"
-      state.feeds[TreeFixture.podcast]?[1].transcripts = [
-        Transcript(url: "http://media.example/2", type: "text/vtt", language: nil)
-      ]
-    }
+    fixture.feed.items[1].more = "<podcast:transcript url='http://media.example/2' type='text/vtt'/>"
     let podcast = try fixture.searched()
+    try fixture.refresh()
+    // Its own transcript has the name that the English one of the first would get.
+    try fixture.world.poke("UPDATE episode SET stem = '\(Self.stem).en' WHERE title = 'Part 2'")
+    try fixture.settle()
     let items = try wait(fixture.tree.openDirectory(podcast, for: fixture.me)).items(from: 0, count: 100)
     #expect(Set(items.map(\.name)).count == items.count)
     let found = try wait(fixture.tree.lookup(Self.stem + ".en.vtt", in: podcast, for: fixture.me))
-    #expect(found.node.kind == .transcript && found.node.row == TreeFixture.podcast << 20 | 2)
+    #expect(found.node.kind == .transcript && found.node.row == TreeFixture.episode(2))
   }
 
   @Test func aSubscriptionsCoverIsFetchedAsSoonAsItsFeedNamesIt() throws {
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
     // Followed by its address alone: nothing is known of it.
-    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = nil }
-    _ = try fixture.searched()
-    let result = try #require(fixture.catalog.state.withLock { $0.results.values.first?.first?.id })
-    _ = try fixture.catalog.subscribe(result: result, name: "Lights")
-    fixture.catalog.announce(.podcast(TreeFixture.podcast))
-    fixture.catalog.state.withLock { $0.podcasts[TreeFixture.podcast]?.imageURL = Self.cover }
-    fixture.catalog.announce(.facts(podcast: TreeFixture.podcast))
+    fixture.feed.imageURL = nil
+    try fixture.follow(fixture.searched())
+    try fixture.refresh()
+    fixture.feed.imageURL = Self.cover.forRequest
+    try fixture.refresh()
     #expect(eventually { fixture.fetcher.state.withLock { $0.asked.map(\.url) } == [Self.cover] })
     #expect(eventually { (try? Directories.names(in: directory.path("sidecars")).count) == 1 })
     // It is here: told of again, it is not fetched again.
-    fixture.catalog.announce(.podcast(TreeFixture.podcast), .facts(podcast: TreeFixture.podcast))
-    let folder = try #require(fixture.catalog.subscriptions().first.map { NodeID(.subscription, $0.id) })
+    fixture.feed.more += "<copyright>2024</copyright>"
+    try fixture.refresh()
+    let folder = try #require(try fixture.catalog.subscriptions().first.map { NodeID(.subscription, $0.id) })
     #expect(try fixture.list(folder).contains("cover.png"))
     #expect(fixture.fetcher.state.withLock { $0.asked.count } == 1)
   }
@@ -367,9 +359,8 @@ import TransferProtocol
     let directory = try TemporaryDirectory()
     let fixture = try fixture(directory)
     let podcast = try fixture.searched()
-    #expect(failure(fixture.tree.lookup(".hidden", in: podcast, for: fixture.me)) == .ENOENT)
-    _ = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
-    #expect(fixture.catalog.state.withLock { $0.refreshes.isEmpty })
+    #expect(failure(fixture.tree.lookup(".directory", in: podcast, for: fixture.me)) == .ENOENT)
+    #expect(fixture.fetches == 0)
     #expect(try !fixture.list(podcast).contains(".directory"))
     let icon = try wait(fixture.tree.lookup(".directory", in: podcast, for: fixture.me))
     let text = "[Desktop Entry]\nIcon=./cover.png\n"

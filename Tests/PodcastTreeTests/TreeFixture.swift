@@ -1,14 +1,107 @@
+import Catalog
 import Configuration
+import FeedKit
+import HTTPKit
 import PodcastModel
-import PodcastTree
 import PosixKit
+import SQLiteKit
 import TestSupport
 import TransferProtocol
 
-/// A tree on a fake catalogue and fake transfers, with one podcast of three episodes in the directory service.
+@testable import PodcastTree
+
+/// What the trees of one user share: a catalogue in memory, the feeds and the directory service on loopback, and transfers
+/// that a test steers.
+final class TreeWorld: Sendable {
+  let origin: OriginServer
+  let directory: DirectoryService
+  let catalog: Catalog
+  let transfers = FakeTransfers()
+  fileprivate let feed: Monitor<TestFeed>
+  private let home: TemporaryDirectory
+  private let http = HTTPClient(name: "test-http")
+
+  init() throws {
+    home = try TemporaryDirectory(inMemory: true)
+    origin = try OriginServer()
+    directory = DirectoryService(on: origin)
+    var settings = Settings()
+    settings.searchURL = directory.url
+    let environment = ["HOME": home.path, "XDG_RUNTIME_DIR": home.path("run")]
+    catalog = try Catalog(
+      places: Places(environment: environment), settings: settings, http: http,
+      feedReader: .program(Products.path("podcastfs")))
+    feed = Monitor(.threeParts)
+    serve(.threeParts)
+    list("Harbour Lights", at: "/a.xml")
+  }
+
+  deinit {
+    catalog.close()
+    http.stop()
+    origin.stop()
+  }
+
+  fileprivate func serve(_ feed: TestFeed) {
+    origin.serve("/a.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+  }
+
+  /// Puts a podcast into the directory service, which every search finds.
+  func list(_ title: String, at path: String) {
+    let url = origin.url(path).replacing("http://", with: "http://ann:secret@")
+    listings.withLock { listings in
+      listings.append(
+        DirectoryService.Listing(
+          title, author: "harbour again", feedURL: url, id: Int64(listings.count + 1)))
+      directory.list(listings)
+    }
+  }
+
+  /// Adds a picture to all podcasts of the directory service.
+  fileprivate func nameCover(_ url: String) {
+    listings.withLock { listings in
+      for place in listings.indices { listings[place].imageURL = url }
+      directory.list(listings)
+    }
+  }
+
+  private let listings = Monitor<[DirectoryService.Listing]>([])
+
+  /// Changes the catalogue's file past all rules, and has all trees read all of it again.
+  func poke(_ statements: String...) throws {
+    let database = try Database(path: home.path(".local/share/podcastfs/catalog.sqlite"))
+    for statement in statements { try database.run(statement) }
+    try database.run("UPDATE counter SET commits = commits + 1")
+    try database.run("INSERT INTO change_log SELECT commits, 'everything' FROM counter")
+    try catalog.noteUpload()
+  }
+}
+
+extension TestFeed {
+  /// The fixture's, of January 2024.
+  static var threeParts: TestFeed {
+    var feed = TestFeed("Harbour Lights", author: "Ann", items: (1...3).map { .part($0, day: $0) })
+    feed.more = "<description>About &lt;b&gt;harbours&lt;/b&gt;</description>"
+    feed.items[0].length = 1_000_000
+    feed.items[0].more = "<description>Notes of &lt;i&gt;part&lt;/i&gt; 1</description>"
+    return feed
+  }
+}
+
+extension TestFeed.Item {
+  /// - Parameter day: 1 for the first of January 2024.
+  static func part(_ number: Int, day: Int) -> TestFeed.Item {
+    var item = TestFeed.Item(
+      "Part \(number)", url: "http://media.example/\(number).mp3", guid: "guid-\(number)",
+      published: 1_704_067_200 + Int64(day - 1) * 86_400)
+    item.duration = "60"
+    return item
+  }
+}
+
+/// A tree on a catalogue in memory and fake transfers, with one podcast of three episodes in the directory service.
 final class TreeFixture {
-  let catalog: FakeCatalog
-  let transfers: FakeTransfers
+  let world: TreeWorld
   let fetcher = FakeFetcher()
   let programs = FakePrograms()
   let tree: PodcastTree
@@ -18,7 +111,22 @@ final class TreeFixture {
   let indexer = Caller(user: 1000, thread: 3)
   let kernel = FakeKernel()
 
-  static let podcast: Int64 = 7
+  var catalog: Catalog { world.catalog }
+  var transfers: FakeTransfers { world.transfers }
+  /// How often the podcast's feed was fetched.
+  var fetches: Int { world.origin.requests("/a.xml").count }
+  /// The podcast's feed; who sets it changes what its host has.
+  var feed: TestFeed {
+    get { world.feed.withLock { $0 } }
+    set {
+      world.feed.withLock { $0 = newValue }
+      world.serve(newValue)
+    }
+  }
+
+  /// The first that the catalogue gets to know, and its episodes.
+  static let podcast: Int64 = 1
+  static func episode(_ number: Int64) -> Int64 { podcast << 20 | number }
   /// The fixture's episodes are old.
   static var settings: Settings {
     var settings = Settings()
@@ -29,69 +137,51 @@ final class TreeFixture {
 
   /// - Parameters:
   ///   - cache: the cache's directory; the root is there, and nothing is written to it.
-  ///   - before: the tree whose place this one takes: what that is on tells this one from now on.
+  ///   - before: another tree of the same user.
   init(
     settings: Settings = TreeFixture.settings, cache: String = "/", data: String? = nil,
     after before: TreeFixture? = nil
   ) throws {
-    catalog = before?.catalog ?? FakeCatalog()
-    transfers = before?.transfers ?? FakeTransfers()
-    if before == nil { Self.fill(catalog) }
+    world = try before?.world ?? TreeWorld()
     var places = try Places(environment: ["HOME": "/nonexistent"])
     places.cache = cache
     if let data { places.data = data }
     tree = PodcastTree(
-      catalog: catalog, transfers: transfers, fetcher: fetcher, settings: settings, places: places,
-      owner: Owner(user: 1000, group: 1000), programs: programs)
+      catalog: world.catalog, transfers: world.transfers, fetcher: fetcher, settings: settings,
+      places: places, owner: Owner(user: 1000, group: 1000), programs: programs)
     tree.observe(kernel)
   }
 
-  /// Has the feed hold so many episodes of a minute, one a day.
-  func publish(count: Int) {
-    catalog.state.withLock { state in
-      state.feeds[Self.podcast] = (1...count).map { number in
-        let address = WebAddress("http://media.example/\(number).mp3")
-        var episode = Episode(
-          id: Self.podcast << 20 | Int64(number), podcastID: Self.podcast,
-          mediaKey: MediaKey(address: address),
-          stem: "2024-01-\(number + 10) - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
-          published: 1_704_067_200 + Int64(number + 9) * 86_400, enclosureURL: address)
-        episode.feedLength = 1_000_000
-        return episode
-      }
-    }
+  /// Fills the feed with so many episodes, one a day, which only now become known.
+  func publish(count: Int) { feed.items = (1...count).map { .part($0, day: $0) } }
+
+  /// Follows the result of a search, as another process would.
+  @discardableResult
+  func follow(_ result: NodeID) throws -> NodeID {
+    let listed = try catalog.subscribe(result: result.row, name: "Lights")
+    try settle()
+    return NodeID(.subscription, listed.id)
   }
 
-  private static func fill(_ catalog: FakeCatalog) {
-    catalog.state.withLock { state in
-      state.nextID = 100
-      var podcast = Podcast(
-        id: Self.podcast, feedURL: "http://ann:secret@feeds.example/a.xml", title: "Harbour Lights",
-        name: "Harbour Lights")
-      podcast.author = "Ann"
-      podcast.description = "About <b>harbours</b>"
-      state.podcasts[Self.podcast] = podcast
-      state.directory = [Self.podcast]
-      state.feeds[Self.podcast] = (1...3).map { number in
-        var episode = Episode(
-          id: Self.podcast << 20 | Int64(number), podcastID: Self.podcast,
-          mediaKey: MediaKey(address: "http://media.example/\(number).mp3"),
-          stem: "2024-01-0\(number) - Part \(number)", fileExtension: ".mp3", title: "Part \(number)",
-          published: 1_704_067_200 + Int64(number - 1) * 86_400,
-          enclosureURL: "http://ann:secret@media.example/\(number).mp3")
-        episode.guid = "guid-\(number)"
-        episode.duration = 60
-        episode.mediaType = "audio/mpeg"
-        episode.feedLength = number == 1 ? 1_000_000 : nil
-        episode.notes = "Notes of <i>part</i> \(number)"
-        return episode
-      }
+  /// Fetches the podcast's feed, and takes in what it says.
+  func refresh() throws {
+    let result = Monitor<Result<RefreshOutcome, CatalogError>?>(nil)
+    catalog.refresh(podcast: Self.podcast, cause: .forced) { outcome in
+      result.withLockNotifying { $0 = outcome }
     }
+    _ = try result.wait(until: .after(patience)) { $0 }?.get()
+    try settle()
   }
+
+  /// Ends when the tree has taken in all that is committed.
+  func settle() throws { try wait(tree.commit {}) }
 
   /// Makes the search "harbour" and gives its podcast's directory.
-  func searched() throws -> NodeID {
-    let search = try wait(tree.makeDirectory("harbour", in: .search, for: me))
+  /// - Parameter cover: the address of the picture that the search names.
+  func searched(cover: String? = nil) throws -> NodeID {
+    if let cover { world.nameCover(cover) }
+    let known = try? wait(tree.lookup("harbour", in: .search, for: me))
+    let search = try known ?? wait(tree.makeDirectory("harbour", in: .search, for: me))
     return try wait(tree.lookup("Harbour Lights", in: search.node, for: me)).node
   }
 

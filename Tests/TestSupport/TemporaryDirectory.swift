@@ -6,8 +6,9 @@ package final class TemporaryDirectory: Sendable {
   /// Absolute, without a slash at its end.
   package let path: String
 
-  package init(prefix: String = "podcastfs-test") throws {
-    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  /// - Parameter inMemory: where no disk makes a database wait.
+  package init(prefix: String = "podcastfs-test", inMemory: Bool = false) throws {
+    let base = inMemory ? "/dev/shm" : getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/\(prefix)-XXXXXX".utf8CString)
     guard mkdtemp(&template) != nil else {
       throw PosixError.last("create a directory", base)

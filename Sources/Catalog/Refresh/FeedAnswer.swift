@@ -23,12 +23,18 @@ struct FeedAnswer: Sendable {
   var cut: HTTPError?
 }
 
-/// A feed as it came, its episodes made ready for the catalogue while it was still parsed.
+/// A feed as it came, its episodes made ready for the catalogue.
 @dynamicMemberLookup
 struct FetchedFeed: Sendable {
   /// All but its episodes.
   let channel: ParsedFeed
   let episodes: [IncomingEpisode]
+
+  init(_ feed: consuming ParsedFeed, now: Int64) {
+    episodes = feed.episodes.compactMap { IncomingEpisode($0, now: now) }
+    feed.episodes = []
+    channel = feed
+  }
 
   /// The first date of an episode that has not come yet: the episode counts as undated until then.
   func nextDate(after now: Int64) -> Int64? {

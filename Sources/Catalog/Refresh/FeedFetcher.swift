@@ -109,16 +109,15 @@ final class FeedFetcher: Sendable {
     if breakOff == nil, body.digest == question.known {
       return FeedAnswer(head: head, content: .same, digest: question.known)
     }
-    let (channel, episodes): (ParsedFeed, [IncomingEpisode])
+    let parsed: ParsedFeed
     do throws(FeedError) {
-      (channel, episodes) = try reader.parse(
+      parsed = try reader.parse(
         body, baseURL: WebAddress(head.effectiveURL), httpCharset: head.charset,
-        isBehind: question.isBackground
-      ) { IncomingEpisode($0, now: question.now) }
+        isBehind: question.isBackground)
     } catch {
       throw breakOff.map { FeedFailure($0) } ?? FeedFailure(notAFeed: error, head: head)
     }
-    let feed = FetchedFeed(channel: channel, episodes: episodes)
+    let feed = FetchedFeed(parsed, now: question.now)
     var answer = FeedAnswer(head: head, content: .feed(feed), bytes: body.count, digest: body.digest)
     // Some servers tell too great a length of a feed that is whole.
     if feed.ending == .whole { return answer }

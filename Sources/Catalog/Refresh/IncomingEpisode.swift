@@ -27,38 +27,19 @@ final class IncomingEpisode: Sendable {
     mediaType = enclosure.type.map(MediaType.essence)
     var traits = parsed.traits(now: now)
     (guid, title, published) = (traits.guid, traits.title, traits.published)
-    // The notes may come from a file: they are read once here, and once more where they are kept.
-    let notes = parsed.notes
-    notesLength = notes?.utf8.count ?? 0
-    traits.fingerprint = Self.fingerprint(parsed, notes, enclosure, published)
+    notesLength = parsed.notes?.utf8.count ?? 0
+    traits.fingerprint = Self.fingerprint(parsed, published)
     self.traits = traits
     self.parsed = parsed
   }
 
-  /// A number that tells whether all this is still the same, in every process and version (FNV-1a, 64 bits).
-  private static func fingerprint(
-    _ parsed: ParsedEpisode, _ notes: String?, _ enclosure: ParsedEpisode.Enclosure, _ published: Int64?
-  ) -> Int64 {
-    let numbers = [
-      published, enclosure.length, parsed.duration.map(Int64.init), parsed.season.map(Int64.init),
-      parsed.episode.map(Int64.init), parsed.explicit.map { $0 ? 1 : 0 },
-    ]
-    let people = PersonRows.text(parsed.people)
-    let texts: [String?] = [
-      parsed.guid, parsed.title, enclosure.url.forRequest, enclosure.type, parsed.link?.forRequest, notes,
-      parsed.imageURL?.forRequest, parsed.chaptersURL?.forRequest, EpisodeRow.text(parsed.transcripts),
-      parsed.episodeType, people,
-    ]
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for text in texts + numbers.map({ $0.map { String($0) } }) {
-      guard var text else {
-        hash = (hash ^ 0xFE) &* 0x0000_0100_0000_01b3
-        continue
-      }
-      hash = text.withUTF8 { bytes in
-        bytes.reduce(hash) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3 }
-      }
-      hash = (hash ^ 0xFF) &* 0x0000_0100_0000_01b3
+  /// A number that tells whether the feed says the same of it as before, in every process (FNV-1a, 64 bits).
+  private static func fingerprint(_ parsed: ParsedEpisode, _ published: Int64?) -> Int64 {
+    var said = parsed
+    // Neither its place in the document counts, nor a date in the future.
+    (said.index, said.published) = (0, published)
+    let hash = said.encoded.reduce(0xcbf2_9ce4_8422_2325 as UInt64) {
+      ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01b3
     }
     return Int64(bitPattern: hash)
   }

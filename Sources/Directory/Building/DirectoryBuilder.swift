@@ -26,8 +26,8 @@ final class DirectoryBuilder {
     options.cacheSize = 16_000
     self.waiting = try Database(path: waiting, options: options)
     // SQLite sorts the podcasts on the disk, not in memory.
-    try self.waiting.script("PRAGMA temp_store = file; CREATE TABLE found (rank INTEGER, line BLOB)")
-    try self.waiting.script("CREATE TABLE later (line BLOB)")
+    try self.waiting.script("PRAGMA temp_store = file; CREATE TABLE found (rank INTEGER, record BLOB)")
+    try self.waiting.script("CREATE TABLE later (record BLOB)")
     try self.waiting.run("BEGIN")
     options.cacheSize = 32_000
     directory = try Database(path: path, options: options)
@@ -43,20 +43,11 @@ final class DirectoryBuilder {
   }
 
   private func keepPending() throws {
-    var lines: [[UInt8]] = []
-    for record in pending { lines.append(Self.line(record)) }
     try waiting.run("INSERT INTO found VALUES (?, ?)", rows: pending.count) { index, values in
       values.add(Rank.key(pending[index], now: now))
-      values.add(lines[index])
+      values.add(pending[index].encoded)
     }
     pending.removeAll(keepingCapacity: true)
-  }
-
-  private static func line(_ record: DumpRecord) -> [UInt8] {
-    var line: [UInt8] = []
-    record.write(to: &line)
-    line.removeLast()
-    return line
   }
 
   /// Writes all that has been added, and what the file was made of.
@@ -67,11 +58,11 @@ final class DirectoryBuilder {
     var titles = SeenTitles(count: count)
     var later: [[UInt8]] = []
     var failure: (any Error)?
-    func take(_ line: [UInt8], isRepeated: (DumpRecord) -> Bool) -> Bool {
-      guard let record = line.withUnsafeBytes({ DumpRecord(line: $0) }) else { return true }
+    func take(_ coded: [UInt8], isRepeated: (DumpRecord) -> Bool) -> Bool {
+      guard let record = try? DumpRecord(decoding: coded[...]) else { return true }
       do {
         if isRepeated(record) {
-          later.append(line)
+          later.append(coded)
           if later.count >= Self.batch { try keepLater(&later) }
         } else if try writer.add(record) {
           progress(writer.count)
@@ -81,14 +72,14 @@ final class DirectoryBuilder {
       }
       return failure == nil
     }
-    try waiting.forEach("SELECT line FROM found ORDER BY rank") { row in
+    try waiting.forEach("SELECT record FROM found ORDER BY rank") { row in
       take(row.blob(0)) { record in
         !titles.insert(record.title.lowercased(), WebAddress(record.feed).host ?? "")
       }
     }
     if let failure { throw failure }
     try keepLater(&later)
-    try waiting.forEach("SELECT line FROM later ORDER BY rowid") { row in take(row.blob(0)) { _ in false } }
+    try waiting.forEach("SELECT record FROM later ORDER BY rowid") { row in take(row.blob(0)) { _ in false } }
     if let failure { throw failure }
     try writer.flush()
     try directory.script(DirectorySchema.indexes)
@@ -102,11 +93,11 @@ final class DirectoryBuilder {
     progress(writer.count)
   }
 
-  private func keepLater(_ lines: inout [[UInt8]]) throws {
-    let all = lines
+  private func keepLater(_ records: inout [[UInt8]]) throws {
+    let all = records
     try waiting.run("INSERT INTO later VALUES (?)", rows: all.count) { index, values in values.add(all[index])
     }
-    lines.removeAll(keepingCapacity: true)
+    records.removeAll(keepingCapacity: true)
   }
 }
 

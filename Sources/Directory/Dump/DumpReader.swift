@@ -83,6 +83,6 @@ struct DumpReader {
   /// A number, also where it stands as text; 0 where there is none that makes sense.
   private static func number(_ column: Column, _ row: borrowing Row) -> Int64 {
     let number = row.int64(column.rawValue)
-    return (0..<1_000_000_000_000).contains(number) ? number : 0
+    return (0..<DumpRecord.most).contains(number) ? number : 0
   }
 }

@@ -24,56 +24,24 @@ struct DumpRecord: Hashable, Sendable {
   var categories: [String] = []
 }
 
-// One line of text for each podcast. The process that writes the lines has read a stranger's file, so they are not trusted:
-// a reader of a few lines of code checks each field.
-extension DumpRecord {
-  private static let separator: UInt8 = 0x1F
-  static let lineEnd: UInt8 = 0x0A
-  private static let fieldCount = 12
-
-  func write(to output: inout [UInt8]) {
-    for number in [number, apple, episodes, newest, oldest, score, isLate ? 1 : 0] {
-      output += String(number).utf8
-      output.append(Self.separator)
-    }
-    for text in [feed, title, author, language] {
-      output += text.utf8
-      output.append(Self.separator)
-    }
-    output += categories.joined(separator: ",").utf8
-    output.append(Self.lineEnd)
+extension DumpRecord: FieldCoded {
+  mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&number, &feed, &title)
+    try fields.code(&author, &language, &apple)
+    try fields.code(&episodes, &newest, &oldest)
+    try fields.code(&score, &isLate, &categories)
+    guard isSound else { throw .malformed }
   }
 
-  /// - Returns: nil for anything that `write` does not write.
-  init?(line: UnsafeRawBufferPointer) {
-    let fields = line.split(separator: Self.separator, omittingEmptySubsequences: false)
-    guard fields.count == Self.fieldCount else { return nil }
-    var numbers: [Int64] = []
-    for field in fields.prefix(7) {
-      guard let number = Self.number(field) else { return nil }
-      numbers.append(number)
-    }
+  /// The process that writes it has read a stranger's file: what it says is not trusted.
+  private var isSound: Bool {
     // Control characters would break a name or a terminal's line.
-    guard !line.contains(where: { $0 < 0x20 && $0 != Self.separator }) else { return nil }
-    let texts = fields.dropFirst(7).map { String(decoding: $0, as: UTF8.self) }
-    (number, apple, episodes) = (numbers[0], numbers[1], numbers[2])
-    (newest, oldest, score, isLate) = (numbers[3], numbers[4], numbers[5], numbers[6] != 0)
-    (feed, title, author, language) = (texts[0], texts[1], texts[2], texts[3])
-    categories = texts[4].split(separator: ",").map(String.init)
-    guard feed.hasPrefix("http://") || feed.hasPrefix("https://"), !title.isEmpty, (0...9).contains(score)
-    else {
-      return nil
+    let isText = ([feed, title, author, language] + categories).allSatisfy { text in
+      text.utf8.count <= Self.longestAddress && !text.utf8.contains { $0 < 0x20 }
     }
-  }
-
-  private static func number(_ digits: Slice<UnsafeRawBufferPointer>) -> Int64? {
-    guard (1...18).contains(digits.count) else { return nil }
-    var value: Int64 = 0
-    for byte in digits {
-      guard (48...57).contains(byte) else { return nil }
-      value = value * 10 + Int64(byte - 48)
-    }
-    return value
+    return isText && [number, apple, episodes, newest, oldest].allSatisfy { (0..<Self.most).contains($0) }
+      && (feed.hasPrefix("http://") || feed.hasPrefix("https://")) && !title.isEmpty
+      && (0...9).contains(score)
   }
 }
 
@@ -81,7 +49,10 @@ extension DumpRecord {
 extension DumpRecord {
   /// The longest title or author, in characters.
   private static let longestText = 500
+  /// Bytes of the longest address: no text of another kind has more.
   private static let longestAddress = 2000
+  /// Numbers are below.
+  static let most: Int64 = 1_000_000_000_000
 
   /// - Returns: nil where there is no title or no address of a feed.
   init?(feed: String, title: String) {

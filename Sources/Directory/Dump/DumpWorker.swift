@@ -1,3 +1,4 @@
+internal import FeedKit
 internal import Glibc
 internal import PosixKit
 internal import SQLiteKit
@@ -11,16 +12,11 @@ package enum DumpWorker {
   private static let processorSeconds = 1200
   /// Bytes of memory.
   private static let memory = 256 << 20
-  /// Bytes that are written at once.
-  private static let piece = 1 << 16
+  /// Records that are written at once.
+  private static let batch = 500
 
   /// The lowest file descriptor that is closed: above those of the database and the pipe.
   private static let firstClosed: Int32 = 16
-
-  /// The last line, before the number of rows that cannot be used.
-  static let end = "end "
-  /// Before the reason why nothing can be used.
-  static let failure = "refused "
 
   /// - Returns: the exit status; 0 also where the output says that the dump is refused.
   package static func run() -> Int32 {
@@ -30,12 +26,13 @@ package enum DumpWorker {
     options.isImmutable = true
     // Nothing of the program that started this one is open here.
     options.whenOpen = { Sandbox.enter(closingFrom: firstClosed) }
-    var output: [UInt8] = []
-    output.reserveCapacity(2 * piece)
-    func flush() -> Bool {
-      defer { output.removeAll(keepingCapacity: true) }
-      return output.withUnsafeBytes { bytes in (try? writeFully(1, bytes)) != nil }
+    var found: [DumpRecord] = []
+    func write(_ message: DumpMessage) -> Bool { (try? PipedValue.write(message, to: 1)) != nil }
+    func writeFound() -> Bool {
+      defer { found.removeAll(keepingCapacity: true) }
+      return write(.records(found))
     }
+    let isTaken: Bool
     do {
       let database = try Database(path: "/proc/self/fd/0", options: options)
       try database.distrust(readingOnly: [DumpReader.table])
@@ -46,18 +43,18 @@ package enum DumpWorker {
           refused += 1
           return true
         }
-        record.write(to: &output)
-        return output.count < piece || flush()
+        found.append(record)
+        return found.count < batch || writeFound()
       }
-      output += "\(end)\(refused)\n".utf8
+      isTaken = writeFound() && write(.end(refused: refused))
     } catch let error as DirectoryError {
-      output += "\(failure)\(error)\n".utf8
+      isTaken = write(.refused("\(error)"))
     } catch let error as DatabaseError {
-      output += "\(failure)\(DirectoryError.refused(explain(error)))\n".utf8
+      isTaken = write(.refused("\(DirectoryError.refused(explain(error)))"))
     } catch {
       return 1
     }
-    return flush() ? 0 : 1
+    return isTaken ? 0 : 1
   }
 
   private static func explain(_ error: DatabaseError) -> String {

@@ -40,27 +40,23 @@ package struct ImportedRule: Hashable, Sendable {
 
 // How they go from the process that read them to the one that asked.
 
-extension ImportedRule: Recordable {
-  init() { self.init("", "") }
+extension ImportedRule: FieldCoded {
+  package init() { self.init("", "") }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try key.code(&record)
-    try value.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&key)
+    try fields.code(&value)
   }
 }
 
-extension ImportedEpisode: Recordable {
-  init() { self.init(podcast: "", address: "") }
+extension ImportedEpisode: FieldCoded {
+  package init() { self.init(podcast: "", address: "") }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try podcast.code(&record)
-    try address.code(&record)
-    try guid.code(&record)
-    try time.code(&record)
-    try lastPlayed.code(&record)
-    try isKept.code(&record)
-    try isHidden.code(&record)
-    try queuePlace.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&podcast, &address, &guid)
+    try fields.code(&time, &lastPlayed, &isKept)
+    try fields.code(&isHidden)
+    try fields.code(&queuePlace)
     var (kind, position, length): (UInt64, Int64, Int64?) =
       switch state {
       case nil: (0, 0, nil)
@@ -68,15 +64,13 @@ extension ImportedEpisode: Recordable {
       case .played: (2, 0, nil)
       case .position(let position, let length): (3, position, length)
       }
-    try kind.code(&record)
-    try position.code(&record)
-    try length.code(&record)
+    try fields.code(&kind, &position, &length)
     switch kind {
     case 0: state = nil
     case 1: state = .unplayed
     case 2: state = .played
     case 3: state = .position(position, of: length)
-    default: throw RecordError()
+    default: throw .malformed
     }
   }
 }

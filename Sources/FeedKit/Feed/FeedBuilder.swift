@@ -1,13 +1,5 @@
 internal import PodcastModel
 
-/// Gets a feed's episodes one by one, while what comes behind them is still parsed.
-struct EpisodeReceiver {
-  /// The next episode of the document.
-  let take: (ParsedEpisode) -> Void
-  /// Forget all that came: the document is read again from its start.
-  let restart: () -> Void
-}
-
 /// Makes a `ParsedFeed` of a document's elements. Where an element means something depends on its parent:
 /// the title of an image is not the channel's, an item within a live item or another publisher's element is
 /// none.
@@ -38,10 +30,8 @@ final class FeedBuilder: XMLReceiver {
     fileprivate var contexts: [Context] = [.document]
     /// How many elements are open within one that means nothing to us.
     fileprivate var ignoredDepth = 0
-    /// Items of the document; those that are episodes; those without an enclosure that name a web page.
-    fileprivate var (itemCount, episodeCount, pageCount) = (0, 0, 0)
-    /// The last episode: handed on when it is sure that the document has not broken off within it.
-    fileprivate var held: ParsedEpisode?
+    /// Items of the document; those without an enclosure that name a web page.
+    fileprivate var (itemCount, pageCount) = (0, 0)
     /// Bytes of the texts and addresses that there have been.
     fileprivate var output = 0
     fileprivate var isExhausted = false
@@ -62,16 +52,11 @@ final class FeedBuilder: XMLReceiver {
   /// The most bytes that are collected now.
   @exclusivity(unchecked) private var bufferLimit = 0
   private let documentURL: WebAddress?
-  /// Gets the episodes; nil where they are kept in `feed`.
-  private let episodes: EpisodeReceiver?
   private let limits: FeedLimits
 
-  /// - Parameters:
-  ///   - documentURL: where the document came from.
-  ///   - episodes: gets the episodes; nil where they are kept in `feed`.
-  init(documentURL: WebAddress?, limits: FeedLimits, episodes: EpisodeReceiver? = nil) {
+  /// - Parameter documentURL: where the document came from.
+  init(documentURL: WebAddress?, limits: FeedLimits) {
     self.documentURL = documentURL
-    self.episodes = episodes
     self.limits = limits
     buffer.reserveCapacity(4096)
     super.init()
@@ -79,7 +64,6 @@ final class FeedBuilder: XMLReceiver {
   }
 
   override func restart() {
-    episodes?.restart()
     state = State()
     captured = nil
     buffer.removeAll(keepingCapacity: true)
@@ -88,11 +72,9 @@ final class FeedBuilder: XMLReceiver {
   /// The document has ended.
   /// - Parameter isWithinItem: it broke off amid an item, which is left out.
   func finish(isWithinItem: Bool) -> ParsedFeed {
-    if isWithinItem, state.held?.index == state.itemCount - 1 {
-      state.held = nil
-      state.episodeCount -= 1
+    if isWithinItem, state.feed.episodes.last?.index == state.itemCount - 1 {
+      state.feed.episodes.removeLast()
     }
-    handOn()
     state.feed.emptiness = emptiness
     if let emptiness { state.warnings.add(emptiness) }
     var feed = state.feed
@@ -103,17 +85,12 @@ final class FeedBuilder: XMLReceiver {
 
   private var emptiness: String? {
     let (count, pages) = (state.itemCount, state.pageCount)
-    if state.episodeCount > 0 || count == 0 { return nil }
+    if !state.feed.episodes.isEmpty || count == 0 { return nil }
     if count == 1 {
       return "the feed has one item, and nothing to play in it" + (pages == 1 ? ", only a web page" : "")
     }
     return "the feed has \(count) items, and nothing to play in them"
       + (pages == count ? ", only web pages" : "")
-  }
-
-  private func handOn() {
-    guard let episode = state.held.take() else { return }
-    if let episodes { episodes.take(episode) } else { state.feed.episodes.append(episode) }
   }
 
   override func startElement(_ element: XMLElement) {
@@ -237,10 +214,8 @@ final class FeedBuilder: XMLReceiver {
       if namesPage { state.pageCount += 1 }
       return
     }
-    handOn()
-    if state.episodeCount < limits.episodes {
-      state.episodeCount += 1
-      state.held = episode
+    if state.feed.episodes.count < limits.episodes {
+      state.feed.episodes.append(episode)
     } else {
       state.warnings.add("has more than \(limits.episodes) episodes: the rest is left out")
     }

@@ -72,28 +72,22 @@ package struct OPMLDocument: Hashable, Sendable {
 
 // How it goes from the process that read it to the one that asked.
 
-extension OPMLDocument: Recordable {
-  init() { self.init(title: nil) }
+extension OPMLDocument: FieldCoded {
+  package init() { self.init(title: nil) }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try title.code(&record)
-    try feeds.code(&record)
-    try warnings.code(&record)
-    try refusals.code(&record)
-    try episodes.code(&record)
-    try searches.code(&record)
-    try link.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&title, &feeds, &warnings)
+    try fields.code(&refusals, &episodes, &searches)
+    try fields.code(&link)
   }
 }
 
-extension OPMLDocument.Feed: Recordable {
-  init() { self.init(url: "") }
+extension OPMLDocument.Feed: FieldCoded {
+  package init() { self.init(url: "") }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try url.code(&record)
-    try title.code(&record)
-    try name.code(&record)
-    try htmlURL.code(&record)
-    try rules.code(&record)
+  package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&url, &title, &name)
+    try fields.code(&htmlURL)
+    try fields.code(&rules)
   }
 }

@@ -26,24 +26,7 @@ package struct FeedReader: Sendable {
   package func parse(
     _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool = false
   ) throws(FeedError) -> ParsedFeed {
-    var (feed, episodes) = try parse(
-      body, baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind
-    ) { $0 }
-    feed.episodes = episodes
-    return feed
-  }
-
-  /// Parses a feed whose episodes are wanted as something else.
-  /// - Parameter make: what is made of an episode, while the rest is still parsed.
-  /// - Returns: the feed without its episodes, and what was made of those, in the document's order.
-  package func parse<Item>(
-    _ body: FeedBody, baseURL: WebAddress?, httpCharset: String?, isBehind: Bool,
-    episodes make: (consuming ParsedEpisode) -> Item?
-  ) throws(FeedError) -> (feed: ParsedFeed, items: [Item]) {
-    let job = FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind)
-    return try run(job, on: body) { (record: inout Record) throws(RecordError) in
-      try ParserOutput.read(from: &record, make).map { (feed: $0.0, items: $0.1) }
-    }
+    try run(FeedJob(baseURL: baseURL, httpCharset: httpCharset, isBehind: isBehind), on: body)
   }
 
   /// Reads a list of subscriptions, and waits for that.
@@ -51,15 +34,10 @@ package struct FeedReader: Sendable {
   package func list(_ bytes: [UInt8]) throws(FeedError) -> OPMLDocument {
     let body = try FeedBody(limit: bytes.withUnsafeBytes { OPMLDocument.limit(of: $0) })
     try bytes.withBytes { all throws(FeedError) in try body.append(all) }
-    return try run(FeedJob(wantsList: true), on: body) { (record: inout Record) throws(RecordError) in
-      try ParserOutput.read(from: &record) { $0 }.map { $0.0 }
-    }
+    return try run(FeedJob(wantsList: true), on: body)
   }
 
-  private func run<Value>(
-    _ job: FeedJob, on body: FeedBody,
-    _ read: (inout Record) throws(RecordError) -> Result<Value, FeedError>
-  ) throws(FeedError) -> Value {
+  private func run<Document: FieldCoded>(_ job: FeedJob, on body: FeedBody) throws(FeedError) -> Document {
     let deadline = MonotonicTime.after(patience)
     let process: Int32
     let results: FileDescriptor
@@ -70,10 +48,10 @@ package struct FeedReader: Sendable {
     } catch {
       throw .storage(error)
     }
-    // Twice the texts, where the document is read again, and what stands between them.
-    let limit = FeedLimits().output(ofDocument: body.count) * 3
-    var record = Record(readingFrom: results.rawValue, limit: limit, until: deadline)
-    let outcome = try? read(&record)
+    // The texts, and what stands between them.
+    let limit = FeedLimits().output(ofDocument: body.count) * 2
+    let outcome: Result<Document, FeedError>? = PipedValue.read(
+      from: results.rawValue, limit: limit, until: deadline)
     // Whoever has said all, or nonsense, or nothing in time, has nothing to do any more. How it has ended by itself stays.
     kill(process, SIGKILL)
     let signal = (try? ChildProcess.wait(process)).map { $0 - 128 } ?? 0
@@ -87,10 +65,7 @@ package struct FeedReader: Sendable {
   ) throws(PosixError) -> Int32 {
     // The job has room in the pipe before anybody reads.
     let input = try Pipe()
-    var record = Record(writingTo: input.writer.rawValue)
-    guard (try? record.write(job)) != nil, (try? record.flush()) != nil else {
-      throw PosixError(.EPIPE, "start", program)
-    }
+    try PipedValue.write(job, to: input.writer.rawValue)
     return try ChildProcess.start(
       program, name: "podcastfs", [FeedWorker.argument],
       files: [body.file.rawValue, output.rawValue, nil, input.reader.rawValue], isDetached: false)
@@ -99,7 +74,7 @@ package struct FeedReader: Sendable {
 
 /// What the process that parses a document has to know beside its bytes. Everybody on the machine can read a command
 /// line, and addresses are secret: so it comes through a pipe.
-struct FeedJob: Recordable {
+struct FeedJob: FieldCoded {
   var baseURL: WebAddress?
   var httpCharset: String?
   /// Nobody waits for it.
@@ -118,10 +93,8 @@ struct FeedJob: Recordable {
     self.isBehind = isBehind
   }
 
-  mutating func code(_ record: inout Record) throws(RecordError) {
-    try baseURL.code(&record)
-    try httpCharset.code(&record)
-    try isBehind.code(&record)
-    try wantsList.code(&record)
+  mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
+    try fields.code(&baseURL, &httpCharset, &isBehind)
+    try fields.code(&wantsList)
   }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PodcastModel
 internal import PosixKit
 
 /// The process that parses one document: `podcastfs` in a mode that no user calls. Its standard input is the
@@ -20,8 +21,7 @@ package enum FeedWorker {
   package static func run() -> Int32 {
     ResourceLimits.confine(memory: memory, processorSeconds: processorSeconds)
     do {
-      var record = Record(readingFrom: 3, limit: 1 << 16)
-      let job: FeedJob = try record.read()
+      guard let job: FeedJob = PipedValue.read(from: 3, limit: 1 << 16) else { return 1 }
       if job.isBehind { ResourceLimits.giveWay(by: courtesy) }
       let input = FileDescriptor(owning: 0)
       let size = Int(try input.status().st_size)
@@ -33,11 +33,12 @@ package enum FeedWorker {
       let document = XMLDocument(bytes, httpCharset: job.httpCharset)
       Sandbox.enter(closingFrom: 3)
       if job.wantsList {
-        try ParserOutput.write(to: 1) { _ throws(FeedError) in try OPMLDocument.parse(document) }
+        try PipedValue.write(Result { () throws(FeedError) in try OPMLDocument.parse(document) }, to: 1)
       } else {
-        try ParserOutput.write(to: 1) { receiver throws(FeedError) in
-          try FeedParser.parse(document, baseURL: job.baseURL, limits: FeedLimits(), episodes: receiver)
+        let feed = Result { () throws(FeedError) in
+          try FeedParser.parse(document, baseURL: job.baseURL, limits: FeedLimits())
         }
+        try PipedValue.write(feed, to: 1)
       }
       return 0
     } catch {

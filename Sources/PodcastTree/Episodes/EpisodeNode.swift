@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 package import PodcastModel
 internal import PosixKit
@@ -11,7 +12,7 @@ struct EpisodeNode: TreeNode {
 
   func attributes() -> Answer<NodeAttributes> {
     tree.linksKnown.then { tree.listed(id.row) }.map { episode in
-      let status = tree.currentStatus(episode.mediaKey)
+      let status = tree.transfers.status(of: episode.mediaKey)
       return tree.state.withLock { $0.attributes(of: episode, node: id, status) }
     }
   }
@@ -29,7 +30,7 @@ struct EpisodeNode: TreeNode {
   private func open(
     _ episode: ListedEpisode, _ entry: EpisodeEntry, by program: Program?, for caller: Caller
   ) -> Answer<any OpenFile> {
-    let status = tree.currentStatus(episode.mediaKey)
+    let status = tree.transfers.status(of: episode.mediaKey)
     if DownloadPolicy.isPausedByUser(status) { tree.sweeps.ordered(episode.id) }
     let opener = DownloadPolicy.Opener(
       habit: program?.habit ?? .reads,
@@ -94,12 +95,11 @@ struct EpisodeNode: TreeNode {
 
   /// Waits for the byte at `offset`, or the end before it.
   private func awaiting(_ opened: any OpenEpisode, _ offset: Int64) -> Answer<any OpenEpisode> {
-    .pending { completion in
-      let waiting = opened.whenAvailable(at: offset, count: 1) { failure in
+    .task { completion in
+      opened.whenAvailable(at: offset, count: 1) { failure in
         if failure != nil { opened.close() }
-        completion(failure.map { .failure($0.errno) } ?? .success(opened))
+        completion(failure.map { .failure($0) } ?? .success(opened))
       }
-      return { waiting.cancel() }
     }
   }
 
@@ -148,8 +148,8 @@ struct EpisodeNode: TreeNode {
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
-      tree.sweeps.left(episode.id)
-      tree.transfers.leave(episode.mediaKey) { _ in }
+      tree.sweeps.leaves(episode.id)
+      tree.transfers.leave(episode.mediaKey) { _ in tree.sweeps.hasLeft(episode.id) }
     }
   }
 
@@ -198,7 +198,7 @@ struct EpisodeNode: TreeNode {
 
   /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {
-    let status = tree.currentStatus(episode.mediaKey)
+    let status = tree.transfers.status(of: episode.mediaKey)
     guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
       return status
     }
@@ -249,9 +249,6 @@ struct EpisodeNode: TreeNode {
 }
 
 extension PodcastTree {
-  /// The status at this moment: reports of changes come a moment later.
-  func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
-
   /// The facts that the daemon needs and keeps.
   package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode

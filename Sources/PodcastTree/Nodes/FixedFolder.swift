@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Configuration
 internal import PodcastModel
 internal import PosixKit

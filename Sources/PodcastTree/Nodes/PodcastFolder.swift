@@ -46,11 +46,10 @@ struct PodcastFolder: FolderNode {
   private func made() -> Answer<Listing> { tree.listing(of: id) { _ = try loadEpisodes() } }
 
   private func firstLook(_ podcast: Int64) -> Answer<Void> {
-    .pending { completion in
-      let task = tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
+    .task { completion in
+      tree.catalog.refresh(podcast: podcast, cause: .firstLook) { result in
         completion(result.map { _ in }.mapError(\.errnoOfFolder))
       }
-      return { task.cancel() }
     }
   }
 

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import PodcastModel
 internal import PosixKit
 internal import TransferProtocol

@@ -102,8 +102,8 @@ extension PodcastTree {
   }
 
   func fetch(_ sidecar: Sidecar, _ address: WebAddress, old: [UInt8]?) -> Answer<any OpenFile> {
-    Answer<[UInt8]>.pending { completion in
-      let task = self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
+    Answer<[UInt8]>.task { completion in
+      self.fetcher.fetch(address, allowsPrivateHosts: sidecar.allowsPrivateHosts) { result in
         guard case .failure(let errno) = result else { return completion(result) }
         if let old, errno != .EINTR { return completion(.success(old)) }
         // Without a network it says nothing of the file.
@@ -113,7 +113,6 @@ extension PodcastTree {
         // 404 or 410: until its feed changes it is not listed.
         completion(errno == .ENOENT ? .success([]) : result)
       }
-      return { task.cancel() }
     }.then { bytes in
       .on(self.loader) {
         self.copyChanged(sidecar, self.sidecars.store(bytes, sidecar.key), isOwn: true)

@@ -147,9 +147,11 @@ extension PodcastTree {
     guard let first = ids.first, let podcast = try catalog.podcast(EpisodeID.podcast(of: first)) else {
       return
     }
+    let isInMemory = state.withLock { $0.podcasts[podcast.id] != nil }
     let episodes = try catalog.episodes(ids).map {
       try loadListed(EpisodeEntry(episode: $0, podcast: podcast))
     }
+    defer { if !isInMemory { state.withLock { $0.forgetUnshown() } } }
     try noteTexts(of: ids)
     apply(.episodes(episodes))
     // A lost catalogue knows them again: they may have been downloaded before.
