@@ -70,7 +70,8 @@ struct ScreenSnapshotTests {
     try StoredScreens.check("catalogue") { columns in
       try catalogue.screen(
         [
-          "search a", "list", "new", "info 'Harbour Lights'", "info 'The Night Ferry'", "refresh",
+          "search a", "list", "new", "info 'Harbour Lights'", "info 'The Night Ferry'",
+          "refresh 'Harbour Lights'",
           "rules --try 'Harbour Lights' auto_download=2 exclude=fog", "find is:unplayed shorter:19s",
         ], columns)
     }
