@@ -12,7 +12,7 @@ enum QueueCommand: Command {
     podcastfs queue clear
 
     Lists the queue, as Queue/ does; appends episodes, puts them first, removes them, or removes all. PATH is an episode, or a
-    folder: all episodes directly in it. The cache never evicts what is queued. The next episodes are downloaded ahead
+    folder or the name of a subscription: all episodes directly in it. The cache never evicts what is queued. The next episodes are downloaded ahead
     (queue_ahead). A played episode leaves the queue.
 
       --json   [{"place", "path", "show", "title", "published", "duration", "played", "position", "state"}]
@@ -24,7 +24,7 @@ enum QueueCommand: Command {
     let words = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
-    let paths = Array(words.dropFirst())
+    let paths = words.dropFirst().map(MountedPodcast.path)
     switch (words.first, paths.isEmpty) {
     case (nil, _): try show(session, isJSON: isJSON)
     case ("clear", true): try session.catalog.clearQueue()

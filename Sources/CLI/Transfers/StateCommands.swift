@@ -9,8 +9,8 @@ enum PauseCommand: Command {
   static let usage = """
     podcastfs pause PATH…|--all
 
-    Pauses downloads, and keeps what has been downloaded. PATH is an episode, or a folder: all in it that run or wait. --all
-    means all downloads.
+    Pauses downloads, and keeps what has been downloaded. PATH is an episode, a folder or the name of a
+    subscription: all in it that run or wait. --all means all downloads.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -24,8 +24,8 @@ enum ResumeCommand: Command {
   static let usage = """
     podcastfs resume PATH…|--all
 
-    Resumes downloads that are paused or have failed. PATH is an episode, or a folder: all directly in it, the newest first.
-    --all means all downloads.
+    Resumes downloads that are paused or have failed. PATH is an episode, a folder or the name of a
+    subscription: all directly in it, the newest first. --all means all downloads.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -39,8 +39,8 @@ enum CancelCommand: Command {
   static let usage = """
     podcastfs cancel PATH…|--all
 
-    Cancels downloads, and drops what has been downloaded. PATH is an episode, or a folder: all directly in it. --all means all
-    that are not complete.
+    Cancels downloads, and drops what has been downloaded. PATH is an episode, a folder or the name of a
+    subscription: all directly in it. --all means all that are not complete.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -64,7 +64,7 @@ private struct StateChange {
   func run(_ command: any Command.Type, _ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isAll = arguments.takeFlag("--all", "-a")
-    let paths = try arguments.operands()
+    let paths = try arguments.paths()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
     if isAll && target == .downloading {
       try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")

@@ -11,7 +11,8 @@ enum VerifyCommand: Command {
   static let usage = """
     podcastfs verify [--json] [--quiet] [PATH…]
 
-    Checks all downloads against their checksums, or those of episodes or folders of a mount. What is damaged is downloaded
+    Checks all downloads against their checksums, or those of PATH: episodes or folders of a mount, or
+    the name of a subscription. What is damaged is downloaded
     again.
 
       --json   {"checked", "sound_bytes", "unsummed_bytes", "damaged": [{"key", "title", "show", "name", "ranges": [[from,
@@ -21,7 +22,7 @@ enum VerifyCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
-    let paths = try arguments.operands()
+    let paths = try arguments.paths()
     var operands = MountedEpisode.all(atEach: paths)
     var failures = operands.failures.map { "\($0.failure)" }
     let (places, settings) = try CommandSettings.load()
