@@ -49,8 +49,9 @@ extension Settings {
       return
     case .none: break
     }
-    if try !set(key, value, from: [.anywhere, .fileOnly]) {
-      let keys = Self.options.map(\.help.key)
+    if try set(key, value, from: [.anywhere, .fileOnly]) { return }
+    if try !mountOptions.take(key, value) {
+      let keys = OptionHelp.all.filter { $0.place != .mountOnly }.map(\.key)
       throw SettingsError("unknown key: \(key)\(SimilarWord.question(key, among: keys))")
     }
   }

@@ -55,6 +55,15 @@ import Testing
     #expect(settings.rules.afterPlayed == .drop(after: 2 * 86_400))
   }
 
+  @Test func theFileTakesTheOptionsOfFUSEToo() throws {
+    let file = try TextFile("umask = 077\nuid = 1000\nallow_other = yes\nnosuid = off\nfsname = pods\n")
+    let mount = try Settings.load(file: file.path, environment: [:], options: ["umask=022"]).mount
+    #expect(mount.mask == 0o022 && mount.shownUser == 1000)
+    #expect(mount.passedOn == [OptionList.Option("allow_other"), OptionList.Option("fsname", "pods")])
+    #expect(try refusal("umask = 8") == "1: umask=8 cannot be used: it takes permissions in octal, like 022")
+    #expect(try refusal("setuid = nobody") == "1: setuid is an option of mount: -o setuid=…")
+  }
+
   @Test func linesMayEndAsOnWindows() throws {
     #expect(try load("downloads = 5\r\n\r\n# x\r\nlatest = 6\r\n").latest == 6)
   }
