@@ -221,6 +221,6 @@ extension TransferCore {
     guard download.hasNoLength, download.received > max(min(settings.cacheSize / 2, most), least) else {
       return
     }
-    handle(Fault(.lasting, "\(download.source.named) sends without end"), of: &download)
+    handle(Fault(.lasting, "\(download.source.named) does not stop sending"), of: &download)
   }
 }
