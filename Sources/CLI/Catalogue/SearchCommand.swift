@@ -7,11 +7,12 @@ enum SearchCommand: Command {
   static let name = "search"
   static let summary = "search for podcasts"
   static let usage = """
-    podcastfs search [--json] [--limit N] [--country CC] WORDS…
+    podcastfs search [--json] [--limit N] [--country CC] WORDS…|ADDRESS
 
     Shows the podcasts found, numbered, the best first: podcastfs subscribe takes the numbers. An asterisk marks those that
     are followed. Words like country:de, limit:20, lang:de and source:local
-    set those parameters, as in the name of a directory under Search/.
+    set those parameters, as in the name of a directory under Search/. Of the address
+    of a feed or a page, or a link of Apple or another player, it shows the podcast.
 
       --json         {"query", "source", "results": [{"title", "author", "feed_url", "link", "image",
                      "language", "description", "categories", "episode_count", "newest", "followed"}]}, null for what is
