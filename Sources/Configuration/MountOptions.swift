@@ -48,13 +48,13 @@ package struct MountOptions: Hashable, Sendable {
 
   /// Those that podcastfs sees to itself.
   package static let options: [Option<MountOptions>] = [
-    .init("uid", "USER", "who mounts", "who seems to own what is shown, and may use its verbs") {
+    .init("uid", "USER", "who mounts", "the owner that files show, who may change things") {
       guard let user = UInt32($2) ?? Account($2)?.user else {
         throw SettingValue.bad($1, $2, "a user's name or number")
       }
       $0.shownUser = user
     },
-    .init("gid", "GROUP", "who mounts", "its group") {
+    .init("gid", "GROUP", "who mounts", "the group that files show") {
       guard let group = Account.group($2) else {
         throw SettingValue.bad($1, $2, "a group's name or number")
       }
@@ -66,8 +66,7 @@ package struct MountOptions: Hashable, Sendable {
       }
       $0.mask = bits
     },
-    .init("setuid", "USER", nil, "for root: mount as this user, with that user's home and files", .mountOnly)
-    {
+    .init("setuid", "USER", nil, "for root: mount as this user, with this user's files", .mountOnly) {
       guard !$2.isEmpty else { throw SettingValue.bad($1, $2, "a user's name or number") }
       $0.account = $2
     },
@@ -75,10 +74,10 @@ package struct MountOptions: Hashable, Sendable {
 
   /// The most used of those that are passed on.
   static let flagHelp: [OptionHelp] = [
-    .init("allow_other", nil, nil, "other users may look in, too", .anywhere),
-    .init("allow_root", nil, nil, "root may look in, too", .anywhere),
-    .init("auto_unmount", nil, nil, "the mount goes when its process dies", .anywhere),
-    .init("fsname", "NAME", "podcastfs", "what df shows as the device", .anywhere),
+    .init("allow_other", nil, nil, "other users may read, too", .anywhere),
+    .init("allow_root", nil, nil, "root may read, too", .anywhere),
+    .init("auto_unmount", nil, nil, "unmount when the process dies", .anywhere),
+    .init("fsname", "NAME", "podcastfs", "the device that df shows", .anywhere),
   ]
 
   private static let flags: Set<String> = [
