@@ -14,7 +14,6 @@ struct SubscribeByAddress: Sendable {
   let isTyped: Bool
   let task: CatalogWork<ListedPodcast>
 
-  /// A feed that was found, and where.
   private struct Found {
     var document: FetchedFeed
     var answer: FeedAnswer

@@ -186,7 +186,6 @@ enum Forgetting {
     }
   }
 
-  /// Deletes a podcast's episodes with their texts.
   static func deleteEpisodes(of podcast: Int64, _ store: CatalogStore) throws(CatalogError) {
     let first = EpisodeID.first(ofPodcast: podcast)
     while true {

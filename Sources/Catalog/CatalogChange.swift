@@ -6,11 +6,9 @@ package enum CatalogChange: Hashable, Sendable {
   case searches
   /// One search was made, made again or forgotten.
   case search(Int64)
-  /// The results of one search.
   case results(search: Int64)
   /// One result of a search was taken away from it.
   case result(Int64, search: Int64)
-  /// An episode was hidden from one result of a search.
   case hiddenInSearch(result: Int64, episode: Int64)
   /// A podcast's facts and any of its episodes.
   case podcast(Int64)
@@ -52,7 +50,6 @@ package struct CatalogCommit: Hashable, Sendable {
 }
 
 extension CatalogChange {
-  /// Whether the list of subscriptions may have changed.
   var mayBeOfList: Bool {
     switch self {
     case .subscriptions, .subscription, .podcast, .facts, .everything: true

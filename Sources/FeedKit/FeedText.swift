@@ -40,7 +40,6 @@ enum FeedText {
     return string(Array(trimmed.split { $0 <= 0x20 }.joined(separator: [0x20])))
   }
 
-  /// A text on one line.
   static func oneLine(_ text: String) -> String {
     var text = text
     return text.withUTF8 { collapsed($0) }

@@ -61,7 +61,6 @@ package enum SubscriptionAddress {
     }
   }
 
-  /// Whether a link is one to a feed by its scheme.
   static func hasFeedScheme(_ href: String) -> Bool {
     scheme(of: FeedText.oneLine(href)[...]).map { aliases.contains($0.name) } ?? false
   }

@@ -71,7 +71,6 @@ package struct ByteRanges: Hashable, Sendable {
     return run.upperBound >= range.upperBound
   }
 
-  /// The range that holds `offset`.
   package func run(at offset: Int64) -> Range<Int64>? {
     let index = index(endingBehind: offset)
     guard index < ranges.count, ranges[index].lowerBound <= offset else { return nil }

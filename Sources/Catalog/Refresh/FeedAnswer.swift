@@ -83,7 +83,7 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   func received(head: HTTPResponseHead) -> HTTPFlow {
     self.head = head
     guard head.isWhole else { return .proceed }
-    return attempt { () throws(FeedError) in body = try FeedBody(coding: head.contentEncoding) }
+    return attempt { () throws(FeedError) in body = try FeedBody() }
   }
 
   func received(body: UnsafeRawBufferPointer) -> HTTPFlow {
@@ -118,7 +118,6 @@ final class FeedReceiver: HTTPResponseReceiver, @unchecked Sendable {
   ]
 }
 
-/// Why there is no feed.
 struct FeedFailure: Error, Sendable {
   enum Cause: Sendable {
     /// No answer came, or not all of it.
@@ -137,7 +136,6 @@ struct FeedFailure: Error, Sendable {
   var retryAfter: Int64?
   /// What a page that is no feed names as feeds.
   var links: [WebAddress] = []
-  /// The page is on a private host.
   var isFromPrivateHost = false
 
   init(_ error: HTTPError) { (cause, self.error) = (.request(error), CatalogError(error)) }
@@ -188,7 +186,6 @@ extension FeedFailure {
   }
 
   var isCancelled: Bool { httpCode == .cancelled }
-  /// Refused because the address is private.
   var isRefusedAddress: Bool { httpCode == .refusedAddress }
   /// The host redirects, and may not.
   var leadsElsewhere: Bool { httpCode == .tooManyRedirects }

@@ -28,7 +28,6 @@ final class FeedFetcher: Sendable {
     /// Asked for only if it has changed since.
     var isConditional = false
     var privateHosts: PrivateHosts
-    /// The longest body.
     var bytes = FeedFetcher.longestFeed
     /// The digest of a body that need not be read again.
     var known: Int64?

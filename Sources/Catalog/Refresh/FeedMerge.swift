@@ -128,7 +128,6 @@ private struct MergePiece {
   /// More new episodes than these get into the full-text index behind (`TextIndex`).
   private static let indexedAtOnce = 100
 
-  /// Of a new episode.
   private static let columns = IncomingEpisode.columns + ["podcast_id", "media_key", "stem", "extension"]
 
   private let podcast: Int64

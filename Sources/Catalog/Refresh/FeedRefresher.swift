@@ -16,7 +16,6 @@ package enum RefreshCause: Sendable {
   case forced
 }
 
-/// What a refresh has brought.
 package struct RefreshOutcome: Hashable, Sendable {
   /// The episodes that were not known before, in the order of their publication.
   package var newEpisodes: [Int64] = []

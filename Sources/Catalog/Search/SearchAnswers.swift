@@ -51,7 +51,6 @@ package struct FoundPodcast: Hashable, Sendable {
   }
 }
 
-/// What one source answered.
 struct SearchAnswer: Hashable, Sendable {
   var source: String
   var found: [FoundPodcast]

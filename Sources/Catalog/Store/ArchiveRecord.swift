@@ -6,7 +6,6 @@ internal import SQLiteKit
 /// What is known of the further pages of a paged feed (RFC 5005) that are still to be read (`PagedArchive`).
 struct ArchiveRecord: Sendable {
   let podcast: Int64
-  /// The page to be read next.
   var nextPage: WebAddress?
   /// Bytes of the pages that have come since the first.
   var bytes: Int64 = 0

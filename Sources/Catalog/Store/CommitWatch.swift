@@ -89,7 +89,6 @@ extension Catalog {
     observeCommits { commit in for change in commit.changes { body(change) } }
   }
 
-  /// The number of the last commit in the log of changes.
   package func commits() throws(CatalogError) -> Int64 { try store.read { try ChangeLog.count(in: $0) } }
 
   /// The commits after `number`, by all processes, in order.

@@ -21,7 +21,6 @@ package enum EpisodeID {
   package static func podcast(of episode: Int64) -> Int64 { episode >> bits }
 }
 
-/// How an episode lies in its row.
 enum EpisodeRow {
   enum Column: Int, ColumnList {
     // What directories show of it.

@@ -219,7 +219,6 @@ extension FeedRecord {
     cameFrom = head.place
   }
 
-  /// A feed has come.
   mutating func take(_ document: FetchedFeed, _ head: HTTPResponseHead, now: Int64) {
     // A feed is private where it was from the first: its owner cannot lead it there later.
     if lastRefresh == nil { isPrivate = head.isFromPrivateHost }

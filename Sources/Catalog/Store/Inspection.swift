@@ -41,11 +41,6 @@ package enum CatalogCondition: Hashable, Sendable {
       self = .missing
       return
     }
-    // A fifo would be waited for.
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      self = .unreadable("it is no regular file")
-      return
-    }
     do throws(DatabaseError) {
       self = try Self.look(path, bytes: Int64(status.st_size))
     } catch {

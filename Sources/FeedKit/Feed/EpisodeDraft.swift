@@ -25,7 +25,6 @@ struct EpisodeDraft {
 
   init(index: Int) { episode = ParsedEpisode(index: index) }
 
-  /// Whether it names a web page.
   var namesPage: Bool { (episode.link ?? permalink) != nil }
 
   /// The episode; nil for an item with nothing to play.
@@ -111,7 +110,6 @@ struct EpisodeDraft {
     )
   }
 
-  /// A file that `describeFile` has described.
   mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
     addFile(kind, address, type: described.type, length: described.length, absolute)
   }

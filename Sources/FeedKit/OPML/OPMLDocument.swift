@@ -60,7 +60,6 @@ package struct OPMLDocument: Hashable, Sendable {
     """
   }
 
-  /// The line of one feed.
   package static func outline(of feed: Feed) -> String {
     let title = XMLText.escaped(PrintableText.line(feed.title ?? feed.url.shown))
     let name = feed.name.map { XMLText.escaped(PrintableText.line($0)) } ?? title

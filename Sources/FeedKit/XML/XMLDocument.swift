@@ -94,7 +94,6 @@ enum TextEncoding: Hashable {
   /// Any other that the C library knows, by its name.
   case other(String)
 
-  /// Byte-order marks.
   static let marks: [(bytes: [UInt8], encoding: TextEncoding)] = [
     ([0xEF, 0xBB, 0xBF], .utf8), ([0xFF, 0xFE, 0, 0], .other("UTF-32LE")),
     ([0, 0, 0xFE, 0xFF], .other("UTF-32BE")), ([0xFF, 0xFE], .other("UTF-16LE")),

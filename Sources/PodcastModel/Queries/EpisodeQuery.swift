@@ -77,7 +77,6 @@ package struct EpisodeQuery: Hashable, Sendable {
     }
   }
 
-  /// Whether it looks at a state.
   package func concerns(_ state: State) -> Bool { states.contains(state) || excludedStates.contains(state) }
 
   /// By what titles are ordered: the title in an episode's name, without regard to the case of ASCII letters.
