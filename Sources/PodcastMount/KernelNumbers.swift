@@ -13,6 +13,8 @@ final class KernelNumbers: Sendable {
     var outward: [NodeID: NodeID] = [:]
     /// Where each is in the mount's memory, by the kernel's number.
     var records: [NodeID: Int] = [:]
+    /// By the kernel's number: when a folder came back under it, in nanoseconds since 1970.
+    var generations: [UInt64: UInt64] = [:]
   }
   private let state: Monitor<State>
   private let memory: HandoverMemory?
@@ -68,6 +70,14 @@ final class KernelNumbers: Sendable {
       return other
     }
   }
+
+  /// A folder comes back under a number of which the kernel has an ended directory, or one in another place: as another
+  /// generation (`fuse_entry_param`), or else the kernel would find that directory.
+  func renew(_ number: UInt64) {
+    state.withLock { $0.generations[number] = UInt64(max(0, FileTime.now.sinceEpoch)) }
+  }
+
+  func generation(of number: UInt64) -> UInt64 { state.withLock { $0.generations[number] ?? 0 } }
 
   var count: Int { state.withLock { $0.inward.count } }
 }

@@ -35,9 +35,7 @@ extension MountedTree {
     attributes.size = isDirectory ? 4096 : 1
     if case .ready(.success(let known)) = tree.attributes(of: node) { attributes = known }
     attributes.timeout = 0
-    var entry = self.entry(attributes, number: announced.number)
-    entry.generation = incarnations.last(of: announced.number)
-    return entry
+    return entry(attributes, number: announced.number)
   }
 
   /// open(O_CREAT): what is there is what is made, or what was there. It is closed at once.

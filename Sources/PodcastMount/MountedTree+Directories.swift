@@ -79,7 +79,7 @@ extension MountedTree {
       attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.timeout)
-    entry.generation = incarnations[number]
+    entry.generation = numbers.generation(of: number)
     return entry
   }
 

@@ -9,7 +9,6 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   let tree: PodcastTree
   let handles: HandleTable
   let numbers: KernelNumbers
-  let incarnations = Incarnations()
   let inFlight = InFlightOperations()
   let kernel: KernelCache
   let emitter: InotifyEmitter
@@ -46,13 +45,15 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
   package func changed(_ difference: Difference) {
     var difference = difference
     var ended: [NodeID: UInt64] = [:]
-    let came = Set(difference.names.lazy.filter { $0.isDirectory && $0.event == .appeared }.map(\.node))
-    for name in difference.names where name.isDirectory {
+    let folders = difference.names.filter(\.isDirectory)
+    let came = Set(folders.lazy.filter { $0.event == .appeared }.map(\.node))
+    let went = Set(folders.lazy.filter { $0.event == .vanished }.map(\.node))
+    for name in folders {
       // It has another name only.
       if name.event == .vanished && came.contains(name.node) { continue }
-      if name.event == .vanished {
-        if name.node.kind == .downloadedPodcast { incarnations.end(name.node.rawValue) }
-        ended[name.node] = numbers.number(name.node)
+      if name.event == .vanished { ended[name.node] = numbers.number(name.node) }
+      if name.event == .appeared, name.node.kind == .downloadedPodcast, !went.contains(name.node) {
+        numbers.renew(name.node.rawValue)
       }
       // A result that is found again needs its number, a subscription that has ended none.
       let isNew = name.node.kind == .result && name.event != .vanished
@@ -74,7 +75,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
     kernel.forgetAttributes(of: numbers.number(other))
   }
 
-  package func stayed(_ node: NodeID) { incarnations.end(numbers.number(node)) }
+  package func stayed(_ node: NodeID) { numbers.renew(numbers.number(node)) }
 
   /// What is open, parked or still to be announced. Programs have directories open for as long as they like.
   package var gauges: [Gauge] {
@@ -156,7 +157,7 @@ package final class MountedTree: FuseFileSystem, ViewObserver {
       node: number, attributes: fuseAttributes(attributes),
       attributeTimeout: attributes.timeout,
       entryTimeout: attributes.timeout)
-    entry.generation = incarnations[number]
+    entry.generation = numbers.generation(of: number)
     return entry
   }
 }

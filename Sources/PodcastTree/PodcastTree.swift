@@ -17,7 +17,8 @@ package final class PodcastTree: Sendable {
   let fetcher: any SidecarFetcher
   let sidecars: SidecarStore
   let ownTranscripts: OwnTranscripts
-  let transcripts: TranscriptsOfMount
+  /// Fills the index of what was said. Others have more of a processor than this.
+  let transcriptThread = WorkQueue(name: "transcripts", courtesy: 10)
   let transcriptsToFetch = Monitor(TranscriptsToFetch())
   /// Those of subscriptions that are fetched though nobody has opened them.
   let coversOnTheirWay = Monitor<Set<SidecarKey>>([])
@@ -55,7 +56,6 @@ package final class PodcastTree: Sendable {
     self.fetcher = fetcher
     sidecars = SidecarStore(directory: SidecarCopies.directory(in: places))
     ownTranscripts = OwnTranscripts(data: places.data)
-    transcripts = TranscriptsOfMount(places)
     self.settings = settings
     state = Monitor(TreeState(latest: .latest(settings.latest, days: settings.latestDays)))
     self.places = places
@@ -80,9 +80,6 @@ package final class PodcastTree: Sendable {
     try? readQueue()
     try? downloadAhead()
   }
-
-  /// Whether a program has an episode open.
-  package func isOpen(_ episode: Int64) -> Bool { state.withLock { $0.open.isOpen(episode) } }
 
   /// Somebody has opened, marked or ordered an episode: the rules of its subscription leave it alone from then on.
   func noteByHand(_ episode: Int64) { loader.async { try? self.catalog.noteByHand(episode: episode) } }

@@ -107,9 +107,14 @@ final class MountFixture {
 
   /// Kills the process that serves the mount, and who would start another one: the mount is dead.
   func killForGood() throws {
-    guard let process = mountProcess else { throw Failed("there is no mount") }
-    for keeper in keepers { kill(keeper, SIGKILL) }
-    kill(process, SIGKILL)
+    guard mountProcess != nil else { throw Failed("there is no mount") }
+    // posix_spawn(3) may return before the new program has its name: a keeper is perhaps found at the second look only.
+    let isDead = eventually {
+      let all = keepers + [mountProcess].compactMap(\.self)
+      for process in all { kill(process, SIGKILL) }
+      return all.isEmpty
+    }
+    if !isDead { throw Failed("the mount goes on") }
   }
 
   /// The number of the daemon.

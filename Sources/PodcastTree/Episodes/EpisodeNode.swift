@@ -12,7 +12,7 @@ struct EpisodeNode: TreeNode {
 
   func attributes() -> Answer<NodeAttributes> {
     tree.linksKnown.then { tree.listed(id.row) }.map { episode in
-      let status = tree.currentStatus(episode.mediaKey)
+      let status = tree.transfers.status(of: episode.mediaKey)
       return tree.state.withLock { $0.attributes(of: episode, node: id, status) }
     }
   }
@@ -30,7 +30,7 @@ struct EpisodeNode: TreeNode {
   private func open(
     _ episode: ListedEpisode, _ entry: EpisodeEntry, by program: Program?, for caller: Caller
   ) -> Answer<any OpenFile> {
-    let status = tree.currentStatus(episode.mediaKey)
+    let status = tree.transfers.status(of: episode.mediaKey)
     if DownloadPolicy.isPausedByUser(status) { tree.sweeps.ordered(episode.id) }
     let opener = DownloadPolicy.Opener(
       habit: program?.habit ?? .reads,
@@ -45,9 +45,9 @@ struct EpisodeNode: TreeNode {
       tree.noteByHand(episode.id)
     }
     if !caller.comesAgain, intent.startsDownload {
-      tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .absent == .absent)
+      tree.sweeps.opened(episode.id, by: program, isNew: status?.stage ?? .absent == .absent)
     }
-    // It counts as open from here: a drop at the last close of others does not end what this open waits for.
+    // It counts as open from here: what it waits for does not leave the queue when another program closes it.
     tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
@@ -62,10 +62,7 @@ struct EpisodeNode: TreeNode {
       }
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
-    }.onEnd { _ in
-      let drops = tree.state.withLock { $0.open.release(episode.id) }
-      if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
-    }
+    }.onEnd { _ in tree.state.withLock { $0.open.release(episode.id) } }
   }
 
   /// The bytes that a reader had are gone with the process before: no other file's may follow on them.
@@ -95,12 +92,11 @@ struct EpisodeNode: TreeNode {
 
   /// Waits for the byte at `offset`, or the end before it.
   private func awaiting(_ opened: any OpenEpisode, _ offset: Int64) -> Answer<any OpenEpisode> {
-    .pending { completion in
-      let waiting = opened.whenAvailable(at: offset, count: 1) { failure in
+    .task { completion in
+      opened.whenAvailable(at: offset, count: 1) { failure in
         if failure != nil { opened.close() }
-        completion(failure.map { .failure($0.errno) } ?? .success(opened))
+        completion(failure.map { .failure($0) } ?? .success(opened))
       }
-      return { waiting.cancel() }
     }
   }
 
@@ -142,15 +138,14 @@ struct EpisodeNode: TreeNode {
   private func closed(
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
-    let drops = tree.state.withLock { $0.open.close(id) }
-    if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
+    tree.state.withLock { $0.open.close(id) }
     guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)
     if leaves, !tree.state.withLock({ $0.open.isOpen(episode.id) }) {
-      tree.sweeps.left(episode.id)
-      tree.transfers.leave(episode.mediaKey) { _ in }
+      tree.sweeps.leaves(episode.id)
+      tree.transfers.leave(episode.mediaKey) { _ in tree.sweeps.hasLeft(episode.id) }
     }
   }
 
@@ -199,7 +194,7 @@ struct EpisodeNode: TreeNode {
 
   /// The status that attributes show. While the daemon cannot be reached, `error` says why.
   private func status(of episode: ListedEpisode) -> TransferStatus? {
-    let status = tree.currentStatus(episode.mediaKey)
+    let status = tree.transfers.status(of: episode.mediaKey)
     guard status?.state != .cached, status?.error == nil, let why = tree.transfers.failure else {
       return status
     }
@@ -250,9 +245,6 @@ struct EpisodeNode: TreeNode {
 }
 
 extension PodcastTree {
-  /// The status at this moment: reports of changes come a moment later.
-  func currentStatus(_ key: MediaKey) -> TransferStatus? { transfers.status(of: key) }
-
   /// The facts that the daemon needs and keeps.
   package func request(for entry: EpisodeEntry) -> TransferRequest {
     let episode = entry.episode

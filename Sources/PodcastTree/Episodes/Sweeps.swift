@@ -16,6 +16,9 @@ final class Sweeps: Sendable {
     var program: Program
     /// When the download left the queue.
     var left: MonotonicTime?
+    /// The daemon has not confirmed that yet: the download still seems to be under way. Many programs open a file again as
+    /// soon as they have closed it.
+    var isLeaving = false
   }
   private struct ShortRead {
     /// When it was last closed.
@@ -28,19 +31,15 @@ final class Sweeps: Sendable {
   private static let allowed = 8
   /// In seconds.
   private static let window = 60.0
-  /// Seconds in which a download that has left the queue may still seem to be in it. Many programs open a file again
-  /// as soon as they have closed it.
-  private static let lag = 2.0
   private static let limit = 4096
   /// Programs that are remembered before those of earlier minutes are forgotten.
   private static let programs = 64
 
   /// - Parameter isNew: whether no download was under way.
   func opened(_ episode: Int64, by program: Program?, isNew: Bool) {
-    let now = MonotonicTime.now
     state.withLock { state in
       let asker = state.askers[episode]
-      let isOwn = asker?.program == program && asker?.left.map { now.seconds(since: $0) < Self.lag } ?? true
+      let isOwn = asker.map { $0.program == program && ($0.left == nil || $0.isLeaving) } ?? false
       guard let program, isNew || isOwn else {
         state.askers[episode] = nil
         return
@@ -104,7 +103,14 @@ final class Sweeps: Sendable {
   }
 
   /// Its download leaves the queue.
-  func left(_ episode: Int64) { state.withLock { $0.askers[episode]?.left = .now } }
+  func leaves(_ episode: Int64) {
+    state.withLock { state in
+      state.askers[episode]?.left = .now
+      state.askers[episode]?.isLeaving = true
+    }
+  }
+
+  func hasLeft(_ episode: Int64) { state.withLock { $0.askers[episode]?.isLeaving = false } }
 }
 
 /// The programs that last did something; a few of them.

@@ -6,70 +6,20 @@ internal import TransferProtocol
 /// `.podcastfs/events`: a line of JSON for each change of state, new episode and finished refresh. Every reader gets the
 /// lines from when it opened the file on.
 final class EventLog: Sendable {
-  private struct State {
-    /// The newest lines.
-    var text: [UInt8] = []
-    /// How many bytes were recorded before them.
-    var start: Int64 = 0
-    var readers: [Int: Reader] = [:]
-    /// Reads that wait for the next line, by their own numbers.
-    var waiting: [Int: (reader: Int, completion: Callback<Errno?>)] = [:]
-    var lastNumber = 0
+  private let streams = Monitor<[ObjectIdentifier: EventStream]>([:])
 
-    var end: Int64 { start + Int64(text.count) }
-
-    mutating func takeNumber() -> Int {
-      lastNumber += 1
-      return lastNumber
-    }
-
-    /// Whole lines, the oldest first, make room.
-    mutating func add(_ line: [UInt8]) {
-      text += line
-      guard text.count > EventLog.limit, let last = text[(text.count / 2)...].firstIndex(of: 0x0a) else {
-        return
-      }
-      text.removeFirst(last + 1)
-      start += Int64(last + 1)
-    }
-
-    /// Where a reader is by the kernel's count of what it has read. One that has stopped reading loses its oldest lines.
-    mutating func position(of id: Int, at offset: Int64) -> Int64 {
-      let base = readers[id]?.base ?? end - offset
-      let position = min(max(base &+ offset, start), end)
-      readers[id]?.base = position - offset
-      return position
-    }
+  func open() -> any OpenFile {
+    let stream = EventStream(log: self)
+    streams.withLock { $0[ObjectIdentifier(stream)] = stream }
+    return stream
   }
 
-  /// One open file.
-  private struct Reader {
-    /// Where in all that was recorded the file's first byte is; nil for a file that was opened in another process, until its
-    /// first read.
-    var base: Int64?
-    /// How far it has read.
-    var position: Int64
-    /// Called once when there is something to read: poll(2).
-    var notice: Callback<Void>?
-  }
-
-  private let state = Monitor(State())
-  /// In bytes: what a reader may be behind.
-  private static let limit = 1 << 20
-
-  /// - Parameter isReopening: whether it was open in the process that served before: its reader goes on with what happens from
-  ///   now on.
-  func open(isReopening: Bool) -> any OpenFile {
-    let id = state.withLock { state in
-      let id = state.takeNumber()
-      state.readers[id] = Reader(base: isReopening ? nil : state.end, position: state.end)
-      return id
-    }
-    return EventStream(log: self, id: id)
+  fileprivate func close(_ stream: EventStream) {
+    streams.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(stream)) }
   }
 
   /// Whether anybody reads: else nobody needs to look up what happens.
-  var hasReaders: Bool { state.withLock { !$0.readers.isEmpty } }
+  var hasReaders: Bool { streams.withLock { !$0.isEmpty } }
 
   // MARK: What happens
 
@@ -141,98 +91,88 @@ final class EventLog: Sendable {
     }
     let value = JSONValue.object([("event", .string(event)), ("time", time)] + bounded)
     let line = Array(value.compactText.utf8) + [UInt8(ascii: "\n")]
-    let (waiting, notices) = state.withLock { state in
-      if !state.readers.isEmpty { state.add(line) }
-      defer { state.waiting = [:] }
-      let notices = state.readers.values.compactMap(\.notice)
-      for id in state.readers.keys { state.readers[id]?.notice = nil }
-      return (state.waiting.values.map(\.completion), notices)
-    }
-    for completion in waiting { completion(nil) }
-    for notice in notices { notice() }
-  }
-
-  // MARK: Readers
-
-  fileprivate func read(_ id: Int, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-    state.withLock { state in
-      guard state.readers[id] != nil else { return nil }
-      let position = state.position(of: id, at: offset)
-      let part = state.text[Int(position - state.start)...].prefix(buffer.count)
-      buffer.copyBytes(from: part)
-      state.readers[id]?.position = position + Int64(part.count)
-      return part.isEmpty ? nil : part.count
-    }
-  }
-
-  fileprivate func wait(
-    _ id: Int, at offset: Int64, _ completion: @escaping @Sendable (Errno?) -> Void
-  ) -> @Sendable () -> Void {
-    let waiter = state.withLock { state -> Int? in
-      guard state.readers[id] != nil, state.position(of: id, at: offset) == state.end else { return nil }
-      let waiter = state.takeNumber()
-      state.waiting[waiter] = (id, Callback(completion))
-      return waiter
-    }
-    guard let waiter else {
-      completion(nil)
-      return {}
-    }
-    return { [self] in state.withLock { $0.waiting.removeValue(forKey: waiter) }?.completion(.EINTR) }
-  }
-
-  fileprivate func isReadable(_ id: Int) -> Bool {
-    state.withLock { state in state.readers[id].map { $0.position < state.end } ?? false }
-  }
-
-  fileprivate func whenPollable(_ id: Int, _ notice: @escaping @Sendable () -> Void) {
-    if isReadable(id) { return notice() }
-    state.withLock { $0.readers[id]?.notice = Callback(notice) }
-    // It may have come meanwhile.
-    if isReadable(id) { state.withLock { $0.readers[id]?.notice.take() }?() }
-  }
-
-  fileprivate func close(_ id: Int) {
-    let waiting = state.withLock { state in
-      state.readers[id] = nil
-      let waiting = state.waiting.filter { $0.value.reader == id }
-      for number in waiting.keys { state.waiting[number] = nil }
-      if state.readers.isEmpty {
-        state.start = state.end
-        state.text = []
-      }
-      return waiting.values
-    }
-    for waiter in waiting { waiter.completion(.EINTR) }
+    for stream in streams.withLock({ Array($0.values) }) { stream.add(line) }
   }
 }
 
-/// One open `.podcastfs/events`.
+/// One open `.podcastfs/events`: the lines that were recorded and not read yet. The kernel reads it from front to back.
 private final class EventStream: OpenFile {
-  private let log: EventLog
-  private let id: Int
-
-  init(log: EventLog, id: Int) {
-    self.log = log
-    self.id = id
+  private struct State {
+    var text: [UInt8] = []
+    /// Reads that wait for the next line, by their numbers.
+    var waiting: [Int: Callback<Errno?>] = [:]
+    var lastWait = 0
+    /// Called once when there is something to read: poll(2).
+    var notice: Callback<Void>?
   }
+  private let log: EventLog
+  private let state = Monitor(State())
+  /// In bytes. A reader that is further behind loses its oldest lines.
+  private static let limit = 1 << 20
+
+  init(log: EventLog) { self.log = log }
 
   var isDirect: Bool { true }
   var keepsCache: Bool { false }
   var isStream: Bool { true }
   var size: Int64? { nil }
-  var isReadable: Bool { log.isReadable(id) }
-  func whenPollable(_ notice: @escaping @Sendable () -> Void) { log.whenPollable(id, notice) }
+  var isReadable: Bool { state.withLock { !$0.text.isEmpty } }
+
+  func add(_ line: [UInt8]) {
+    let (waiting, notice) = state.withLock { state in
+      state.text += line
+      if state.text.count > Self.limit,
+        let last = state.text[(state.text.count / 2)...].firstIndex(of: UInt8(ascii: "\n"))
+      {
+        state.text.removeFirst(last + 1)
+      }
+      defer { (state.waiting, state.notice) = ([:], nil) }
+      return (state.waiting.values, state.notice)
+    }
+    for completion in waiting { completion(nil) }
+    notice?()
+  }
 
   func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, Errno>? {
-    log.read(id, at: offset, into: buffer).map { .success($0) }
+    state.withLock { state in
+      let part = state.text.prefix(buffer.count)
+      if part.isEmpty { return nil }
+      buffer.copyBytes(from: part)
+      state.text.removeFirst(part.count)
+      return .success(part.count)
+    }
   }
 
   func whenReadable(
     at offset: Int64, count: Int, _ completion: @escaping @Sendable (Errno?) -> Void
   ) -> @Sendable () -> Void {
-    log.wait(id, at: offset, completion)
+    let number = state.withLock { state -> Int? in
+      guard state.text.isEmpty else { return nil }
+      state.lastWait += 1
+      state.waiting[state.lastWait] = Callback(completion)
+      return state.lastWait
+    }
+    guard let number else {
+      completion(nil)
+      return {}
+    }
+    return { [self] in state.withLock { $0.waiting.removeValue(forKey: number) }?(.EINTR) }
   }
 
-  func close() { log.close(id) }
+  func whenPollable(_ notice: @escaping @Sendable () -> Void) {
+    let isReadable = state.withLock { state in
+      if state.text.isEmpty { state.notice = Callback(notice) }
+      return !state.text.isEmpty
+    }
+    if isReadable { notice() }
+  }
+
+  func close() {
+    log.close(self)
+    let waiting = state.withLock { state in
+      defer { state.waiting = [:] }
+      return state.waiting.values
+    }
+    for completion in waiting { completion(.EINTR) }
+  }
 }

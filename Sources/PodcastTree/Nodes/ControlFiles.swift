@@ -26,7 +26,7 @@ struct ControlFile: TreeNode {
     case .status: return .on(tree.loader) { TextFile(tree.statusText()) }
     case .metrics where caller.comesAgain: return .failure(.ESTALE)
     case .metrics: return .on(tree.loader) { TextFile(tree.metricsText()) }
-    case .events: return .value(tree.events.open(isReopening: caller.comesAgain))
+    case .events: return .value(tree.events.open())
     default: return .value(FollowedFile(tree.places.logFile))
     }
   }

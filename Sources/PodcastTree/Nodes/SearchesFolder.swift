@@ -18,12 +18,7 @@ struct SearchesFolder: FolderNode {
   }
 
   private func search(_ name: String, replacing old: Int64?) -> Answer<Search> {
-    Answer<Search>.pending { completion in
-      let task = tree.catalog.search(name, replacing: old) { result in
-        completion(result.mapError(\.errnoForReader))
-      }
-      return { task.cancel() }
-    }.then { search in
+    Answer.task { tree.catalog.search(name, replacing: old, completion: $0) }.then { search in
       // It can be listed when the call returns.
       .on(tree.loader) {
         tree.takeInCommits()
@@ -43,9 +38,7 @@ struct SearchesFolder: FolderNode {
     if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
     return listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
       if listing[newName] != nil { return .failure(.EEXIST) }
-      // A query without words, or for a service without its key: see `refusal(ofName:)`.
       return search(newName, replacing: target.identity.row).map { _ in }
-        .recover { .failure($0 == .EINVAL ? .EPERM : $0) }
     }
   }
 }
@@ -105,10 +98,8 @@ struct SearchFolder: FolderNode {
         _ = tree.catalog.readChart(id.row) { _ in }
         return .value(())
       }
-      return Answer<Void>.pending { completion in
-        let task = tree.catalog.readChart(id.row) { completion($0.mapError(\.errnoForReader)) }
-        return { task.cancel() }
-      }.then { .on(tree.loader) { tree.takeInCommits() } }
+      return Answer.task { tree.catalog.readChart(id.row, completion: $0) }
+        .then { .on(tree.loader) { tree.takeInCommits() } }
     }
   }
 

@@ -100,17 +100,16 @@ extension PodcastTree {
   /// Subscribes to the feed or the page that a link file names. The user who copies the file chose the address, as one
   /// who types it. The catalogue writes to the log why it fails.
   private func follow(link: String) -> Answer<Void> {
-    Answer<Bool>.pending { completion in
-      let task = self.catalog.subscribe(address: link, name: nil, isTyped: true) { result in
+    Answer<Bool>.task { completion in
+      self.catalog.subscribe(address: link, name: nil, isTyped: true) { result in
         // The host's answer says that there is no feed.
         let useless: [Errno] = [.ENOENT, .EACCES, .EPROTO]
         completion(
-          result.map { _ in true }.flatMapError { error in
+          result.map { _ in true }.flatMapError { error -> Result<Bool, Errno> in
             if error.errno == .EEXIST { return .success(false) }
             return .failure(useless.contains(error.errno) ? .EINVAL : error.errnoForReader)
           })
       }
-      return { task.cancel() }
     }.then { isNew in
       self.commit {
         self.events.record(imported: OPMLImport(added: isNew ? 1 : 0, known: isNew ? 0 : 1, problems: []))

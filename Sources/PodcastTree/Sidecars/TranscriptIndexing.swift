@@ -15,7 +15,7 @@ extension PodcastTree {
       }
       for episode in cached { fetchTranscript(of: episode) }
     }
-    transcripts.queue.async { [self] in
+    transcriptThread.async { [self] in
       var files = ownTranscripts.all().map(\.file)
       let copies = sidecars.copies().filter { !$0.value.isMissing }.keys.filter {
         $0.node.kind == .transcript
@@ -30,7 +30,7 @@ extension PodcastTree {
           keys[copy.node.row].map { TranscriptFile(key: $0, name: copy.fileName, isOwn: false) }
         }
       }
-      guard let isChanged = try? transcripts.index()?.agree(with: files) else { return }
+      guard let isChanged = try? catalog.transcripts.index()?.agree(with: files) else { return }
       if isChanged { loader.async { self.transcriptsChanged() } }
     }
   }
@@ -46,12 +46,12 @@ extension PodcastTree {
       }.map { TranscriptFile(key: key, name: $0.key.fileName, isOwn: false) }
     }
     let own = state.withLock { $0.own?[key]?.first?.file }
-    transcripts.queue.async { [self] in
+    transcriptThread.async { [self] in
       let isChanged =
         if let file = own ?? copy {
-          try? transcripts.index()?.add(file)
+          try? catalog.transcripts.index()?.add(file)
         } else {
-          try? transcripts.index()?.remove(key)
+          try? catalog.transcripts.index()?.remove(key)
         }
       if isChanged == true { loader.async { self.transcriptsChanged() } }
     }
@@ -107,7 +107,7 @@ extension PodcastTree {
       return showing.max { $0.key.row < $1.key.row }?.value
     }
     guard let query, let words = TranscriptQuery(query.transcript) else { return nil }
-    return try? transcripts.index()?.hits(of: key, words)
+    return try? catalog.transcripts.index()?.hits(of: key, words)
   }
 }
 
@@ -115,17 +115,4 @@ extension PodcastTree {
 struct TranscriptsToFetch: Sendable {
   var waiting: [Sidecar] = []
   var isRunning = false
-}
-
-/// The index of what was said, and the thread that fills it.
-final class TranscriptsOfMount: Sendable {
-  /// Others have more of a processor than this.
-  let queue = WorkQueue(name: "transcripts", courtesy: 10)
-  private let lazy: LazyTranscriptIndex
-
-  init(_ places: Places) {
-    lazy = LazyTranscriptIndex(data: places.data, copies: SidecarCopies.directory(in: places))
-  }
-
-  func index() -> TranscriptIndex? { lazy.index() }
 }

@@ -100,6 +100,16 @@ package enum Answer<Value: Sendable>: Sendable {
     }
   }
 
+  /// What ends in a completion; its errors become numbers.
+  static func task<Failure>(
+    _ begin: @escaping @Sendable (@escaping @Sendable (Result<Value, Failure>) -> Void) -> any Cancellable
+  ) -> Answer {
+    .pending { completion in
+      let task = begin { completion($0.mapError(\.errnoForReader)) }
+      return { task.cancel() }
+    }
+  }
+
   /// From memory where it is there, else after `load` on `queue`; ENOENT where it is not there then either.
   static func inMemory(
     or queue: WorkQueue, _ find: @escaping @Sendable () -> Value?, load: @escaping @Sendable () throws -> Void
@@ -126,10 +136,7 @@ package enum Answer<Value: Sendable>: Sendable {
 extension Answer where Value == Void {
   /// Ends when the transfers have taken an order, or with why nobody says so.
   static func order(_ begin: @escaping @Sendable (@escaping OrderCompletion) -> any Cancellable) -> Answer {
-    .pending { completion in
-      let order = begin { failure in completion(failure.map { .failure($0.errno) } ?? .success(())) }
-      return { order.cancel() }
-    }
+    .task { completion in begin { completion($0.map { .failure($0) } ?? .success(())) } }
   }
 }
 
