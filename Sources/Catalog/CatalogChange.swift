@@ -37,7 +37,6 @@ package enum CatalogChange: Hashable, Sendable {
   case everything
 }
 
-/// All changes of one transaction.
 package struct CatalogCommit: Hashable, Sendable {
   /// One more than the commit's before, whichever process made that.
   package var number: Int64
@@ -135,7 +134,6 @@ enum ChangeLog {
     try database.run("DELETE FROM change_log WHERE number <= ?", number - length)
   }
 
-  /// How many commits there have been.
   static func count(in database: Database) throws -> Int64 {
     // What else has written to the file may have made it anything.
     min(max(try database.first("SELECT commits FROM counter") { $0.int64(0) } ?? 0, 0), 1 << 60)

@@ -1,7 +1,6 @@
 internal import Glibc
 internal import PodcastModel
 
-/// Small work on text as bytes of UTF-8.
 enum FeedText {
   typealias Bytes = UnsafeBufferPointer<UInt8>
 

@@ -1,6 +1,5 @@
 package import PodcastModel
 
-/// Addresses that people and lists give for feeds.
 package enum SubscriptionAddress {
   /// Other words for http, some of them before the real scheme.
   private static let aliases: Set<String> = [

@@ -50,7 +50,6 @@ package struct ByteRanges: Hashable, Sendable {
     for range in other.ranges { insert(range) }
   }
 
-  /// Takes out what lies in `range`.
   package mutating func remove(_ range: Range<Int64>) {
     guard !range.isEmpty else { return }
     ranges = ranges.flatMap { run in

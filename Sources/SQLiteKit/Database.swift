@@ -6,7 +6,6 @@ internal import PosixKit
 ///
 /// It is not Sendable: one thread uses it, or several keep it in a `Monitor`; the compiler sees to that.
 package final class Database {
-  /// How a connection treats its file.
   package struct Options: Sendable {
     /// For reading only: writing fails, and a missing file is not created.
     package var isReadOnly = false

@@ -22,7 +22,6 @@ package struct DatabaseError: Error, Hashable, Sendable, CustomStringConvertible
     self.sql = sql
   }
 
-  /// The last error of a connection.
   init(code: Int32, of connection: OpaquePointer?, sql: String) {
     self.init(code: code, message: String(cString: sqlite3_errmsg(connection)), sql: sql)
     if primary == SQLITE_IOERR, let path = sqlite3_db_filename(connection, "main") {

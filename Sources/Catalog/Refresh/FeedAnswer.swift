@@ -3,12 +3,10 @@ internal import HTTPKit
 internal import PodcastModel
 internal import PosixKit
 
-/// What came of asking for a feed.
 struct FeedAnswer: Sendable {
   enum Content: Sendable {
     /// The answer has no feed: its status is neither 200 nor 203.
     case none
-    /// The same bytes as before.
     case same
     case feed(FetchedFeed)
   }
@@ -154,7 +152,6 @@ struct FeedFailure: Error, Sendable {
     }
   }
 
-  /// An answer without a feed.
   init(status head: HTTPResponseHead, now: Int64) {
     cause = .status(head.status)
     let host = WebAddress(head.effectiveURL).host ?? "the server"

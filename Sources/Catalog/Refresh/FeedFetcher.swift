@@ -11,7 +11,6 @@ final class FeedFetcher: Sendable {
   /// Seconds for a whole feed.
   static let timeout = 180.0
 
-  /// Whether a request may lead to private hosts.
   enum PrivateHosts: Sendable {
     case refused, allowed
     /// Nothing has come from the address yet, and nobody has typed it.
@@ -20,7 +19,6 @@ final class FeedFetcher: Sendable {
     case typed
   }
 
-  /// What is asked for.
   struct Question: Sendable {
     var address: WebAddress
     /// The podcast whose settings and validators count; nil for what the configuration says of `address`.
@@ -146,7 +144,6 @@ final class FeedFetcher: Sendable {
   }
 }
 
-/// Requests as the settings want them.
 struct RequestMaker: Sendable {
   let settings: Settings
   /// What the configuration file sets for single feeds, by `FeedKey`.

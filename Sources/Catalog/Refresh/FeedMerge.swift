@@ -29,7 +29,6 @@ struct FeedMerge: Sendable {
     var changed: [Int64] = []
     /// Whether directories list other files than before.
     var changesListing = false
-    /// See `MergePlan`.
     var isReaddressed = false
     /// New episodes for which the podcast has no numbers left.
     var leftOut = 0

@@ -25,7 +25,6 @@ struct PagedArchive: Sendable {
   /// Pages in a row that only repeat others, after which the archive counts as read: some lead on for ever.
   private static let mostRepetitions = 3
 
-  /// The pages that were read so far.
   private struct Walk {
     var visited: Set<WebAddress> = []
     /// Their items, as hashes.

@@ -5,7 +5,6 @@ internal import PodcastModel
 package enum PodcastLink: Hashable, Sendable {
   case apple(Int64)
   case podcastIndex(Int64)
-  /// The feed that the link holds.
   case feed(String)
   /// What has no feed; a line for people.
   case unsupported(String)

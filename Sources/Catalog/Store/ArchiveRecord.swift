@@ -70,7 +70,6 @@ struct ArchiveRecord: Sendable {
   }
 }
 
-// What comes of pages.
 extension ArchiveRecord {
   private static let day: Int64 = 24 * 3600
   /// Seconds between two readings because of other addresses.

@@ -23,7 +23,6 @@ final class CommitWatch: Sendable {
 
   deinit { if file >= 0 { close(file) } }
 
-  /// After a commit.
   func announce() {
     var byte: UInt8 = 0
     _ = pwrite(file, &byte, 1, 0)

@@ -84,7 +84,6 @@ enum EpisodeRow {
     MediaKey(bytes: blob) ?? MediaKey(address: WebAddress("damaged \(Hexadecimal.text(blob))"))
   }
 
-  /// Transcripts as one text; nil for none.
   static func text(_ transcripts: [Transcript]) -> String? {
     if transcripts.isEmpty { return nil }
     return JSONValue.array(

@@ -20,7 +20,6 @@ extension Database {
   }
 }
 
-/// Whether the catalogue's file can be used.
 package enum CatalogCondition: Hashable, Sendable {
   case missing
   case sound

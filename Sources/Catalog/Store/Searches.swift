@@ -101,7 +101,6 @@ enum SearchRows {
     try database.run("UPDATE result SET state = ? WHERE id = ?", state.rawValue, id)
   }
 
-  /// A search's results in one state.
   static func results(
     _ state: ResultState, ofSearch search: Int64, in database: Database
   ) throws -> [Int64] {

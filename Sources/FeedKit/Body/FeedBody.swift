@@ -17,7 +17,6 @@ package final class FeedBody: @unchecked Sendable {
     do { file = try .inMemory("podcastfs-feed") } catch { throw .storage(error) }
   }
 
-  /// A file's content, which may be compressed.
   package convenience init(file path: String) throws(FeedError) {
     try self.init()
     let content: [UInt8]

@@ -4,7 +4,6 @@ internal import CZlib
 package final class Inflater {
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
   private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 17, alignment: 8)
-  /// Whether the compressed data are at their end.
   package private(set) var hasEnded = false
 
   /// - Returns: nil where there is no memory.

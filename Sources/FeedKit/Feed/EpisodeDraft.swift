@@ -1,6 +1,5 @@
 internal import PodcastModel
 
-/// An item while its elements come.
 struct EpisodeDraft {
   typealias Bytes = UnsafeBufferPointer<UInt8>
   typealias Enclosure = ParsedEpisode.Enclosure

@@ -87,7 +87,6 @@ final class XMLDocument {
   }
 }
 
-/// How a document's bytes stand for characters.
 enum TextEncoding: Hashable {
   case utf8
   case windows1252
@@ -142,7 +141,6 @@ enum TextEncoding: Hashable {
     key.utf8.count <= 40 && key.utf8.allSatisfy { HTMLReader.isName($0) && $0 != UInt8(ascii: ".") }
   }
 
-  /// The encoding that the XML declaration names.
   private static func declaredName(_ head: [UInt8]) -> String? {
     let start = head.drop { $0 <= 0x20 }
     guard start.starts(with: "<?xml".utf8) else { return nil }
