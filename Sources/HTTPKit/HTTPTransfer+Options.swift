@@ -56,7 +56,7 @@ extension HTTPTransfer {
       value.isEmpty ? "\(Self.line(name));" : "\(Self.line(name)): \(Self.line(value))"
     }
     if request.acceptsCompression {
-      set(CURLOPT_ACCEPT_ENCODING, "gzip, deflate")
+      set(CURLOPT_ACCEPT_ENCODING, "gzip")
       if !request.decompresses { set(CURLOPT_HTTP_CONTENT_DECODING, 0) }
     } else {
       lines.append("Accept-Encoding: identity")
