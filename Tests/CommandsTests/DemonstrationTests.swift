@@ -4,8 +4,8 @@ import PosixKit
 import TestSupport
 import Testing
 
-/// The commands while a demonstration is mounted.
-@Suite(.enabled(if: canMount, "this user cannot mount")) struct DemonstrationTests {
+/// The commands while a demonstration is mounted. One at a time: the doctor would find the one that another test kills.
+@Suite(.serialized, .enabled(if: canMount, "this user cannot mount")) struct DemonstrationTests {
   let environment: TestEnvironment
 
   init() throws { environment = try TestEnvironment() }
