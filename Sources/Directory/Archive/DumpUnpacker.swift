@@ -60,7 +60,7 @@ struct DumpUnpacker {
       let count = try retrying("read") { read(source.rawValue, input.baseAddress, input.count) }
       if count == 0 { break }
       let bytes = UnsafeRawBufferPointer(rebasing: input[..<count])
-      if packed == 0 { gzip = try Self.isCompressed(bytes) ? Inflater(.gzip) : nil }
+      if packed == 0 { gzip = try Self.isCompressed(bytes) ? Inflater() : nil }
       packed += Int64(count)
       if let gzip {
         guard try gzip.inflate(bytes, take) else {
