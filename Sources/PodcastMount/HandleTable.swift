@@ -165,7 +165,7 @@ final class HandleTable: Sendable {
   }
 
   /// It has been opened again.
-  /// - Returns: false where it has been closed meanwhile, or somebody else was first.
+  /// - Returns: false where it was closed meanwhile, or another request has opened it first.
   func restore(_ handle: UInt64, _ file: any OpenFile) -> Bool {
     state.withLock { state in
       guard case .inherited(let opening)? = state.files[handle] else { return false }

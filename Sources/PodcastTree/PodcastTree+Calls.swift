@@ -187,7 +187,7 @@ extension PodcastTree {
     guard let text = String(validating: value, as: UTF8.self) else { return .failure(.EINVAL) }
     if isTags { return found.set(name, to: text, for: caller) }
     let key = String(name.dropFirst(AttributeList.prefix.count))
-    // All others that can be set are always there.
+    // All other settable attributes always exist.
     if flags & 1 != 0 && Self.valueOfNone(key) == nil { return .failure(.EEXIST) }
     return found.set(key, to: text, for: caller)
   }

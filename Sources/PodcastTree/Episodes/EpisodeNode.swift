@@ -47,7 +47,7 @@ struct EpisodeNode: TreeNode {
     if !caller.comesAgain, intent.startsDownload {
       tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .absent == .absent)
     }
-    // It counts as open from here: a drop at the last close of others does not end what this open waits for.
+    // The episode counts as open from here: when other readers close it, a pending drop does not end this open's wait.
     tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
@@ -120,7 +120,7 @@ struct EpisodeNode: TreeNode {
       opened.size == nil
       ? tree.state.withLock { state in
         var status = state.status(of: episode)
-        // Of what was here before: that this is another one may not have been heard yet.
+        // That size may be of an earlier generation: the report of the new one may still be on its way.
         status?.total = nil
         return EpisodeSize(episode, status).whileUnknown
       } : nil
