@@ -34,14 +34,15 @@ final class KernelNumbers: Sendable {
 
   /// From now on the kernel's number of `node` stands for `other`.
   func move(_ node: NodeID, to other: NodeID) {
-    state.withLock { state in
+    let known = state.withLock { state in
       state.inward[node] = other
       state.outward[other] = node
-      if let record = state.records[node] {
-        memory?.set(record, 1, to: other.rawValue)
-      } else {
-        state.records[node] = memory?.add(.movedNode, [node.rawValue, other.rawValue])
-      }
+      return state.records[node]
+    }
+    if let known {
+      memory?.set(known, 1, to: other.rawValue)
+    } else if let record = memory?.add(.movedNode, [node.rawValue, other.rawValue]) {
+      state.withLock { $0.records[node] = record }
     }
   }
 

@@ -22,7 +22,7 @@ extension MountedTree {
       options.isStream = file.isStream
       options.skipsFlush = !writes
       if file.changesAttributes { self.kernel.forgetAttributes(of: node) }
-      if !reply.opened(options) { self.handles.removeFile(handle)?.close() }
+      if !reply.opened(options) { self.handles.remove(handle)?.close() }
     }
   }
 
@@ -104,7 +104,7 @@ extension MountedTree {
   }
 
   package func release(handle: UInt64, reply: consuming FuseReply) {
-    handles.removeFile(handle)?.close()
+    handles.remove(handle)?.close()
     reply.succeed()
   }
 

@@ -109,7 +109,7 @@ extension MountedTree {
       var options = FuseOpenOptions(handle: handle)
       options.isDirect = true
       let isTaken = reply.created(self.entry(created.attributes), options)
-      if !isTaken { self.handles.removeFile(handle)?.close() }
+      if !isTaken { self.handles.remove(handle)?.close() }
     }
   }
 }
