@@ -78,6 +78,8 @@ package struct ParsedEpisode: Hashable, Sendable {
   package var explicit: Bool?
   package var transcripts: [Transcript] = []
   package var chaptersURL: WebAddress?
+  /// `psc:chapters` of the item itself, as `ChapterList.text`.
+  package var chapters: String?
   /// `podcast:person`.
   package var people: [String] = []
 
@@ -134,6 +136,7 @@ extension ParsedEpisode: FieldCoded {
     try fields.code(&imageURL, &season, &episode)
     try fields.code(&episodeType, &explicit, &transcripts)
     try fields.code(&chaptersURL)
+    try fields.code(long: &chapters)
     try fields.code(&people)
   }
 }

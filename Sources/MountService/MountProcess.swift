@@ -86,7 +86,7 @@ package struct MountProcess {
       return Dictionary(worths, uniquingKeysWith: max)
     }
     let rules = RuleKeeper(
-      catalog, transfers, request: { tree.request(for: $0) }, isOpen: { tree.isOpen($0) },
+      catalog, transfers, request: { tree.request(for: $0) },
       announce: { notice.appeared($1, ofPodcast: $0) })
     rules.begin()
     tree.indexTranscripts()

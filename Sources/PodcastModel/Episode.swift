@@ -38,6 +38,8 @@ package struct Episode: Hashable, Sendable, Identifiable {
   package var imageURL: WebAddress?
   package var transcripts: [Transcript] = []
   package var chaptersURL: WebAddress?
+  /// Those that stand in the feed, as `ChapterList.text`. Listings leave them out.
+  package var chapters: String?
   package var listening = ListeningState()
   /// Hidden in subscriptions by `rm`.
   package var hidden: Bool = false

@@ -13,7 +13,6 @@ extension PodcastTree {
       let names = state.listings.values.reduce(0) { $0 + $1.items.count }
       return [
         Gauge("open episodes", state.open.count),
-        Gauge("to be dropped at close", state.open.dropsAtClose.count),
         Gauge("uploads", state.uploads.count),
         Gauge("names in memory", names, limit: TreeState.namesInMemory * 2),
         Gauge(
@@ -39,7 +38,7 @@ extension PodcastTree {
     limit.add(settings.cacheSize)
     let families =
       observerMetrics + [build, reads.family, downloads, bytes, limit, feedMetrics, memoryMetrics]
-    return Array(MetricFamily.document(families + heldMetrics).utf8)
+    return Array(MetricFamily.document(families + transfers.httpCounts.families + heldMetrics).utf8)
   }
 
   private var feedMetrics: MetricFamily {

@@ -81,9 +81,6 @@ package final class PodcastTree: Sendable {
     try? downloadAhead()
   }
 
-  /// Whether a program has an episode open.
-  package func isOpen(_ episode: Int64) -> Bool { state.withLock { $0.open.isOpen(episode) } }
-
   /// Somebody has opened, marked or ordered an episode: the rules of its subscription leave it alone from then on.
   func noteByHand(_ episode: Int64) { loader.async { try? self.catalog.noteByHand(episode: episode) } }
 

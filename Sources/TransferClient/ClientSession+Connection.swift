@@ -44,11 +44,17 @@ extension ClientSession {
   /// The daemon has answered: it hears all that holds.
   func sayEverything() {
     sendSettings()
-    for (number, order) in orders.sorted(by: { $0.key < $1.key }) {
-      connection?.send(ClientMessage.order(id: number, order.order))
-    }
+    // The daemon is to know what is open when it hears what to drop at the last close.
+    for number in orders.keys.sorted() where orders[number]?.order.waitsForClose == false { sayOrder(number) }
     for number in opens.keys.sorted() { sayOpen(number) }
+    // The daemon knows by now what is open.
+    for number in orders.keys.sorted() where orders[number]?.order.waitsForClose == true { sayOrder(number) }
     for number in waits.keys.sorted() { sayWait(number) }
+  }
+
+  private func sayOrder(_ number: UInt64) {
+    guard let order = orders[number]?.order else { return }
+    connection?.send(ClientMessage.order(id: number, order))
   }
 
   /// The options of the mount, with what the user has said since.

@@ -53,6 +53,13 @@ extension ClientSession {
     return cancellation
   }
 
+  /// A reader of a part of an episode: the daemon that runs is told, so that it drops the part at the last close.
+  func noteOpen(_ episode: RemoteEpisode) {
+    loop.async {
+      if !self.isStopped, self.register(episode), self.welcomed != nil { self.sayOpen(episode.number) }
+    }
+  }
+
   /// From now on the daemon is told of it, under its number.
   /// - Returns: whether it was not before.
   @discardableResult

@@ -207,7 +207,8 @@ final class ClientSession: @unchecked Sendable {
       welcomed = .now
       readiness.withLock { $0 = (true, MonotonicTime(nanoseconds: 0)) }
       sayEverything()
-    case .changed(let statuses):
+    case .changed(let statuses, let counts):
+      mirror.httpCounts = counts
       watches.cache?.renew()
       if snapshot.coming != nil { snapshot.coming? += statuses } else { mirror.update(statuses) }
     case .snapshotEnd:

@@ -15,6 +15,7 @@ package final class StatusMirror: Sendable {
     /// How many there are when it is next looked for those that rest.
     var nextLook = 2 * StatusMirror.restingRows
     var layout: CacheLayout
+    var httpCounts = HTTPCounts()
   }
   private let state: Monitor<State>
 
@@ -25,6 +26,11 @@ package final class StatusMirror: Sendable {
   var layout: CacheLayout {
     get { state.withLock { $0.layout } }
     set { state.withLock { $0.layout = newValue } }
+  }
+
+  var httpCounts: HTTPCounts {
+    get { state.withLock { $0.httpCounts } }
+    set { state.withLock { $0.httpCounts = newValue } }
   }
 
   func status(of key: MediaKey) -> TransferStatus? {
@@ -41,7 +47,7 @@ package final class StatusMirror: Sendable {
   var hasUnfinished: Bool {
     state.withLock { state in
       state.statuses.values.contains { status in
-        status.state == .queued || status.state == .downloading
+        status.state == .queued || status.state == .downloading || status.dropsAtClose
           || (status.state == .paused && status.error != nil)
       }
     }

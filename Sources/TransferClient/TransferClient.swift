@@ -63,6 +63,8 @@ package final class TransferClient: TransferService {
 
   package func allStatuses() -> [TransferStatus] { mirror.all() }
 
+  package var httpCounts: HTTPCounts { mirror.httpCounts }
+
   package func observe(_ observer: @escaping @Sendable (MediaKey) -> Void) { mirror.observe(observer) }
 
   package func open(
@@ -79,6 +81,7 @@ package final class TransferClient: TransferService {
     let episode = RemoteEpisode(
       request: request, intent: intent, reader: reader, session: session, readTimeout: readTimeout)
     if intent != .download || isWhole {
+      if !isWhole && reader != nil && intent != .cachedOnly { session.noteOpen(episode) }
       completion(.success(episode))
       return Ended()
     }
@@ -125,6 +128,11 @@ package final class TransferClient: TransferService {
   @discardableResult
   package func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     session.order(.drop(key), completion)
+  }
+
+  @discardableResult
+  package func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    session.order(.dropAtClose(key), completion)
   }
 
   /// As `drop`; when that is confirmed, nothing that tells what it was is on the disk any more, and a minute later

@@ -37,6 +37,8 @@ package struct TransferRecord: Hashable, Sendable {
   package var received: Int64 = 0
   package var problem: TransferProblem?
   package var isKept = false
+  /// Whether it is dropped once nobody has it open.
+  package var dropsAtClose = false
   /// When it last changed, in seconds since 1970.
   package var changed: Int64 = 0
   /// The place in the queue: lower comes first.
@@ -76,8 +78,11 @@ package struct TransferRecord: Hashable, Sendable {
     (state == .cached || state == .remote) && received > 0 && !isKept && generation > 0
   }
 
-  /// Whether the daemon has something to do for it.
+  /// Whether the daemon has something to download for it.
   package var isUnfinished: Bool { state == .queued || state == .downloading || waitsForRoom }
+
+  /// Whether a daemon has something to do for it: to download, or to drop it at its last close.
+  package var isPending: Bool { isUnfinished || dropsAtClose }
 
   /// Seconds until the server may be asked again, by its Retry-After; 0 where it may be now.
   ///
@@ -102,8 +107,8 @@ package struct TransferRecord: Hashable, Sendable {
     TransferStatus(
       key: key, state: state, generation: generation, total: total, received: received,
       error: problem?.message,
-      isKept: isKept, changed: changed, order: order, url: request.url, title: request.title,
-      show: request.show, fileName: request.fileName)
+      isKept: isKept, dropsAtClose: dropsAtClose, changed: changed, order: order, url: request.url,
+      title: request.title, show: request.show, fileName: request.fileName)
   }
 }
 
@@ -114,7 +119,7 @@ extension TransferRecord: BinaryValue {
 
   package func encode(into bytes: inout [UInt8]) {
     bytes.put(request, state, generation, total, received, problem, isKept, changed, order)
-    bytes.put(failed, attempts, doubts, doubted, notBefore)
+    bytes.put(failed, attempts, doubts, doubted, notBefore, dropsAtClose)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
@@ -132,6 +137,7 @@ extension TransferRecord: BinaryValue {
     doubts = try reader.next()
     doubted = try reader.next()
     notBefore = try reader.next()
+    dropsAtClose = try reader.next()
     let numbers = [total, received, changed, order, failed, attempts, doubts, doubted, notBefore]
     guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }
   }

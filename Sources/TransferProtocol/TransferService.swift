@@ -28,6 +28,9 @@ package protocol TransferService: AnyObject, Sendable {
   /// Cancels the download and drops its bytes; readers keep what they have open.
   @discardableResult
   func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
+  /// As `drop`, once no program in any mount has it open. Ends when that is remembered.
+  @discardableResult
+  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable
   /// Takes the download out of the queue and keeps what has come of it (`remote`). Nothing happens where it is wholly
   /// here, paused, kept or read.
   @discardableResult
@@ -43,6 +46,9 @@ package protocol TransferService: AnyObject, Sendable {
   func steer(_ steering: Steering) throws
   /// What is in the queue: never evicted. Replaces what was said before.
   func protect(_ keys: [MediaKey])
+
+  /// What came of the daemon's requests, as far as it has told. From memory.
+  var httpCounts: HTTPCounts { get }
 
   /// Why nothing can be asked of the daemon now, in one line; nil while it serves or is not needed. From memory.
   var failure: String? { get }

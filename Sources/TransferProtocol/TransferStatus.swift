@@ -20,6 +20,8 @@ package struct TransferStatus: Hashable, Sendable {
   package var readFailure: String?
   /// Never evicted.
   package var isKept: Bool
+  /// Whether it is dropped once nobody has it open.
+  package var dropsAtClose: Bool
   /// When it last changed, in seconds since 1970.
   package var changed: Int64
   /// When it came to the stage at which it is, in nanoseconds since 1970: whoever hears of it late, and of several changes
@@ -35,8 +37,9 @@ package struct TransferStatus: Hashable, Sendable {
 
   package init(
     key: MediaKey, state: TransferState, generation: UInt32 = 0, total: Int64? = nil, received: Int64 = 0,
-    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false, changed: Int64 = 0,
-    order: Int64 = 0, url: String = "", title: String = "", show: String = "", fileName: String = ""
+    rate: Int64? = nil, eta: Int64? = nil, error: String? = nil, isKept: Bool = false,
+    dropsAtClose: Bool = false, changed: Int64 = 0, order: Int64 = 0, url: String = "", title: String = "",
+    show: String = "", fileName: String = ""
   ) {
     self.key = key
     self.state = state
@@ -47,6 +50,7 @@ package struct TransferStatus: Hashable, Sendable {
     self.eta = eta
     self.error = error
     self.isKept = isKept
+    self.dropsAtClose = dropsAtClose
     self.changed = changed
     self.order = order
     self.url = url
@@ -54,6 +58,9 @@ package struct TransferStatus: Hashable, Sendable {
     self.show = show
     self.fileName = fileName
   }
+
+  /// Where folders show it. One that goes at its last close is shown as if it had gone.
+  package var stage: DownloadStage { dropsAtClose ? .absent : state.stage }
 
   /// What people are told.
   package var reason: String? { error ?? readFailure }
@@ -73,14 +80,15 @@ extension TransferStatus: BinaryValue {
   private static let counts: ClosedRange<Int64> = 0...1 << 50
 
   package func encode(into bytes: inout [UInt8]) {
-    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, changed, order)
-    bytes.put(url, title, show, fileName, moment)
+    bytes.put(key, state, generation, total, received, rate, eta, error, isKept, dropsAtClose, changed)
+    bytes.put(order, url, title, show, fileName, moment)
   }
 
   package init(from reader: inout BinaryReader) throws(BinaryError) {
     self = try reader.make(
       Self.init(
-        key:state:generation:total:received:rate:eta:error:isKept:changed:order:url:title:show:fileName:))
+        key:state:generation:total:received:rate:eta:error:isKept:dropsAtClose:changed:order:url:title:
+        show:fileName:))
     moment = try reader.next()
     let numbers = [total, received, rate, eta, changed, order]
     guard numbers.allSatisfy({ $0.map(Self.counts.contains) ?? true }) else { throw .malformed }

@@ -71,7 +71,7 @@ package struct TransferStore {
   }
 
   /// Raise it with every change of the tables: a store of another version is set aside.
-  private static let version = 3
+  private static let version = 4
 
   private static let tables = """
     CREATE TABLE transfer (
@@ -130,7 +130,7 @@ package struct TransferStore {
       for record in records {
         try database.run(
           "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?)", record.key.bytes, record.order,
-          record.isUnfinished, record.isEvictable, record.received, Int64(record.generation),
+          record.isPending, record.isEvictable, record.received, Int64(record.generation),
           record.holdsNothing ? record.changed : nil, record.encoded)
       }
       for key in removed { try database.run("DELETE FROM transfer WHERE key = ?", key.bytes) }

@@ -38,7 +38,8 @@ import Testing
       "is:cached", "-is:cached", "is:kept", "newer:2024-01-10", "older:2024-01-20", "shorter:30m",
       "longer:30m",
       "season:2",
-      "show:show", "show:\"show 1\"", "show:2", "episode:fog", "harbour", "zurich storm", "limit:7",
+      "show:show", "show:mine", "show:\"other show\"", "show:\"show 1\"", "show:2", "episode:fog", "harbour",
+      "zurich storm", "limit:7",
       "sort:oldest",
       "sort:title", "sort:shortest", "sort:newest", "person:lee", "person:\"ann lee\"", "person:zoe",
       "person:host",
@@ -92,7 +93,12 @@ import Testing
     var (cached, kept) = (Set<Int64>(), Set<Int64>())
     for round in 0..<60 {
       let id = try #require(ids.randomElement(using: &random))
-      switch Int.random(in: 0..<7, using: &random) {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 7:
+        let folder = try #require(try catalog.subscriptions().randomElement(using: &random))
+        try catalog.rename(
+          subscription: folder.id, to: "\(["Mine", "Other Show"].randomElement(using: &random)!) \(folder.id)"
+        )
       case 0: try catalog.setPlayed(Bool.random(using: &random), episode: id)
       case 1: try catalog.setPosition(5000, episode: id, margin: 30)
       case 2: try catalog.setHidden(Bool.random(using: &random), episode: id)
@@ -122,20 +128,22 @@ import Testing
     kept: Set<Int64>
   ) throws -> Model {
     let places = Dictionary(uniqueKeysWithValues: try catalog.queueEntries().map { ($0.episode, $0.place) })
-    let followed = Set(try catalog.subscriptions().map(\.podcast.id))
+    let folders = Dictionary(
+      uniqueKeysWithValues: try catalog.subscriptions().map { ($0.podcast.id, $0.name) })
     var model = Model()
     for podcast in try catalog.podcasts(podcasts) {
       for episode in try catalog.episodes(ofPodcast: podcast.id) {
         var facts = EpisodeFacts(
           id: episode.id, title: EpisodeQuery.titleKey(ofStem: episode.stem), show: podcast.title,
           published: episode.published)
+        facts.folder = folders[podcast.id]
         facts.duration = episode.duration
         facts.season = episode.season
         facts.queuePlace = places[episode.id]
         facts.download = cached.contains(episode.id) ? .complete : .absent
         let marks: [(Bool, EpisodeFacts.Marks)] = [
           (episode.played, .played), (episode.hidden, .hidden), (episode.listening.position > 0, .begun),
-          (kept.contains(episode.id), .kept), (followed.contains(podcast.id), .followed),
+          (kept.contains(episode.id), .kept), (facts.folder != nil, .followed),
         ]
         facts.marks = EpisodeFacts.Marks(marks.filter(\.0).map(\.1))
         let notes = try catalog.episode(episode.id)?.notes ?? ""

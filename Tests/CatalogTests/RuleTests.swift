@@ -95,7 +95,6 @@ import TransferProtocol
     let world: CatalogWorld
     let transfers = InstantTransfers()
     let keeper: RuleKeeper
-    let open = Monitor<Set<Int64>>([])
     let announced = Monitor<[String]>([])
 
     init(_ world: CatalogWorld) {
@@ -106,7 +105,7 @@ import TransferProtocol
           TransferRequest(
             key: entry.episode.mediaKey, url: entry.episode.enclosureURL.forRequest,
             title: entry.episode.title, show: entry.podcast.title, fileName: entry.episode.fileName)
-        }, isOpen: { [open] id in open.withLock { $0.contains(id) } },
+        },
         announce: { [announced] _, episodes in announced.withLock { $0 += episodes.map(\.title) } })
       keeper.begin()
     }
@@ -161,7 +160,7 @@ import TransferProtocol
     #expect(kept.transfers.started.withLock { $0 } == ["Episode 4", "Episode 6"])
   }
 
-  @Test func `What was played is dropped in time, unless a program has it open`() throws {
+  @Test func `What was played is dropped in time, at its last close`() throws {
     let kept = Kept(try CatalogWorld())
     let (world, catalog) = (kept.world, kept.world.catalog)
     defer { kept.keeper.stop() }
@@ -169,13 +168,7 @@ import TransferProtocol
     let episodes = try catalog.episodes(ofPodcast: podcast)
     try catalog.setRules([(.autoDownload, "2"), (.afterPlayed, "drop")], ofPodcast: podcast)
     #expect(kept.has(["Episode 4", "Episode 5"]))
-    kept.open.withLock { $0 = [episodes[4].id] }
-    try catalog.setPlayed(true, episode: episodes[4].id)
-    try catalog.setPlayed(true, episode: episodes[5].id)
-    #expect(kept.has(["Episode 4"]))
-    kept.open.withLock { $0 = [] }
-    world.advance(120)
-    try catalog.setPlayed(true, episode: episodes[0].id)
+    for number in 4...5 { try catalog.setPlayed(true, episode: episodes[number].id) }
     #expect(kept.has([]))
     // What is kept stays, and the clock alone decides of a delay.
     try catalog.setRules([(.afterPlayed, "drop:2d")], ofPodcast: podcast)
@@ -318,13 +311,14 @@ private final class InstantTransfers: TransferService {
     }
     return Nothing()
   }
-  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
     statuses.withLock { $0[key] = nil }
     completion(nil)
     return Nothing()
   }
 
-  // Rules need no more.
+  // Rules need no more. They never drop what a program reads.
+  func drop(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable { Nothing() }
   func open(
     _ request: TransferRequest, intent: OpenIntent,
     completion: @escaping @Sendable (Result<any OpenEpisode, TransferFailure>) -> Void
@@ -339,6 +333,7 @@ private final class InstantTransfers: TransferService {
   var steering: Steering { Steering() }
   func steer(_ steering: Steering) {}
   var failure: String? { nil }
+  var httpCounts: HTTPCounts { HTTPCounts() }
   func protect(_ keys: [MediaKey]) {}
   func log(_ failure: TransferFailure, ofReading request: TransferRequest) {}
   var underWay: Int { 0 }

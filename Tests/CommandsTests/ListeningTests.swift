@@ -35,6 +35,53 @@ import Testing
     #expect(wrong.end == .exit(64) && wrong.errors.contains("newer:soon: an age like 7d"), "\(wrong.errors)")
   }
 
+  @Test func `A renamed subscription is found by both names, and steered by them`() throws {
+    let mounted = try mounted()
+    let folder = mounted.root + "/Subscriptions/My Shore"
+    #expect(rename(mounted.root + "/Subscriptions/Harbour Lights", folder) == 0)
+    for show in ["my shore", "harbour lights"] {
+      let found = try mounted.run("find", "show:\(show)", "sort:oldest", "limit:1")
+      #expect(found.output == "\(folder)/2024-01-01 - Part 1.mp3\n")
+    }
+    #expect(mkdir(mounted.root + "/Search/show:shore", 0o755) == 0)
+    #expect(try Directories.names(in: mounted.root + "/Search/show:shore").count == 3)
+    #expect(rename(folder, mounted.root + "/Subscriptions/Coast") == 0)
+    #expect(try eventually { try Directories.names(in: mounted.root + "/Search/show:shore").isEmpty })
+    #expect(try mounted.run("queue", "add", "Coast").end == .exit(0))
+    #expect(try titles(mounted.run("queue", "--json").output) == ["Part 3", "Part 2", "Part 1"])
+    #expect(try mounted.run("queue", "remove", "harbour lights").end == .exit(0))
+    #expect(try mounted.run("queue", "--json").output == "[]\n")
+    #expect(try mounted.run("get", "--quiet", "Coast").end == .exit(0))
+    #expect(try mounted.run("verify", "Coast").output.hasPrefix("3 episodes checked"))
+    #expect(try mounted.run("cancel", "Coast").end == .exit(0))
+    #expect(try titles(mounted.run("find", "--json", "is:cached").output).isEmpty)
+  }
+
+  @Test func `An episode that no folder shows is found with the folder to make`() throws {
+    let mounted = try mounted()
+    #expect(try mounted.run("queue", "add", mounted.episode(2)).end == .exit(0))
+    #expect(rmdir(mounted.root + "/Subscriptions/Harbour Lights") == 0)
+    for name in try Directories.names(in: mounted.root + "/Search") {
+      rmdir("\(mounted.root)/Search/\(name)")
+    }
+    let found = try mounted.run("find", "part's", "part", "sort:oldest")
+    #expect(found.end == .exit(1))
+    let lines = try mounted.run("find", "part", "sort:oldest")
+    #expect(
+      lines.output.split(separator: "\n").map { $0.prefix(24) } == [
+        "2024-01-01  Harbour Ligh", (mounted.root + "/Queue/001 - Harbour Lights - Part 2.mp3").prefix(24),
+        "2024-01-03  Harbour Ligh",
+      ])
+    let folder = mounted.root + "/Search/part sort:oldest"
+    #expect(lines.errors.contains("no folder shows 2 episodes of these; this makes one: mkdir '\(folder)'"))
+    let json = try JSONValue(parsing: Array(mounted.run("find", "--json", "part", "sort:oldest").output.utf8))
+    #expect(json.elements.map { $0["mkdir"]?.text } == [folder, nil, folder])
+    #expect(mkdir(folder, 0o755) == 0)
+    let again = try mounted.run("find", "part", "sort:oldest")
+    #expect(
+      again.errors == "" && again.output.hasPrefix(folder + "/2024-01-01 - Harbour Lights - Part 1.mp3\n"))
+  }
+
   @Test func `What is new has a star until it has been shown`() throws {
     let mounted = try mounted()
     let first = try mounted.run("new")

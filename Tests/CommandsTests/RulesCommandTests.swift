@@ -84,6 +84,16 @@ import Testing
     #expect(document["chapters"]?.elements.map { $0["start"]?.decimal } == [0, 61.5])
     #expect(document["duration"]?.wholeNumber == 3723 && document["state"]?.text == "remote")
     #expect(try mount.run("info", mount.root + "/nothing").end == .exit(1))
+    // Those in the feed itself need no request.
+    let asked = mount.origin.requests("/chapters.json").count
+    feed.items[0].more += """
+      <psc:chapters xmlns:psc="http://podlove.org/simple-chapters">
+      <psc:chapter start="0" title="Tide"/><psc:chapter start="01:02:03.250" title="End"/></psc:chapters>
+      """
+    mount.origin.serve("/feed.xml", OriginResource(feed.xml, mediaType: "application/rss+xml"))
+    #expect(try mount.run("refresh").end == .exit(0))
+    #expect(try mount.run("info", path).output.hasSuffix("\nChapters\n     0:00  Tide\n  1:02:03  End\n"))
+    #expect(mount.origin.requests("/chapters.json").count == asked)
   }
 
   @Test func `Info and list show what a podcast has, and why its feed is broken`() throws {

@@ -17,7 +17,8 @@ import Testing
       <?xml version="1.0"?>
       <rss xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd" xmlns:atom="http://www.w3.org/2005/Atom"
         xmlns:content="http://purl.org/rss/1.0/modules/content/"
-        xmlns:podcast="https://podcastindex.org/namespace/1.0"><channel>
+        xmlns:podcast="https://podcastindex.org/namespace/1.0"
+        xmlns:psc="http://podlove.org/simple-chapters/"><channel>
         <atom:link rel="self" href="https://h/feed"/><atom:link rel="next" href="https://h/feed?p=2"/>
         <image><url>https://h/small.png</url><title>not this</title><link>https://h/not</link></image>
         <title> Harbour &amp;\n Lights </title><link>https://h/</link><language>en</language>
@@ -35,6 +36,8 @@ import Testing
           <itunes:episodeType>bonus</itunes:episodeType><itunes:keywords>a, b ,,c</itunes:keywords>
           <podcast:transcript url="https://h/1.vtt" type="text/vtt" language="en"/>
           <podcast:chapters url="https://h/1.json" type="application/json+chapters"/>
+          <psc:chapters version="1.2"><psc:chapter start="00:01:30.5" title="Fog &amp; tide" href="https://h/c"/>
+            <psc:chapter start="00:00:00" title="Start"/><psc:chapter start="soon" title="x"/></psc:chapters>
           <podcast:person role="guest">Cleo</podcast:person><itunes:explicit>yes</itunes:explicit>
           <itunes:image href="https://h/1.jpg"/><link>https://h/1</link></item>
         <item><title>Text only</title></item>
@@ -55,6 +58,12 @@ import Testing
     #expect(one.explicit == true && one.link == "https://h/1")
     #expect(one.transcripts == [Transcript(url: "https://h/1.vtt", type: "text/vtt", language: "en")])
     #expect(one.chaptersURL == "https://h/1.json" && one.imageURL == "https://h/1.jpg")
+    #expect(
+      one.chapters.map { ChapterList(parsing: Array($0.utf8))?.chapters } == [
+        .init(start: 0, title: "Start", link: nil),
+        .init(start: 90_500, title: "Fog & tide", link: "https://h/c"),
+      ])
+    #expect(feed.episodes[1].chapters == nil)
     #expect(feed.episodes[1].enclosures == [.init(url: "https://h/2.mp3", type: nil, length: nil)])
     #expect(feed.warnings == ["an item has no enclosure"])
   }

@@ -142,7 +142,8 @@ import Testing
     #expect(make("country:de") == .EINVAL)
     #expect(try fixture.list(fixture.root + "/Search").isEmpty)
     try fixture.makeSearch()
-    #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/country:de") } == .EPERM)
+    #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/country:de") } == .EINVAL)
+    #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/newer:zzz") } == .EINVAL)
     #expect(errnoOf { rename(fixture.searchPath, "\(fixture.root)/Search/two\nlines") } == .EILSEQ)
     let latin: [CChar] = Array((fixture.root + "/Search/caf").utf8CString.dropLast()) + [-23, 0]
     #expect(errnoOf { rename(fixture.searchPath, latin) } == .EILSEQ)

@@ -82,10 +82,17 @@ import Testing
     let fixture = try MountFixture(rate: 200_000)
     try fixture.mount()
     try fixture.makeSearch()
+    var gone = OriginResource(fixture.bodies[1])
+    gone.behaviour.status = 404
+    fixture.origin.serve("/2.mp3", gone)
+    #expect(open(fixture.episode(2), O_RDONLY) == -1)
     for _ in 0..<2 { #expect(try fixture.isWhole(fixture.episode(1), 1)) }
     #expect(access(fixture.root + "/nothing", F_OK) != 0)
     let metrics = try fixture.metrics("podcastfs_")
     #expect(metrics["read_bytes_total{from=\"network\"}"] ?? 0 > 0)
+    #expect(metrics["http_requests_total"] ?? 0 >= 2)
+    #expect(metrics["http_received_bytes_total"] ?? 0 >= Double(fixture.bodies[0].size))
+    #expect(metrics["http_errors_total{class=\"4xx\"}"] ?? 0 >= 1)
     #expect(metrics["downloads{state=\"cached\"}"] == 1)
     #expect(metrics["cache_bytes"] == Double(fixture.bodies[0].size))
     #expect(metrics["fuse_request_errors_total{op=\"lookup\",errno=\"ENOENT\"}"] ?? 0 > 0)

@@ -19,6 +19,39 @@ import Testing
     return (fixture, fixture.root + inFolder, second + inFolder)
   }
 
+  /// The other mount knows nothing of its readers: the daemon does.
+  @Test(arguments: ["played", "rm"]) func aReaderInOneMountOutlivesADropInTheOther(_ how: String) throws {
+    let (fixture, first, second) = try mountedTwice()
+    let name = MountFixture.names[2]
+    var resource = OriginResource(TestBody(seed: 9, size: 3_000_000))
+    resource.behaviour.rate = 1_000_000
+    fixture.origin.serve("/3.mp3", resource)
+    try fixture.set("after_played", "drop", first)
+    let file = open("\(second)/\(name)", O_RDONLY)
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    var total = max(read(file, &buffer, buffer.count), 0)
+    #expect(total > 0)
+    if how == "rm" {
+      let views = try fixture.list(fixture.root + "/Latest").filter { $0.hasPrefix("2024-01-03") }
+      #expect(unlink(fixture.root + "/Latest/\(try #require(views.first))") == 0)
+    } else {
+      try fixture.set("played", "1", "\(first)/\(name)")
+    }
+    for root in [fixture.root, fixture.root + "2"] {
+      #expect(try eventually { try fixture.list(root + "/Downloading") == ["Failed", "Paused"] })
+    }
+    while true {
+      let count = read(file, &buffer, buffer.count)
+      #expect(count >= 0, "\(total): \(errno)")
+      if count <= 0 { break }
+      total += count
+    }
+    #expect(total == 3_000_000)
+    #expect(try fixture.attribute("state", "\(first)/\(name)") != "remote")
+    close(file)
+    #expect(try eventually { try fixture.attribute("state", "\(first)/\(name)") == "remote" })
+  }
+
   /// A search that is being made has its directory locked; a name in there that is to be told waits for that.
   @Test func aDirectoryThatIsLockedHoldsUpNoOther() throws {
     let (fixture, first, _) = try mountedTwice()

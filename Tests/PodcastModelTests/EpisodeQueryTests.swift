@@ -41,6 +41,7 @@ struct EpisodeQueryTests {
     #expect(try query("episode:fog horn").words == "fog horn")
     #expect(try query("episode:\"fog horn\" c:x").words == "fog horn c:x")
     #expect(try query("episode:").words.isEmpty)
+    #expect(try query("episode: country:germany \"lang:de fog\"").words == "country:germany lang:de fog")
   }
 
   @Test func theLimitIsAThousandAtMost() throws {
@@ -52,7 +53,8 @@ struct EpisodeQueryTests {
     "newer:soon", "newer:", "newer:7", "older:2026-02-30", "older:2026-1-1", "shorter:x", "longer:0",
     "season:two",
     "season:-1", "is:new", "is:", "is:downloading", "sort:rank", "sort:queue", "is:played limit:0",
-    "is:played limit:many", "show:\"\"", "person:", "transcript:",
+    "is:played limit:many", "show:\"\"", "person:", "transcript:", "episode:fog country:de",
+    "is:played source:apple,local", "id:1092957894 show:lights", "lang:de is:cached",
   ])
   func aMalformedTermIsRefusedAndNamed(text: String) {
     let error = #expect(throws: EpisodeQuery.Malformed.self) { try EpisodeQuery(parsing: text) }

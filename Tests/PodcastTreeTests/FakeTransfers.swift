@@ -30,6 +30,7 @@ final class FakeTransfers: TransferService {
   var steering: Steering { steered.withLock { $0 } }
   func steer(_ steering: Steering) { steered.withLock { $0 = steering } }
   var failure: String? { nil }
+  var httpCounts: HTTPCounts { HTTPCounts() }
   var underWay: Int { state.withLock { $0.waiting.count } }
 
   func set(_ status: TransferStatus) {
@@ -83,6 +84,10 @@ final class FakeTransfers: TransferService {
     set(TransferStatus(key: key, state: .remote))
     completion(nil)
     return FakeWait {}
+  }
+
+  func dropAtClose(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {
+    drop(key, completion: completion)
   }
 
   func leave(_ key: MediaKey, completion: @escaping OrderCompletion) -> any Cancellable {

@@ -18,7 +18,7 @@ import TransferProtocol
       fileExtension: ".mp3", title: title, published: published, enclosureURL: address)
     episode.duration = duration
     let listed = ListedEpisode(episode, of: record, [])
-    var facts = listed.facts(show: name, isFollowed: true)
+    var facts = listed.facts(show: name, folder: name)
     change(&facts)
     return QueryResult.Row(episode: listed, podcastName: name, facts: facts)
   }

@@ -113,7 +113,7 @@ import TransferProtocol
     #expect(try fixture.list(.downloaded) == ["Harbour Lights"])
   }
 
-  @Test func anOpenDownloadIsDroppedAtItsLastClose() throws {
+  @Test func whatIsReadThroughAnotherNodeIsDroppedByItsName() throws {
     let fixture = try TreeFixture()
     let (tree, me) = (fixture.tree, fixture.me)
     let podcast = try fixture.searched()
@@ -134,43 +134,9 @@ import TransferProtocol
     let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
     try wait(tree.remove(name, in: folder, for: me))
     #expect(try fixture.list(folder) == [])
-    #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
-    #expect(!file.isDirect && !file.changesAttributes)
+    #expect(!file.isDirect && !file.changesAttributes && file.size == 9)
     file.close()
     #expect(fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key])
-  }
-
-  /// It is removed while it is open, and opened once more: that one waits for its first bytes when the other is closed.
-  @Test(arguments: [true, false]) func aDropAtTheLastCloseWaitsForWhoOpensIt(_ succeeds: Bool) throws {
-    let fixture = try TreeFixture()
-    let (tree, me) = (fixture.tree, fixture.me)
-    let podcast = try fixture.searched()
-    _ = try wait(tree.lookup(name, in: podcast, for: me))
-    fixture.transfers.set(
-      TransferStatus(key: TreeFixture.key, state: .cached, generation: 1, total: 9, received: 9))
-    fixture.transfers.state.withLock { $0.outcome = .success(FakeEpisode(generation: 1, size: 9)) }
-    #expect(fixture.awaitListing(.downloaded))
-    let node = try wait(tree.lookup(name, in: podcast, for: me)).node
-    let first = try wait(tree.open(node, writes: false, for: me))
-    let folder = try wait(tree.lookup("Harbour Lights", in: .downloaded, for: me)).node
-    try wait(tree.remove(name, in: folder, for: me))
-    fixture.transfers.state.withLock { $0.outcome = nil }
-    let second = Monitor<Result<any OpenFile, Errno>?>(nil)
-    guard case .pending(let start) = tree.open(node, writes: false, for: me) else {
-      return #expect(Bool(false), "it does not wait")
-    }
-    _ = start { result in second.withLockNotifying { $0 = result } }
-    #expect(eventually { fixture.transfers.state.withLock { $0.waiting.count } == 1 })
-    first.close()
-    #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
-    fixture.transfers.answerOpens(
-      succeeds ? .success(FakeEpisode(generation: 1, size: 9)) : .failure(.lasting("no")))
-    let result = try #require(second.wait(until: .after(patience)) { $0 })
-    if succeeds {
-      #expect(fixture.transfers.state.withLock { $0.dropped.isEmpty })
-      try result.get().close()
-    }
-    #expect(eventually { fixture.transfers.state.withLock { $0.dropped } == [TreeFixture.key] })
   }
 
   @Test func namesThatNoDirectoryCanHaveAreLeftOut() throws {

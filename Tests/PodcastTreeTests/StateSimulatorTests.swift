@@ -68,7 +68,8 @@ import TransferProtocol
     func facts(_ id: Int64) -> EpisodeFacts? {
       guard let item = items[id], let listed = listed(id) else { return nil }
       let podcast = podcast(of: id)
-      var facts = listed.facts(show: podcast.title, isFollowed: followed.contains(podcast.id))
+      var facts = listed.facts(
+        show: podcast.title, folder: followed.contains(podcast.id) ? podcast.title : nil)
       facts.download = item.state.stage
       facts.queuePlace = queue.firstIndex(of: id).map { $0 + 1 }
       return facts

@@ -12,9 +12,11 @@ package final class PrivateBus: Sendable {
     access("/usr/bin/dbus-daemon", X_OK) == 0 && access("/usr/bin/busctl", X_OK) == 0
     && access("/usr/lib/python3/dist-packages/dbusmock/__init__.py", R_OK) == 0
 
-  package init() throws {
+  /// - Parameter address: of one that has ended; nil for a new one.
+  package init(at address: String? = nil) throws {
     directory = try TemporaryDirectory()
-    address = "unix:path=\(directory.path("bus"))"
+    let address = address ?? "unix:path=\(directory.path("bus"))"
+    self.address = address
     daemon = try RunningProcess(
       "/usr/bin/dbus-daemon", ["--session", "--nofork", "--print-address=1", "--address=\(address)"],
       environment: ["PATH": "/usr/bin:/bin"])

@@ -36,6 +36,7 @@ import TransferProtocol
       .order(id: 11, .setKept(request, true)),
       .freshAddress(key, "http://b"), .freshAddress(key, nil),
       .order(id: 12, .replace(key, generation: 3)), .order(id: 13, .forget(key)),
+      .order(id: 14, .dropAtClose(key)),
     ]
   }
 
@@ -46,13 +47,21 @@ import TransferProtocol
     return status
   }
 
+  private static var counts: HTTPCounts {
+    var counts = HTTPCounts()
+    (counts.requests, counts.received, counts.networkErrors) = (3, 1 << 40, 1)
+    for status in [200, 404, 416, 503] { counts.note(status: status) }
+    return counts
+  }
+
   private static var daemonMessages: [DaemonMessage] {
     [
-      .welcome(version: 1, cache: "/c", runtime: "/r"), .changed([]), .changed([status, status]),
+      .welcome(version: 1, cache: "/c", runtime: "/r"), .changed([], HTTPCounts()),
+      .changed([status, status], counts),
       .snapshotEnd, .opened(id: 1, generation: 2, total: nil), .opened(id: 1, generation: 2, total: 0),
       .openFailed(id: 3, TransferFailure(.ENOSPC, "no space left")), .available(wait: 4),
       .unavailable(wait: 5, TransferFailure(.ESTALE, "changed")), .done(id: 6), .needAddress(key, url: "u"),
-      .changed([status, momentary]),
+      .changed([status, momentary], counts),
     ]
   }
 
@@ -61,7 +70,7 @@ import TransferProtocol
     var status = Self.status
     status.received = size
     var buffer = FrameBuffer()
-    buffer.append(DaemonMessage.changed([status]).frame)
+    buffer.append(DaemonMessage.changed([status], HTTPCounts()).frame)
     #expect(throws: BinaryError.malformed) { try buffer.next() as DaemonMessage? }
     // What a feed says is not its reader's fault.
     var request = Self.request

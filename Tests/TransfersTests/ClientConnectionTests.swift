@@ -35,7 +35,7 @@ import Transfers
     guard let socket = UnixSocket.accept(on: listener.rawValue) else { throw PosixError.last("accept") }
     connection = ClientConnection(
       ClientID(1), socket, loop: try EventLoop(), status: { [engine] in engine.status(of: $0) },
-      receive: { _, _ in }, ended: { _ in })
+      counts: { HTTPCounts() }, receive: { _, _ in }, ended: { _ in })
     _ = connection.greet(observes: true)
   }
 
@@ -62,7 +62,7 @@ import Transfers
       guard read(&buffer) > 0 else { break }
       while let message: DaemonMessage = try buffer.next() {
         switch message {
-        case .changed(let statuses): told.formUnion(statuses.map(\.key))
+        case .changed(let statuses, _): told.formUnion(statuses.map(\.key))
         case .snapshotEnd: isEnded = true
         default: Issue.record("\(message)")
         }
@@ -86,7 +86,7 @@ import Transfers
     while case _ = connection.flush(), read(&buffer) > 0 {
       while let message: DaemonMessage = try buffer.next() {
         switch message {
-        case .changed(let statuses): for status in statuses { told[status.key, default: 0] += 1 }
+        case .changed(let statuses, _): for status in statuses { told[status.key, default: 0] += 1 }
         case .done(let id): done.append(id)
         default: Issue.record("\(message)")
         }

@@ -14,6 +14,7 @@ struct EpisodeInfo {
   private let status: TransferStatus
   /// In bytes; nil where neither a host nor the feed tells it.
   private let size: Int64?
+  /// Those in the feed itself, else those that it names.
   private let chapters: Result<ChapterList, ChapterFailure>?
   private let now: Int64
 
@@ -29,7 +30,9 @@ struct EpisodeInfo {
     let key = entry.episode.mediaKey
     status = client.status(of: key) ?? TransferStatus(key: key, state: .remote)
     size = status.total ?? EpisodeSize.plausibleLength(of: entry.episode)
-    chapters = entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
+    let told = entry.episode.chapters.flatMap { ChapterList(parsing: Array($0.utf8)) }
+    chapters =
+      told.map { .success($0) } ?? entry.episode.chaptersURL.map { Self.chapters(at: $0, entry, session) }
   }
 
   /// From the cache, else from their host.
@@ -42,7 +45,8 @@ struct EpisodeInfo {
         http: session.http, settings: session.settings, log: LogFile(session.places.logFile))
       let address = FeedCredentials.lent(by: entry.podcast.feedURL, to: url)
       let result = Waiting.result(within: patience) {
-        downloads.fetch(address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, completion: $0)
+        downloads.fetch(
+          address, allowsPrivateHosts: entry.podcast.allowsPrivateHosts, acceptsPages: false, completion: $0)
       }
       switch result {
       case .success(let fetched)?: bytes = fetched

@@ -10,8 +10,9 @@ enum FindCommand: Command {
   static let usage = """
     podcastfs find [--json] [--play N] QUERY…
 
-    Shows the episodes that a query selects, without the network: their paths where something is mounted, else their shows and
-    titles. What was said is shown as grep does: path, time, text. Words are looked for in titles and notes. Further words, as in the name of a directory under Search/:
+    Shows the episodes that a query selects, without the network: their paths where a folder of a mount shows them, else
+    their dates, shows and titles. What was said is shown as grep does: path, time, text. Words are looked for in titles
+    and notes. Further words, as in the name of a directory under Search/:
 
       is:STATE          unplayed, started, played, cached, kept, followed, queued; -is: for the opposite
       newer:7d, older:2026-01-31
@@ -25,8 +26,9 @@ enum FindCommand: Command {
       sort:ORDER        newest, oldest, title, shortest
       limit:N           1,000 at most
 
-      --json     [{"path", "show", "title", "published", "duration", "played", "position", "state",
-                   "hits": [{"start", "speaker", "text"}]}]; hits only where transcript: was asked for
+      --json     [{"path", "mkdir", "show", "title", "published", "duration", "played", "position", "state",
+                   "hits": [{"start", "speaker", "text"}]}]; mkdir is the directory to make where no folder shows the
+                   episode, else null; hits only where transcript: was asked for
       --play N   play the Nth line: with mpv, from the time that it shows, else with the desktop's player
     """
 
@@ -37,19 +39,31 @@ enum FindCommand: Command {
     let opposites = arguments.takeWords(beginningWith: "-is:")
     let words = try arguments.operands() + opposites
     if words.isEmpty { throw UsageError("find which episodes?") }
-    let query = try query(words)
+    let (text, query) = try query(words)
     let session = try CatalogSession()
     defer { session.settle() }
-    let found = try KnownEpisodes(session).selected(by: query)
+    let known = try KnownEpisodes(session)
+    let found = try known.selected(by: query)
     let lines = found.flatMap { Line.all(of: $0, query, session) }
-    if let chosen { return try play(lines, chosen) }
+    let folder = known.root.map { "\($0)/Search/\(text)" }
+    if let chosen { return try play(lines, chosen, folder) }
     if isJSON {
-      StandardStreams.print(JSONValue.array(found.map { Line.json(of: $0, query, session) }).indentedText)
+      StandardStreams.print(
+        JSONValue.array(found.map { Line.json(of: $0, query, session, folder) }).indentedText)
     } else {
       for line in lines { StandardStreams.print(line.text) }
       if lines.isEmpty { StandardStreams.complain("no known episode matches") }
+      let hidden = found.count { $0.path == nil }
+      if let folder, hidden > 0 {
+        let count = HumanText.count(hidden, "episode")
+        StandardStreams.complain("no folder shows \(count) of these; this makes one: \(makeFolder(folder))")
+      }
     }
     return lines.isEmpty && !isJSON ? 1 : 0
+  }
+
+  private static func makeFolder(_ folder: String) -> String {
+    "mkdir '\(PrintableText.line(folder).replacing("'", with: "'\\''"))'"
   }
 
   /// An episode, or a place in it where something is said.
@@ -71,16 +85,17 @@ enum FindCommand: Command {
       return (try? session.catalog.transcripts.index()?.hits(of: episode.entry.episode.mediaKey, words)) ?? []
     }
 
-    static func json(of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession)
-      -> JSONValue
-    {
+    static func json(
+      of episode: KnownEpisodes.One, _ query: EpisodeQuery, _ session: CatalogSession, _ folder: String?
+    ) -> JSONValue {
       let hits = hits(of: episode, query, session)?.map { hit in
         JSONValue.object([
           ("start", .number(Double(hit.start) / 1000)), ("speaker", .optional(hit.speaker)),
           ("text", .string(hit.text)),
         ])
       }
-      return episode.json(hits.map { [("hits", .array($0))] } ?? [])
+      let reach = [("mkdir", JSONValue.optional(episode.path == nil ? folder : nil))]
+      return episode.json(reach + (hits.map { [("hits", .array($0))] } ?? []))
     }
 
     var text: String {
@@ -91,28 +106,30 @@ enum FindCommand: Command {
   }
 
   /// A shell has taken the quotation marks away: a word with a blank in it gets them back.
-  private static func query(_ words: [String]) throws -> EpisodeQuery {
+  /// - Returns: it as a directory's name, too.
+  private static func query(_ words: [String]) throws -> (text: String, EpisodeQuery) {
     let quoted = words.map { word -> String in
       guard words.count > 1, word.contains(where: \.isWhitespace), !word.contains("\"") else { return word }
       guard let colon = word.firstIndex(of: ":") else { return "\"\(word)\"" }
       return "\(word[...colon])\"\(word[word.index(after: colon)...])\""
     }
-    let text = quoted.joined(separator: " ")
+    let words = quoted.joined(separator: " ")
     do {
-      guard let query = try EpisodeQuery(parsing: "episode: " + text) else { throw UsageError("no query") }
-      return query
+      let text = try EpisodeQuery(parsing: words) == nil ? "episode: " + words : words
+      guard let query = try EpisodeQuery(parsing: text) else { throw UsageError("no query") }
+      return (text, query)
     } catch let error as EpisodeQuery.Malformed {
       throw UsageError(PrintableText.line("\(error)"))
     }
   }
 
-  private static func play(_ lines: [Line], _ chosen: Int) throws -> Int32 {
+  private static func play(_ lines: [Line], _ chosen: Int, _ folder: String?) throws -> Int32 {
     guard lines.indices.contains(chosen - 1) else {
       throw CommandFailure("there are only \(HumanText.count(lines.count, "line"))")
     }
     let line = lines[chosen - 1]
     guard let path = line.episode.path else {
-      throw CommandFailure("no mount shows it: podcastfs mount")
+      throw CommandFailure("no folder shows it: " + (folder.map(makeFolder) ?? "podcastfs mount"))
     }
     guard let player = ["mpv", "xdg-open"].lazy.compactMap({ ChildProcess.find($0) }).first else {
       throw CommandFailure("there is no player: \(path)")

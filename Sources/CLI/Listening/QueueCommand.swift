@@ -12,7 +12,7 @@ enum QueueCommand: Command {
     podcastfs queue clear
 
     Shows the queue, as Queue/ of a mount does; appends episodes, puts them first, or takes them out. PATH is an episode of a
-    mount, or a directory: all episodes directly in it. What is in the queue is never evicted from the cache, the next
+    mount, or a directory or the name of a subscription: all episodes directly in it. What is in the queue is never evicted from the cache, the next
     episodes are downloaded ahead (queue_ahead), and what is played leaves.
 
       --json   [{"place", "path", "show", "title", "published", "duration", "played", "position", "state"}]
@@ -24,7 +24,7 @@ enum QueueCommand: Command {
     let words = try arguments.operands()
     let session = try CatalogSession()
     defer { session.settle() }
-    let paths = Array(words.dropFirst())
+    let paths = words.dropFirst().map(MountedPodcast.path)
     switch (words.first, paths.isEmpty) {
     case (nil, _): try show(session, isJSON: isJSON)
     case ("clear", true): try session.catalog.clearQueue()

@@ -27,10 +27,10 @@ enum GetCommand: Command {
     let isQueued = arguments.takeFlag("--queue")
     let newest = try arguments.takeNumber("--newest", in: 1...100_000)
     let since = try arguments.takeValue("--since").map(moment)
-    let paths = try arguments.operands()
+    let paths = try arguments.paths()
     if paths.isEmpty { throw UsageError("get takes the paths of episodes") }
     let choice = MountedEpisode.Choice(newest: newest, since: since)
-    let operands = MountedEpisode.all(atEach: paths.map(MountedPodcast.path), choice)
+    let operands = MountedEpisode.all(atEach: paths, choice)
     for (_, failure) in operands.failures { StandardStreams.complain("\(failure)") }
     var wanted = operands.episodes.map { Wanted(episode: $0) }
     if !isJSON {

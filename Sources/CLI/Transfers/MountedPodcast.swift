@@ -18,3 +18,8 @@ enum MountedPodcast {
     return found.map { "\(root)/Subscriptions/\($0.name)" } ?? word
   }
 }
+
+extension ArgumentList {
+  /// The operands of a command about episodes: paths, and names of subscriptions.
+  mutating func paths() throws -> [String] { try operands().map(MountedPodcast.path) }
+}

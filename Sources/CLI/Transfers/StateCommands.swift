@@ -10,7 +10,7 @@ enum PauseCommand: Command {
     podcastfs pause PATH…|--all
 
     Pauses downloads: of episodes, of all that run or wait directly in a directory, or (--all) of all there are. What
-    has been downloaded is kept.
+    has been downloaded is kept. PATH may also be the name of a subscription.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -25,7 +25,7 @@ enum ResumeCommand: Command {
     podcastfs resume PATH…|--all
 
     Resumes downloads that are paused or failed: of episodes, of all directly in a directory, the newest first, or
-    (--all) of all there are.
+    (--all) of all there are. PATH may also be the name of a subscription.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -40,7 +40,7 @@ enum CancelCommand: Command {
     podcastfs cancel PATH…|--all
 
     Drops downloads, and what has been downloaded of them: of episodes, of all directly in a directory, or (--all) of
-    all that are not complete.
+    all that are not complete. PATH may also be the name of a subscription.
     """
 
   static func run(_ arguments: ArgumentList) throws -> Int32 {
@@ -64,7 +64,7 @@ private struct StateChange {
   func run(_ command: any Command.Type, _ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isAll = arguments.takeFlag("--all", "-a")
-    let paths = try arguments.operands()
+    let paths = try arguments.paths()
     if paths.isEmpty != isAll { throw UsageError("\(command.name) takes the paths of episodes, or --all") }
     if isAll && target == .downloading {
       try ExtendedAttributes.set("user.podcastfs.paused", of: UserMount.root(), to: "0")

@@ -12,7 +12,8 @@ enum VerifyCommand: Command {
     podcastfs verify [--json] [--quiet] [PATH…]
 
     Checks all downloads, or those of some episodes or of all directly in a directory of a mount, against the
-    checksums that were taken when they arrived. What is damaged is downloaded again.
+    checksums that were taken when they arrived. What is damaged is downloaded again. PATH may also be the name of a
+    subscription.
 
       --json  what was found, as JSON
     """
@@ -20,7 +21,7 @@ enum VerifyCommand: Command {
   static func run(_ arguments: ArgumentList) throws -> Int32 {
     var arguments = arguments
     let isJSON = arguments.takeFlag("--json")
-    let paths = try arguments.operands()
+    let paths = try arguments.paths()
     var operands = MountedEpisode.all(atEach: paths)
     var failures = operands.failures.map { "\($0.failure)" }
     let (places, settings) = try CommandSettings.load()

@@ -191,17 +191,29 @@ struct EpisodeSelection {
     return all
   }
 
-  /// Those with the words of each `show:` in their titles. The index finds them; its words may be beginnings of others.
+  /// Those with the words of each `show:` in their titles or in the names of their subscriptions. The index finds titles;
+  /// its words may be beginnings of others.
   private func podcastsOfShows() throws -> [Int64] {
-    let words = query.shows.compactMap { SearchText.everyWord($0).map { "(title : (\($0)))" } }
-    guard words.count == query.shows.count else { return [] }
-    return try database.all(
-      """
-      SELECT p.id, p.title FROM podcast_text t JOIN podcast p ON p.id = t.rowid
-      WHERE podcast_text MATCH ? AND p.is_forgotten = 0
-      """, words.joined(separator: " AND ")
-    ) { (id: $0.int64(0), title: $0.string(1)) }
-    .filter { podcast in query.shows.allSatisfy { WordMatch.contains($0, in: podcast.title) } }.map(\.id)
+    let folders = try database.all("SELECT podcast_id, name FROM subscription") { Named($0) }
+    let found = try query.shows.map { show in
+      guard let words = SearchText.everyWord(show) else { return Set<Int64>() }
+      let titles = try database.all(
+        """
+        SELECT p.id, p.title FROM podcast_text t JOIN podcast p ON p.id = t.rowid
+        WHERE podcast_text MATCH ? AND p.is_forgotten = 0
+        """, "title : (\(words))"
+      ) { Named($0) }
+      return Set((titles + folders).filter { WordMatch.contains(show, in: $0.name) }.map(\.podcast))
+    }
+    return found.dropFirst().reduce(found.first ?? []) { $0.intersection($1) }.sorted()
+  }
+
+  /// A podcast by its title, or by its subscription's name.
+  private struct Named {
+    let podcast: Int64
+    let name: String
+
+    init(_ row: borrowing Row) { (podcast, name) = (row.int64(0), row.string(1)) }
   }
 }
 

@@ -116,7 +116,7 @@ extension MergePlan {
 private struct MergePiece {
   private struct Change {
     var plan: MergePlan.Update
-    /// Nil where neither title nor notes are others: the index and the notes stay as they are.
+    /// Nil where neither title nor notes are others: the index stays as it is.
     var texts: (old: IndexedText, new: IndexedText)?
   }
   private struct Addition {
@@ -224,9 +224,7 @@ private struct MergePiece {
       try PersonRows.add(id, addition.plan.item.parsed.people, in: database)
     }
     // Afterwards, so that a listing finds the rows in pages that follow each other.
-    try EpisodeRow.addNotes(
-      zip(ids, additions).compactMap { id, addition in addition.plan.item.parsed.notes.map { (id, $0) } },
-      in: database)
+    try EpisodeRow.addTexts(zip(ids, additions).map { ($0, $1.plan.item) }, in: database)
     return ids
   }
 
@@ -243,10 +241,10 @@ private struct MergePiece {
       row.add(id)
     }
     try PersonRows.add(id, change.plan.item.parsed.people, in: database)
-    guard let texts = change.texts else { return }
-    if isIndexed { try FullText.removeEpisode(id, texts.old, in: database) }
     try database.run("DELETE FROM notes WHERE episode_id = ?", id)
-    if let notes = change.plan.item.parsed.notes { try EpisodeRow.addNotes([(id, notes)], in: database) }
-    if isIndexed { try FullText.indexEpisode(id, texts.new, in: database) }
+    try EpisodeRow.addTexts([(id, change.plan.item)], in: database)
+    guard let texts = change.texts, isIndexed else { return }
+    try FullText.removeEpisode(id, texts.old, in: database)
+    try FullText.indexEpisode(id, texts.new, in: database)
   }
 }

@@ -1,3 +1,4 @@
+internal import FeedKit
 internal import SQLiteKit
 
 // How episodes come into the catalogue and change (`FeedMerge`); within a transaction.
@@ -34,10 +35,15 @@ extension EpisodeRow {
     try database.run("UPDATE episode SET is_replaced = 1 WHERE id = ?", id)
   }
 
-  static func addNotes(_ notes: [(id: Int64, text: String)], in database: Database) throws {
-    try database.run("INSERT INTO notes (episode_id, text) VALUES (?, ?)", rows: notes.count) { place, row in
-      row.add(notes[place].id)
-      row.add(notes[place].text)
+  /// Adds the long texts of episodes that have any.
+  static func addTexts(_ episodes: [(id: Int64, item: IncomingEpisode)], in database: Database) throws {
+    let some = episodes.filter { $0.item.parsed.notes != nil || $0.item.parsed.chapters != nil }
+    try database.run(Database.insertion(into: "notes", ["episode_id", "text", "chapters"]), rows: some.count)
+    {
+      place, row in
+      row.add(some[place].id)
+      row.add(some[place].item.parsed.notes)
+      row.add(some[place].item.parsed.chapters)
     }
   }
 }

@@ -109,12 +109,13 @@ extension EpisodeRow {
   static func episodes(from id: Int64, count: Int, in database: Database) throws -> [Episode] {
     try database.all(
       """
-      SELECT \(columns), n.text FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
+      SELECT \(columns), n.text, n.chapters FROM episode e LEFT JOIN notes n ON n.episode_id = e.id
       WHERE e.id BETWEEN ? AND ? ORDER BY e.id LIMIT ?
       """, id, EpisodeID.last(ofPodcast: EpisodeID.podcast(of: id)), count
     ) { row in
       var episode = read(row)
       episode.notes = row.stringIfPresent(self.count)
+      episode.chapters = row.stringIfPresent(self.count + 1)
       return episode
     }
   }

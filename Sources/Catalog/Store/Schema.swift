@@ -11,7 +11,7 @@ internal import SQLiteKit
 /// There are no migrations: a file of another version is set aside, and a new one begins.
 enum Schema {
   /// To be raised with every change of `tables`, and of the rules by which texts are indexed (`SearchText`).
-  static let version = 140
+  static let version = 141
 
   /// Renames a file whose tables are of another version, and those that SQLite keeps beside it. Of several processes one
   /// does so.
@@ -150,7 +150,11 @@ enum Schema {
     END;
 
     -- Apart, so that a listing reads past no long texts.
-    CREATE TABLE notes (episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE, text TEXT);
+    CREATE TABLE notes (
+      episode_id INTEGER PRIMARY KEY REFERENCES episode (id) ON DELETE CASCADE,
+      text TEXT,
+      chapters TEXT                              -- those that stand in the feed: ChapterList.text
+    );
 
     -- Words of `people` of episodes: see `PersonRows`.
     CREATE TABLE person (

@@ -16,7 +16,7 @@ struct AntennaPodBackup {
         // Of versions before `state` was there, all are followed.
         if feed.state != 0 { continue }
         guard let url = WebAddress(feed: feed.url, user: feed.user, password: feed.password) else {
-          document.warnings.append("“\(feed.title ?? "a podcast")” is no feed of the web")
+          document.refuse(feed.title, at: feed.url)
           continue
         }
         feeds[feed.id] = url

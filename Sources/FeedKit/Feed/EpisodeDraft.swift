@@ -16,6 +16,7 @@ struct EpisodeDraft {
   var notes = Ranked<String>()
   /// RSS 2.0: a guid is an address of the item's page, unless `isPermaLink` says that it is none.
   var permalink: WebAddress?
+  private var chapters: [ChapterList.Chapter] = []
   private var files: [(kind: FileKind, file: Enclosure)] = []
   /// Of the element whose text, or whose elements, name the file.
   private var described: (type: String?, length: Int64?) = (nil, nil)
@@ -38,6 +39,7 @@ struct EpisodeDraft {
     (episode.title, episode.guid, episode.published) = (title.value, guid.value, published.value)
     (episode.imageURL, episode.notes, episode.enclosures) = (image.value, notes.value, found)
     episode.link = episode.link ?? permalink
+    if !chapters.isEmpty { episode.chapters = ChapterList(chapters).text }
     if let file = episode.enclosure, MediaType.isOther(type: file.type, url: file.url) {
       warnings.add("an enclosure is neither audio nor video: *\(episode.fileExtension)")
     }
@@ -114,6 +116,17 @@ struct EpisodeDraft {
   /// A file that `describeFile` has described.
   mutating func addDescribedFile(_ kind: FileKind, _ address: Bytes?, _ absolute: (Bytes) -> WebAddress?) {
     addFile(kind, address, type: described.type, length: described.length, absolute)
+  }
+
+  /// `psc:chapter`.
+  /// - Returns: the bytes of its title.
+  mutating func addChapter(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) -> Int {
+    guard chapters.count < ChapterList.limit,
+      let start = element.attribute("start").flatMap(PositionText.milliseconds)
+    else { return 0 }
+    let title = element.attributeBytes("title").map(FeedText.title)
+    chapters.append(.init(start: start, title: title, link: element.attributeBytes("href").flatMap(absolute)))
+    return title?.utf8.count ?? 0
   }
 
   mutating func addTranscript(_ element: XMLElement, _ absolute: (Bytes) -> WebAddress?) {

@@ -10,6 +10,7 @@ final class FeedBuilder: XMLReceiver {
   /// What an open element is to its children.
   enum Context {
     case document, root, channel, item, image, author, owner, mediaGroup, mediaContent, alternateEnclosure
+    case simpleChapters
   }
 
   /// All that a document makes.
@@ -155,6 +156,10 @@ final class FeedBuilder: XMLReceiver {
     case (.item, .podcastAlternateEnclosure):
       enter(.alternateEnclosure, element)
       draft.describeFile(element)
+    case (.item, .simpleChapters): enter(.simpleChapters, element)
+    case (.simpleChapters, .simpleChapter):
+      spend(draft.addChapter(element, absolute))
+      ignore()
     case (.channel, _): channelElement(kind, element)
     case (.item, _), (.mediaGroup, _), (.mediaContent, _): itemElement(kind, element, context)
     case (.image, .url), (.owner, .itunesName), (.author, .atomName): capture(kind)

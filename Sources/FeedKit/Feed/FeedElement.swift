@@ -14,6 +14,8 @@ enum FeedElement: UInt8 {
   // Podcasting 2.0
   case podcastGuid, podcastTranscript, podcastChapters, podcastAlternateEnclosure, podcastSource
   case podcastSeason, podcastEpisode, podcastPerson
+  // Podlove Simple Chapters
+  case simpleChapters, simpleChapter
   // Media RSS
   case mediaContent, mediaGroup, mediaThumbnail, mediaTitle, mediaDescription
   // content and Dublin Core
@@ -56,7 +58,8 @@ struct FeedNamespace {
   }
 
   private static let prefixes: [String: FeedNamespace] = [
-    "itunes": itunes, "googleplay": itunes, "podcast": podcast, "media": media, "content": content,
+    "itunes": itunes, "googleplay": itunes, "podcast": podcast, "psc": simpleChapters, "media": media,
+    "content": content,
     "dc": dublinCore, "dcterms": dublinCore, "atom": atom, "atom10": atom, "a10": atom, "rdf": rdf,
   ]
 
@@ -83,6 +86,7 @@ struct FeedNamespace {
     "google.com/schemas/play-podcasts/1.0/play-podcasts.xsd": itunes,
     "podcastindex.org/namespace/1.0": podcast,
     "github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": podcast,
+    "podlove.org/simple-chapters": simpleChapters,
     "search.yahoo.com/mrss": media,
     "purl.org/rss/1.0/modules/content": content,
     "purl.org/dc/elements/1.1": dublinCore,
@@ -117,6 +121,10 @@ struct FeedNamespace {
     "guid": .podcastGuid, "transcript": .podcastTranscript, "chapters": .podcastChapters,
     "alternateenclosure": .podcastAlternateEnclosure, "source": .podcastSource, "season": .podcastSeason,
     "episode": .podcastEpisode, "person": .podcastPerson,
+  ])
+
+  private static let simpleChapters = FeedNamespace(names: [
+    "chapters": .simpleChapters, "chapter": .simpleChapter,
   ])
 
   private static let media = FeedNamespace(names: [

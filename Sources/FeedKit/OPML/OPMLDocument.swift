@@ -41,6 +41,18 @@ package struct OPMLDocument: Hashable, Sendable {
     }
   }
 
+  /// Names an entry of a backup that cannot be followed, and why.
+  mutating func refuse(_ title: String?, at address: String?) {
+    let reason =
+      switch address {
+      case nil, "": "has no address"
+      case let address? where address.hasPrefix("antennapod_local:"): "is a folder of the phone"
+      default: "has an address that is neither http nor https"
+      }
+    warnings.append("“\(FeedText.oneLine(title ?? "a podcast"))” \(reason)")
+    refusals += 1
+  }
+
   /// OPML 2.0 in UTF-8, an outline a feed, without folders.
   /// - Parameter created: in seconds since 1970.
   package func text(created: Int64) -> String {

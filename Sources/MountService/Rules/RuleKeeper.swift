@@ -24,7 +24,6 @@ package final class RuleKeeper: Sendable {
   private let catalog: Catalog
   private let transfers: any TransferService
   private let request: @Sendable (EpisodeEntry) -> TransferRequest
-  private let isOpen: @Sendable (_ episode: Int64) -> Bool
   private let announce: @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   private let queue = WorkQueue(name: "rules", courtesy: 5)
   private let state = Monitor(State())
@@ -36,18 +35,15 @@ package final class RuleKeeper: Sendable {
 
   /// - Parameters:
   ///   - request: the facts that the transfers need of an episode.
-  ///   - isOpen: whether a program of this mount has it open.
   ///   - announce: called with new episodes of a podcast whose rules announce them.
   package init(
     _ catalog: Catalog, _ transfers: any TransferService,
     request: @escaping @Sendable (EpisodeEntry) -> TransferRequest,
-    isOpen: @escaping @Sendable (Int64) -> Bool,
     announce: @escaping @Sendable (_ podcast: Int64, _ episodes: [Episode]) -> Void
   ) {
     self.catalog = catalog
     self.transfers = transfers
     self.request = request
-    self.isOpen = isOpen
     self.announce = announce
   }
 
@@ -152,7 +148,6 @@ package final class RuleKeeper: Sendable {
     let now = catalog.now
     let decisions = podcast.rules.decide(podcast.episodes, isSerial: podcast.isSerial, now: now)
     var wanted: [RuledEpisode] = []
-    var isInUse = false
     for (episode, decision) in zip(podcast.episodes, decisions) {
       switch decision.verdict {
       case .download where episode.facts.download == .absent && [.none, .wanted].contains(episode.mark):
@@ -161,7 +156,6 @@ package final class RuleKeeper: Sendable {
       case .download where episode.facts.download != .absent && episode.mark == .none:
         try catalog.setRuleMark(.byHand, episode: episode.facts.id)
       case .download: break
-      case .drop where isOpen(episode.facts.id): isInUse = true
       case .drop: drop(episode)
       // Another program dropped it. If the rules want it again, it is downloaded again.
       case .leave(let reason)
@@ -172,9 +166,7 @@ package final class RuleKeeper: Sendable {
     }
     try order(wanted, isOldestFirst: podcast.rules.order(isSerial: podcast.isSerial) == .next)
     let next = podcast.rules.nextChange(of: podcast.episodes, after: now)
-    // No event tells that a program has closed it.
-    let again = isInUse ? now + Int64(Self.patience) : nil
-    state.withLock { $0.moments[id] = [next, again].compactMap(\.self).min() }
+    state.withLock { $0.moments[id] = next }
   }
 
   private func order(_ episodes: [RuledEpisode], isOldestFirst: Bool) throws {
@@ -197,7 +189,7 @@ package final class RuleKeeper: Sendable {
   }
 
   private func drop(_ episode: RuledEpisode) {
-    transfers.drop(episode.key) { [self] failure in
+    transfers.dropAtClose(episode.key) { [self] failure in
       if failure == nil {
         queue.async { [self] in try? catalog.setRuleMark(.none, episode: episode.facts.id) }
       }
@@ -208,7 +200,7 @@ package final class RuleKeeper: Sendable {
 extension RuledEpisode {
   /// Takes in the state of its download.
   package mutating func take(_ status: TransferStatus?) {
-    facts.download = status?.state.stage ?? .absent
+    facts.download = status?.stage ?? .absent
     if status?.isKept ?? false { facts.marks.insert(.kept) }
   }
 }

@@ -6,6 +6,8 @@ package struct EpisodeFacts: Hashable, Sendable {
   package var title: String
   /// The title of the podcast.
   package var show: String
+  /// The name of its folder in `Subscriptions/`, which users may change; nil where it is not followed.
+  package var folder: String?
   /// Seconds since 1970.
   package var published: Int64
   /// In seconds; nil where the feed does not say it.

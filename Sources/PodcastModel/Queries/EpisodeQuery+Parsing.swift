@@ -12,7 +12,7 @@
 ///            | text                                   words in titles and notes
 ///     text   = word | '"' words '"'
 ///
-/// A word with a colon that is none of these is text.
+/// A word with a colon that is none of these is text; a parameter of searches for podcasts (`country:de`) is refused.
 extension EpisodeQuery {
   /// What is wrong with a term, for people.
   package struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
@@ -27,10 +27,14 @@ extension EpisodeQuery {
   package init?(parsing text: String) throws(Malformed) {
     var isForEpisodes = false
     var words: [String] = []
+    var parameter: String?
     self.init()
     for term in QueryTerm.all(in: text) {
       guard let key = term.key, let kind = Key(rawValue: key), !term.isExcluding || kind == .state else {
         words.append(term.text)
+        if parameter == nil, SearchQuery(parsing: term.text).terms.isEmpty, !term.text.isEmpty {
+          parameter = term.text
+        }
         continue
       }
       // A search for podcasts has a limit, too.
@@ -38,6 +42,9 @@ extension EpisodeQuery {
       try take(kind, term, words: &words)
     }
     if !isForEpisodes { return nil }
+    if let parameter {
+      throw Malformed(term: parameter, expected: "only searches for podcasts have this parameter")
+    }
     self.words = words.joined(separator: " ")
     // What the user has removed from its subscription is shown nowhere of its own accord.
     excludedStates.insert(.hidden)

@@ -5,7 +5,7 @@
 package struct EpisodeQuery: Hashable, Sendable {
   /// Words in the title or the notes, beginnings of words included; empty for any.
   package var words = ""
-  /// Words in the title of the podcast; each entry must be there.
+  /// Words in the title of the podcast, or in the name of its subscription; each entry must be there.
   package var shows: [String] = []
   /// Names of people; each must take part.
   package var people: [String] = []
@@ -101,7 +101,10 @@ extension EpisodeQuery {
     if let longer { guard let duration = facts.duration, duration >= longer else { return false } }
     if let season, facts.season != season { return false }
     return states.allSatisfy(facts.has) && !excludedStates.contains(where: facts.has)
-      && shows.allSatisfy { WordMatch.contains($0, in: facts.show) }
+      && shows.allSatisfy { show in
+        WordMatch.contains(show, in: facts.show)
+          || facts.folder.map { WordMatch.contains(show, in: $0) } ?? false
+      }
   }
 
   /// Whether the clock alone lets further rows match.

@@ -45,9 +45,9 @@ struct EpisodeNode: TreeNode {
       tree.noteByHand(episode.id)
     }
     if !caller.comesAgain, intent.startsDownload {
-      tree.sweeps.opened(episode.id, by: program, isNew: status?.state.stage ?? .absent == .absent)
+      tree.sweeps.opened(episode.id, by: program, isNew: status?.stage ?? .absent == .absent)
     }
-    // The episode counts as open from here: when other readers close it, a pending drop does not end this open's wait.
+    // The episode counts as open from here: its download does not leave the queue when another program closes it.
     tree.state.withLock { $0.open.take(episode.id) }
     return opened(request, intent).then { opened -> Answer<any OpenEpisode> in
       if caller.generation == 0 || opened.generation == caller.generation { return .value(opened) }
@@ -62,10 +62,7 @@ struct EpisodeNode: TreeNode {
       }
     }.then { opened in
       accept(opened, episode, intent, program).map { .value($0) } ?? lookAgain(episode, opened)
-    }.onEnd { _ in
-      let drops = tree.state.withLock { $0.open.release(episode.id) }
-      if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
-    }
+    }.onEnd { _ in tree.state.withLock { $0.open.release(episode.id) } }
   }
 
   /// The bytes that a reader had are gone with the process before: no other file's may follow on them.
@@ -141,8 +138,7 @@ struct EpisodeNode: TreeNode {
   private func closed(
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
-    let drops = tree.state.withLock { $0.open.close(id) }
-    if drops { tree.dropAfterClose(episode.id, episode.mediaKey) }
+    tree.state.withLock { $0.open.close(id) }
     guard intent.startsDownload, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10

@@ -50,8 +50,10 @@ final class ListedEpisode: Sendable {
   var podcast: Int64 { EpisodeID.podcast(of: id) }
 
   /// What queries look at, but for its download and the queue.
-  /// - Parameter show: its podcast's title.
-  func facts(show: String, isFollowed: Bool) -> EpisodeFacts {
+  /// - Parameters:
+  ///   - show: its podcast's title.
+  ///   - folder: the name of its subscription; nil where it is not followed.
+  func facts(show: String, folder: String?) -> EpisodeFacts {
     var facts = EpisodeFacts(
       id: id, title: EpisodeQuery.titleKey(ofStem: stem), show: show, published: published)
     facts.duration = duration < 0 ? nil : Int(duration)
@@ -59,7 +61,8 @@ final class ListedEpisode: Sendable {
     if isHidden { facts.marks.insert(.hidden) }
     if isPlayed { facts.marks.insert(.played) }
     if isBegun { facts.marks.insert(.begun) }
-    if isFollowed { facts.marks.insert(.followed) }
+    facts.folder = folder
+    if folder != nil { facts.marks.insert(.followed) }
     return facts
   }
 

@@ -14,8 +14,6 @@ struct OpenEpisodes: Sendable {
   /// By episode: what is open, and opens that are not answered yet.
   private var counts: [Int64: Int] = [:]
   private var sentAway: Set<Int64> = []
-  /// Episodes whose download is dropped at their last close.
-  var dropsAtClose: Set<Int64> = []
 
   /// The generation of the pages that the kernel has of a node.
   private var pages: [NodeID: UInt32] = [:]
@@ -37,11 +35,9 @@ struct OpenEpisodes: Sendable {
   /// An open begins, or has succeeded; `release` follows.
   mutating func take(_ episode: Int64) { counts[episode, default: 0] += 1 }
 
-  /// - Returns: whether the episode's download is to be dropped now.
-  mutating func release(_ episode: Int64) -> Bool {
+  mutating func release(_ episode: Int64) {
     let left = (counts[episode] ?? 1) - 1
     counts[episode] = left > 0 ? left : nil
-    return left <= 0 && dropsAtClose.contains(episode)
   }
 
   /// The exact size of an open node. Its readers keep it whatever becomes of the episode.
@@ -64,10 +60,9 @@ struct OpenEpisodes: Sendable {
     return true
   }
 
-  /// - Returns: whether the episode's download is to be dropped now.
-  mutating func close(_ node: NodeID) -> Bool {
+  mutating func close(_ node: NodeID) {
     nodes[node]?.handles -= 1
     if let handles = nodes[node]?.handles, handles <= 0 { nodes[node] = nil }
-    return release(node.row)
+    release(node.row)
   }
 }

@@ -161,22 +161,10 @@ extension PodcastTree {
     }
   }
 
-  /// Stops or drops a download: now, or when the last reader closes it.
+  /// Stops or drops a download, when the last reader in any mount closes it.
   func dropDownload(of episode: ListedEpisode) -> Answer<Void> {
     noteByHand(episode.id)
-    let key = episode.mediaKey
-    enum Way { case nothing, now, later }
-    let way = state.withLock { state -> Way in
-      if state.isRemote(episode) { return .nothing }
-      guard state.open.isOpen(episode.id) else { return .now }
-      state.open.dropsAtClose.insert(episode.id)
-      return .later
-    }
-    switch way {
-    case .nothing: return .value(())
-    case .now: return order(of: key) { self.transfers.drop(key, completion: $0) }
-    // It leaves the views at once.
-    case .later: return .on(loader) { self.transferChanged(key) }
-    }
+    if state.withLock({ $0.isRemote(episode) }) { return .value(()) }
+    return order(of: episode.mediaKey) { self.transfers.dropAtClose(episode.mediaKey, completion: $0) }
   }
 }

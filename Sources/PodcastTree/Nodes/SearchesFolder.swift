@@ -38,9 +38,7 @@ struct SearchesFolder: FolderNode {
     if let errno = tree.refusal(ofName: newName) { return .failure(errno) }
     return listing(for: Caller(user: tree.owner.user, thread: 0)).then { listing in
       if listing[newName] != nil { return .failure(.EEXIST) }
-      // A query without words, or for a service without its key: see `refusal(ofName:)`.
       return search(newName, replacing: target.identity.row).map { _ in }
-        .recover { .failure($0 == .EINVAL ? .EPERM : $0) }
     }
   }
 }

@@ -109,7 +109,7 @@ extension Sidecar {
   ) -> [Sidecar] {
     var list: [Sidecar] = []
     if kinds.contains(.transcript), !episode.transcripts.isEmpty {
-      list = transcripts(of: episode, in: podcast)
+      list = transcripts(of: episode, in: podcast, hasNotes: kinds.contains(.notes))
     }
     if kinds.contains(.chapters), let url = episode.chaptersURL, url.isWeb {
       list.append(
@@ -130,14 +130,25 @@ extension Sidecar {
   /// One of each kind has the episode's very stem, which players look for first: the one in the podcast's
   /// language, else the first. The others have their language before the extension, as players expect it:
   /// "2024-01-03 - A quiet harbour.de.vtt".
-  private static func transcripts(of episode: Episode, in podcast: Podcast) -> [Sidecar] {
-    let usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
+  ///
+  /// Players show captions only. Of the other formats one is listed, where a feed has no captions: so that what was said can
+  /// be read and found.
+  /// - Parameter hasNotes: whether show notes have the name of a plain text.
+  private static func transcripts(
+    of episode: Episode, in podcast: Podcast, hasNotes: Bool
+  ) -> [Sidecar] {
+    var usable = episode.transcripts.prefix(NodeID.transcriptLimit).enumerated().compactMap {
       index, transcript -> (index: Int, transcript: Transcript, ending: String)? in
       guard transcript.url.isWeb,
         let ending = MediaType.transcriptExtension(type: transcript.type, url: transcript.url)
       else { return nil }
       return (index, transcript, ending)
     }
+    let endings = Set(usable.map(\.ending))
+    let further = [".json", ".html", ".txt"].first { endings.contains($0) && !(hasNotes && $0 == ".txt") }
+    let listed =
+      endings.isDisjoint(with: [".vtt", ".srt"]) ? [further].compactMap(\.self) : [".vtt", ".srt"]
+    usable.removeAll { !listed.contains($0.ending) }
     let own = podcast.language.map(primaryLanguage)
     var plain: [String: Int] = [:]
     for item in usable where plain[item.ending] == nil {

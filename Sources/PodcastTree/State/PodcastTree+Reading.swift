@@ -205,7 +205,7 @@ extension PodcastTree {
 
   private func take(_ status: TransferStatus?, _ key: MediaKey, _ episode: ListedEpisode?) {
     let old = state.withLock { $0.statuses[key] }
-    if let episode, old?.state.stage != status?.state.stage { try? noteTexts(of: [episode.id]) }
+    if let episode, old?.stage != status?.stage { try? noteTexts(of: [episode.id]) }
     apply(.transfer(key, status, episode))
     if let status { report(status, before: old) }
     if status?.state == .cached, old?.state != .cached, let episode { fetchTranscript(of: episode) }
@@ -241,19 +241,9 @@ extension PodcastTree {
   func downloadAhead() throws {
     let next = try catalog.queueEntries().prefix(settings.queueAhead).map(\.episode)
     for episode in try catalog.episodes(next)
-    where state.withLock({ $0.statuses[episode.mediaKey]?.state.stage ?? .absent }) == .absent {
+    where state.withLock({ $0.statuses[episode.mediaKey]?.stage ?? .absent }) == .absent {
       guard let podcast = try catalog.podcast(episode.podcastID), !episode.isReplaced else { continue }
       transfers.start(request(for: EpisodeEntry(episode: episode, podcast: podcast))) { _ in }
-    }
-  }
-
-  /// The last reader has closed what was to be dropped then.
-  func dropAfterClose(_ episode: Int64, _ key: MediaKey) {
-    transfers.drop(key) { _ in
-      self.loader.async {
-        self.state.withLock { _ = $0.open.dropsAtClose.remove(episode) }
-        self.transferChanged(key)
-      }
     }
   }
 }

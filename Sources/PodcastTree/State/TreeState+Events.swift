@@ -127,9 +127,9 @@ extension TreeState {
   private mutating func apply(_ list: [Folder], _ times: FolderTimes) -> Difference {
     listTimes = times
     let isFirst = subscriptions == nil
-    let old = Set(followed.keys)
-    for node in followed.values { folders[node] = nil }
     let gone = followed
+    let old = gone.mapValues { folders[$0]?.name }
+    for node in gone.values { folders[node] = nil }
     subscriptions = list.sorted { $0.name < $1.name }
     followed = [:]
     for folder in list {
@@ -142,14 +142,17 @@ extension TreeState {
     var difference = remake([.subscriptions])
     // Its time may have changed although it lists the same.
     difference.attributes += [.subscriptions, .subscriptionList]
-    let new = Set(followed.keys)
-    if old != new { staleViews.formUnion(readViews.filter { query(of: $0)?.concerns(.followed) ?? false }) }
+    let new = followed.mapValues { folders[$0]?.name }
+    if old == new { return difference }
+    staleViews.formUnion(
+      readViews.filter { view in query(of: view).map { $0.concerns(.followed) || !$0.shows.isEmpty } ?? false
+      })
     // What is no longer followed leaves at once.
-    for podcast in old.subtracting(new) {
+    for podcast in gone.keys where followed[podcast] == nil {
       let shown = Set(mixedViews.flatMap { views[$0]?.episodes(ofPodcast: podcast) ?? [] })
       difference.add(changing(shown.sorted()) { _ in })
     }
-    if old != new { forgetUnshown() }
+    forgetUnshown()
     return difference
   }
 

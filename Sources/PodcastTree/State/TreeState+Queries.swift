@@ -35,7 +35,8 @@ extension TreeState {
   /// What queries select by; nil where its podcast is not in memory.
   func row(of episode: ListedEpisode) -> QueryResult.Row? {
     guard let podcast = podcasts[episode.podcast] else { return nil }
-    var facts = episode.facts(show: podcast.title, isFollowed: followed[podcast.id] != nil)
+    let folder = followed[podcast.id].flatMap { folders[$0]?.name }
+    var facts = episode.facts(show: podcast.title, folder: folder)
     facts.queuePlace = queue[episode.id]
     // Two episodes may have one address: views show the one that the download belongs to.
     if downloadOfKey[episode.mediaKey] == episode.id {

@@ -88,11 +88,11 @@ struct TreeState: Sendable {
   func status(of episode: ListedEpisode) -> TransferStatus? { statuses[episode.mediaKey] }
   func node(of episode: ListedEpisode) -> NodeID { episode.node(status(of: episode)) }
 
-  /// Whether it has no download, or one that was dropped and goes when the last reader closes it.
+  /// Whether it has no download, or one that goes when the last reader closes it.
   func isRemote(_ episode: ListedEpisode) -> Bool { stage(of: episode) == .absent }
 
   func stage(of episode: ListedEpisode) -> DownloadStage {
-    open.dropsAtClose.contains(episode.id) ? .absent : status(of: episode)?.state.stage ?? .absent
+    status(of: episode)?.stage ?? .absent
   }
 
   /// The podcast that a directory or a cover shows.

@@ -126,11 +126,15 @@ extension Download {
     switch order.order {
     case .start: want(by: nil, place: order.place, at: now)
     case .pause: pause()
-    case .setKept(_, let isKept): record.isKept = isKept
+    case .setKept(_, let isKept):
+      record.isKept = isKept
+      if isKept { record.dropsAtClose = false }
     case .leave:
       if demand == .wanted(by: order.name.client), !record.isKept, readers.isEmpty { withdraw() }
+    case .dropAtClose: record.dropsAtClose = true
     case .drop, .forget:
       withdraw()
+      record.dropsAtClose = false
       record.forgive()
       if case .forget = order.order { record = record.forgotten }
     // What was found by its name has no address.

@@ -77,6 +77,8 @@ struct Download: Hashable {
   var retry: Retry
   var search = AddressSearch.none
   var told: Told
+  /// Until when readers may come back whose client has died, or who were told by an earlier daemon.
+  var awaitsReaders: Instant?
   /// The latest reader's place.
   var focus: Int64 = 0
   var meter = RateMeter()
@@ -132,6 +134,7 @@ struct Download: Hashable {
     content = record.generation == 0 || record.received == 0 && record.state == .remote ? .nothing : .part
     if record.state == .cached { content = .whole }
     retry = Retry(record, now: now)
+    if isStored && record.dropsAtClose { awaitsReaders = now.instant.adding(Self.patience) }
     told = Told(moment: moment)
     if isStored {
       told.row = record
@@ -175,7 +178,7 @@ struct Download: Hashable {
   /// Whether it must stay in memory as it is.
   var isBusy: Bool {
     isUnfinished || !fetches.isEmpty || !readers.isEmpty || files != nil || isSearching || mustLook
-      || retry.until != nil || retry.filesUntil != nil
+      || retry.until != nil || retry.filesUntil != nil || record.dropsAtClose
   }
 
   /// Whether readers of what was deleted keep it until they close it.
@@ -183,6 +186,9 @@ struct Download: Hashable {
     guard let files else { return false }
     return readers.contains { $0.generation == files.generation } && !readers.contains { $0.isOpening }
   }
+
+  /// Whether readers have it open, or may come back.
+  func isHeldOpen(at now: Instant) -> Bool { !readers.isEmpty || awaitsReaders.map { $0 > now } ?? false }
 
   /// Whether a response that is under way, or the last one, has told that there is no length.
   var hasNoLength: Bool { openFiles.map { $0.representation.total == nil } ?? false }
@@ -243,6 +249,9 @@ struct Download: Hashable {
     demand == .none && received == 0 && content != .whole && !record.isKept && record.problem == nil
       && !isBusy
   }
+
+  /// Seconds in which a client comes back: the mount's next process opens what was open.
+  static let patience = 10.0
 
   /// Seconds: a rate that would take longer says nothing of the end.
   private static let longestGuess: Int64 = 86_400
@@ -332,6 +341,7 @@ extension Download {
     }
     if isNew || record.order == 0 { record.order = place }
     guard client == nil else { return }
+    record.dropsAtClose = false
     // Perhaps deleted: until that is known, the row does not say that all of it is here.
     if content == .whole && files?.hasUnflushed != true { mustLook = true }
     retry.refusal = nil
@@ -350,6 +360,7 @@ extension Download {
   }
 
   mutating func pause() {
+    record.dropsAtClose = false
     if content == .whole { return }
     demand = .paused
     search = .none

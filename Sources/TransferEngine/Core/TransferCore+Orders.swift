@@ -6,7 +6,12 @@ extension TransferCore {
   /// A client has gone: its readers are gone, its downloads go on.
   mutating func leave(_ client: ClientID) {
     clients[client] = nil
-    for name in handles.keys.filter({ $0.client == client }).sorted(by: { $0.id < $1.id }) { close(name) }
+    let names = handles.keys.filter { $0.client == client }.sorted { $0.id < $1.id }
+    let end = now.instant.adding(Download.patience)
+    for key in Set(names.compactMap { handles[$0] }).sorted() {
+      change(key, isQuiet: true) { _, download in download.awaitsReaders = end }
+    }
+    for name in names { close(name) }
   }
 
   mutating func perform(_ message: ClientMessage, of client: ClientID) {
@@ -28,6 +33,10 @@ extension TransferCore {
 
   /// An order goes to the disk before it acts. Only files go before that, because they make room for it.
   private mutating func hear(_ order: TransferOrder, _ name: OrderName) {
+    var order = order
+    if case .dropAtClose(let key) = order, downloads.active[key]?.isHeldOpen(at: now.instant) != true {
+      order = .drop(key)
+    }
     if case .replace(let key, let generation) = order, downloads.storedName(of: key)?.generation != generation
     {
       return reply(.done(id: name.id), to: name.client)
@@ -44,6 +53,22 @@ extension TransferCore {
     lastOrder += 1
     log.append(
       .init(name: name, order: order, place: lastOrder, time: now.instant, isToldByFiles: isToldByFiles))
+  }
+
+  /// Drops what was to be dropped once nobody has it open.
+  /// - Returns: false while somebody has.
+  mutating func dropClosed(_ download: inout Download) -> Bool {
+    if download.isHeldOpen(at: now.instant) {
+      if let end = download.awaitsReaders, end > now.instant { timers.add(.download(download.key), at: end) }
+      return false
+    }
+    removeFiles(of: &download)
+    lastOrder += 1
+    // Nobody waits for the answer.
+    let name = OrderName(client: ClientID(0), id: 0)
+    log.append(
+      .init(name: name, order: .drop(download.key), place: lastOrder, time: now.instant))
+    return true
   }
 
   private mutating func use(_ new: TransferSettings) {
@@ -158,6 +183,10 @@ extension TransferCore {
     guard log.removed(key) else { return }
     if let failure {
       for name in log.refuse(key) { reply(.refused(id: name.id, failure), to: name.client) }
+      // What is dropped at its last close is tried again a little later.
+      change(key, isQuiet: true) { core, download in
+        download.awaitsReaders = core.now.instant.adding(Download.patience)
+      }
     } else {
       change(key) { core, download in core.forgetBytes(of: &download, removesNames: false) }
     }

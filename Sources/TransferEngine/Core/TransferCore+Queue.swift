@@ -72,6 +72,7 @@ extension TransferCore {
     {
       return
     }
+    if download.record.dropsAtClose && dropClosed(&download) { return }
     endSearchIfOverdue(&download)
     prepareFiles(of: &download)
     complete(&download)

@@ -27,7 +27,7 @@ extension TransferCore {
     guard !status.isSame(as: before) || download.told.isProgressDue || isCountDue else { return false }
     if status.isNews(after: before) {
       download.record.changed = now.wall
-      if status.state.stage != before?.state.stage ?? .absent { download.told.moment = now.wallNanoseconds }
+      if status.stage != before?.stage ?? .absent { download.told.moment = now.wallNanoseconds }
       if let line = status.logLine(after: before) { emit(.log(line)) }
     }
     download.told.status = download.status
@@ -132,7 +132,9 @@ extension TransferStatus {
 
   /// Whether `changed` moves. A download that is running has no other error than that it is stalled, for a growing time.
   fileprivate func isNews(after other: TransferStatus?) -> Bool {
-    guard let other, other.state == state, other.generation == generation else { return true }
+    guard let other, other.state == state, other.stage == stage, other.generation == generation else {
+      return true
+    }
     return state != .downloading && other.error != error
   }
 }

@@ -73,7 +73,7 @@ package struct TransferCore: Hashable {
     lastOrder = records.lazy.map(\.order).max() ?? 0
     random = SplitMix(seed: seed)
     throttle.set(rate: settings.limitRate, at: now.instant)
-    for record in records where record.isUnfinished {
+    for record in records where record.isPending {
       change(record.key) { _, download in
         // More of what was running may be here than is remembered.
         if record.state == .downloading { download.mustLook = download.content != .nothing }

@@ -63,6 +63,8 @@ package enum TransferOrder: Hashable, Sendable {
   case leave(MediaKey)
   /// Cancels the download and drops its bytes.
   case drop(MediaKey)
+  /// As `drop`, once no client has it open any more. Readers that have it open go on with its download until then.
+  case dropAtClose(MediaKey)
   /// As `drop`, and a minute later nothing is remembered of it, unless it is wanted again.
   case forget(MediaKey)
   /// Bytes of this generation are not what was written: drops it, and downloads the episode again.
@@ -71,29 +73,32 @@ package enum TransferOrder: Hashable, Sendable {
   package var key: MediaKey {
     switch self {
     case .start(let request), .pause(let request), .setKept(let request, _): request.key
-    case .leave(let key), .drop(let key), .forget(let key), .replace(let key, _): key
+    case .leave(let key), .drop(let key), .dropAtClose(let key), .forget(let key), .replace(let key, _): key
     }
   }
 
   package var request: TransferRequest? {
     switch self {
     case .start(let request), .pause(let request), .setKept(let request, _): request
-    case .leave, .drop, .forget, .replace: nil
+    case .leave, .drop, .dropAtClose, .forget, .replace: nil
     }
   }
+
+  /// Whether it acts only once nobody has the episode open.
+  package var waitsForClose: Bool { if case .dropAtClose = self { true } else { false } }
 
   /// Whether it takes the generation's files away.
   package var takesFiles: Bool {
     switch self {
     case .drop, .forget, .replace: true
-    case .start, .pause, .setKept, .leave: false
+    case .start, .pause, .setKept, .leave, .dropAtClose: false
     }
   }
 }
 
 extension TransferOrder: BinaryValue {
   private enum Kind: UInt8, BinaryValue {
-    case start = 1, pause, setKept, leave, drop, forget, replace
+    case start = 1, pause, setKept, leave, drop, dropAtClose, forget, replace
   }
 
   package func encode(into bytes: inout [UInt8]) {
@@ -103,6 +108,7 @@ extension TransferOrder: BinaryValue {
     case .setKept(let request, let isKept): bytes.put(Kind.setKept, request, isKept)
     case .leave(let key): bytes.put(Kind.leave, key)
     case .drop(let key): bytes.put(Kind.drop, key)
+    case .dropAtClose(let key): bytes.put(Kind.dropAtClose, key)
     case .forget(let key): bytes.put(Kind.forget, key)
     case .replace(let key, let generation): bytes.put(Kind.replace, key, generation)
     }
@@ -115,6 +121,7 @@ extension TransferOrder: BinaryValue {
     case .setKept: self = try reader.make(Self.setKept)
     case .leave: self = try reader.make(Self.leave)
     case .drop: self = try reader.make(Self.drop)
+    case .dropAtClose: self = try reader.make(Self.dropAtClose)
     case .forget: self = try reader.make(Self.forget)
     case .replace: self = try reader.make(Self.replace)
     }

@@ -4,8 +4,9 @@ package import PodcastModel
 package enum DaemonMessage: Hashable, Sendable {
   /// The answer to `hello`: where its cache is, whatever the client's environment says.
   case welcome(version: UInt32, cache: String, runtime: String)
-  /// Downloads as they are now. After `hello` of an observer all that are known, then each change.
-  case changed([TransferStatus])
+  /// Downloads as they are now, and what came of all requests. After `hello` of an observer all that are known, then each
+  /// change.
+  case changed([TransferStatus], HTTPCounts)
   /// All that are known have been told.
   case snapshotEnd
   case opened(id: UInt64, generation: UInt32, total: Int64?)
@@ -28,7 +29,7 @@ extension DaemonMessage: FramedMessage {
   package func encode(into bytes: inout [UInt8]) {
     switch self {
     case .welcome(let version, let cache, let runtime): bytes.put(Kind.welcome, version, cache, runtime)
-    case .changed(let statuses): bytes.put(Kind.changed, statuses)
+    case .changed(let statuses, let counts): bytes.put(Kind.changed, statuses, counts)
     case .snapshotEnd: bytes.put(Kind.snapshotEnd)
     case .opened(let id, let generation, let total): bytes.put(Kind.opened, id, generation, total)
     case .openFailed(let id, let failure): bytes.put(Kind.openFailed, id, failure)

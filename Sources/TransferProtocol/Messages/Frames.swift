@@ -6,7 +6,7 @@ package protocol FramedMessage: BinaryValue {}
 /// The rules of frames.
 package enum Frames {
   /// The version of the protocol, in `hello` and `welcome`, which stay as they are in all versions.
-  package static let version: UInt32 = 11
+  package static let version: UInt32 = 12
   /// Bytes of the longest frame; the sender sees to it.
   package static let longest = 1 << 20
 }

@@ -13,6 +13,7 @@ package final class ClientConnection {
   private var answers: [DaemonMessage] = []
   private var untold: Set<MediaKey> = []
   private let status: (MediaKey) -> TransferStatus?
+  private let counts: () -> HTTPCounts
   private let ended: (ClientConnection) -> Void
   package private(set) var hasGreeted = false
   package private(set) var observes = false
@@ -25,11 +26,12 @@ package final class ClientConnection {
 
   package init(
     _ id: ClientID, _ socket: consuming FileDescriptor, loop: EventLoop,
-    status: @escaping (MediaKey) -> TransferStatus?,
+    status: @escaping (MediaKey) -> TransferStatus?, counts: @escaping () -> HTTPCounts,
     receive: @escaping (ClientConnection, ClientMessage) -> Void, ended: @escaping (ClientConnection) -> Void
   ) {
     self.id = id
     self.status = status
+    self.counts = counts
     self.ended = ended
     weak var this: ClientConnection?
     self.socket = FrameSocket(
@@ -87,7 +89,7 @@ package final class ClientConnection {
         .reduce(0) { $0 + $1.utf8.count }
       statuses.append(status)
     }
-    if !statuses.isEmpty { return DaemonMessage.changed(statuses).frame }
+    if !statuses.isEmpty { return DaemonMessage.changed(statuses, counts()).frame }
     defer { answers.removeFirst(min(answers.count, Self.mostAtOnce)) }
     return answers.prefix(Self.mostAtOnce).flatMap(\.frame)
   }

@@ -152,6 +152,7 @@ package final class TransferDaemon: @unchecked Sendable {
       lastClient += 1
       let connection = ClientConnection(
         ClientID(lastClient), socket, loop: loop, status: { [weak self] in self?.driver?.status(of: $0) },
+        counts: { [weak self] in self?.driver?.counts ?? HTTPCounts() },
         receive: { [weak self] in self?.received($1, from: $0) },
         ended: { [weak self] in self?.driver?.remove($0) })
       driver?.add(connection)

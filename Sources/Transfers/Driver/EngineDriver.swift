@@ -21,6 +21,7 @@ final class EngineDriver: @unchecked Sendable {
   private let background: BackgroundWatch
   private var flows: [FlowID: FlowReceiver] = [:]
   private var files: [StoreID: (files: EpisodeFiles, key: MediaKey)] = [:]
+  private(set) var counts = HTTPCounts()
   private(set) var clients: [ClientID: ClientConnection] = [:]
   private var events: [Event] = []
   /// Responses that take no more before the engine has heard of what came.
@@ -116,12 +117,24 @@ final class EngineDriver: @unchecked Sendable {
     while !events.isEmpty {
       let now = events
       events = []
-      for event in now { perform(engine.handle(event, at: .current)) }
+      for event in now {
+        count(event)
+        perform(engine.handle(event, at: .current))
+      }
       http.begin()
     }
     isDraining = false
     for client in clients.values { client.flush() }
     runJobs()
+  }
+
+  private func count(_ event: Event) {
+    switch event {
+    case .head(_, let head, _): counts.note(status: head.status)
+    case .came(_, let bytes): counts.received += Int64(bytes)
+    case .ended(_, .some): counts.networkErrors += 1
+    default: break
+    }
   }
 
   private func runJobs() {
@@ -237,6 +250,7 @@ final class EngineDriver: @unchecked Sendable {
         scheduleDrain()
       })
     flows[id] = flow
+    counts.requests += 1
     flow.task = http.start(HTTPRequest(request), receiver: flow)
   }
 

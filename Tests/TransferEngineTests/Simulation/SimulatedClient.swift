@@ -43,6 +43,8 @@ struct SimulatedClient {
 /// What an order must have left behind, once it was confirmed.
 enum Promise: Equatable {
   case wanted, paused, dropped, forgotten
+  /// Dropped, or to be dropped once nobody has it open.
+  case goes
   /// Withdrawn by the client whose readers asked for it: nothing need follow.
   case left
 }
@@ -101,6 +103,7 @@ extension Simulation {
       case .wanted: .order(id: number, .start(request(episode)))
       case .paused: .order(id: number, .pause(request(episode)))
       case .dropped: .order(id: number, .drop(key))
+      case .goes: .order(id: number, .dropAtClose(key))
       case .forgotten: .order(id: number, .forget(key))
       case .left: .order(id: number, .leave(key))
       }
@@ -127,7 +130,7 @@ extension Simulation {
     let message = ClientMessage.order(id: number, .setKept(request(episode), isKept))
     let key = episodes[episode].key
     kept.remove(key)
-    if promises[key] == .forgotten { promises[key] = nil }
+    if [.forgotten, .goes].contains(promises[key]) { promises[key] = nil }
     note("client \(index): keep \(episode) \(isKept)")
     clients[index].orders[number] = SimulatedClient.Order(message: message, key: key, since: time)
     say(index, message)
@@ -249,6 +252,7 @@ extension Simulation {
     case .pause:
       if !hasReaders, engine.status(of: order.key)?.state == .paused { promises[order.key] = .paused }
     case .drop: if !hasReaders { promises[order.key] = .dropped }
+    case .dropAtClose: promises[order.key] = .goes
     case .forget: if !hasReaders { promises[order.key] = .forgotten }
     case .setKept(_, let isKept): if isKept { kept.insert(order.key) }
     case .leave, .replace: break
@@ -298,10 +302,12 @@ extension Simulation {
         if let row, row.state != .paused && row.state != .cached {
           fail("an order to pause was lost: \(row)")
         }
-      case .dropped:
+      case .dropped, .goes:
         // Where the store could not be written, that its files are gone says it of what was here as a whole.
         let isGone = !disk.files.keys.contains { $0.key == key }
-        if let row, row.state != .remote, !(row.state == .cached && isGone) {
+        if let row, row.state != .remote, !(row.state == .cached && isGone),
+          !(promise == .goes && row.dropsAtClose)
+        {
           fail("an order to drop was lost: \(row)")
         }
       case .left: break

@@ -39,7 +39,7 @@ extension Simulation {
       switch random.below(100) {
       case 0..<12: .order(client, episode, .wanted)
       case 12..<17: .order(client, episode, .paused)
-      case 17..<20: .order(client, episode, random.chance(1, 4) ? .left : .dropped)
+      case 17..<20: .order(client, episode, random.pick([.left, .dropped, .goes, .goes]))
       case 20..<21: .order(client, episode, .forgotten)
       case 21..<24: .keep(client, episode, random.chance(1, 2))
       case 24..<36:
