@@ -175,7 +175,7 @@ let package = Package(
         "Sync", "TestSupport", "podcastfs",
       ]),
     tests("IdentityTests", ["Identity", "PodcastModel", "PosixKit"], exclude: ["Histories"]),
-    tests("TransferEngineTests", ["PodcastModel", "TransferEngine", "TransferProtocol"]),
+    tests("TransferEngineTests", ["PodcastModel", "PosixKit", "TransferEngine", "TransferProtocol"]),
     tests(
       "TransfersTests",
       [
@@ -212,7 +212,7 @@ let package = Package(
         "CLI", "Configuration", "Demo", "HTTPKit", "HTTPServerKit", "TransferProtocol", "PodcastModel",
         "PosixKit", "SQLiteKit", "TestSupport",
         "podcastfs", "podcastfs-transferd",
-      ]),
+      ], exclude: ["Screens"]),
     tests("DemoTests", ["Demo", "HTTPKit", "TestSupport"]),
     tests("HTTPServerKitTests", ["HTTPKit", "HTTPServerKit", "PodcastModel", "PosixKit", "TestSupport"]),
     tests("TestSupportTests", ["HTTPKit", "TestSupport"]),

@@ -78,8 +78,6 @@ final class SyncDevice: Sendable {
   /// Fetches the feeds that have not come yet. That they are on this machine has to be said by a person.
   func refresh() throws {
     for listed in try catalog.subscriptions() where !listed.podcast.isFetched {
-      let address = listed.podcast.feedURL.forRequest
-      _ = Waiting.result(within: patience) { catalog.subscribe(address: address, completion: $0) }
       _ = Waiting.result(within: patience) {
         catalog.refresh(podcast: listed.podcast.id, cause: .forced, completion: $0)
       }

@@ -11,6 +11,7 @@ struct AntennaPodBackup {
   var document: OPMLDocument {
     get throws {
       var document = OPMLDocument(title: "AntennaPod")
+      document.isBackup = true
       var feeds: [Int64: WebAddress] = [:]
       for feed in try tables.rows("Feeds", Feed.columns, Feed.init) {
         // Of versions before `state` was there, all are followed.

@@ -11,6 +11,7 @@ struct GPodderBackup {
   var document: OPMLDocument {
     get throws {
       var document = OPMLDocument(title: "gPodder")
+      document.isBackup = true
       var feeds: [Int64: WebAddress] = [:]
       let podcasts = try tables.rows("podcast", ["id", "title", "url", "auth_username", "auth_password"]) {
         row in

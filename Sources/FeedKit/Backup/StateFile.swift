@@ -81,6 +81,7 @@ package struct StateFile: Sendable {
         ForeignDocument(backup: "it is of version \(version) of podcastfs's state, which is unknown"))
     }
     var document = OPMLDocument(title: "podcastfs")
+    document.isBackup = true
     for entry in value["subscriptions"]?.elements ?? [] {
       guard let address = entry["feed_url"]?.text, let url = SubscriptionAddress.normalized(address) else {
         document.refuse(entry["title"]?.text, at: entry["feed_url"]?.text)

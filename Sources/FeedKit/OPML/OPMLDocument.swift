@@ -14,6 +14,8 @@ package struct OPMLDocument: Hashable, Sendable {
   package var episodes: [ImportedEpisode] = []
   /// The searches of a backup of podcastfs.
   package var searches: [String] = []
+  /// It is a backup of podcastfs or of another program: strangers do not hand those on, as they do lists.
+  package var isBackup = false
   /// The address that a link file holds, of a feed or a web page; nil for a list.
   package var link: String?
 
@@ -90,6 +92,7 @@ extension OPMLDocument: FieldCoded {
   package mutating func code(_ fields: inout BinaryFields) throws(BinaryError) {
     try fields.code(&title, &feeds, &warnings)
     try fields.code(&refusals, &episodes, &searches)
+    try fields.code(&isBackup)
     try fields.code(&link)
   }
 }

@@ -31,7 +31,7 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ entry: EpisodeEntry, by program: Program?, for caller: Caller
   ) -> Answer<any OpenFile> {
     let status = tree.transfers.status(of: episode.mediaKey)
-    if DownloadPolicy.isPausedByUser(status) { tree.sweeps.ordered(episode.id) }
+    if status?.state == .paused { tree.sweeps.ordered(episode.id) }
     let opener = DownloadPolicy.Opener(
       habit: program?.habit ?? .reads,
       isBarred: caller.sniffs || tree.isBarred(caller, program) || entry.episode.isReplaced,
@@ -139,7 +139,11 @@ struct EpisodeNode: TreeNode {
     _ episode: ListedEpisode, _ intent: OpenIntent, _ program: Program?, _ file: EpisodeFile
   ) {
     tree.state.withLock { $0.open.close(id) }
-    guard intent.startsDownload, let program else { return }
+    // The daemon keeps a download in the queue while a reader has it open: the last close asks again.
+    let isStillQueued =
+      tree.sweeps.isLetGo(episode.id, by: program)
+      && tree.transfers.status(of: episode.mediaKey)?.stage == .running
+    guard intent.startsDownload || isStillQueued, let program else { return }
     let size = file.size ?? episode.feedLength ?? episode.estimate
     let isShort = file.bytesRead < 1 << 20 && file.bytesRead < size / 10
     let leaves = tree.sweeps.closed(episode.id, by: program, isShort: isShort)

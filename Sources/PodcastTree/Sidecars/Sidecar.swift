@@ -44,6 +44,15 @@ final class Sidecar: Sendable {
   }
 
   var isRemote: Bool { if case .remote = content { true } else { false } }
+
+  /// By its address alone: whether it may be fetched though nothing is known of the host of its feed.
+  var isOnPublicHost: Bool {
+    if case .remote(let url) = content, let host = url.host {
+      !PrivateHostName.isPrivate(host)
+    } else {
+      false
+    }
+  }
 }
 
 /// Names the copy of a sidecar in the cache: the node alone would not do, because a feed may give another address for it.
@@ -78,12 +87,13 @@ struct SidecarKey: Hashable, Sendable {
 extension Sidecar {
   static func cover(of podcast: Podcast) -> Sidecar? {
     guard let url = podcast.imageURL, url.isWeb else { return nil }
-    let name = "cover" + MediaType.imageExtension(type: nil, url: url)
+    let name = String(coverStem.dropLast()) + MediaType.imageExtension(type: nil, url: url)
     return Sidecar(
       NodeID(.cover, podcast.id), name, url, of: podcast, modified: podcast.created, estimate: 200_000)
   }
 
   static let iconName = ".directory"
+  static let coverStem = "cover."
 
   /// The Desktop Entry Specification's form; a path that begins with "./" is beside the file.
   static func icon(cover: Sidecar) -> Sidecar {

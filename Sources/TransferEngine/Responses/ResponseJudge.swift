@@ -5,7 +5,6 @@ enum ResponseJudge {
   /// Bytes that must agree where nothing else tells two representations apart.
   static let overlap: Int64 = 64 << 10
 
-  /// What was asked.
   struct Question {
     /// The first byte asked for; 0 with `end` nil is a request for the whole, without Range.
     var start: Int64
@@ -40,7 +39,6 @@ enum ResponseJudge {
     case notBeside
     /// The server gives no ranges, or not what they are of: no seek, wait for the running response.
     case noRanges
-    /// Nothing is missing.
     case complete
     case fault(Fault)
   }
@@ -48,7 +46,7 @@ enum ResponseJudge {
   static func judge(_ question: Question, _ head: ResponseHead, firstBytes: [UInt8]) -> Verdict {
     let places = [head.length, head.partTotal, head.part?.upperBound]
     if (200...206).contains(head.status), places.contains(where: { $0 ?? 0 > Limits.largestFile }) {
-      return .fault(Fault(.lasting, "\(head.host) has too large a file"))
+      return .fault(Fault(.lasting, "the file at \(head.host) is too large"))
     }
     switch head.status {
     case 200, 203:
@@ -111,7 +109,8 @@ enum ResponseJudge {
     // A part that does not say which, or in a way that can't be: the whole has no such words.
     guard let range = head.part else {
       return question.isWhole
-        ? .fault(Fault(.passing, "\(head.host) sent a part without saying which")) : .noRanges
+        ? .fault(Fault(.passing, "\(head.host) sent a part of the file without saying which part"))
+        : .noRanges
     }
     // A body of another length is not, or not only, what its head says that it is; nor are several parts one.
     let isOtherLength = head.length.map { $0 != range.upperBound - range.lowerBound } ?? false
@@ -152,7 +151,6 @@ enum ResponseJudge {
     return .noRanges
   }
 
-  /// What the head tells of the representation.
   static func representation(of head: ResponseHead, total: Int64?) -> Representation {
     Representation(
       total: total, entityTag: head.entityTag, lastModified: head.lastModified,
