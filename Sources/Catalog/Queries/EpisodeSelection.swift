@@ -13,7 +13,6 @@ struct EpisodeSelection {
   let downloads: [EpisodeQuery.State: Set<Int64>]
   /// Those in whose transcripts the query's words are; nil where it looks for none.
   let heard: [Int64]?
-  /// The most episodes to select.
   let limit: Int
   /// Seconds since 1970.
   let now: Int64
@@ -22,7 +21,6 @@ struct EpisodeSelection {
   /// More matches of words than these are not looked at one by one: the rows are looked through by date.
   private static let fewMatches = 20_000
 
-  /// A part of the condition, with its values.
   private struct Condition {
     var sql: String
     var values: [any Bindable] = []
@@ -33,7 +31,6 @@ struct EpisodeSelection {
   private enum Way {
     /// The numbers that a narrow condition gives.
     case numbers
-    /// The rows of some podcasts.
     case podcasts([Int64])
     case index(String)
   }
@@ -149,8 +146,6 @@ struct EpisodeSelection {
         values: [EpisodeRow.list((downloads[state] ?? []).sorted())], isNarrow: true)
     }
   }
-
-  // MARK: Texts
 
   /// - Returns: nil where nothing can match.
   private func textConditions() throws -> [Condition]? {
