@@ -117,7 +117,7 @@ struct EpisodeNode: TreeNode {
       opened.size == nil
       ? tree.state.withLock { state in
         var status = state.status(of: episode)
-        // Of what was here before: that this is another one may not have been heard yet.
+        // That size may be of an earlier generation: the report of the new one may still be on its way.
         status?.total = nil
         return EpisodeSize(episode, status).whileUnknown
       } : nil

@@ -112,7 +112,7 @@ extension PodcastTree {
     }
   }
 
-  /// Reads the rows that a folder of episodes selects, where that never happened or they may be others.
+  /// Reads the rows that a folder of episodes selects, unless memory has the current ones.
   func loadView(_ view: NodeID) throws {
     try loadSubscriptions()
     try loadSearches()

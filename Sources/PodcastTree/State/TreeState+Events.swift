@@ -13,7 +13,7 @@ enum TreeEvent: Sendable {
   case subscriptions([Folder], FolderTimes)
   /// The row of a result or a subscription: when its podcast last listed something else.
   case folder(NodeID, Folder)
-  /// A podcast whose facts and episodes may all be others; nil where it is gone.
+  /// A podcast of which any fact or episode may have changed; nil where it is gone.
   case podcast(Int64, PodcastEntry?)
   case refreshed(podcast: Int64, next: Int64?)
   /// Episodes that are new or have changed.

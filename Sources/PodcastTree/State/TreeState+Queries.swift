@@ -75,7 +75,7 @@ extension TreeState {
     return changing(changed.sorted(), to: episodes) { $0.queue = new }
   }
 
-  /// Takes in which searches list episodes. Views of queries that have become others are read again.
+  /// Takes in the searches that list episodes. Views whose query has changed are read again.
   mutating func noteEpisodeSearches(_ searches: [Search]) {
     let queries = searches.filter { $0.category == nil }.compactMap { search in
       (try? EpisodeQuery(parsing: search.name)).flatMap(\.self).map { (NodeID(.search, search.id), $0) }
